@@ -1,0 +1,1 @@
+"""The central types and the Arrow schemas of every table."""

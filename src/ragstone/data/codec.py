@@ -1,0 +1,114 @@
+"""Python type annotations to Arrow types, and values to and fro: the one place where both worlds meet."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pyarrow as pa
+
+Convert = Callable[[Any], Any]
+
+_SCALARS: dict[Any, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+}
+GRADES = pa.list_(pa.struct([("id", pa.string()), ("grade", pa.float64())]))
+
+
+def arrow_type(annotation: Any) -> pa.DataType:
+    """The Arrow type in which values of a Python annotation are stored; TypeError if there is none."""
+    annotation = _without_none(annotation)
+    if annotation in _SCALARS:
+        return _SCALARS[annotation]
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Literal:
+        return pa.string()
+    if origin is list:
+        return pa.list_(arrow_type(arguments[0]))
+    if origin is dict and arguments == (str, float):
+        return GRADES
+    if origin is dict:
+        return pa.string()
+    if dataclasses.is_dataclass(annotation):
+        hints = typing.get_type_hints(annotation)
+        return pa.struct([(f.name, arrow_type(hints[f.name])) for f in dataclasses.fields(annotation)])
+    raise TypeError(f"{annotation!r} has no Arrow type")
+
+
+def encoder(annotation: Any) -> Convert | None:
+    """What turns a Python value into what pyarrow takes; None when nothing needs to be done."""
+    return _converter(annotation, _encode_dataclass, _encode_dict)
+
+
+def decoder(annotation: Any) -> Convert | None:
+    """What turns the value that `to_pylist` gives back into the Python value."""
+    return _converter(annotation, _decode_dataclass, _decode_dict)
+
+
+def _converter(
+    annotation: Any, on_dataclass: Callable[[Any], Convert], on_dict: Callable[[Any], Convert]
+) -> Convert | None:
+    annotation = _without_none(annotation)
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is list:
+        inner = _converter(arguments[0], on_dataclass, on_dict)
+        if inner is None:
+            return None
+        return lambda value: None if value is None else [inner(item) for item in value]
+    if origin is dict:
+        convert = on_dict(arguments)
+    elif dataclasses.is_dataclass(annotation):
+        convert = on_dataclass(annotation)
+    else:
+        return None
+    return lambda value: None if value is None else convert(value)
+
+
+def _encode_dataclass(kind: Any) -> Convert:
+    names = [f.name for f in dataclasses.fields(kind)]
+    hints = typing.get_type_hints(kind)
+    inner = {name: encoder(hints[name]) for name in names}
+    return lambda value: {
+        name: convert(getattr(value, name)) if (convert := inner[name]) else getattr(value, name) for name in names
+    }
+
+
+def _decode_dataclass(kind: Any) -> Convert:
+    hints = typing.get_type_hints(kind)
+    inner = [(name, convert) for name, hint in hints.items() if (convert := decoder(hint))]
+    if not inner:
+        return lambda value: kind(**value)
+    return lambda value: kind(**{**value, **{name: convert(value[name]) for name, convert in inner}})
+
+
+def _encode_dict(arguments: tuple[Any, ...]) -> Convert:
+    if arguments == (str, float):
+        return lambda value: [{"id": key, "grade": grade} for key, grade in value.items()]
+    return canonical_json
+
+
+def _decode_dict(arguments: tuple[Any, ...]) -> Convert:
+    if arguments == (str, float):
+        return lambda value: {item["id"]: item["grade"] for item in value}
+    return json.loads
+
+
+def canonical_json(value: Any) -> str:
+    """One spelling for equal values, so that hashes and comparisons work on the text."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _without_none(annotation: Any) -> Any:
+    """`X | None` as `X`: every Arrow column may hold nulls."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        rest = [argument for argument in typing.get_args(annotation) if argument is not type(None)]
+        if len(rest) == 1:
+            return rest[0]
+    return annotation

@@ -1,0 +1,147 @@
+"""Columns in flight: what columnar functions take and give, one entry a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ragstone.data.types import Score, Status
+
+STATUSES: tuple[Status, ...] = ("ok", "skipped", "failed")
+OK, SKIPPED, FAILED = range(3)
+
+
+@runtime_checkable
+class Column(Protocol):
+    """Values of one name for a batch of rows. Arrow arrays are columns too."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: Any, /) -> Any: ...
+    def take(self, rows: np.ndarray, /) -> Any: ...
+
+
+class Rows:
+    """A column of Python values."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, row: int) -> Any:
+        return self.values[row]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values)
+
+    def take(self, rows: np.ndarray) -> Rows:
+        """The chosen rows, in the order asked for."""
+        return Rows([self.values[row] for row in rows])
+
+
+class Ragged:
+    """Lists of numbers of differing lengths: one flat array and where each row begins."""
+
+    def __init__(self, values: np.ndarray, offsets: np.ndarray) -> None:
+        self.values = values
+        self.offsets = offsets
+
+    @classmethod
+    def from_lists(cls, lists: Sequence[Sequence[float]], dtype: type = np.float64) -> Ragged:
+        """One row a list."""
+        lengths = np.fromiter((len(row) for row in lists), dtype=np.int64, count=len(lists))
+        flat = np.fromiter((value for row in lists for value in row), dtype=dtype, count=int(lengths.sum()))
+        return cls(flat, np.concatenate([[0], np.cumsum(lengths)]))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> np.ndarray:
+        return self.values[self.offsets[row] : self.offsets[row + 1]]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """How many values each row has."""
+        return np.diff(self.offsets)
+
+    @property
+    def row_of(self) -> np.ndarray:
+        """The row of each value."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @property
+    def position(self) -> np.ndarray:
+        """The 0-based position of each value within its row."""
+        return np.arange(len(self.values)) - np.repeat(self.offsets[:-1], self.lengths)
+
+    def sum(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """The sum of each row, of `weights` in place of the values where given."""
+        values = self.values if weights is None else weights
+        return np.bincount(self.row_of, weights=values, minlength=len(self))
+
+    def take(self, rows: np.ndarray) -> Ragged:
+        """The chosen rows, in the order asked for."""
+        lengths = self.lengths[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        source = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths) + np.repeat(self.offsets[:-1][rows], lengths)
+        return Ragged(self.values[source], offsets)
+
+
+@dataclass
+class Cells:
+    """The scores of one metric for a batch: a value where the status is ok, a reason where it is not."""
+
+    values: np.ndarray
+    status: np.ndarray
+    reasons: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def all_ok(cls, values: np.ndarray) -> Cells:
+        """Every row has a value."""
+        values = np.asarray(values, dtype=np.float64)
+        return cls(values, np.full(len(values), OK, dtype=np.uint8))
+
+    @classmethod
+    def unless(cls, skipped: np.ndarray, reason: str, values: np.ndarray) -> Cells:
+        """Every row has a value but those where `skipped` is true."""
+        cells = cls.all_ok(np.where(skipped, 0.0, values))
+        cells.status[skipped] = SKIPPED
+        cells.reasons = dict.fromkeys(np.flatnonzero(skipped).tolist(), reason)
+        return cells
+
+    @classmethod
+    def all_absent(cls, rows: int, status: int, reason: str) -> Cells:
+        """No row has a value, all for the same reason."""
+        return cls(np.zeros(rows), np.full(rows, status, dtype=np.uint8), dict.fromkeys(range(rows), reason))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, row: int) -> Score:
+        if self.status[row] == OK:
+            return Score(float(self.values[row]))
+        return Score(None, STATUSES[self.status[row]], self.reasons[row])
+
+    def put(self, rows: np.ndarray, other: Cells) -> None:
+        """Write another batch's cells into the given rows."""
+        self.values[rows] = other.values
+        self.status[rows] = other.status
+        for row, reason in other.reasons.items():
+            self.reasons[int(rows[row])] = reason
+
+    def fail(self, row: int, reason: str, status: int = FAILED) -> None:
+        """Take the value of a row away and say why."""
+        self.values[row], self.status[row] = 0.0, status
+        self.reasons[row] = reason
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """What a columnar evidence function returns when some rows have no value: a column of all rows, and why some do not count."""
+
+    column: Any
+    reasons: dict[int, str]

@@ -1,0 +1,83 @@
+"""Samples as an Arrow table with a Python view of each row; the table is the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from ragstone.data.codec import decoder, encoder
+from ragstone.data.fingerprint import fingerprint
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, SAMPLES
+from ragstone.data.types import Sample
+
+_ENCODERS = {name: encoder(field.annotation) for name, field in FIELDS.items()}
+_DECODERS = {
+    **{name: decoder(field.annotation) for name, field in FIELDS.items()},
+    **{name: decoder(annotation) for name, annotation in GIVEN_EVIDENCE.items()},
+}
+
+
+class Dataset:
+    """A table of samples. Rows read as `Sample`; everything that computes works on `table`."""
+
+    def __init__(self, table: pa.Table, source: str = "", info: dict[str, Any] | None = None) -> None:
+        self.table = table
+        self.source = source
+        self.info = info or {}
+
+    @classmethod
+    def from_samples(cls, samples: Iterable[Sample], source: str = "") -> Dataset:
+        """A data set from Python objects."""
+        return cls(samples_table(samples), source)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __getitem__(self, row: int) -> Sample:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        return next(view_samples(self.table.slice(row % len(self), 1)))
+
+    def __iter__(self) -> Iterator[Sample]:
+        for batch in self.table.to_batches():
+            yield from view_samples(batch)
+
+    def __repr__(self) -> str:
+        return f"Dataset({len(self)} samples from {self.source or 'memory'})"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The content hash of the samples, stable over formats and row groups."""
+        return fingerprint([self.table])
+
+
+def samples_table(samples: Iterable[Sample]) -> pa.Table:
+    """Python objects as a samples table."""
+    rows = list(samples)
+    columns = [
+        pa.array(
+            [convert(getattr(row, name)) if convert else getattr(row, name) for row in rows],
+            type=SAMPLES.field(name).type,
+        )
+        for name, convert in _ENCODERS.items()
+    ]
+    return pa.Table.from_arrays(columns, schema=SAMPLES)
+
+
+def view_column(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """A field's column as the Python values that plain functions take."""
+    values: list[Any] = column.to_pylist()
+    convert = _DECODERS.get(name)
+    return [convert(value) for value in values] if convert else values
+
+
+def view_samples(batch: pa.RecordBatch | pa.Table) -> Iterator[Sample]:
+    """The rows of a samples table as Python objects."""
+    columns = {name: view_column(name, batch.column(name)) for name in FIELDS if name in batch.schema.names}
+    for row in range(batch.num_rows):
+        values = {name: column[row] for name, column in columns.items()}
+        values["metadata"] = values.get("metadata") or {}
+        yield Sample(**values)

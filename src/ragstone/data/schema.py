@@ -1,0 +1,114 @@
+"""The Arrow schema of every table, and what each field of a sample means."""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragstone.data.codec import arrow_type
+from ragstone.data.types import Claim, Sample
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of the samples table."""
+
+    meaning: str
+    annotation: Any
+    # An empty list of references or facts is no truth at all; an empty list of contexts is a retrieval that found nothing.
+    empty_is_absent: bool = False
+
+    @property
+    def type(self) -> pa.DataType:
+        """The Arrow type of the column."""
+        return arrow_type(self.annotation)
+
+
+_HINTS = typing.get_type_hints(Sample)
+
+FIELDS: dict[str, Field] = {
+    "id": Field("a name for the sample, unique in its file", _HINTS["id"]),
+    "question": Field("what was asked", _HINTS["question"]),
+    "answer": Field("what the system answered", _HINTS["answer"]),
+    "contexts": Field("the retrieved chunks in rank order", _HINTS["contexts"]),
+    "references": Field("right answers", _HINTS["references"], empty_is_absent=True),
+    "reference_contexts": Field("texts that should be retrieved", _HINTS["reference_contexts"], empty_is_absent=True),
+    "relevance": Field("chunk id to grade: what should be retrieved", _HINTS["relevance"], empty_is_absent=True),
+    "facts": Field("what the chunks must contain for a right answer", _HINTS["facts"], empty_is_absent=True),
+    "answerable": Field("whether the documents hold the answer", _HINTS["answerable"]),
+    "documents": Field("the documents that the question is about", _HINTS["documents"], empty_is_absent=True),
+    "metadata": Field("anything else, for slices", _HINTS["metadata"]),
+}
+
+# Evidence that a file may carry with it; it is then taken as given and nothing is asked again.
+# Verdicts are words: entailment, neutral, contradiction.
+GIVEN_EVIDENCE: dict[str, Any] = {
+    "answer_claims": list[Claim],
+    "reference_claims": list[Claim],
+    "answer_claims_in_reference": list[str],
+    "reference_claims_in_answer": list[str],
+    "answer_claims_in_contexts": list[list[str]],
+    "reference_claims_in_contexts": list[list[str]],
+}
+
+SAMPLES = pa.schema([pa.field(name, field.type, nullable=name != "id") for name, field in FIELDS.items()])
+
+_WORD = pa.dictionary(pa.int32(), pa.string())
+SCORES = pa.schema(
+    [
+        pa.field("sample_id", pa.string(), nullable=False),
+        pa.field("metric", _WORD, nullable=False),
+        pa.field("value", pa.float64()),
+        pa.field("status", _WORD, nullable=False),
+        pa.field("reason", _WORD),
+        pa.field("signature", _WORD, nullable=False),
+    ]
+)
+
+SUMMARY = pa.schema(
+    [
+        pa.field("metric", pa.string(), nullable=False),
+        pa.field("slice", pa.string(), nullable=False),
+        pa.field("mean", pa.float64()),
+        pa.field("ci_low", pa.float64()),
+        pa.field("ci_high", pa.float64()),
+        pa.field("n_ok", pa.int64(), nullable=False),
+        pa.field("n_skipped", pa.int64(), nullable=False),
+        pa.field("n_failed", pa.int64(), nullable=False),
+        pa.field("reason", pa.string()),
+    ]
+)
+
+
+def evidence_schema(value: pa.DataType) -> pa.Schema:
+    """The table of one kind of evidence: a row a sample, with the hash of what it was made from."""
+    return pa.schema(
+        [
+            pa.field("sample_id", pa.string(), nullable=False),
+            pa.field("value", value),
+            pa.field("status", _WORD, nullable=False),
+            pa.field("reason", _WORD),
+            pa.field("inputs", pa.string(), nullable=False),
+            pa.field("signature", _WORD, nullable=False),
+        ]
+    )
+
+
+def samples_schema(given: typing.Iterable[str] = ()) -> pa.Schema:
+    """The samples table with the columns of evidence that the file brought along."""
+    schema = SAMPLES
+    for name in given:
+        schema = schema.append(pa.field(name, arrow_type(GIVEN_EVIDENCE[name])))
+    return schema
+
+
+def present(name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Which rows have a value for a field, as booleans."""
+    known = pc.is_valid(column)
+    if name in FIELDS and FIELDS[name].empty_is_absent:
+        known = pc.and_(known, pc.fill_null(pc.greater(pc.list_value_length(column), 0), False))
+    return known

@@ -1,0 +1,1 @@
+"""Example data that ships with the package."""

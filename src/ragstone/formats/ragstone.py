@@ -1,0 +1,96 @@
+"""Our own names, as JSONL, JSON, CSV or Parquet; evidence that was collected before may be among the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ragstone.data.codec import canonical_json
+from ragstone.data.dataset import view_column
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
+from ragstone.errors import UsageError
+from ragstone.formats.base import Draft, RowFormat
+from ragstone.formats.reports import Report
+from ragstone.formats.sources import Source
+from ragstone.storage.places import Place
+
+_ENOUGH = [frozenset({name}) for name in ("question", "answer", "contexts", "references", "facts", "relevance")]
+
+
+class RagstoneFormat(RowFormat):
+    """The format that has a place for everything."""
+
+    def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
+        """Each row; metadata in a Parquet file of ours is JSON text."""
+        for draft in super().read(sources, report):
+            if isinstance(metadata := draft.values.get("metadata"), str) and metadata.startswith("{"):
+                draft.values["metadata"] = json.loads(metadata)
+            yield draft
+
+    def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:
+        """Parquet, CSV or JSONL, told by the ending of the name."""
+        writers = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
+        ending = target.name.rpartition(".")[2].lower()
+        if ending not in writers:
+            raise UsageError(f"'{target}': a name that ends in .jsonl, .parquet or .csv tells what to write")
+        writers[ending](batches, target)
+
+
+def _write_parquet(batches: Iterable[pa.RecordBatch], target: Place) -> None:
+    with target.writing() as stream:
+        writer: pq.ParquetWriter | None = None
+        for batch in batches:
+            writer = writer or pq.ParquetWriter(stream, batch.schema, compression="zstd")
+            writer.write_batch(batch)
+        if writer:
+            writer.close()
+
+
+def _write_jsonl(batches: Iterable[pa.RecordBatch], target: Place) -> None:
+    with target.writing() as stream:
+        for row in rows(batches):
+            stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+
+def _write_csv(batches: Iterable[pa.RecordBatch], target: Place) -> None:
+    columns = [*FIELDS, *GIVEN_EVIDENCE]
+    with target.writing() as stream:
+        text = io.TextIOWrapper(stream, "utf-8", newline="")
+        writer = csv.writer(text)
+        writer.writerow(columns)
+        for row in rows(batches):
+            cells = (row.get(name, "") for name in columns)
+            writer.writerow([cell if isinstance(cell, str) else canonical_json(cell) for cell in cells])
+        text.detach()  # flushes, and leaves the stream to its owner
+
+
+def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    """Samples as JSON-like rows with our names; what is absent is left out."""
+    for batch in batches:
+        columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
+        for name in ("metadata", "relevance"):
+            columns[name] = view_column(name, batch.column(name))
+        for row in range(batch.num_rows):
+            yield {name: _lean(column[row]) for name, column in columns.items() if column[row] is not None}
+
+
+def _lean(value: Any) -> Any:
+    """Structs without their empty parts."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [{key: part for key, part in item.items() if part is not None} for item in value]
+    return value
+
+
+FORMAT = RagstoneFormat(
+    name="ragstone",
+    title="our own names, as JSONL, JSON, CSV or Parquet",
+    columns={name: name for name in (*FIELDS, *GIVEN_EVIDENCE)},
+    marks=_ENOUGH,
+    given=tuple(GIVEN_EVIDENCE),
+)

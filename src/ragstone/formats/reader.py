@@ -1,0 +1,216 @@
+"""From any source to Arrow batches of samples, checked, with every problem reported together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ragstone.data.codec import canonical_json
+from ragstone.data.dataset import Dataset
+from ragstone.data.schema import FIELDS, SAMPLES, samples_schema
+from ragstone.errors import Problem, InputError, UnknownNameError, UsageError, nearest
+from ragstone.formats.base import Draft, Format
+from ragstone.formats.catalogue import find_format, recognise
+from ragstone.formats.coercion import Unfit, coerce
+from ragstone.formats.reports import Report
+from ragstone.formats.sources import Source
+
+# A batch is what is evaluated and written in one go: small enough for the memory, large enough to be quick.
+BATCH_ROWS = 10_000
+BATCH_BYTES = 32 << 20
+_MOST_IDS_WATCHED = 200_000
+
+
+class Reader:
+    """The samples of one or more sources as a stream of Arrow batches."""
+
+    def __init__(self, sources: Sequence[Source], format: Format, limit: int | None = None) -> None:
+        self.sources = sources
+        self.format = format
+        self.limit = limit
+        self.report = Report()
+        self.schema = samples_schema(format.given)
+
+    @property
+    def name(self) -> str:
+        """The sources as the user named them."""
+        return " + ".join(str(source) for source in self.sources)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Checked samples; after the last one all problems of the file are raised together."""
+        self.report = Report()
+        checks = _Checks(self.report)
+        builder = _Builder(self.schema, self.report, self._from_text)
+        rows = 0
+        for draft in self.format.read(self.sources, self.report):
+            if rows == self.limit:
+                break
+            rows += 1
+            checks.watch(draft, builder.add(draft, checks))
+            if builder.is_full:
+                yield builder.finish()
+        if builder.rows:
+            yield builder.finish()
+        self.report.raise_problems(self.name)
+        if not rows:
+            raise InputError(self.name, [Problem("has no samples", hint="there must be at least one")])
+        checks.finish()
+
+    @property
+    def _from_text(self) -> bool:
+        return any(source.kind == "csv" for source in self.sources)
+
+
+class _Builder:
+    """Collects checked values column by column until there is a batch of them."""
+
+    def __init__(self, schema: pa.Schema, report: Report, from_text: bool) -> None:
+        self._schema = schema
+        self._report = report
+        self._from_text = from_text
+        self._start()
+
+    def _start(self) -> None:
+        self._columns: dict[str, list[Any]] = {name: [] for name in self._schema.names}
+        self.rows = 0
+        self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.rows >= BATCH_ROWS or self._bytes >= BATCH_BYTES
+
+    def add(self, draft: Draft, checks: _Checks) -> dict[str, Any]:
+        """Check one sample's values and keep them; every problem of the row is reported, not only the first."""
+        values: dict[str, Any] = {}
+        for name, value in draft.values.items():
+            if value is None:
+                continue
+            try:
+                values[name] = coerce(name, value, self._from_text)
+            except Unfit as unfit:
+                message, *hint = unfit.args
+                self._report.problem(draft.where, message, name, *hint)
+        values["id"] = values.get("id") or checks.make_id(values.get("question"))
+        for name, column in self._columns.items():
+            column.append(values.get(name))
+        if metadata := values.get("metadata"):
+            self._columns["metadata"][-1] = canonical_json(metadata)
+        self.rows += 1
+        self._bytes += _size(values)
+        return values
+
+    def finish(self) -> pa.RecordBatch:
+        """The batch, and a fresh start."""
+        arrays = [pa.array(values, type=self._schema.field(name).type) for name, values in self._columns.items()]
+        self._start()
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+class _Checks:
+    """What only shows over many rows: ids given twice, unknown columns that look like ours, ids that never meet."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._seen: set[int] = set()
+        self._relevant: dict[str, str] | None = {}
+        self._retrieved: set[str] | None = set()
+        self._rows = 0
+        self._present: set[str] = set()
+        self._unknown: set[str] = set()
+
+    def make_id(self, question: str | None) -> str:
+        """A name for a sample without one: of its question, so that two versions of a file line up whatever their order."""
+        base = f"q-{hashlib.blake2b(question.encode(), digest_size=5).hexdigest()}" if question else f"row-{self._rows + 1}"
+        name, number = base, 1
+        while hash(name) in self._seen:
+            number += 1
+            name = f"{base}-{number}"
+        return name
+
+    def watch(self, draft: Draft, values: Mapping[str, Any]) -> None:
+        self._rows += 1
+        key = hash(values["id"])
+        if key in self._seen:
+            self._report.problem(draft.where, f"the id {values['id']!r} is used before", "id", "ids must be unique in a file")
+        self._seen.add(key)
+        self._present.update(values)
+        self._unknown.update(values.get("metadata") or ())
+        self._watch_ids(draft.where, values)
+
+    def _watch_ids(self, where: str, values: Mapping[str, Any]) -> None:
+        if self._relevant is None or self._retrieved is None:
+            return
+        for item in values.get("relevance") or ():
+            self._relevant.setdefault(item["id"], where)
+        self._retrieved.update(chunk["id"] for chunk in values.get("contexts") or () if chunk["id"] is not None)
+        if len(self._relevant) + len(self._retrieved) > _MOST_IDS_WATCHED:
+            self._relevant = self._retrieved = None
+
+    def finish(self) -> None:
+        self._note_lookalikes()
+        if not self._relevant or not self._retrieved:
+            return
+        missing = [name for name in self._relevant if name not in self._retrieved]
+        if missing:
+            name = missing[0]
+            self._report.note(
+                f"relevance names {len(missing)} of {len(self._relevant)} chunk ids that no row retrieved, for instance "
+                f"{name!r} ({self._relevant[name]}); they count as misses. If that is a surprise, compare the ids."
+            )
+
+    def _note_lookalikes(self) -> None:
+        """A mistyped column would otherwise end as metadata without a word."""
+        absent = [name for name in FIELDS if name not in self._present]
+        for key in sorted(self._unknown):
+            if near := nearest(key, absent, 1):
+                self._report.note(f"column '{key}' is kept as metadata. If it is the {near[0]}, add --map {near[0]}={key}")
+
+
+def open_reader(
+    data: Any, format: str | None = None, renames: Mapping[str, str] | None = None, limit: int | None = None
+) -> Reader:
+    """A reader of a path, several paths, or a table in memory; the format is told by the content unless it is named.
+
+    `renames` maps our names to the names in the data, as in `--map question=prompt`.
+    """
+    for name in renames or {}:
+        if name not in FIELDS:
+            raise UnknownNameError("field", name, FIELDS, f"The fields are: {', '.join(FIELDS)}.")
+    back = {theirs: ours for ours, theirs in (renames or {}).items()}
+    if isinstance(data, Dataset):
+        data = data.table
+    several = isinstance(data, list | tuple) and len(data) > 0 and all(_is_path(item) for item in data)
+    sources = [Source(item, back) for item in (data if several else [data])]
+    if back and len(sources) == 1:
+        _check_renames(sources[0], back)
+    found = find_format(format) if format else recognise(sources)
+    return Reader(sources, found, limit)
+
+
+def read_dataset(data: Any, format: str | None = None, renames: Mapping[str, str] | None = None, limit: int | None = None) -> Dataset:
+    """All samples of a source in memory."""
+    reader = open_reader(data, format, renames, limit)
+    table = pa.Table.from_batches(list(reader.batches()), schema=reader.schema)
+    return Dataset(table, reader.name, reader.report.info)
+
+
+def _check_renames(source: Source, back: Mapping[str, str]) -> None:
+    keys = source.keys()
+    for theirs, ours in back.items():
+        if ours not in keys:
+            raise UsageError(f"--map {ours}={theirs}: there is no column '{theirs}'. The columns are: {', '.join(sorted(keys))}.")
+
+
+def _is_path(item: Any) -> bool:
+    return isinstance(item, str) or hasattr(item, "__fspath__")
+
+
+def _size(values: Mapping[str, Any]) -> int:
+    """About how many bytes of text a row has."""
+    return sum(len(chunk["text"]) for chunk in values.get("contexts") or ()) + len(values.get("answer") or "") + 200
+
+
+__all__ = ["BATCH_ROWS", "Reader", "SAMPLES", "open_reader", "read_dataset"]

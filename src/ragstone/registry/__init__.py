@@ -1,0 +1,19 @@
+"""The two decorators, the catalogue that they fill, and the parser of `ndcg@10` and `name(param=value)`."""
+
+from ragstone.registry.catalogue import CATALOGUE, Catalogue
+from ragstone.registry.declare import evidence, metric
+from ragstone.registry.expression import Metric, parse_metric, resolve_metrics
+from ragstone.registry.specs import EvidenceSpec, MetricSpec, Parameter
+
+__all__ = [
+    "CATALOGUE",
+    "Catalogue",
+    "EvidenceSpec",
+    "Metric",
+    "MetricSpec",
+    "Parameter",
+    "evidence",
+    "metric",
+    "parse_metric",
+    "resolve_metrics",
+]

@@ -1,0 +1,89 @@
+"""All metrics and kinds of evidence, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ragstone.errors import DefinitionError, UnknownNameError, UsageError
+from ragstone.registry.specs import EvidenceSpec, FunctionSpec, MetricSpec
+
+
+class Preset(NamedTuple):
+    """A metric and the settings that a name stands for."""
+
+    spec: MetricSpec
+    settings: dict[str, Any]
+
+
+class Catalogue:
+    """Who answers to which name."""
+
+    def __init__(self) -> None:
+        self._metrics: dict[str, MetricSpec] = {}
+        self._evidence: dict[str, EvidenceSpec] = {}
+
+    def add_metric(self, spec: MetricSpec) -> None:
+        """Take in a metric; the same definition again (a notebook cell run twice) replaces it."""
+        _refuse_other(self._metrics.get(spec.name), spec, "metric")
+        for name, _ in spec.aliases:
+            other = self._by_any_name().get(name)
+            if other and other.spec.name != spec.name:
+                raise DefinitionError(f"metric '{spec.name}': alias '{name}' already means '{other.spec.name}'")
+        self._metrics[spec.name] = spec
+
+    def add_evidence(self, spec: EvidenceSpec) -> None:
+        """Take in a kind of evidence under each of the pieces that it yields."""
+        for piece in spec.yields:
+            _refuse_other(self._evidence.get(piece), spec, "evidence")
+        for piece in spec.yields:
+            self._evidence[piece] = spec
+
+    def metrics(self) -> Iterator[MetricSpec]:
+        """All metrics, by family and name."""
+        yield from sorted(self._metrics.values(), key=lambda spec: (spec.family, spec.name))
+
+    def evidence(self, name: str) -> EvidenceSpec | None:
+        """Who makes a piece of evidence, if anybody does."""
+        return self._evidence.get(name)
+
+    def all_evidence(self) -> Iterator[EvidenceSpec]:
+        """Every evidence function once."""
+        yield from {spec.home: spec for spec in self._evidence.values()}.values()
+
+    def sets(self) -> dict[str, list[Preset]]:
+        """Named sets of metrics: families, and the sets that metrics declare."""
+        found: dict[str, list[Preset]] = {}
+        for spec in self.metrics():
+            for name, settings in {spec.family: (), **dict(spec.sets)}.items():
+                found.setdefault(name, []).append(Preset(spec, dict(settings)))
+        return found
+
+    def metric(self, name: str) -> Preset:
+        """Who answers to a name: an id, `family.name`, an alias, or the last part of an id if only one has it."""
+        names = self._by_any_name()
+        if name.lower() in names:
+            return names[name.lower()]
+        candidates = [spec for spec in self._metrics.values() if spec.name.rpartition(".")[2] == name.lower()]
+        if len(candidates) == 1:
+            return Preset(candidates[0], {})
+        if candidates:
+            choices = ", ".join(sorted(spec.name for spec in candidates))
+            raise UsageError(f"metric '{name}' is ambiguous: say which of {choices}")
+        raise UnknownNameError("metric", name, [*names, *self.sets()], "`ragstone metrics` lists all of them.")
+
+    def _by_any_name(self) -> dict[str, Preset]:
+        names: dict[str, Preset] = {}
+        for spec in self._metrics.values():
+            names[f"{spec.family}.{spec.name}"] = Preset(spec, {})
+            names.update({alias: Preset(spec, dict(settings)) for alias, settings in spec.aliases})
+        names.update({name: Preset(spec, {}) for name, spec in self._metrics.items()})
+        return names
+
+
+def _refuse_other(known: FunctionSpec | None, spec: FunctionSpec, kind: str) -> None:
+    if known and known.home != spec.home:
+        raise DefinitionError(f"{kind} '{spec.name}' is already defined in {'.'.join(known.home)}; choose another name")
+
+
+CATALOGUE = Catalogue()

@@ -1,0 +1,159 @@
+"""Metrics as values: `parse_metric(str(m)) == m` for every metric and every parameter."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.registry.catalogue import CATALOGUE, Catalogue
+from ragstone.registry.specs import MetricSpec
+
+_NAME = re.compile(r"\s*([A-Za-z_][\w.]*)\s*")
+_WORD = re.compile(r"[A-Za-z_][\w.\-]*")
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric with its parameters set; only those that differ from their defaults are kept."""
+
+    spec: MetricSpec
+    settings: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        settings = dict(self.settings)
+        k = settings.pop("k", None)
+        text = self.spec.name
+        if settings:
+            text += "(" + ", ".join(f"{name}={_print_value(value)}" for name, value in settings.items()) + ")"
+        return f"{text}@{k}" if k is not None else text
+
+    @property
+    def signature(self) -> str:
+        """The metric's own part of a score's signature."""
+        return f"{self}|v{self.spec.version}"
+
+
+def make_metric(spec: MetricSpec, **settings: Any) -> Metric:
+    """A metric with checked parameters, in the order of declaration."""
+    known = [parameter.name for parameter in spec.parameters]
+    for name in settings:
+        if name not in known:
+            listed = ", ".join(known) or "none"
+            raise UnknownNameError(f"parameter of {spec.name}", name, known, f"It takes: {listed}.")
+    kept = []
+    for parameter in spec.parameters:
+        if parameter.name in settings:
+            value = parameter.accept(settings[parameter.name], spec.name)
+            if value != parameter.default:
+                kept.append((parameter.name, value))
+    return Metric(spec, tuple(kept))
+
+
+def parse_metric(text: str, catalogue: Catalogue = CATALOGUE) -> Metric:
+    """`recall@5`, `retrieval.recall@5`, `k_precision(aggregate=max)`, `ndcg(gain=exponential)@10`."""
+    match = _NAME.match(text)
+    if not match:
+        raise UsageError(f"'{text}' is not a metric: it must start with a name, as in recall@5")
+    spec, preset = catalogue.metric(match[1])
+    return make_metric(spec, **{**preset, **_parse_settings(text, match.end())})
+
+
+def resolve_metrics(texts: Iterable[str], catalogue: Catalogue = CATALOGUE) -> list[Metric]:
+    """Metric strings, names of sets and `all` as metrics, each once, in the order asked for."""
+    found: dict[str, Metric] = {}
+    sets = catalogue.sets()
+    for text in split_metrics(texts):
+        if text == "all":
+            chosen = [make_metric(spec) for spec in catalogue.metrics()]
+        elif text in sets:
+            chosen = [make_metric(spec, **settings) for spec, settings in sets[text]]
+        else:
+            chosen = [parse_metric(text, catalogue)]
+        found.update({str(metric): metric for metric in chosen})
+    return list(found.values())
+
+
+def split_metrics(texts: Iterable[str]) -> list[str]:
+    """Comma-separated lists taken apart, leaving commas inside brackets alone."""
+    return [part for text in texts for part in _split(text)]
+
+
+def _parse_settings(text: str, start: int) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    rest = text[start:].strip()
+    while rest:
+        if cut := re.match(r"@\s*([^\s(@]+)\s*", rest):
+            if not re.fullmatch(r"\d+", cut[1]):
+                raise UsageError(f"'{text}': the cut-off after @ must be a whole number, got '{cut[1]}'")
+            found, end = [("k", int(cut[1]))], cut.end()
+        elif rest[0] == "(" and (end := _closing(rest)):
+            found = [_parse_pair(pair, text) for pair in _split(rest[1 : end - 1])]
+        else:
+            raise UsageError(f"'{text}': cannot read '{rest}'; write name@k or name(param=value)")
+        for name, value in found:
+            if name in settings:
+                raise UsageError(f"'{text}': {name} is given twice")
+            settings[name] = value
+        rest = rest[end:].strip()
+    return settings
+
+
+def _parse_pair(pair: str, text: str) -> tuple[str, Any]:
+    name, equals, value = pair.partition("=")
+    if not equals or not _WORD.fullmatch(name.strip()):
+        raise UsageError(f"'{text}': write parameters as name=value, not '{pair}'")
+    return name.strip(), _parse_value(value.strip(), text)
+
+
+def _parse_value(value: str, text: str) -> Any:
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    if _WORD.fullmatch(value):
+        return value
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise UsageError(f"'{text}': cannot read the value '{value}'; put text in quotes") from None
+
+
+def _print_value(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, str) and _WORD.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return repr(value)
+
+
+def _closing(text: str) -> int:
+    """The position after the bracket that closes the first one; 0 if there is none."""
+    for depth, position, _ in _walk(text):
+        if depth == 0:
+            return position + 1
+    return 0
+
+
+def _split(text: str) -> list[str]:
+    parts, start = [], 0
+    for depth, position, character in _walk(text):
+        if depth == 0 and character == ",":
+            parts.append(text[start:position])
+            start = position + 1
+    return [part.strip() for part in [*parts, text[start:]] if part.strip()]
+
+
+def _walk(text: str) -> Iterator[tuple[int, int, str]]:
+    """(depth after it, position, character) of each character outside quotes."""
+    depth, quote = 0, ""
+    for position, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+            continue
+        if character in "'\"":
+            quote = character
+        depth += (character in "([{") - (character in ")]}")
+        yield depth, position, character

@@ -1,0 +1,157 @@
+"""What a decorated function says about itself: its needs, its parameters, its shape."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ragstone.errors import DefinitionError, UsageError
+
+Direction = Literal["higher", "lower", "none"]
+# The one parameter name that is neither need nor setting: the pieces that a yielding evidence function is asked for.
+WANTED = "wanted"
+# A name and the settings that it stands for: `unitxt.faithfulness` is `k_precision` with its maximum over contexts.
+Settings = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A setting of a metric: a keyword argument with a default."""
+
+    name: str
+    default: Any
+    kinds: tuple[type, ...]
+    choices: tuple[Any, ...] = ()
+
+    def accept(self, value: Any, metric: str) -> Any:
+        """The value as the function takes it, or a UsageError that says what would be right."""
+        if self.choices:
+            if value in self.choices:
+                return value
+            raise UsageError(f"{metric}: {self.name} must be one of {self._spelled(self.choices)}, got {value!r}")
+        if value is None and type(None) in self.kinds:
+            return None
+        if isinstance(value, bool) and bool not in self.kinds:
+            raise self._wrong(value, metric)
+        if isinstance(value, int) and not isinstance(value, bool) and int not in self.kinds and float in self.kinds:
+            value = float(value)
+        if not isinstance(value, self.kinds):
+            raise self._wrong(value, metric)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self._wrong(value, metric)
+        if self.name == "k" and value < 1:
+            raise UsageError(f"{metric}: the cut-off k must be 1 or more, got {value}")
+        return value
+
+    def _wrong(self, value: Any, metric: str) -> UsageError:
+        names = " or ".join(kind.__name__ for kind in self.kinds if kind is not type(None))
+        return UsageError(f"{metric}: {self.name} must be {names}, got {value!r}")
+
+    @staticmethod
+    def _spelled(values: tuple[Any, ...]) -> str:
+        return ", ".join(str(value) for value in values)
+
+
+@dataclass(frozen=True)
+class FunctionSpec:
+    """What the engine must know to call a function."""
+
+    name: str
+    function: Callable[..., Any]
+    needs: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    columnar: bool
+    version: int
+
+    @property
+    def is_async(self) -> bool:
+        """Whether a call must be awaited."""
+        return inspect.iscoroutinefunction(self.function)
+
+    @property
+    def meaning(self) -> str:
+        """The first paragraph of the docstring, on one line."""
+        return " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
+
+    @property
+    def details(self) -> str:
+        """The rest of the docstring."""
+        return "\n\n".join((inspect.getdoc(self.function) or "").split("\n\n")[1:])
+
+    @property
+    def home(self) -> tuple[str, str]:
+        """Where the function is defined: re-running the same definition replaces it."""
+        return self.function.__module__, self.function.__qualname__
+
+
+@dataclass(frozen=True)
+class EvidenceSpec(FunctionSpec):
+    """A function that derives evidence."""
+
+    yields: tuple[str, ...]
+    transient: bool
+    wants_pieces: bool
+
+    def annotation_of(self, piece: str) -> Any:
+        """The Python type of one piece, from the return annotation; for several pieces a TypedDict-like mapping."""
+        hints = typing.get_type_hints(self.function)
+        returns = hints.get("return")
+        if len(self.yields) == 1 and self.yields[0] == self.name:
+            return returns
+        return typing.get_type_hints(returns)[piece] if isinstance(returns, type) else None
+
+
+@dataclass(frozen=True)
+class MetricSpec(FunctionSpec):
+    """A function that turns fields and evidence into a score, and what people should know about it."""
+
+    family: str
+    bounds: tuple[float | None, float | None]
+    better: Direction
+    judges: str
+    against: str
+    misleads: str
+    source: str
+    aliases: Settings
+    sets: Settings
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of that name, if there is one."""
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+
+def read_signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Parameter, ...], bool]:
+    """Needs (no default), parameters (with a default), and whether the function wants to know which pieces to make."""
+    needs: list[str] = []
+    parameters: list[Parameter] = []
+    wants_pieces = False
+    for name, item in inspect.signature(function).parameters.items():
+        if item.kind in (item.VAR_POSITIONAL, item.VAR_KEYWORD, item.POSITIONAL_ONLY):
+            raise DefinitionError(f"{function.__qualname__}: '{item}' is not a name that can be filled in; name each need")
+        if name == WANTED:
+            wants_pieces = True
+        elif item.default is item.empty:
+            needs.append(name)
+        else:
+            parameters.append(_read_parameter(function, name, item))
+    return tuple(needs), tuple(parameters), wants_pieces
+
+
+def _read_parameter(function: Callable[..., Any], name: str, item: inspect.Parameter) -> Parameter:
+    annotation = item.annotation
+    if isinstance(annotation, str):
+        annotation = eval(annotation, function.__globals__)  # noqa: S307  (our own source, as typing.get_type_hints does)
+    if annotation is item.empty:
+        annotation = type(item.default)
+    if typing.get_origin(annotation) is Literal:
+        return Parameter(name, item.default, (), typing.get_args(annotation))
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return Parameter(name, item.default, typing.get_args(annotation))
+    if not isinstance(annotation, type):
+        raise DefinitionError(f"{function.__qualname__}: parameter '{name}' needs a simple type, got {annotation!r}")
+    return Parameter(name, item.default, (annotation,))

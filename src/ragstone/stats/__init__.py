@@ -1,0 +1,1 @@
+"""Intervals and tests: pure functions over arrays."""

@@ -1,0 +1,47 @@
+"""How far a mean can be trusted."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+
+class Interval(NamedTuple):
+    """Both ends of a confidence interval."""
+
+    low: float
+    high: float
+
+
+def mean_interval(
+    values: np.ndarray, level: float = 0.95, bounds: tuple[float | None, float | None] = (None, None)
+) -> Interval | None:
+    """The interval of a mean: Wilson's for shares (all values 0 or 1), Student's t for the rest, cut at the bounds.
+
+    Wilson's keeps its width when all of a few rows agree, where t would claim certainty. A single row that
+    is no share has no interval.
+    """
+    n = len(values)
+    if n and np.isin(values, (0.0, 1.0)).all():
+        return wilson_interval(int(values.sum()), n, level)
+    if n < 2:
+        return None
+    mean, error = float(values.mean()), float(values.std(ddof=1)) / n**0.5
+    reach = error * float(special.stdtrit(n - 1, (1 + level) / 2))
+    low, high = bounds
+    return Interval(
+        mean - reach if low is None else max(low, mean - reach),
+        mean + reach if high is None else min(high, mean + reach),
+    )
+
+
+def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
+    """Wilson's score interval for a share."""
+    z = float(special.ndtri((1 + level) / 2))
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
+    # At the ends rounding may miss 0 or 1 by one ulp.
+    return Interval(0.0 if successes == 0 else centre - reach, 1.0 if successes == n else centre + reach)

@@ -1,0 +1,210 @@
+"""A place is a file or folder on a local disk, in an S3 bucket, or behind any fsspec URL."""
+
+from __future__ import annotations
+
+import re
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+import pyarrow as pa
+from pyarrow import fs
+
+from ragstone.errors import MissingExtraError, StorageError, UsageError
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://")
+_S3_TIMEOUT_S = 20
+_COPY_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class Place:
+    """A path within a file system."""
+
+    files: fs.FileSystem
+    path: str
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+    def __truediv__(self, name: str) -> Place:
+        return Place(self.files, f"{self.path.rstrip('/')}/{name}", f"{self.url.rstrip('/')}/{name}")
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rstrip("/").rpartition("/")[2]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the place is on this machine's disk."""
+        return isinstance(self.files, fs.LocalFileSystem)
+
+    def kind(self) -> fs.FileType:
+        """File, Directory or NotFound."""
+        with storage_errors(f"cannot look at {self}"):
+            return self.files.get_file_info(self.path).type
+
+    def exists(self) -> bool:
+        """Whether there is a file or folder."""
+        return bool(self.kind() != fs.FileType.NotFound)
+
+    def is_folder(self) -> bool:
+        """Whether it is a folder (on S3: a prefix under which something lies)."""
+        return bool(self.kind() == fs.FileType.Directory)
+
+    def children(self) -> list[Place]:
+        """What lies in a folder, by name; nothing if there is no such folder."""
+        with storage_errors(f"cannot list {self}"):
+            found = self.files.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
+        return [self / info.base_name for info in sorted(found, key=lambda info: info.base_name)]
+
+    def open_input(self) -> pa.NativeFile:
+        """A seekable file to read."""
+        with storage_errors(f"cannot read {self}"):
+            return self.files.open_input_file(self.path)
+
+    def read_bytes(self) -> bytes:
+        """The whole content."""
+        with storage_errors(f"cannot read {self}"), self.files.open_input_file(self.path) as stream:
+            return bytes(stream.read())
+
+    def remove_folder(self) -> None:
+        """Remove a folder and all that is in it, if it is there."""
+        with storage_errors(f"cannot remove {self}"):
+            if self.is_folder():
+                self.files.delete_dir(self.path)
+
+    @contextmanager
+    def writing(self) -> Iterator[IO[bytes]]:
+        """A file to write that appears whole when the block ends well, and not at all when it does not.
+
+        Locally: a temporary name beside the target, then a rename. Elsewhere: a local temporary file, then one upload,
+        because closing a half-written object would publish it.
+        """
+        with storage_errors(f"cannot write {self}"):
+            if self.is_local:
+                with self._writing_beside() as stream:
+                    yield stream
+            else:
+                with tempfile.TemporaryFile() as spool:
+                    yield spool
+                    spool.seek(0)
+                    with self.files.open_output_stream(self.path) as target:
+                        shutil.copyfileobj(spool, target, _COPY_BYTES)
+
+    def write_bytes(self, content: bytes) -> None:
+        """Write a small file atomically."""
+        with self.writing() as stream:
+            stream.write(content)
+
+    @contextmanager
+    def _writing_beside(self) -> Iterator[IO[bytes]]:
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        temporary = f"{self.path}.{uuid.uuid4().hex[:8]}.tmp"
+        try:
+            with open(temporary, "wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, self.path)
+        except BaseException:
+            with _ignoring_absence():
+                os.remove(temporary)
+            raise
+
+
+def open_place(url: str | os.PathLike[str]) -> Place:
+    """A local path, `s3://bucket/key`, or any URL that fsspec knows."""
+    text = os.fspath(url)
+    scheme = _SCHEME.match(text)
+    if not scheme:
+        return Place(fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text)), text)
+    rest = text[scheme.end() :]
+    if scheme[1] == "file":
+        return Place(fs.LocalFileSystem(), os.path.abspath(rest), rest)
+    if not rest.strip("/"):
+        raise UsageError(f"'{text}' names no bucket or host")
+    if scheme[1] == "s3":
+        return Place(_s3(), rest.strip("/"), text)
+    return Place(_fsspec(scheme[1], text), rest.rstrip("/"), text)
+
+
+def _s3() -> fs.FileSystem:
+    """S3 as the usual AWS_ variables describe it; AWS_ENDPOINT_URL for servers that speak its protocol."""
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    return fs.S3FileSystem(
+        region=region,
+        endpoint_override=endpoint,
+        connect_timeout=_S3_TIMEOUT_S,
+        request_timeout=_S3_TIMEOUT_S,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=3),
+        force_virtual_addressing=False,
+    )
+
+
+def _fsspec(scheme: str, url: str) -> fs.FileSystem:
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingExtraError(f"reading {url}", "fsspec") from None
+    try:
+        return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme)))
+    except (ValueError, ImportError) as error:
+        raise UsageError(f"cannot open '{url}': {error}") from None
+
+
+@contextmanager
+def storage_errors(what: str) -> Iterator[None]:
+    """Failures of disks and buckets as one line that says what, why and what to do."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        reason, advice = _explain(error)
+        raise StorageError(f"{what}: {reason}{f'. {advice}' if advice else ''}") from error
+
+
+def _explain(error: Exception) -> tuple[str, str]:
+    text = " ".join(str(error).split())
+    number = getattr(error, "errno", None)
+    if isinstance(error, FileNotFoundError) or "NO_SUCH_KEY" in text:
+        return "there is no such file or folder", "Check the name."
+    if "NO_SUCH_BUCKET" in text or "bucket does not exist" in text or "Bucket" in text and "not exist" in text:
+        return "there is no such bucket", "Create it first, or check its name and AWS_ENDPOINT_URL."
+    if isinstance(error, PermissionError) or "ACCESS_DENIED" in text or "READ-ONLY" in text.upper():
+        return "permission denied", "Choose another folder with -o, or mend its rights."
+    if number == 28 or "No space left" in text:
+        return "the disk is full", "Free some space, then run again with --resume."
+    if number == 30:
+        return "the file system is read-only", "Choose another folder with -o."
+    if "NETWORK_CONNECTION" in text or "Couldn't connect" in text or "Connection refused" in text:
+        return "the server does not answer", "Check the network and AWS_ENDPOINT_URL."
+    return (os.strerror(number) if isinstance(number, int) else _without_noise(text)), ""
+
+
+def _without_noise(text: str) -> str:
+    return text.split("Detail:")[0].strip()[:400]
+
+
+@contextmanager
+def _ignoring_absence() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        pass
+
+
+def read_json(place: Place) -> Any:
+    """A small JSON file."""
+    try:
+        return json.loads(place.read_bytes())
+    except ValueError as error:
+        raise StorageError(f"cannot read {place}: it is not JSON ({error})") from None

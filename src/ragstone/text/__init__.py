@@ -1,0 +1,1 @@
+"""Normalise, tokenise, find: no dependency on anything above."""
