@@ -90,7 +90,7 @@ def _decode_dataclass(kind: Any) -> Convert:
 
 def _encode_dict(arguments: tuple[Any, ...]) -> Convert:
     if arguments == (str, float):
-        return lambda value: [{"id": key, "grade": grade} for key, grade in value.items()]
+        return lambda value: [{"id": key, "grade": grade} for key, grade in sorted(value.items())]
     return canonical_json
 
 

@@ -119,7 +119,7 @@ def _fact(value: Any) -> dict[str, Any]:
 
 
 def _relevance(value: Any) -> list[dict[str, Any]]:
-    """Id to grade; a list of ids means grade 1. Arrow may hand over a list of pairs or of {id, grade}."""
+    """Id to grade, by id since a mapping has no order; a list of ids means grade 1, Arrow may give pairs or {id, grade}."""
     if isinstance(value, str | int):
         value = [value]
     if isinstance(value, Mapping):
@@ -134,7 +134,7 @@ def _relevance(value: Any) -> list[dict[str, Any]]:
         # A struct column names every id of the file in every row; those without a grade are not this row's.
         if grade is not None:
             grades[name] = _element(grade, name, _number)
-    return [{"id": name, "grade": grade} for name, grade in grades.items()]
+    return [{"id": name, "grade": grade} for name, grade in sorted(grades.items())]
 
 
 def _grade_pair(item: Any) -> tuple[Any, Any]:
@@ -234,7 +234,7 @@ def _jsonable(value: Any) -> Any:
 
 
 def _without_surrogates(text: str) -> str:
-    """Half a UTF-16 pair (JSON can spell one) cannot be stored; it becomes the replacement character."""
+    """Half a UTF-16 pair (JSON can spell one) cannot be stored; it becomes a question mark."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8") if _has_surrogate(text) else text
 
 
