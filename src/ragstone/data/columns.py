@@ -20,7 +20,9 @@ class Column(Protocol):
 
     def __len__(self) -> int: ...
     def __getitem__(self, row: Any, /) -> Any: ...
-    def take(self, rows: np.ndarray, /) -> Any: ...
+    def take(self, rows: np.ndarray, /) -> Any:
+        """The chosen rows, in the order asked for."""
+        ...
 
 
 class Rows:
@@ -54,7 +56,7 @@ class Ragged:
     def from_lists(cls, lists: Sequence[Sequence[float]], dtype: type = np.float64) -> Ragged:
         """One row a list."""
         lengths = np.fromiter((len(row) for row in lists), dtype=np.int64, count=len(lists))
-        flat = np.fromiter((value for row in lists for value in row), dtype=dtype, count=int(lengths.sum()))
+        flat: np.ndarray = np.fromiter((value for row in lists for value in row), dtype=dtype, count=int(lengths.sum()))
         return cls(flat, np.concatenate([[0], np.cumsum(lengths)]))
 
     def __len__(self) -> int:
@@ -81,7 +83,8 @@ class Ragged:
     def sum(self, weights: np.ndarray | None = None) -> np.ndarray:
         """The sum of each row, of `weights` in place of the values where given."""
         values = self.values if weights is None else weights
-        return np.bincount(self.row_of, weights=values, minlength=len(self))
+        sums: np.ndarray = np.bincount(self.row_of, weights=values, minlength=len(self))
+        return sums
 
     def take(self, rows: np.ndarray) -> Ragged:
         """The chosen rows, in the order asked for."""

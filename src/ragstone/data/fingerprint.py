@@ -65,7 +65,9 @@ class Fingerprint:
             leaf.lengths.update(_bytes(pc.fill_null(pc.binary_length(array), -1)))
             leaf.data.update(_string_bytes(pc.fill_null(array, "")))
         else:
-            leaf.data.update(_bytes(pc.cast(pc.fill_null(array, False if pa.types.is_boolean(kind) else 0), pa.float64())))
+            leaf.data.update(
+                _bytes(pc.cast(pc.fill_null(array, False if pa.types.is_boolean(kind) else 0), pa.float64()))
+            )
 
 
 def fingerprint(batches: Iterable[pa.RecordBatch | pa.Table]) -> str:

@@ -83,6 +83,21 @@ SUMMARY = pa.schema(
     ]
 )
 
+# Every call of a model; empty as long as no metric asks one.
+CALLS = pa.schema(
+    [
+        pa.field("prompt", pa.string(), nullable=False),
+        pa.field("prompt_hash", pa.string(), nullable=False),
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("input_tokens", pa.int64()),
+        pa.field("output_tokens", pa.int64()),
+        pa.field("cost_usd", pa.float64()),
+        pa.field("latency_s", pa.float64()),
+        pa.field("attempts", pa.int64(), nullable=False),
+        pa.field("cached", pa.bool_(), nullable=False),
+    ]
+)
+
 
 def evidence_schema(value: pa.DataType) -> pa.Schema:
     """The table of one kind of evidence: a row a sample, with the hash of what it was made from."""
@@ -110,5 +125,5 @@ def present(name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.Chun
     """Which rows have a value for a field, as booleans."""
     known = pc.is_valid(column)
     if name in FIELDS and FIELDS[name].empty_is_absent:
-        known = pc.and_(known, pc.fill_null(pc.greater(pc.list_value_length(column), 0), False))
+        known = pc.and_(known, pc.fill_null(pc.greater(pc.list_value_length(column), 0), fill_value=False))
     return known

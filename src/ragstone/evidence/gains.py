@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pyarrow as pa
 
@@ -37,7 +38,7 @@ def _grades(relevance: pa.ListArray) -> list[dict[str, float]]:
     ]
 
 
-def _split(lists: pa.ListArray, child: str) -> list[list]:
+def _split(lists: pa.ListArray, child: str) -> list[list[Any]]:
     """One field of the structs in each row's list."""
     values = iter(lists.flatten().field(child).to_pylist())
     return [list(itertools.islice(values, length)) for length in lists.value_lengths().to_pylist()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +31,29 @@ class Report:
         if text not in self.notes:
             self.notes.append(text)
 
+    def note_all(self, what: str, names: Sequence[object], then: str) -> None:
+        """Remember how many there are of a kind, one of them by name, and what becomes of them; nothing if there are none."""
+        if names:
+            self.note(f"{what}: {len(names)}, for instance {names[0]!r}; {then}")
+
+    def within(self, name: str) -> Report:
+        """The same report for one file of several: its problems say which file they are in."""
+        return _FileReport(self, name)
+
     def raise_problems(self, source: str) -> None:
         """Stop here if anything was wrong."""
         if self.total:
             raise InputError(source, self.problems, self.total)
+
+
+class _FileReport(Report):
+    """Passes everything on to the report of all files."""
+
+    def __init__(self, whole: Report, name: str) -> None:
+        super().__init__(whole.problems, 0, whole.notes, whole.info)
+        self._whole = whole
+        self._name = name
+
+    def problem(self, where: str, message: str, field: str = "", hint: str = "") -> None:
+        """Remember something that is wrong, and in which file."""
+        self._whole.problem(f"{self._name}, {where}", message, field, hint)

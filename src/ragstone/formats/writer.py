@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -15,10 +15,19 @@ from ragstone.storage.places import open_place
 
 def write_dataset(
     batches: Iterable[pa.RecordBatch], target: str, format: str = "ragstone", info: Mapping[str, Any] | None = None
-) -> None:
-    """Write samples; the file is complete or absent."""
+) -> int:
+    """Write samples and say how many; the file is complete or absent."""
     found = find_format(format)
     if not isinstance(found, WritableFormat):
         writable = ", ".join(name for name, item in formats().items() if isinstance(item, WritableFormat))
         raise UsageError(f"the format {format} is read but not written; these are: {writable}")
-    found.write(batches, open_place(target), info or {})
+    rows = 0
+
+    def counted() -> Iterator[pa.RecordBatch]:
+        nonlocal rows
+        for batch in batches:
+            rows += batch.num_rows
+            yield batch
+
+    found.write(counted(), open_place(target), info or {})
+    return rows

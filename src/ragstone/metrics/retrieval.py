@@ -105,7 +105,8 @@ def ndcg(
 
 def _relevant(gains: Ragged, k: int | None) -> np.ndarray:
     """Which chunks are relevant and among the first k."""
-    return (gains.values > 0) & _among_first(gains, k)
+    relevant: np.ndarray = (gains.values > 0) & _among_first(gains, k)
+    return relevant
 
 
 def _relevant_found(gains: Ragged, k: int | None) -> np.ndarray:
@@ -123,4 +124,5 @@ def _discounted(gains: Ragged, k: int | None, gain: str) -> np.ndarray:
 
 def _divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Part / whole, and 0 where there is no whole."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    share: np.ndarray = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    return share

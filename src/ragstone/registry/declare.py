@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
@@ -39,6 +40,8 @@ def metric(
 
     def register(function: Function) -> Function:
         _check_name(name)
+        if inspect.iscoroutinefunction(function):
+            raise DefinitionError(f"metric '{name}' is async: a metric is pure; whatever waits for a model is evidence")
         needs, parameters, _ = read_signature(function)
         CATALOGUE.add_metric(
             MetricSpec(
@@ -48,7 +51,7 @@ def metric(
                 parameters=parameters,
                 columnar=columnar,
                 version=version,
-                family=family or (name.split(".")[0] if "." in name else "custom"),
+                family=family or (name.split(".", maxsplit=1)[0] if "." in name else "custom"),
                 bounds=bounds,
                 better=better,
                 judges=judges,
@@ -120,5 +123,5 @@ def _check_name(name: str) -> None:
 
 
 def _named_settings(names: Names) -> Settings:
-    named = names if isinstance(names, Mapping) else dict.fromkeys(names, {})
+    named = names if isinstance(names, Mapping) else {name: {} for name in names}
     return tuple((name.lower(), tuple(settings.items())) for name, settings in named.items())

@@ -44,7 +44,7 @@ class Parameter:
             raise self._wrong(value, metric)
         if isinstance(value, float) and not math.isfinite(value):
             raise self._wrong(value, metric)
-        if self.name == "k" and value < 1:
+        if self.name == "k" and isinstance(value, int) and value < 1:
             raise UsageError(f"{metric}: the cut-off k must be 1 or more, got {value}")
         return value
 
@@ -132,7 +132,9 @@ def read_signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple
     wants_pieces = False
     for name, item in inspect.signature(function).parameters.items():
         if item.kind in (item.VAR_POSITIONAL, item.VAR_KEYWORD, item.POSITIONAL_ONLY):
-            raise DefinitionError(f"{function.__qualname__}: '{item}' is not a name that can be filled in; name each need")
+            raise DefinitionError(
+                f"{function.__qualname__}: '{item}' is not a name that can be filled in; name each need"
+            )
         if name == WANTED:
             wants_pieces = True
         elif item.default is item.empty:

@@ -18,13 +18,13 @@ class Interval(NamedTuple):
 def mean_interval(
     values: np.ndarray, level: float = 0.95, bounds: tuple[float | None, float | None] = (None, None)
 ) -> Interval | None:
-    """The interval of a mean: Wilson's for shares (all values 0 or 1), Student's t for the rest, cut at the bounds.
+    """The interval of a mean: Wilson's for shares (bounds 0 and 1, every value one of them), else Student's t, cut at the bounds.
 
     Wilson's keeps its width when all of a few rows agree, where t would claim certainty. A single row that
     is no share has no interval.
     """
     n = len(values)
-    if n and np.isin(values, (0.0, 1.0)).all():
+    if n and bounds == (0.0, 1.0) and np.isin(values, (0.0, 1.0)).all():
         return wilson_interval(int(values.sum()), n, level)
     if n < 2:
         return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import json
 import os
+import re
 import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -116,7 +116,7 @@ class Place:
                 os.fsync(stream.fileno())
             os.replace(temporary, self.path)
         except BaseException:
-            with _ignoring_absence():
+            with suppress(FileNotFoundError):
                 os.remove(temporary)
             raise
 
@@ -153,7 +153,7 @@ def _s3() -> fs.FileSystem:
 
 def _fsspec(scheme: str, url: str) -> fs.FileSystem:
     try:
-        import fsspec
+        import fsspec  # noqa: PLC0415  (an extra)
     except ImportError:
         raise MissingExtraError(f"reading {url}", "fsspec") from None
     try:
@@ -177,7 +177,7 @@ def _explain(error: Exception) -> tuple[str, str]:
     number = getattr(error, "errno", None)
     if isinstance(error, FileNotFoundError) or "NO_SUCH_KEY" in text:
         return "there is no such file or folder", "Check the name."
-    if "NO_SUCH_BUCKET" in text or "bucket does not exist" in text or "Bucket" in text and "not exist" in text:
+    if "NO_SUCH_BUCKET" in text or "bucket does not exist" in text or ("Bucket" in text and "not exist" in text):
         return "there is no such bucket", "Create it first, or check its name and AWS_ENDPOINT_URL."
     if isinstance(error, PermissionError) or "ACCESS_DENIED" in text or "READ-ONLY" in text.upper():
         return "permission denied", "Choose another folder with -o, or mend its rights."
@@ -191,15 +191,7 @@ def _explain(error: Exception) -> tuple[str, str]:
 
 
 def _without_noise(text: str) -> str:
-    return text.split("Detail:")[0].strip()[:400]
-
-
-@contextmanager
-def _ignoring_absence() -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError:
-        pass
+    return text.split("Detail:", maxsplit=1)[0].strip()[:400]
 
 
 def read_json(place: Place) -> Any:

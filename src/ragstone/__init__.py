@@ -1,0 +1,71 @@
+"""Ragstone: the touchstone for retrieval-augmented generation.
+
+Importing this package does no work: each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ragstone._version import __version__
+
+if TYPE_CHECKING:
+    from ragstone.data.dataset import Dataset
+    from ragstone.data.types import Chunk, Fact, Sample, Score
+    from ragstone.engine.evaluation import evaluate
+    from ragstone.engine.rows import match_facts, score_row
+    from ragstone.errors import RagstoneError, Skip
+    from ragstone.formats import read_dataset, write_dataset
+    from ragstone.registry import evidence, metric
+    from ragstone.storage.runs import Run, open_run
+
+_HOMES = {
+    "Chunk": "ragstone.data.types",
+    "Dataset": "ragstone.data.dataset",
+    "Fact": "ragstone.data.types",
+    "RagstoneError": "ragstone.errors",
+    "Run": "ragstone.storage.runs",
+    "Sample": "ragstone.data.types",
+    "Score": "ragstone.data.types",
+    "Skip": "ragstone.errors",
+    "evaluate": "ragstone.engine.evaluation",
+    "evidence": "ragstone.registry",
+    "match_facts": "ragstone.engine.rows",
+    "metric": "ragstone.registry",
+    "open_run": "ragstone.storage.runs",
+    "read_dataset": "ragstone.formats",
+    "score_row": "ragstone.engine.rows",
+    "write_dataset": "ragstone.formats",
+}
+
+__all__ = [
+    "Chunk",
+    "Dataset",
+    "Fact",
+    "RagstoneError",
+    "Run",
+    "Sample",
+    "Score",
+    "Skip",
+    "__version__",
+    "evaluate",
+    "evidence",
+    "match_facts",
+    "metric",
+    "open_run",
+    "read_dataset",
+    "score_row",
+    "write_dataset",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ragstone' has no attribute '{name}'")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,44 @@
+"""The list of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ragstone._version import __version__
+from ragstone.cli.convert import convert
+from ragstone.cli.demo import demo
+from ragstone.cli.doctor import doctor
+from ragstone.cli.metrics import metrics
+from ragstone.cli.run import run
+from ragstone.cli.validate import validate
+
+app = typer.Typer(
+    help="The touchstone for retrieval-augmented generation: how good is it, is the new version better, what to fix.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help: loading the pretty one takes three times as long as all the rest.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragstone {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+for command in (demo, run, metrics, convert, validate, doctor):
+    app.command()(command)

@@ -1,0 +1,84 @@
+"""ragstone run: evaluate a file of answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ragstone.cli.options import DEFAULT_ROOT, Data, Format, Json, Limit, Map, MetricsFile, Quiet, Root
+
+TOO_FEW_CELLS = 4
+
+
+def run(
+    data: Data,
+    metrics: Annotated[
+        list[str],
+        typer.Option(
+            "-m",
+            "--metrics",
+            metavar="NAMES",
+            help="Metrics or sets, separated by commas: recall@5,token_f1 or dial. All that the data allows by default.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006  (typer reads the default, nobody changes it)
+    out: Root = DEFAULT_ROOT,
+    format: Format = None,
+    map: Map = [],  # noqa: B006
+    limit: Limit = None,
+    name: Annotated[str, typer.Option("--name", help="A name for the run.", show_default=False)] = "",
+    matcher: Annotated[
+        str, typer.Option("--matcher", help="How facts are found in chunks: citation or exact.")
+    ] = "citation",
+    metrics_file: MetricsFile = [],  # noqa: B006
+    concurrency: Annotated[
+        int, typer.Option("-j", "--concurrency", min=1, help="How many model calls may wait at a time.")
+    ] = 16,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an interrupted run of the same data and metrics.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Evaluate what a RAG system retrieved and answered, and store the run."""
+    from ragstone.cli.options import load_metrics_files, parse_map, sources
+
+    load_metrics_files(metrics_file)
+    options = {
+        "format": format,
+        "columns": parse_map(map),
+        "limit": limit,
+        "name": name,
+        "matcher": matcher,
+        "concurrency": concurrency,
+        "resume": resume,
+    }
+    show_run(sources(data), metrics, out, options, json, quiet)
+
+
+def show_run(data: Any, metrics: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool) -> None:
+    """Evaluate with progress, print the result, and exit with 4 if not one cell has a score."""
+    from ragstone.cli.screen import console, remark, showing_progress
+    from ragstone.engine.evaluation import evaluate
+    from ragstone.report.terminal import run_report
+
+    with showing_progress(quiet or json) as progress:
+        finished = evaluate(data, metrics or None, out, progress=progress, note=None if quiet else remark, **options)
+    if json:
+        _print_json(finished)
+    else:
+        screen = console()
+        screen.print()
+        screen.print(run_report(finished))
+        screen.print(f"\nstored in {finished.path}", soft_wrap=True)
+    if not any(row.n_ok for row in finished.summary()):
+        raise typer.Exit(TOO_FEW_CELLS)
+
+
+def _print_json(finished: Any) -> None:
+    import json
+    from dataclasses import asdict
+
+    rows = [asdict(row) for row in finished.summary()]
+    typer.echo(json.dumps({"run": finished.path, "id": finished.id, "summary": rows}, indent=2, ensure_ascii=False))

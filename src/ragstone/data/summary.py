@@ -1,0 +1,87 @@
+"""The result of a run in one table: a row a metric."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from ragstone.data.schema import SUMMARY
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """A metric over all rows or a slice of them: the mean of the ok cells, how far to trust it, and what is missing."""
+
+    metric: str
+    slice: str
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n_ok: int
+    n_skipped: int
+    n_failed: int
+    reason: str | None = None
+
+
+class Summary(Sequence[SummaryRow]):
+    """The rows, printable, and by the metric's name: `summary["recall@5"].mean`."""
+
+    def __init__(self, rows: Sequence[SummaryRow]) -> None:
+        self.rows = list(rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SummaryRow]:
+        return iter(self.rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self.rows[key]
+        for row in self.rows:
+            if row.metric == key and row.slice == ALL:
+                return row
+        raise KeyError(f"no metric '{key}' in this run; there are: {', '.join(row.metric for row in self.rows)}")
+
+    def to_arrow(self) -> pa.Table:
+        """The table as it is stored."""
+        return pa.Table.from_pylist([asdict(row) for row in self.rows], schema=SUMMARY)
+
+    def to_pandas(self) -> Any:
+        """The table as a DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> Summary:
+        """The table as it was stored."""
+        return cls([SummaryRow(**row) for row in table.to_pylist()])
+
+    def lines(self) -> list[tuple[str, str, str, str]]:
+        """Metric, mean, interval and counts as words, ready for a table."""
+        return [
+            (
+                row.metric,
+                "–" if row.mean is None else f"{row.mean:.3f}",
+                "–" if row.ci_low is None or row.ci_high is None else f"{row.ci_low:.3f} to {row.ci_high:.3f}",
+                f"{row.n_ok}/{row.n_skipped}/{row.n_failed}",
+            )
+            for row in self.rows
+        ]
+
+    def __str__(self) -> str:
+        lines = [("metric", "mean", "95 % interval", "ok/skipped/failed"), *self.lines()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f"<th>{name}</th>" for name in ("metric", "mean", "95 % interval", "ok/skipped/failed"))
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>" for line in self.lines())
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"

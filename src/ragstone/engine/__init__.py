@@ -1,0 +1,1 @@
+"""Plan (names to an ordered graph), execute (batches through the graph), finish (a stored run)."""

@@ -1,0 +1,128 @@
+"""Calling functions of three shapes (plain, columnar, async) over the rows that have what they need.
+
+A row's failure stays with the row: it becomes an absence with its reason, and no other cell notices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ragstone.data.columns import FAILED, SKIPPED, Cells
+from ragstone.engine.ledger import Absence, Ledger
+from ragstone.errors import Skip
+from ragstone.registry.specs import FunctionSpec
+
+_LONGEST_REASON = 300
+
+
+class Outcome:
+    """What a function gave: results for some rows, absences for the others."""
+
+    def __init__(self, rows: np.ndarray, results: Any, absent: dict[int, Absence]) -> None:
+        self.rows = rows
+        self.results = results
+        self.absent = absent
+
+
+def call_plain(spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any]) -> Outcome:
+    """One row after the other; results are a list."""
+    needs, rows, absent = _prepare(spec, ledger, extra)
+    function = partial(spec.function, **extra)
+    results: list[Any] = []
+    for row, values in zip(rows.tolist(), _row_values(needs, ledger, rows), strict=True):
+        try:
+            results.append(function(**dict(zip(needs, values, strict=True))))
+        except Exception as error:  # noqa: BLE001  (whatever a user's function raises belongs to its cell)
+            absent[row] = explain(error)
+    return Outcome(_without(rows, absent), results, absent)
+
+
+async def call_async(spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], gate: asyncio.Semaphore) -> Outcome:
+    """All rows at once, as many at a time as the gate lets through; results are a list."""
+    needs, rows, absent = _prepare(spec, ledger, extra)
+    function = partial(spec.function, **extra)
+
+    async def one(row: int, values: Sequence[Any]) -> Any:
+        async with gate:
+            try:
+                return await function(**dict(zip(needs, values, strict=True)))
+            except Exception as error:  # noqa: BLE001
+                absent[row] = explain(error)
+                return None
+
+    calls = [one(row, values) for row, values in zip(rows.tolist(), _row_values(needs, ledger, rows), strict=True)]
+    answers = await asyncio.gather(*calls)
+    results = [answer for row, answer in zip(rows.tolist(), answers, strict=True) if row not in absent]
+    return Outcome(_without(rows, absent), results, absent)
+
+
+def call_columnar(
+    spec: FunctionSpec,
+    ledger: Ledger,
+    extra: Mapping[str, Any],
+    check: Callable[[Any, int], Any],
+    join: Callable[[Sequence[Any]], Any],
+) -> Outcome:
+    """Whole columns at once. If that fails, row by row, so that only the guilty rows are lost.
+
+    `check` turns what the function returned into a result for that many rows, `join` makes one result of many.
+    """
+    needs, rows, absent = _prepare(spec, ledger, extra)
+    function = partial(spec.function, **extra)
+
+    def call(chosen: np.ndarray) -> Any:
+        columns = {need: ledger[need].column_of(chosen) for need in needs}
+        return check(function(**columns), len(chosen))
+
+    try:
+        return Outcome(rows, call(rows) if len(rows) else join([]), absent)
+    except Exception as error:  # noqa: BLE001
+        if len(rows) == 1:
+            absent[int(rows[0])] = explain(error)
+            return Outcome(rows[:0], join([]), absent)
+    results = []
+    for row in rows:
+        try:
+            results.append(call(np.array([row])))
+        except Exception as error:  # noqa: BLE001
+            absent[int(row)] = explain(error)
+    return Outcome(_without(rows, absent), join(results), absent)
+
+
+def explain(error: Exception) -> Absence:
+    """A skipped row for Skip, a failed one for everything else, on one line."""
+    text = " ".join(str(error).split())
+    if isinstance(error, Skip):
+        return Absence(SKIPPED, text or "the function gave no reason")
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return Absence(FAILED, text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…")
+
+
+def absent_cells(size: int, absent: Mapping[int, Absence]) -> Cells:
+    """Cells of a batch with its absences filled in."""
+    cells = Cells.all_ok(np.zeros(size))
+    for row, (status, reason) in absent.items():
+        cells.fail(row, reason, status)
+    return cells
+
+
+def _prepare(
+    spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any]
+) -> tuple[list[str], np.ndarray, dict[int, Absence]]:
+    needs = [need for need in spec.needs if need not in extra]
+    return needs, *ledger.common_rows(needs)
+
+
+def _row_values(needs: Sequence[str], ledger: Ledger, rows: np.ndarray) -> Any:
+    if not needs:
+        return [()] * len(rows)
+    return zip(*(ledger[need].values_of(rows) for need in needs), strict=True)
+
+
+def _without(rows: np.ndarray, absent: Mapping[int, Absence]) -> np.ndarray:
+    return rows if not absent else rows[[row not in absent for row in rows.tolist()]] if len(rows) else rows

@@ -1,0 +1,122 @@
+"""The catalogue of metrics for people: each metric as a card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import ragstone.evidence
+import ragstone.metrics  # noqa: F401  (importing both packages fills the catalogue)
+from ragstone.data.schema import FIELDS
+from ragstone.registry import CATALOGUE, MetricSpec
+
+_DIRECTION = {"higher": "higher is better", "lower": "lower is better", "none": "no direction"}
+
+
+@dataclass(frozen=True)
+class MetricCard:
+    """What a person should know about a metric."""
+
+    name: str
+    usage: str
+    family: str
+    meaning: str
+    details: str
+    range: str
+    direction: str
+    needs: list[str]
+    evidence: list[str]
+    judges: str
+    against: str
+    source: str
+    misleads: str
+    aliases: list[str]
+    sets: list[str]
+    version: int
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """The facts as label and text, those that are known."""
+        pairs = [
+            ("write", self.usage),
+            ("range", f"{self.range}, {self.direction}"),
+            ("judges", f"{self.judges} against {self.against}" if self.judges else ""),
+            ("needs", ", ".join(self.needs)),
+            ("evidence", ", ".join(self.evidence)),
+            ("misleads", self.misleads),
+            ("source", self.source),
+            ("aliases", ", ".join(self.aliases)),
+            ("sets", ", ".join(self.sets)),
+        ]
+        return (pair for pair in pairs if pair[1])
+
+
+def cards(name: str | None = None) -> list[MetricCard]:
+    """All metrics, those of a set, or the one that answers to a name."""
+    if name is None:
+        return [_card(spec) for spec in CATALOGUE.metrics()]
+    if name in CATALOGUE.sets():
+        return [_card(preset.spec) for preset in CATALOGUE.sets()[name]]
+    return [_card(CATALOGUE.metric(name).spec)]
+
+
+def set_names() -> list[str]:
+    """The names that `-m` takes for several metrics at once."""
+    return sorted(CATALOGUE.sets())
+
+
+def _card(spec: MetricSpec) -> MetricCard:
+    fields, evidence = _closure(spec)
+    return MetricCard(
+        name=spec.name,
+        usage=_usage(spec),
+        family=spec.family,
+        meaning=spec.meaning,
+        details=spec.details,
+        range=_range(spec.bounds),
+        direction=_DIRECTION[spec.better],
+        needs=fields,
+        evidence=evidence,
+        judges=spec.judges,
+        against=spec.against,
+        source=spec.source,
+        misleads=spec.misleads,
+        aliases=[_alias(name, dict(settings)) for name, settings in spec.aliases],
+        sets=list(dict.fromkeys([spec.family, *(name for name, _ in spec.sets)])),
+        version=spec.version,
+    )
+
+
+def _usage(spec: MetricSpec) -> str:
+    """How the metric is written: its name, the cut-off and the choices that it takes."""
+    settings = [
+        f"{parameter.name}={'|'.join(map(str, parameter.choices)) or parameter.default}"
+        for parameter in spec.parameters
+        if parameter.name != "k"
+    ]
+    return spec.name + ("[@k]" if spec.parameter("k") else "") + (f" ({', '.join(settings)})" if settings else "")
+
+
+def _range(bounds: tuple[float | None, float | None]) -> str:
+    low, high = bounds
+    if low is None and high is None:
+        return "any number"
+    return f"{'−∞' if low is None else f'{low:g}'} to {'∞' if high is None else f'{high:g}'}"
+
+
+def _alias(name: str, settings: dict[str, object]) -> str:
+    return f"{name} ({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else name
+
+
+def _closure(spec: MetricSpec) -> tuple[list[str], list[str]]:
+    """The fields that a metric rests on, and the evidence in between."""
+    fields: dict[str, None] = {}
+    evidence: dict[str, None] = {}
+    waiting = list(spec.needs)
+    while waiting:
+        need = waiting.pop(0)
+        if need in FIELDS:
+            fields[need] = None
+        elif (made := CATALOGUE.evidence(need)) and need not in evidence:
+            evidence[need] = None
+            waiting.extend(made.needs)
+    return [name for name in FIELDS if name in fields], list(evidence)

@@ -1,0 +1,192 @@
+"""The whole walk: data in, a stored run out."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+import ragstone.evidence
+import ragstone.metrics  # noqa: F401  (importing both packages fills the catalogue)
+from ragstone._version import __version__
+from ragstone.engine.execution import execute, run_to_end
+from ragstone.engine.finishing import finish_tables
+from ragstone.engine.ingest import ingest
+from ragstone.engine.planning import Plan, Tool, make_plan
+from ragstone.engine.profiling import Profile
+from ragstone.engine.progress import Progress, Report, silent
+from ragstone.errors import InterruptedRunError, UsageError
+from ragstone.formats import open_reader
+from ragstone.registry import Metric, resolve_metrics
+from ragstone.storage.places import Place, open_place, read_json
+from ragstone.storage.runs import Run, RunFolder, unfinished_runs
+from ragstone.text.matchers import Matcher, make_matcher
+
+DEFAULT_CONCURRENCY = 16
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run was asked for, apart from the data."""
+
+    metrics: Sequence[Metric]
+    tools: Mapping[str, Tool]
+    name: str = ""
+    concurrency: int = DEFAULT_CONCURRENCY
+
+    def identity(self, profile: Profile) -> dict[str, Any]:
+        """What must be equal for an interrupted run to be continued."""
+        return {
+            "fingerprint": profile.fingerprint,
+            "metrics": [metric.signature for metric in self.metrics],
+            "tools": {name: tool.signature for name, tool in self.tools.items()},
+            "ragstone": __version__,
+        }
+
+
+def evaluate(
+    data: Any,
+    metrics: str | Sequence[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    matcher: str | Matcher = "citation",
+    name: str = "",
+    concurrency: int = DEFAULT_CONCURRENCY,
+    resume: bool = False,
+    progress: Report = silent,
+    note: Any = None,
+) -> Run:
+    """Evaluate what a RAG system retrieved and answered; returns the stored run.
+
+    `data` is a path or URL (two for formats of two files), a list of dicts, or a pandas, polars, Arrow or Hugging Face
+    table. `metrics` are metric strings or names of sets; all that the data allows by default. `out` is the folder or
+    `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
+    maps our field names to those of the data. `note` is called with each remark about the data.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit must be 1 or more, got {limit}")
+    chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["all"]
+    tools: dict[str, Tool] = {"matcher": make_matcher(matcher) if isinstance(matcher, str) else matcher}
+    request = Request(resolve_metrics(chosen), tools, name, max(1, concurrency))
+    # Definition errors show before the data is read.
+    make_plan(request.metrics, (), tools)
+    home = tempfile.TemporaryDirectory(prefix="ragstone-") if out is None else None
+    root = open_place(home.name if home else out or "")
+    reader = open_reader(data, format, columns, limit)
+    folder = RunFolder.create(root)
+    try:
+        profile = ingest(reader, folder.samples, progress)
+    except BaseException as error:
+        folder.discard()
+        if isinstance(error, KeyboardInterrupt):
+            raise InterruptedRunError("stopped while reading the data; nothing was stored") from None
+        raise
+    for remark in reader.report.notes:
+        if note:
+            note(remark)
+    if resume:
+        folder = _continue_or_start(folder, root, request, profile, note)
+    return _run(folder, request, profile, progress, home)
+
+
+def _run(folder: RunFolder, request: Request, profile: Profile, progress: Report, keep_alive: Any) -> Run:
+    started = time.perf_counter()
+    plan = make_plan(request.metrics, profile.present, request.tools)
+    if not folder.plan.exists():
+        folder.plan.write_bytes(_json({**request.identity(profile), "created_at": _now()}))
+    created = read_json(folder.plan)["created_at"]
+    try:
+        with folder.owned():
+            parts = run_to_end(execute(plan, folder, request.tools, request.concurrency, progress))
+            progress(Progress("finishing", profile.rows, profile.rows))
+            finish_tables(plan, folder, parts, profile.rows)
+            seconds = round(time.perf_counter() - started, 3)
+            folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, seconds)))
+            folder.remove_parts()
+    except KeyboardInterrupt:
+        done = len(folder.finished_parts())
+        raise InterruptedRunError(
+            f"stopped; {done} finished part{'s are' if done != 1 else ' is'} kept in {folder.place}.\n"
+            "Repeat the command with --resume to go on from there."
+        ) from None
+    return Run(folder, keep_alive)
+
+
+def _continue_or_start(fresh: RunFolder, root: Place, request: Request, profile: Profile, note: Any) -> RunFolder:
+    """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none."""
+    for folder in unfinished_runs(root):
+        plan = read_json(folder.plan)
+        plan.pop("created_at")
+        if plan == request.identity(profile):
+            fresh.discard()
+            return folder
+    if note:
+        note("there is no interrupted run of this data with these metrics; starting a new one")
+    return fresh
+
+
+def _manifest(
+    folder: RunFolder, plan: Plan, request: Request, profile: Profile, created: str, seconds: float
+) -> dict[str, Any]:
+    return {
+        "layout": 1,
+        "id": folder.id,
+        "name": request.name or folder.id,
+        "status": "finished",
+        "created_at": created,
+        "finished_at": _now(),
+        "dataset": asdict(profile),
+        "metrics": [
+            {
+                "metric": step.name,
+                "signature": step.signature,
+                "family": step.metric.spec.family,
+                "judges": step.metric.spec.judges,
+                "against": step.metric.spec.against,
+                "better": step.metric.spec.better,
+                "bounds": step.metric.spec.bounds,
+            }
+            for step in plan.metrics
+        ],
+        "skipped": dict(plan.skipped),
+        "evidence": [name for name, _ in plan.stored_evidence()],
+        "tools": {name: tool.signature for name, tool in request.tools.items()},
+        "judge": None,
+        "prompts": {},
+        "versions": {
+            "ragstone": __version__,
+            "python": platform.python_version(),
+            **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
+        },
+        "code": _code_revision(),
+        "totals": {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "seconds": seconds},
+    }
+
+
+def _code_revision() -> dict[str, Any] | None:
+    """The commit of the user's working folder, so that a run can be traced to the code that was evaluated."""
+    try:
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True)
+        status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

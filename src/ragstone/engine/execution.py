@@ -1,0 +1,108 @@
+"""Second step of a run: the plan over the stored samples, part by part; a finished part is never computed again."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ragstone.engine.batches import evaluate_batch
+from ragstone.engine.planning import Plan, Tool
+from ragstone.engine.progress import Progress, Report
+from ragstone.engine.tables import evidence_tables, scores_table
+from ragstone.storage.places import storage_errors
+from ragstone.storage.runs import RunFolder, write_table
+
+# Rows in a part when a model is asked: what an interruption may cost.
+WAITING_PART_ROWS = 100
+Result = TypeVar("Result")
+
+
+class Part(NamedTuple):
+    """Rows of one row group of the stored samples."""
+
+    number: int
+    group: int
+    start: int
+    rows: int
+
+
+async def execute(plan: Plan, folder: RunFolder, tools: Mapping[str, Tool], concurrency: int, progress: Report) -> int:
+    """Compute the parts that are not there yet; returns how many there are in all."""
+    gate = asyncio.Semaphore(concurrency)
+    with folder.samples.open_input() as stream, storage_errors(f"cannot read {folder.samples}"):
+        samples = pq.ParquetFile(stream)
+        parts = list(_cut(samples, plan))
+        finished = folder.finished_parts()
+        total = samples.metadata.num_rows
+        done = sum(part.rows for part in parts if part.number in finished)
+        progress(Progress("evaluating", done, total))
+        group, table = -1, pa.table({})
+        for part in parts:
+            if part.number in finished:
+                continue
+            if part.group != group:
+                group, table = part.group, samples.read_row_group(part.group)
+            batch = _single_batch(table.slice(part.start, part.rows))
+            result = await evaluate_batch(plan, batch, tools, gate)
+            home = folder.part(part.number)
+            for name, evidence in evidence_tables(plan, result).items():
+                write_table(home.evidence(name), evidence)
+            write_table(home.scores, scores_table(plan, result))
+            done += part.rows
+            progress(Progress("evaluating", done, total))
+    return len(parts)
+
+
+def _cut(samples: pq.ParquetFile, plan: Plan) -> Iterator[Part]:
+    number = 0
+    for group in range(samples.num_row_groups):
+        rows = samples.metadata.row_group(group).num_rows
+        size = WAITING_PART_ROWS if plan.waits else rows
+        for start in range(0, rows, max(size, 1)):
+            yield Part(number, group, start, min(size, rows - start))
+            number += 1
+
+
+def _single_batch(table: pa.Table) -> pa.RecordBatch:
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if len(batches) == 1 else pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine from plain code; in a thread of its own where a loop is already running, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    return _run_in_thread(work)
+
+
+def _run_in_thread(work: Coroutine[Any, Any, Result]) -> Result:
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    outcome: list[Result | BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(loop.run_until_complete(task))
+        except BaseException as error:  # noqa: BLE001  (handed to the caller's thread)
+            outcome.append(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=run, name="ragstone")
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]

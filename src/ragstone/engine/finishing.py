@@ -1,0 +1,91 @@
+"""Last step of a run: parts joined to one file a table, the summary, and run.json when all the rest is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ragstone.data.codec import arrow_type
+from ragstone.data.schema import CALLS, SCORES, evidence_schema
+from ragstone.data.summary import ALL, Summary, SummaryRow
+from ragstone.engine.planning import MetricStep, Plan
+from ragstone.stats.intervals import mean_interval
+from ragstone.storage.places import Place
+from ragstone.storage.runs import RunFolder, read_table, write_table
+
+
+@dataclass
+class _Column:
+    """What is gathered about one metric over all parts."""
+
+    values: list[np.ndarray] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+
+def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summary:
+    """Join the parts, write the summary; the parts can go afterwards."""
+    for name, annotation in plan.stored_evidence():
+        places = [folder.part(number).evidence(name) for number in range(parts)]
+        _join(places, folder.evidence(name), evidence_schema(arrow_type(annotation)))
+    columns = {step.name: _Column() for step in plan.metrics}
+    _join([folder.part(number).scores for number in range(parts)], folder.scores, SCORES, columns)
+    write_table(folder.calls, CALLS.empty_table())
+    summary = Summary(
+        [_summarise(step, columns[step.name]) for step in plan.metrics]
+        + [SummaryRow(name, ALL, None, None, None, 0, rows, 0, reason) for name, reason in plan.skipped.items()]
+    )
+    write_table(folder.summary, summary.to_arrow())
+    return summary
+
+
+def _join(places: Sequence[Place], target: Place, schema: pa.Schema, columns: dict[str, _Column] | None = None) -> None:
+    """Copy the parts into one file, a row group a part, so that memory stays that of one part."""
+    with target.writing() as stream:
+        writer = pq.ParquetWriter(stream, schema, compression="zstd")
+        for place in places:
+            table = read_table(place)
+            writer.write_table(table.cast(schema))
+            if columns is not None:
+                _gather(table, columns)
+        writer.close()
+
+
+def _gather(table: pa.Table, columns: dict[str, _Column]) -> None:
+    """The cells of a part lie metric by metric, in the order of the plan."""
+    rows = table.num_rows // len(columns) if columns else 0
+    for position, column in enumerate(columns.values()):
+        piece = table.slice(position * rows, rows)
+        column.values.append(piece["value"].drop_null().to_numpy())
+        column.counts.update(_counts(piece["status"]))
+        column.reasons.update(_counts(piece["reason"]))
+
+
+def _counts(column: pa.ChunkedArray) -> dict[str, int]:
+    return {item["values"]: item["counts"] for item in pc.value_counts(column.drop_null()).to_pylist()}
+
+
+def _summarise(step: MetricStep, column: _Column) -> SummaryRow:
+    values = np.concatenate(column.values) if column.values else np.zeros(0)
+    interval = mean_interval(values, bounds=step.metric.spec.bounds)
+    return SummaryRow(
+        metric=step.name,
+        slice=ALL,
+        mean=float(values.mean()) if len(values) else None,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        n_ok=column.counts["ok"],
+        n_skipped=column.counts["skipped"],
+        n_failed=column.counts["failed"],
+        reason=_main_reasons(column.reasons.most_common(2)),
+    )
+
+
+def _main_reasons(most: Iterable[tuple[str, int]]) -> str | None:
+    return "; ".join(f"{reason} ({count})" for reason, count in most) or None

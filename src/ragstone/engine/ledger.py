@@ -1,0 +1,90 @@
+"""What is known about a batch while it walks through the graph: for each name the rows that have a value, and why others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ragstone.data.columns import SKIPPED
+from ragstone.data.dataset import view_column
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, present
+
+
+class Absence(NamedTuple):
+    """Why a row has no value: skipped or failed, and the reason in words."""
+
+    status: int
+    reason: str
+
+
+@dataclass
+class Entry:
+    """The values of one name: a column over the rows that have one."""
+
+    name: str
+    rows: np.ndarray
+    column: Any
+    absent: dict[int, Absence] = field(default_factory=dict)
+    _python: Sequence[Any] | None = None
+
+    def column_of(self, rows: np.ndarray) -> Any:
+        """The column for these rows, which must have values."""
+        if len(rows) == len(self.rows):
+            return self.column
+        return self.column.take(np.searchsorted(self.rows, rows))
+
+    def values_of(self, rows: np.ndarray) -> Sequence[Any]:
+        """The Python values for these rows."""
+        if self._python is None:
+            arrow = isinstance(self.column, pa.Array)
+            self._python = view_column(self.name, self.column) if arrow else list(self.column)
+        if len(rows) == len(self.rows):
+            return self._python
+        return [self._python[position] for position in np.searchsorted(self.rows, rows)]
+
+
+class Ledger:
+    """All entries of a batch."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self.batch = batch
+        self.size = int(batch.num_rows)
+        self._entries = {
+            name: self._field(name, batch.column(name))
+            for name in batch.schema.names
+            if name in FIELDS or name in GIVEN_EVIDENCE
+        }
+
+    def __getitem__(self, name: str) -> Entry:
+        return self._entries[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def add(self, entry: Entry) -> None:
+        """Take in new evidence; what the data brought along stays where it has a value."""
+        self._entries[entry.name] = entry
+
+    def common_rows(self, needs: Sequence[str]) -> tuple[np.ndarray, dict[int, Absence]]:
+        """The rows for which everything that is needed is there, and for the others what is not."""
+        absent: dict[int, Absence] = {}
+        for need in needs:
+            for row, absence in self._entries[need].absent.items():
+                absent.setdefault(row, absence)
+        if not absent:
+            return np.arange(self.size), absent
+        keep = np.ones(self.size, dtype=bool)
+        keep[list(absent)] = False
+        return np.flatnonzero(keep), absent
+
+    def _field(self, name: str, column: pa.Array) -> Entry:
+        known = present(name, column).to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(known)
+        if len(rows) == self.size:
+            return Entry(name, rows, column)
+        absence = Absence(SKIPPED, f"no {name.replace('_', ' ')}")
+        return Entry(name, rows, column.take(pa.array(rows)), dict.fromkeys(np.flatnonzero(~known).tolist(), absence))

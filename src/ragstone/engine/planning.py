@@ -1,0 +1,178 @@
+"""From metric names to an ordered graph: what must be made, from what, and what cannot be, before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ragstone.data.codec import arrow_type
+from ragstone.data.schema import FIELDS
+from ragstone.errors import DefinitionError, nearest
+from ragstone.registry import CATALOGUE, Catalogue, EvidenceSpec, Metric
+
+# What a run can be given as tools, and how: for the words of a skipped metric.
+TOOLS = {"matcher": "choose one with --matcher"}
+
+
+class Tool(Protocol):
+    """A capability that evidence functions may ask for."""
+
+    @property
+    def signature(self) -> str:
+        """What goes into the signature of every score made with it."""
+        ...
+
+
+@dataclass(frozen=True)
+class EvidenceStep:
+    """Make the pieces of evidence that somebody needs, with one function."""
+
+    spec: EvidenceSpec
+    pieces: tuple[str, ...]
+    fields: tuple[str, ...]
+    signature: str
+
+
+@dataclass(frozen=True)
+class MetricStep:
+    """Compute one metric."""
+
+    metric: Metric
+    signature: str
+
+    @property
+    def name(self) -> str:
+        """The canonical string."""
+        return str(self.metric)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in an order in which everything is there when it is needed."""
+
+    evidence: tuple[EvidenceStep, ...]
+    metrics: tuple[MetricStep, ...]
+    skipped: Mapping[str, str]
+
+    @property
+    def waits(self) -> bool:
+        """Whether anything waits for a model."""
+        return any(step.spec.is_async for step in self.evidence)
+
+    def stored_evidence(self) -> list[tuple[str, Any]]:
+        """Name and Python type of what is kept."""
+        return [
+            (piece, step.spec.annotation_of(piece))
+            for step in self.evidence
+            if not step.spec.transient
+            for piece in step.pieces
+        ]
+
+
+def make_plan(
+    metrics: Sequence[Metric],
+    present: Iterable[str],
+    tools: Mapping[str, Tool],
+    catalogue: Catalogue = CATALOGUE,
+) -> Plan:
+    """Close the metrics over their evidence; `present` are the columns that at least one row has."""
+    return _Planner(frozenset(present), tools, catalogue).plan(metrics)
+
+
+class _Missing(Exception):  # noqa: N818  (caught here, never shown as an error)
+    """Something that a metric needs is not there; the text says what."""
+
+
+class _Planner:
+    def __init__(self, present: frozenset[str], tools: Mapping[str, Tool], catalogue: Catalogue) -> None:
+        self._present = present
+        self._tools = tools
+        self._catalogue = catalogue
+        self._order: dict[str, EvidenceSpec] = {}
+        self._wanted: dict[str, list[str]] = {}
+
+    def plan(self, metrics: Sequence[Metric]) -> Plan:
+        steps: list[MetricStep] = []
+        skipped: dict[str, str] = {}
+        for metric in metrics:
+            try:
+                chain = self._close(metric.spec.needs, f"metric '{metric.spec.name}'", may_use_tools=False, path=())
+            except _Missing as missing:
+                skipped[str(metric)] = str(missing)
+                continue
+            for piece in chain:
+                self._want(piece)
+            steps.append(MetricStep(metric, self._sign(metric.signature, chain)))
+        return Plan(tuple(self._evidence_step(name) for name in self._order), tuple(steps), skipped)
+
+    def _close(
+        self, needs: Sequence[str], who: str, may_use_tools: bool, path: tuple[str, ...]
+    ) -> dict[str, EvidenceSpec]:
+        """The evidence that the needs rest on, in the order in which it must be made."""
+        chain: dict[str, EvidenceSpec] = {}
+        for need in needs:
+            if need in self._present:
+                continue
+            if need in FIELDS:
+                raise _Missing(f"needs {need}, which no row has")
+            if spec := self._catalogue.evidence(need):
+                if need in path:
+                    raise DefinitionError(f"evidence '{need}' needs itself: {' → '.join((*path, need))}")
+                chain.update(self._close(spec.needs, f"evidence '{spec.name}'", may_use_tools=True, path=(*path, need)))
+                chain[need] = spec
+            elif need in self._tools or need in TOOLS:
+                self._check_tool(need, who, may_use_tools)
+            else:
+                self._refuse(need, who)
+        return chain
+
+    def _check_tool(self, need: str, who: str, may_use_tools: bool) -> None:
+        if not may_use_tools:
+            raise DefinitionError(f"{who} asks for the tool '{need}': a metric is pure, only evidence may use tools")
+        if need not in self._tools:
+            raise _Missing(f"needs a {need}: {TOOLS[need]}")
+
+    def _refuse(self, need: str, who: str) -> None:
+        known = [*FIELDS, *(piece for spec in self._catalogue.all_evidence() for piece in spec.yields), *TOOLS]
+        near = nearest(need, known)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise DefinitionError(f"{who} needs '{need}', which is no field, no evidence and no tool.{hint}")
+
+    def _want(self, piece: str) -> None:
+        spec = self._catalogue.evidence(piece)
+        if spec is None:
+            return
+        self._order.setdefault(spec.name, spec)
+        pieces = self._wanted.setdefault(spec.name, [])
+        if piece not in pieces:
+            pieces.append(piece)
+
+    def _evidence_step(self, name: str) -> EvidenceStep:
+        spec = self._order[name]
+        chain = self._close(spec.needs, f"evidence '{name}'", may_use_tools=True, path=(name,))
+        fields = {need for part in (*chain.values(), spec) for need in part.needs if need in self._present}
+        pieces = tuple(self._wanted[name])
+        if not spec.transient:
+            _check_storable(spec, pieces)
+        own = f"{name}/{spec.version}"
+        return EvidenceStep(spec, pieces, tuple(sorted(fields)), self._sign(own, {**chain, name: spec}))
+
+    def _sign(self, own: str, chain: Mapping[str, EvidenceSpec]) -> str:
+        """How a value was made: the thing itself, the evidence that it rests on, the tools that made that."""
+        specs = {spec.name: spec for spec in chain.values()}
+        parts = [f"{spec.name}/{spec.version}" for spec in specs.values()]
+        tools = sorted({need for spec in specs.values() for need in spec.needs if need in self._tools})
+        parts += [f"{tool}:{self._tools[tool].signature}" for tool in tools]
+        return "|".join(dict.fromkeys([own, *parts]))
+
+
+def _check_storable(spec: EvidenceSpec, pieces: Sequence[str]) -> None:
+    for piece in pieces:
+        try:
+            arrow_type(spec.annotation_of(piece))
+        except (TypeError, KeyError, NameError):
+            raise DefinitionError(
+                f"evidence '{piece}' ({'.'.join(spec.home)}) must say what it returns, as in `-> list[str]`, so that it "
+                "can be stored; or declare it with @evidence(transient=True)"
+            ) from None

@@ -1,0 +1,48 @@
+"""What a data set is as a whole, gathered while its batches stream by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragstone.data.fingerprint import Fingerprint
+from ragstone.data.schema import present
+from ragstone.formats import Reader
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where the data comes from, its content hash, and how many rows have each field."""
+
+    path: str
+    format: str
+    fingerprint: str
+    rows: int
+    present: dict[str, int]
+
+
+class Profiler:
+    """Looks at the batches of a reader as they pass."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._fingerprint = Fingerprint()
+        self._counts: dict[str, int] = dict.fromkeys(reader.schema.names, 0)
+        self.rows = 0
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The reader's batches, looked at."""
+        for batch in self._reader.batches():
+            self._fingerprint.update(batch)
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                self._counts[name] += pc.sum(present(name, column)).as_py() or 0
+            self.rows += batch.num_rows
+            yield batch
+
+    def profile(self) -> Profile:
+        """What was seen; fields that no row has are left out."""
+        counts = {name: count for name, count in self._counts.items() if count}
+        return Profile(self._reader.name, self._reader.format.name, self._fingerprint.hexdigest(), self.rows, counts)

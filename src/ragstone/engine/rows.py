@@ -1,0 +1,43 @@
+"""Single rows: match facts and compute a metric on a pandas row or a dict, with nothing stored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ragstone.evidence
+import ragstone.metrics  # noqa: F401  (importing both packages fills the catalogue)
+from ragstone.data.types import Chunk, Fact, FactMatch, Score
+from ragstone.engine.batches import evaluate_batch
+from ragstone.engine.execution import run_to_end
+from ragstone.engine.planning import make_plan
+from ragstone.evidence.facts import fact_matches
+from ragstone.formats import read_dataset
+from ragstone.registry import parse_metric
+from ragstone.text.matchers import make_matcher
+
+
+def match_facts(
+    facts: Sequence[str | Fact], contexts: Sequence[str | Chunk], matcher: str = "citation"
+) -> list[FactMatch]:
+    """Where each fact stands in the retrieved chunks: fact and chunk by their position from 0, and the characters."""
+    return fact_matches(
+        [Fact(fact) if isinstance(fact, str) else fact for fact in facts],
+        [Chunk(chunk) if isinstance(chunk, str) else chunk for chunk in contexts],
+        make_matcher(matcher),
+    )
+
+
+def score_row(row: Mapping[str, Any], metric: str, matcher: str = "citation") -> Score:
+    """One metric of one row: `frame.apply(lambda row: ragstone.score_row(row, "recall@5").value, axis=1)`."""
+    values = row.to_dict() if hasattr(row, "to_dict") else dict(row)
+    table = read_dataset([values], format="ragstone").table
+    tools = {"matcher": make_matcher(matcher)}
+    wanted = parse_metric(metric)
+    present = [name for name in table.schema.names if table[name].null_count == 0]
+    plan = make_plan([wanted], present, tools)
+    if plan.skipped:
+        return Score(None, "skipped", plan.skipped[str(wanted)])
+    result = run_to_end(evaluate_batch(plan, table.to_batches()[0], tools, asyncio.Semaphore(1)))
+    return result.cells[str(wanted)][0]

@@ -1,0 +1,94 @@
+"""The results of a batch as the Arrow tables that are stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from ragstone.data.codec import arrow_type, canonical_json, encoder
+from ragstone.data.columns import OK, STATUSES, Cells
+from ragstone.data.schema import SCORES, evidence_schema
+from ragstone.engine.batches import BatchResult
+from ragstone.engine.ledger import Entry
+from ragstone.engine.planning import EvidenceStep, Plan
+
+_STATUS_WORDS = pa.array(STATUSES)
+
+
+def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
+    """All cells of a batch, metric by metric."""
+    ids = result.batch.column("id")
+    tables = []
+    for step in plan.metrics:
+        cells = result.cells[step.name]
+        columns = [
+            ids,
+            _repeated(step.name, len(cells)),
+            pa.array(cells.values, mask=cells.status != OK),
+            _status(cells.status),
+            _reasons(cells),
+            _repeated(step.signature, len(cells)),
+        ]
+        tables.append(pa.Table.from_arrays(columns, schema=SCORES))
+    return pa.concat_tables(tables).unify_dictionaries() if tables else SCORES.empty_table()
+
+
+def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
+    """The evidence that is kept, a table a kind, with the hash of what each row was made from."""
+    tables = {}
+    for step in plan.evidence:
+        if step.spec.transient:
+            continue
+        inputs = _hash_inputs(step, result.batch)
+        for piece in step.pieces:
+            tables[piece] = _evidence_table(step, piece, result.evidence[piece], result.batch.column("id"), inputs)
+    return tables
+
+
+def _evidence_table(step: EvidenceStep, piece: str, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:
+    annotation = step.spec.annotation_of(piece)
+    kind, encode = arrow_type(annotation), encoder(annotation)
+    values: list[object] = [None] * len(ids)
+    for row, value in zip(entry.rows.tolist(), entry.column, strict=True):
+        values[row] = encode(value) if encode else value
+    cells = Cells.all_ok(np.zeros(len(ids)))
+    for row, (status, reason) in entry.absent.items():
+        cells.fail(row, reason, status)
+    columns = [
+        ids,
+        pa.array(values, type=kind),
+        _status(cells.status),
+        _reasons(cells),
+        pa.array(inputs),
+        _repeated(step.signature, len(ids)),
+    ]
+    return pa.Table.from_arrays(columns, schema=evidence_schema(kind))
+
+
+def _hash_inputs(step: EvidenceStep, batch: pa.RecordBatch) -> list[str]:
+    """A hash of the fields that a row's evidence rests on: it tells later whether the evidence is still true."""
+    columns = [batch.column(name).to_pylist() for name in step.fields]
+    return [
+        hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).hexdigest()
+        for values in zip(*columns, strict=True)
+    ]
+
+
+def _repeated(word: str, times: int) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(times, dtype=np.int32)), pa.array([word]))
+
+
+def _status(status: np.ndarray) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(status.astype(np.int32)), _STATUS_WORDS)
+
+
+def _reasons(cells: Cells) -> pa.DictionaryArray:
+    words = list(dict.fromkeys(cells.reasons.values()))
+    number = {word: position for position, word in enumerate(words)}
+    codes = np.full(len(cells), -1, dtype=np.int32)
+    for row, reason in cells.reasons.items():
+        codes[row] = number[reason]
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(words, type=pa.string()))

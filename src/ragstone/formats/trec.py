@@ -1,0 +1,168 @@
+"""TREC: judgements (qrels) and ranked results (a run), as trec_eval takes them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from ragstone.errors import UsageError
+from ragstone.formats.base import Draft
+from ragstone.formats.reports import Report
+from ragstone.formats.sources import Source
+
+Part = Literal["qrels", "run"]
+Judgements = dict[str, dict[str, float]]
+
+_PARTS: dict[int, Part] = {4: "qrels", 6: "run"}
+_SHAPES = {"qrels": "qid iter docid grade", "run": "qid Q0 docid rank score tag"}
+_NUMBER_AT = {"qrels": 3, "run": 4}
+_LINES_LOOKED_AT = 20
+
+
+class Ranking:
+    """What a run retrieved for one query; two flat columns, because a run may have millions of lines."""
+
+    __slots__ = ("ids", "scores")
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.scores = array("d")
+
+    def ordered(self) -> list[tuple[str, float]]:
+        """Best first, equal scores by id descending. Scores are compared in single precision, as trec_eval does."""
+        with np.errstate(over="ignore"):
+            rough = np.asarray(self.scores).astype(np.float32).tolist()
+        found = sorted(zip(rough, self.ids, self.scores, strict=True), reverse=True)
+        return [(name, score) for _, name, score in found]
+
+
+Run = dict[str, Ranking]
+
+
+class TrecFormat:
+    """Qrels, a run, or both in either order."""
+
+    name = "trec"
+    title = "TREC qrels and run"
+    given: tuple[str, ...] = ()
+
+    def recognises(self, sources: Sequence[Source]) -> bool:
+        """One or two files, each of another part."""
+        parts = [tell_part(source) for source in sources]
+        return None not in parts and len(set(parts)) == len(parts)
+
+    def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
+        """A sample a query: those that were judged first, then those that only the run has."""
+        parts = _by_part(sources)
+        judged = read_qrels(parts["qrels"], _of(report, parts, "qrels")) if "qrels" in parts else {}
+        run = read_run(parts["run"], _of(report, parts, "run")) if "run" in parts else {}
+        if len(parts) == 2:
+            note_unmatched(judged, run, report)
+        for query in dict.fromkeys([*judged, *run]):
+            ranking = run.pop(query, None)
+            chunks = [{"text": "", "id": name, "score": score} for name, score in ranking.ordered()] if ranking else None
+            yield Draft(f"query {query}", {"id": query, "relevance": judged.get(query), "contexts": chunks})
+
+
+def tell_part(source: Source) -> Part | None:
+    """Whether a file holds qrels or a run, by the columns that most of its first lines have."""
+    if source.kind not in ("text", "csv"):
+        return None
+    lines = (line.split() for _, line in source.lines(Report()))
+    looked_at = list(itertools.islice(filter(None, lines), _LINES_LOOKED_AT))
+    for part in _PARTS.values():
+        if 2 * sum(_fits(cells, part) for cells in looked_at) > len(looked_at):
+            return part
+    return None
+
+
+def read_qrels(source: Source, report: Report) -> Judgements:
+    """Every judged document of every query with its grade."""
+    judged: Judgements = {}
+    for number, cells, grade in _cells(source, "qrels", report):
+        documents = judged.setdefault(cells[0], {})
+        if documents.setdefault(cells[2], grade) != grade:
+            earlier = documents[cells[2]]
+            report.problem(f"line {number}", f"judges {cells[2]!r} of query {cells[0]!r} again: {grade:g}, before {earlier:g}")
+    return judged
+
+
+def read_run(source: Source, report: Report) -> Run:
+    """What was retrieved for every query, in the order of the file; the tag goes into the info."""
+    run: Run = {}
+    twice: list[str] = []
+    tag = None
+    for _, cells, score in _cells(source, "run", report):
+        ranking = run.setdefault(cells[0], Ranking())
+        ranking.ids.append(cells[2])
+        ranking.scores.append(score)
+        tag = tag or cells[5]
+    for query, ranking in run.items():
+        if len(set(ranking.ids)) < len(ranking.ids):
+            twice.append(query)
+    report.note_all("queries for which a document was retrieved twice", twice, "its best place counts")
+    if tag:
+        report.info["run_tag"] = tag
+    return run
+
+
+def note_unmatched(judged: Judgements, run: Run, report: Report) -> None:
+    """Say which queries only one of the two files has."""
+    only_judged = [query for query in judged if query not in run]
+    only_run = [query for query in run if query not in judged]
+    report.note_all("judged queries that the run does not have", only_judged, "they are kept, without contexts")
+    report.note_all("queries of the run that nobody judged", only_run, "they are kept, without relevance")
+
+
+def _cells(source: Source, part: Part, report: Report) -> Iterator[tuple[int, list[str], float]]:
+    """Numbered lines, split, with their grade or score."""
+    at = _NUMBER_AT[part]
+    columns = len(_SHAPES[part].split())
+    for number, line in source.lines(report):
+        cells = line.split()
+        if not cells:
+            continue
+        if len(cells) != columns:
+            plural = "" if len(cells) == 1 else "s"
+            report.problem(f"line {number}", f"has {len(cells)} column{plural}, a {part} line has {columns}: {_SHAPES[part]}")
+        elif (value := _number(cells[at])) is None:
+            what = _SHAPES[part].split()[at]
+            report.problem(f"line {number}", f"must be a finite number, got {cells[at]!r}", what)
+        else:
+            yield number, cells, value
+
+
+def _by_part(sources: Sequence[Source]) -> dict[Part, Source]:
+    found: dict[Part, Source] = {}
+    for source in sources:
+        part = tell_part(source)
+        if part is None:
+            raise UsageError(f"'{source}' is neither qrels ({_SHAPES['qrels']}) nor a run ({_SHAPES['run']})")
+        if part in found:
+            raise UsageError(f"'{found[part]}' and '{source}' are both {part}; give qrels and a run")
+        found[part] = source
+    return found
+
+
+def _of(report: Report, parts: dict[Part, Source], part: Part) -> Report:
+    return report.within(str(parts[part])) if len(parts) > 1 else report
+
+
+def _fits(cells: list[str], part: Part) -> bool:
+    return _PARTS.get(len(cells)) == part and _number(cells[_NUMBER_AT[part]]) is not None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+FORMAT = TrecFormat()

@@ -1,0 +1,1 @@
+"""Runs for people to look at."""

@@ -1,0 +1,86 @@
+"""A run in the terminal: one table, a picture of each interval, and what could not be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ragstone.data.summary import SummaryRow
+from ragstone.storage.runs import Run
+
+_STRIP = 24
+_DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
+
+
+def run_report(run: Run) -> RenderableType:
+    """The summary of a run."""
+    rows = list(run.summary())
+    metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("metric", no_wrap=True)
+    table.add_column("mean", justify="right")
+    table.add_column("95 % interval", justify="right")
+    table.add_column(f"0{' ' * (_STRIP - 2)}1", no_wrap=True)
+    table.add_column("scored", justify="right")
+    table.add_column("skipped", justify="right")
+    table.add_column("failed", justify="right")
+    for part in dict.fromkeys(_part(metrics[row.metric]) for row in rows if row.metric in metrics):
+        table.add_row(Text(part, style="bold"))
+        for row in rows:
+            if row.metric in metrics and _part(metrics[row.metric]) == part:
+                table.add_row(*_cells(row, metrics[row.metric]))
+    return Group(table, *_remarks(rows, metrics))
+
+
+def _part(metric: Mapping[str, Any]) -> str:
+    """Which part of the system a metric judges: what was found, or what was said."""
+    if metric["judges"] in ("contexts", "ranking"):
+        return "retrieval"
+    return str(metric["judges"] or "other")
+
+
+def _cells(row: SummaryRow, metric: Mapping[str, Any]) -> list[RenderableType]:
+    return [
+        Text(f"  {row.metric} {_DIRECTION[metric['better']]}"),
+        "–" if row.mean is None else f"{row.mean:.3f}",
+        "–" if row.ci_low is None or row.ci_high is None else f"{row.ci_low:.3f} – {row.ci_high:.3f}",
+        _strip(row) if metric["bounds"] == [0.0, 1.0] else "",
+        str(row.n_ok),
+        Text(str(row.n_skipped), style="dim" if not row.n_skipped else "yellow"),
+        Text(str(row.n_failed), style="dim" if not row.n_failed else "bold red"),
+    ]
+
+
+def _strip(row: SummaryRow) -> Text:
+    """Mean and interval on a line from 0 to 1."""
+    if row.mean is None:
+        return Text("·" * _STRIP, style="dim")
+    low, high = (row.mean if end is None else end for end in (row.ci_low, row.ci_high))
+    first, last, centre = (min(_STRIP - 1, int(value * _STRIP)) for value in (low, high, row.mean))
+    marks = ["━" if first <= position <= last else "·" for position in range(_STRIP)]
+    marks[centre] = "●"
+    text = Text("".join(marks))
+    text.stylize("dim", 0, first)
+    text.stylize("cyan", first, last + 1)
+    text.stylize("bold cyan", centre, centre + 1)
+    text.stylize("dim", last + 1, _STRIP)
+    return text
+
+
+def _remarks(rows: list[SummaryRow], metrics: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Why cells are empty: first the metrics without any, then the rest."""
+    lacking: dict[str, list[str]] = {}
+    partly: dict[str, list[str]] = {}
+    for row in rows:
+        if row.reason:
+            where = partly if row.metric in metrics else lacking
+            where.setdefault(row.reason, []).append(row.metric)
+    for title, found in (("not computed", lacking), ("empty cells", partly)):
+        if found:
+            yield Text(f"\n{title}", style="bold")
+        for reason, names in found.items():
+            yield Text(f"  {', '.join(names)}: {reason}")

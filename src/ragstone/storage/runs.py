@@ -1,0 +1,205 @@
+"""The folder of a run: what lies where, which parts are finished, and the finished run as an object."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ragstone.data.dataset import Dataset
+from ragstone.data.summary import Summary
+from ragstone.errors import StorageError, UnknownNameError
+from ragstone.storage.places import Place, open_place, read_json, storage_errors
+
+
+class RunFolder:
+    """`<root>/runs/<id>/`: an unfinished run has a plan.json and parts, a finished one a run.json, written last."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.samples = place / "samples.parquet"
+        self.scores = place / "scores.parquet"
+        self.summary = place / "summary.parquet"
+        self.calls = place / "calls.parquet"
+        self.plan = place / "plan.json"
+        self.manifest = place / "run.json"
+        self._owner = place / "owner.json"
+        self._parts = place / "parts"
+
+    @classmethod
+    def create(cls, root: Place) -> RunFolder:
+        """A new folder with a name that sorts by time."""
+        name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        return cls(root / "runs" / name)
+
+    @property
+    def id(self) -> str:
+        """The name of the folder."""
+        return self.place.name
+
+    def evidence(self, name: str) -> Place:
+        """The table of one kind of evidence."""
+        return self.place / "evidence" / f"{name}.parquet"
+
+    def part(self, number: int) -> PartFolder:
+        """The folder of a part."""
+        return PartFolder(self._parts / f"{number:06d}")
+
+    def finished_parts(self) -> set[int]:
+        """The numbers of the parts that need not be computed again."""
+        folders = [PartFolder(place) for place in self._parts.children()]
+        return {int(folder.place.name) for folder in folders if folder.scores.exists()}
+
+    def remove_parts(self) -> None:
+        """Remove what was only needed until the run is finished."""
+        self._parts.remove_folder()
+
+    def discard(self) -> None:
+        """Remove the whole run, and the folders above it if nothing else is in them."""
+        self.place.remove_folder()
+        if self.place.is_local:
+            runs = os.path.dirname(self.place.path)
+            for folder in (runs, os.path.dirname(runs)):
+                try:
+                    os.rmdir(folder)
+                except OSError:
+                    return
+
+    @contextmanager
+    def owned(self) -> Iterator[None]:
+        """Refuse to work on a run that another process on this machine is working on."""
+        if self._owner.exists():
+            owner = read_json(self._owner)
+            if owner["host"] == socket.gethostname() and owner["pid"] != os.getpid() and _is_alive(owner["pid"]):
+                raise StorageError(
+                    f"run {self.id} is being worked on by process {owner['pid']}; wait for it or stop it"
+                )
+        self._owner.write_bytes(json.dumps({"host": socket.gethostname(), "pid": os.getpid()}).encode())
+        try:
+            yield
+        finally:
+            with storage_errors("cannot clean up"):
+                if self._owner.exists():
+                    self._owner.files.delete_file(self._owner.path)
+
+
+class PartFolder:
+    """What one batch gave. The scores are written last: where they are, the part is finished."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.scores = place / "scores.parquet"
+
+    def evidence(self, name: str) -> Place:
+        """The part's share of one kind of evidence."""
+        return self.place / f"evidence.{name}.parquet"
+
+
+class Run:
+    """A finished evaluation. Tables are read when they are asked for, and never recomputed."""
+
+    def __init__(self, folder: RunFolder, keep_alive: Any = None) -> None:
+        self.folder = folder
+        self.info: dict[str, Any] = read_json(folder.manifest)
+        # A run without a home of its own lives in a temporary folder, which goes when the run does.
+        self._keep_alive = keep_alive
+
+    @property
+    def id(self) -> str:
+        """The name of the run's folder."""
+        return self.folder.id
+
+    @property
+    def name(self) -> str:
+        """What the user called it."""
+        return str(self.info["name"])
+
+    @property
+    def path(self) -> str:
+        """Where the run is stored."""
+        return str(self.folder.place)
+
+    def summary(self) -> Summary:
+        """Mean, interval and counts of every metric."""
+        return Summary.from_arrow(read_table(self.folder.summary))
+
+    @cached_property
+    def samples(self) -> Dataset:
+        """The samples as they were evaluated."""
+        return Dataset(read_table(self.folder.samples), self.path)
+
+    @cached_property
+    def scores(self) -> pa.Table:
+        """All cells, long: sample_id, metric, value, status, reason, signature."""
+        return read_table(self.folder.scores)
+
+    def evidence(self, name: str) -> pa.Table:
+        """One kind of evidence: sample_id, value, status, reason, inputs, signature."""
+        if name not in self.info["evidence"]:
+            raise UnknownNameError(
+                "evidence", name, self.info["evidence"], f"This run has: {', '.join(self.info['evidence']) or 'none'}."
+            )
+        return read_table(self.folder.evidence(name))
+
+    def to_pandas(self) -> Any:
+        """A row a sample: id, question, answer and one column for each metric; a cell without value is missing."""
+        samples = self.samples.table.select(["id", "question", "answer"]).to_pandas()
+        scores = self.scores.select(["sample_id", "metric", "value"]).to_pandas()
+        wide = scores.pivot(index="sample_id", columns="metric", values="value")
+        wide.columns = [str(name) for name in wide.columns]
+        order = [metric["metric"] for metric in self.info["metrics"]]
+        return samples.join(wide[order], on="id")
+
+    def __repr__(self) -> str:
+        return (
+            f"Run({self.id}: {self.info['dataset']['rows']} samples, {len(self.info['metrics'])} metrics, {self.path})"
+        )
+
+
+def open_run(path: str | os.PathLike[str]) -> Run:
+    """A stored run."""
+    folder = RunFolder(open_place(path))
+    if folder.manifest.exists():
+        return Run(folder)
+    if folder.plan.exists():
+        raise StorageError(f"run {folder.place} is unfinished. Repeat its command with --resume to finish it.")
+    raise StorageError(f"{folder.place} is not a run: it has no run.json")
+
+
+def unfinished_runs(root: Place) -> Iterator[RunFolder]:
+    """Runs that were interrupted, newest first."""
+    for place in reversed((root / "runs").children()):
+        folder = RunFolder(place)
+        if folder.plan.exists() and not folder.manifest.exists():
+            yield folder
+
+
+def read_table(place: Place) -> pa.Table:
+    """A whole Parquet file."""
+    with storage_errors(f"cannot read {place}"), place.open_input() as stream:
+        return pq.read_table(stream)
+
+
+def write_table(place: Place, table: pa.Table) -> None:
+    """A whole Parquet file, complete or absent."""
+    with place.writing() as stream:
+        pq.write_table(table, stream, compression="zstd")
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
