@@ -29,7 +29,7 @@ def convert(
     limit: Limit = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write samples in another format; what the format has no place for is said."""
+    """Write samples in another format."""
     from ragstone.cli.options import parse_map, sources
     from ragstone.cli.screen import remark
     from ragstone.formats import open_reader, write_dataset

@@ -10,8 +10,8 @@ from ragstone.cli.options import DEFAULT_ROOT, Json, Quiet, Root
 
 
 def demo(
-    version: Annotated[
-        str, typer.Option("--version", metavar="better|worse", help="Which of the two systems of the example.")
+    system: Annotated[
+        str, typer.Argument(metavar="[better|worse]", help="Which of the two systems of the example.")
     ] = "better",
     out: Root = DEFAULT_ROOT,
     json: Json = False,
@@ -23,15 +23,26 @@ def demo(
     from ragstone.cli.run import show_run
     from ragstone.errors import UnknownNameError
 
-    if version not in ("better", "worse"):
-        raise UnknownNameError("version", version, ("better", "worse"), "There are: better, worse.")
+    if system not in ("better", "worse"):
+        raise UnknownNameError("system", system, ("better", "worse"), "There are: better, worse.")
     with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
-        show_run(str(folder / f"{version}.jsonl"), [], out, {"name": f"harbour-{version}"}, json, quiet)
+        show_run(str(folder / f"{system}.jsonl"), [], out, {"name": f"harbour-{system}"}, json, quiet)
     if not json and not quiet:
-        other = "worse" if version == "better" else "better"
-        typer.echo(
-            "\nnext:\n"
-            f"  ragstone demo --version {other:<8} the other version of this system\n"
-            "  ragstone metrics fact_recall      what a metric means and when it misleads\n"
-            "  ragstone run answers.jsonl        your own data"
-        )
+        _say_what_next(other="worse" if system == "better" else "better")
+
+
+def _say_what_next(other: str) -> None:
+    """Commands that work as they stand, whether or not the environment is activated."""
+    import shutil
+    import sys
+
+    ragstone = "ragstone" if shutil.which("ragstone") else sys.argv[0]
+    steps = [
+        (f"{ragstone} demo {other}", "the other system of the example"),
+        (f"{ragstone} metrics fact_recall", "what a metric means and when it misleads"),
+        (f"{ragstone} run answers.jsonl", "your own data"),
+    ]
+    width = max(len(command) for command, _ in steps)
+    typer.echo("\nnext:")
+    for command, purpose in steps:
+        typer.echo(f"  {command:<{width}}   {purpose}")

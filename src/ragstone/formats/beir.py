@@ -42,7 +42,10 @@ class BeirFormat:
         queries = _read_queries(folder, dict.fromkeys([*judged, *run]), report)
         texts = _read_corpus(folder, _wanted(judged, run), report)
         for name, query in queries.items():
-            yield Draft(f"query {name}", {**query, **_truth(judged.get(name), texts), "contexts": _chunks(run.pop(name, None), texts)})
+            yield Draft(
+                f"query {name}",
+                {**query, **_truth(judged.get(name), texts), "contexts": _chunks(run.pop(name, None), texts)},
+            )
 
 
 def _is_beir(source: Source) -> bool:
@@ -67,7 +70,11 @@ def _read_qrels(folder: Place, report: Report) -> Judgements:
         if cells == [""] or (number == 1 and cells[-1] == "score"):
             continue
         if len(cells) != 3:
-            report.problem(f"line {number}", f"has {len(cells)} columns", hint="three, with a tab between them: query-id, corpus-id, score")
+            report.problem(
+                f"line {number}",
+                f"has {len(cells)} columns",
+                hint="three, with a tab between them: query-id, corpus-id, score",
+            )
             continue
         try:
             judged.setdefault(cells[0], {})[cells[1]] = float(cells[2])
@@ -90,7 +97,9 @@ def _read_queries(folder: Place, wanted: dict[str, None], report: Report) -> dic
         else:
             others.append(str(name))
     unknown = [name for name, query in found.items() if "question" not in query]
-    report.note_all("judged or retrieved queries that queries.jsonl does not have", unknown, "they are kept, without question")
+    report.note_all(
+        "judged or retrieved queries that queries.jsonl does not have", unknown, "they are kept, without question"
+    )
     report.note_all("queries of queries.jsonl without judgement in this split", others, "they are left out")
     return found
 

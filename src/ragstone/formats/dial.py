@@ -5,51 +5,42 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from ragstone._version import __version__
-from ragstone.errors import StorageError, UsageError
+from ragstone.errors import UsageError
 from ragstone.formats.base import Draft, RowFormat
 from ragstone.formats.coercion import Unfit, coerce
+from ragstone.formats.dial_tables import ANSWERS, MERGED, SCHEMAS, TRUTH, describe_origin, write_tables
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
-from ragstone.storage.places import Place, open_place, read_json
+from ragstone.storage.places import Place
 
 Key = tuple[frozenset[str], str]
-_SIDECAR = ".metadata.json"
-_TRUTH, _ANSWERS, _MERGED = "ground_truth", "answers", "merged"
-_STATISTICS = {_TRUTH: "Ground truth size", _ANSWERS: "Answers size"}
 
 
 def _with_metadata(row: dict[str, Any]) -> dict[str, Any]:
-    """Our own column of metadata is JSON text; an empty truth is no truth."""
-    if isinstance(metadata := row.get("metadata"), str) and metadata.startswith("{"):
-        row = {**row, "metadata": json.loads(metadata)}
-    return row
+    """Our own column of metadata is JSON text; a foreign one of that name is a value like any other."""
+    value = row.get("metadata")
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = json.loads(value)
+    known = value is None or isinstance(value, dict)
+    return {**row, "metadata": value if known else {"metadata": value}}
 
 
-def _names(title: str, mark: set[str], **columns: str) -> RowFormat:
-    ours = {name: name for name in ("id", "question", "documents", "metadata", "contexts", "references")}
-    return RowFormat("dial", title, {**ours, **columns}, [frozenset(mark)], _with_metadata)
+def _names(title: str, **columns: str) -> RowFormat:
+    # Our own names too, so that --map works.
+    ours = {name: name for name in ("id", "question", "documents", "metadata", "facts", "contexts", "references")}
+    return RowFormat("dial", title, {**ours, **columns}, (), _with_metadata)
 
 
-# DIAL's tools take their own columns and pass over others, so ours for id and metadata can stand beside them.
 _TABLES = {
-    _MERGED: _names(
-        "ground truth and answers", {"facts", "context"}, facts="facts", context="contexts", answer="answer", ground_truth_answer="references"
-    ),
-    _TRUTH: _names("ground truth", {"facts"}, facts="facts", answer="references"),
-    _ANSWERS: _names("answers", {"context"}, context="contexts", answer="answer"),
-}
-_TEXTS = pa.list_(pa.string())
-_SCHEMAS = {
-    _TRUTH: pa.schema({"question": pa.string(), "documents": _TEXTS, "facts": _TEXTS, "answer": pa.string(), "id": pa.string(), "metadata": pa.string()}),
-    _ANSWERS: pa.schema({"question": pa.string(), "documents": _TEXTS, "context": _TEXTS, "answer": pa.string(), "id": pa.string(), "metadata": pa.string()}),
+    TRUTH: _names("ground truth", answer="references"),
+    ANSWERS: _names("answers", context="contexts", answer="answer"),
+    MERGED: _names("both", context="contexts", answer="answer", ground_truth_answer="references"),
 }
 
 
@@ -72,64 +63,63 @@ class DialFormat:
             tables = _find_tables(sources)
         except UsageError:
             return False
-        if list(tables) == [_TRUTH]:
-            return sources[0].kind == "parquet" and sources[0].keys() == {"question", "documents", "facts", "answer"}
-        return all({"question", "documents"} <= source.keys() for source in tables.values())
+        if len(sources) == 2 or sources[0].kind == "folder":
+            return all({"question", "documents"} <= source.keys() for source in tables.values())
+        keys = sources[0].keys()
+        alone = sources[0].kind == "parquet" and keys == {"question", "documents", "facts", "answer"}
+        return alone or {"question", "documents", "context"} <= keys
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """A sample for every pair of an answer and a ground truth, and for each of them that is alone."""
         tables = _find_tables(sources)
-        report.info["dial"] = {role: _origin(source, report) for role, source in tables.items()}
-        if _MERGED in tables:
-            for record in _records(tables[_MERGED], _MERGED, report):
+        report.info["dial"] = {
+            role: describe_origin(source.place, report) for role, source in tables.items() if source.place
+        }
+        if MERGED in tables:
+            for record in _records(tables[MERGED], MERGED, report):
                 yield Draft(record.where, record.values)
             return
         truths: dict[Key, list[_Record]] = defaultdict(list)
         answers: Iterator[_Record] = iter(())
-        if _TRUTH in tables:
-            for record in _records(tables[_TRUTH], _TRUTH, _of(report, tables, _TRUTH)):
+        if TRUTH in tables:
+            for record in _records(tables[TRUTH], TRUTH, _of(report, tables, TRUTH)):
                 truths[record.key].append(record)
-        if _ANSWERS in tables:
-            answers = _records(tables[_ANSWERS], _ANSWERS, _of(report, tables, _ANSWERS))
+        if ANSWERS in tables:
+            answers = _records(tables[ANSWERS], ANSWERS, _of(report, tables, ANSWERS))
         yield from _join(truths, answers, report if len(tables) > 1 else Report())
 
     def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:
         """The two tables, each with its sidecar, in a folder."""
-        if target.name.endswith(".parquet") or (target.exists() and not target.is_folder()):
-            raise UsageError(f"'{target}' must be a folder: ground_truth.parquet and answers.parquet are written into it")
-        rows: Counter[str] = Counter()
-        with ExitStack() as stack:
-            writers = {role: stack.enter_context(_writing(target / f"{role}.parquet", _SCHEMAS[role])) for role in _SCHEMAS}
-            for batch in batches:
-                for role, table_rows in _split(batch).items():
-                    writers[role].write_batch(pa.RecordBatch.from_pylist(table_rows, schema=_SCHEMAS[role]))
-                    rows[role] += len(table_rows)
-        origins = info.get("dial") or {}
-        for role in _SCHEMAS:
-            origin = origins.get(role) or origins.get(_MERGED)
-            _write_sidecar(target / f"{role}.parquet", [origin] if origin else [], {_STATISTICS[role]: rows[role]})
-
-
-# Reading
+        write_tables(batches, target, info.get("dial") or {})
 
 
 def _find_tables(sources: Sequence[Source]) -> dict[str, Source]:
     """The tables by what they are, told by their columns."""
     if len(sources) == 1 and sources[0].kind == "folder" and (folder := sources[0].place):
-        sources = [Source(str(place)) for role in _SCHEMAS if (place := folder / f"{role}.parquet").exists()]
+        sources = [Source(str(place)) for role in SCHEMAS if (place := folder / f"{role}.parquet").exists()]
     found: dict[str, Source] = {}
     for source in sources:
-        keys = source.keys()
-        role = next((role for role, table in _TABLES.items() if any(mark <= keys for mark in table.marks)), None)
+        role = _role(source.keys())
         if role is None:
-            columns = ", ".join(sorted(keys)) or "none"
-            raise UsageError(f"'{source}' is no DIAL table: ground truth has facts, answers have context; its columns are: {columns}")
+            columns = ", ".join(sorted(source.keys())) or "none"
+            raise UsageError(
+                f"'{source}' is no DIAL table: ground truth has facts, answers have context; its columns are: {columns}"
+            )
         if role in found:
-            raise UsageError(f"'{found[role]}' and '{source}' are both tables of {_TABLES[role].title}; give one of each")
+            raise UsageError(
+                f"'{found[role]}' and '{source}' are both tables of {_TABLES[role].title}; give one of each"
+            )
         found[role] = source
-    if not found or (_MERGED in found and len(found) > 1):
+    if not found or (MERGED in found and len(found) > 1):
         raise UsageError("give a table of ground truth and a table of answers, or one in which they are merged")
     return found
+
+
+def _role(keys: frozenset[str]) -> str | None:
+    """What a table holds."""
+    if keys & {"context", "contexts"}:
+        return MERGED if "facts" in keys else ANSWERS
+    return TRUTH if "facts" in keys else None
 
 
 def _records(source: Source, role: str, report: Report) -> Iterator[_Record]:
@@ -151,7 +141,7 @@ def _records(source: Source, role: str, report: Report) -> Iterator[_Record]:
         # An empty truth is no truth: DIAL's own tables have "" and [] where nothing is known.
         for name in {"references", "facts", "documents"} & values.keys():
             values[name] = values[name] if values[name] is not None and len(values[name]) else None
-        where = f"{source}, {row.where}" if role != _MERGED else row.where
+        where = f"{source}, {row.where}" if role != MERGED else row.where
         yield _Record(where, (frozenset(values["documents"] or ()), values["question"]), values)
 
 
@@ -165,18 +155,26 @@ def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], repor
         if not partners:
             alone.append(answer.key[1])
             yield Draft(answer.where, answer.values)
-        for truth in partners:
+        for position, truth in enumerate(partners, start=1):
             met[id(truth)] += 1
-            if len(partners) > 1 or met[id(truth)] > 1:
+            if max(len(partners), met[id(truth)]) > 1:
                 several[answer.key[1]] = None
-            yield Draft(answer.where, _merge(truth.values, answer.values, met[id(truth)]))
+            merged = _merge(truth.values, answer.values)
+            merged["id"] = _numbered(truth.values.get("id"), met[id(truth)]) or _numbered(
+                answer.values.get("id"), position
+            )
+            yield Draft(answer.where, merged)
     lonely = [truth for group in truths.values() for truth in group if not met[id(truth)]]
     for truth in lonely:
         yield Draft(truth.where, truth.values)
     kept = "kept, though DIAL's own tool leaves them out"
     report.note_all("answers without ground truth for the same documents and question", alone, kept)
-    report.note_all("ground truth without an answer for the same documents and question", [truth.key[1] for truth in lonely], kept)
-    report.note_all("questions with several ground truths or answers", list(several), "every pair is a sample, as in DIAL")
+    report.note_all(
+        "ground truth without an answer for the same documents and question", [truth.key[1] for truth in lonely], kept
+    )
+    report.note_all(
+        "questions with several ground truths or answers", list(several), "every pair is a sample, as in DIAL"
+    )
 
 
 def _partners(truths: Sequence[_Record], answer: _Record) -> list[_Record]:
@@ -185,15 +183,20 @@ def _partners(truths: Sequence[_Record], answer: _Record) -> list[_Record]:
     return own or list(truths)
 
 
-def _merge(truth: Mapping[str, Any], answer: Mapping[str, Any], number: int) -> dict[str, Any]:
+def _merge(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """One sample of both; where their further columns differ, the ground truth's get its name in front."""
     mine, theirs = answer.get("metadata") or {}, truth.get("metadata") or {}
-    kept = {(f"{_TRUTH}_{key}" if mine.get(key, value) != value else key): value for key, value in theirs.items()}
-    merged = {**truth, **answer, "metadata": {**kept, **mine} or None}
-    name = truth.get("id") or answer.get("id")
-    merged["id"] = f"{name}-{number}" if name is not None and number > 1 else name
-    return merged
+    kept = {(f"{TRUTH}_{key}" if mine.get(key, value) != value else key): value for key, value in theirs.items()}
+    return {**truth, **answer, "metadata": {**kept, **mine} or None}
+
+
+def _numbered(name: Any, number: int) -> str | None:
+    """The id of a row that is in several samples."""
+    return None if name is None else f"{name}-{number}" if number > 1 else str(name)
 
 
 def _of(report: Report, tables: Mapping[str, Source], role: str) -> Report:
     return report.within(str(tables[role])) if len(tables) > 1 else report
+
+
+FORMAT = DialFormat()

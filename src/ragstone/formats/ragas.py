@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ragstone.formats.base import RowFormat
+from ragstone.formats.chunks import join_ids, one_text
+from ragstone.formats.values import Unfit, plain
 
 
-def _with_ids(row: dict[str, Any]) -> dict[str, Any]:
-    """Chunks and their ids come in two lists of one length."""
-    row = dict(row)
-    texts, ids = row.get("retrieved_contexts"), row.pop("retrieved_context_ids", None)
-    if texts is not None and ids is not None and len(texts) == len(ids):
-        row["retrieved_contexts"] = [{"text": text, "id": name} for text, name in zip(texts, ids, strict=True)]
-    elif ids is not None:
-        row["retrieved_context_ids"] = ids
+def _convert(row: dict[str, Any]) -> dict[str, Any]:
+    """Chunks and their ids come in two lists of one length; a conversation has no single question."""
+    row = join_ids(row, "retrieved_contexts", ("retrieved_context_ids",))
+    row["reference"] = one_text(row.get("reference"))
+    asked = plain(row.get("user_input"))
+    if isinstance(asked, list):
+        row["user_input"] = Unfit(f"is a conversation of {len(asked)} messages", "give a row for each question")
     return row
 
 
@@ -30,5 +31,5 @@ FORMAT = RowFormat(
         "reference_context_ids": "relevance",
     },
     marks=[frozenset({"user_input"})],
-    convert=_with_ids,
+    convert=_convert,
 )

@@ -144,7 +144,8 @@ class _Checks:
         if self._relevant is None or self._retrieved is None:
             return
         for item in values.get("relevance") or ():
-            self._relevant.setdefault(item["id"], where)
+            if item["grade"] > 0:  # what was judged and found irrelevant is no miss
+                self._relevant.setdefault(item["id"], where)
         self._retrieved.update(chunk["id"] for chunk in values.get("contexts") or () if chunk["id"] is not None)
         if len(self._relevant) + len(self._retrieved) > _MOST_IDS_WATCHED:
             self._relevant = self._retrieved = None
@@ -209,8 +210,9 @@ def _is_path(item: Any) -> bool:
 
 
 def _size(values: Mapping[str, Any]) -> int:
-    """About how many bytes of text a row has."""
-    return sum(len(chunk["text"]) for chunk in values.get("contexts") or ()) + len(values.get("answer") or "") + 200
+    """About how many bytes a row has; a chunk weighs something even without text, as in a TREC run."""
+    chunks, grades = values.get("contexts") or (), values.get("relevance") or ()
+    return sum(len(chunk["text"]) + 300 for chunk in chunks) + 200 * len(grades) + len(values.get("answer") or "") + 200
 
 
 __all__ = ["BATCH_ROWS", "Reader", "SAMPLES", "open_reader", "read_dataset"]

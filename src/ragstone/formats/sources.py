@@ -86,7 +86,7 @@ class Source:
 
     def _is_json_lines(self, start: bytes) -> bool:
         """Objects line by line, unless the first line is not a whole one or is a document with rows inside."""
-        first, newline, _ = start.partition(b"\n")
+        first, newline, rest = start.partition(b"\n")
         if not newline and len(start) >= _HEAD_BYTES:
             return True  # a first line of over a megabyte: the line reader will see
         try:
@@ -94,7 +94,8 @@ class Source:
         except (ValueError, RecursionError):
             # A pretty-printed document opens with a bare bracket; anything else is a broken line among lines.
             return bool(first.strip() not in (b"{", b"") and newline and b"\n{" in start)
-        return not any(isinstance(item, list) and item and isinstance(item[0], dict) for item in _rows_within(value))
+        within = (isinstance(item, list) and item and isinstance(item[0], dict) for item in _rows_within(value))
+        return bool(rest.strip()) or not any(within)
 
     @staticmethod
     def _is_csv(start: bytes) -> bool:
@@ -128,6 +129,8 @@ class Source:
         """The names that the first rows have; of a JSON document without rows, its own."""
         if self.kind in ("folder", "text"):
             return frozenset()
+        if (schema := self.schema()) is not None:  # quicker, and a table without rows has names as well
+            return frozenset(self._renames.get(name, name) for name in schema.names)
         rows = itertools.islice(self.rows(Report()), _ROWS_LOOKED_AT)
         return frozenset(str(key) for row in rows for key in row.values)
 

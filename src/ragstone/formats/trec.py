@@ -65,7 +65,9 @@ class TrecFormat:
             note_unmatched(judged, run, report)
         for query in dict.fromkeys([*judged, *run]):
             ranking = run.pop(query, None)
-            chunks = [{"text": "", "id": name, "score": score} for name, score in ranking.ordered()] if ranking else None
+            chunks = (
+                [{"text": "", "id": name, "score": score} for name, score in ranking.ordered()] if ranking else None
+            )
             yield Draft(f"query {query}", {"id": query, "relevance": judged.get(query), "contexts": chunks})
 
 
@@ -88,7 +90,9 @@ def read_qrels(source: Source, report: Report) -> Judgements:
         documents = judged.setdefault(cells[0], {})
         if documents.setdefault(cells[2], grade) != grade:
             earlier = documents[cells[2]]
-            report.problem(f"line {number}", f"judges {cells[2]!r} of query {cells[0]!r} again: {grade:g}, before {earlier:g}")
+            report.problem(
+                f"line {number}", f"judges {cells[2]!r} of query {cells[0]!r} again: {grade:g}, before {earlier:g}"
+            )
     return judged
 
 
@@ -129,7 +133,9 @@ def _cells(source: Source, part: Part, report: Report) -> Iterator[tuple[int, li
             continue
         if len(cells) != columns:
             plural = "" if len(cells) == 1 else "s"
-            report.problem(f"line {number}", f"has {len(cells)} column{plural}, a {part} line has {columns}: {_SHAPES[part]}")
+            report.problem(
+                f"line {number}", f"has {len(cells)} column{plural}, a {part} line has {columns}: {_SHAPES[part]}"
+            )
         elif (value := _number(cells[at])) is None:
             what = _SHAPES[part].split()[at]
             report.problem(f"line {number}", f"must be a finite number, got {cells[at]!r}", what)

@@ -1,0 +1,61 @@
+# On a fresh machine `make demo` and `make test` do all the set-up themselves.
+VENV := .venv
+BIN := $(VENV)/bin
+# The first Python that is new enough; set PYTHON to choose another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+
+.PHONY: demo test test-slow check format bench docs lock clean help
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+demo: $(VENV)/.run  ## evaluate the shipped example: no key, no network beyond the package index
+	@$(BIN)/ragstone demo
+
+test: $(VENV)/.dev  ## run all tests but the slow ones
+	$(BIN)/pytest -m "not slow" -n auto
+
+test-slow: $(VENV)/.dev  ## run the slow tests
+	$(BIN)/pytest -m slow
+
+check: $(VENV)/.dev  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## mend what can be mended by machine
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev  ## measure; PEERS=1 installs other tools beside and compares
+	$(BIN)/python -m benchmarks $(if $(PEERS),--peers)
+
+# Hashes for every platform, no host names; needs uv, which the package index has.
+lock: $(VENV)/.dev  ## renew the lock files
+	$(PIP) install uv
+	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
+	$(BIN)/uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
+
+docs: $(VENV)/.dev  ## write the pages that are made from the code
+	$(BIN)/python docs/generate.py
+
+clean:  ## remove what can be made again
+	rm -rf $(VENV) .bench-venv .benchmarks .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Ragstone needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }
+	@echo "setting up $(VENV) with $(PYTHON) (once)"
+	@$(PYTHON) -m venv $(VENV) || { echo "Could not make a virtual environment. On Debian: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
+	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-build-isolation --no-deps -e .
+	@touch $@ $(VENV)/.run

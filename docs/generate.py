@@ -1,0 +1,128 @@
+"""Writes the pages that are made from the code: docs/metrics.md, docs/cli.md and the picture of the demo.
+
+`make docs` runs it; a test fails when a page no longer says what the code does.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tempfile
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+MADE = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
+
+
+def metrics_page() -> str:
+    """Every metric: the map of what is judged against what, then a section each."""
+    from ragstone.engine.catalogue import cards, set_names
+
+    found = cards()
+    lines = [
+        MADE,
+        "# Metrics",
+        "",
+        "Write a metric as `name`, `name@k` or `name(param=value)`; several with commas; a set by its name: "
+        f"{', '.join(f'`{name}`' for name in set_names())}, `all`.",
+        "`ragstone metrics NAME` prints what is here.",
+        "",
+        "A cell is *ok*, *skipped* or *failed*, the last two with a reason. Means are over ok cells and shown with their number.",
+        "",
+        "## What is judged against what",
+        "",
+        "| judges | against | metrics |",
+        "|---|---|---|",
+    ]
+    for judges, against in dict.fromkeys((card.judges, card.against) for card in found):
+        names = ", ".join(
+            f"[`{card.name}`](#{card.name})" for card in found if (card.judges, card.against) == (judges, against)
+        )
+        lines.append(f"| {judges} | {against} | {names} |")
+    for card in found:
+        lines += ["", f"## {card.name}", "", card.meaning, ""]
+        lines += [card.details, ""] if card.details else []
+        lines += [f"- {label}: {_code(label, text)}" for label, text in card.lines()]
+    return "\n".join(lines) + "\n"
+
+
+def cli_page() -> str:
+    """Every command with every option."""
+    from typer.main import get_command
+
+    from ragstone.cli.app import app
+
+    root: Any = get_command(app)
+    lines = [
+        MADE,
+        "# Command line",
+        "",
+        "Exit codes: 0 fine, 1 runtime error, 2 usage or bad input, 4 not one cell could be scored, "
+        "130 interrupted with finished parts kept.",
+        "Progress goes to standard error: a bar on a terminal, plain lines elsewhere. `NO_COLOR` is honoured. "
+        "There is no telemetry and no update check.",
+    ]
+    for name, command in root.commands.items():
+        arguments = " ".join(_metavar(p) for p in command.params if not p.opts[0].startswith("-"))
+        lines += [
+            "",
+            f"## ragstone {name}",
+            "",
+            f"`ragstone {name} {arguments}`".replace(" `", "`"),
+            "",
+            command.help or "",
+            "",
+        ]
+        lines += ["| option | meaning |", "|---|---|"]
+        lines += [
+            f"| {', '.join(f'`{flag}`' for flag in p.opts)}{_default(p)} | {p.help or ''} |" for p in command.params
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def demo_picture() -> str:
+    """What the demo prints, as an SVG that loads nothing from outside."""
+    from rich.console import Console
+
+    from ragstone.engine.evaluation import evaluate
+    from ragstone.report.terminal import run_report
+
+    with (
+        resources.as_file(resources.files("ragstone.examples") / "harbour") as folder,
+        tempfile.TemporaryDirectory() as out,
+    ):
+        run = evaluate(folder / "better.jsonl", out=out)
+        console = Console(record=True, width=98, file=io.StringIO(), force_terminal=True, highlight=False)
+        console.print(run_report(run))
+        picture = console.export_svg(title="ragstone demo", unique_id="demo")
+    picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)
+    return "\n".join(line.rstrip() for line in picture.splitlines()) + "\n"
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Where each page goes and what it says."""
+    yield DOCS / "metrics.md", metrics_page()
+    yield DOCS / "cli.md", cli_page()
+    yield DOCS / "images" / "demo.svg", demo_picture()
+
+
+def _code(label: str, text: str) -> str:
+    return f"`{text}`" if label in ("write",) else text
+
+
+def _metavar(parameter: Any) -> str:
+    return str(parameter.metavar or parameter.name.upper())
+
+
+def _default(parameter: Any) -> str:
+    default = parameter.default
+    return f" ({default})" if isinstance(default, str | int) and not isinstance(default, bool) and default != "" else ""
+
+
+if __name__ == "__main__":
+    for path, text in pages():
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.relative_to(DOCS.parent)}")

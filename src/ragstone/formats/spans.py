@@ -1,0 +1,225 @@
+"""One span of a trace: foreign attribute names of OpenInference and OpenTelemetry GenAI to the few things we need.
+
+Exports spell attributes in four ways: flat dotted names, nested mappings, table columns that begin with `attributes.`,
+and OTLP's list of typed key-value pairs. All become one nested mapping first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ragstone.formats.messages import decode, find_text
+
+_KINDS = {"CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "EMBEDDING", "TOOL", "GUARDRAIL", "EVALUATOR", "PROMPT"}
+_OPERATIONS = {
+    "chat": "LLM",
+    "generate_content": "LLM",
+    "text_completion": "LLM",
+    "invoke_agent": "AGENT",
+    "invoke_workflow": "CHAIN",
+    "retrieval": "RETRIEVER",
+    "embeddings": "EMBEDDING",
+    "execute_tool": "TOOL",
+}
+_WITHOUT_ANSWER = {"RETRIEVER", "RERANKER", "EMBEDDING", "TOOL"}
+_TRACE = ("context.trace_id", "trace_id", "traceId")
+_PARENT = ("parent_id", "parentSpanId", "parent_span_id")
+_START = ("start_time", "startTimeUnixNano", "start_time_unix_nano")
+_QUESTIONS = (
+    "input.value",
+    "gen_ai.input.messages",
+    "llm.input_messages",
+    "gen_ai.retrieval.query.text",
+    "reranker.query",
+)
+_ANSWERS = ("output.value", "gen_ai.output.messages", "llm.output_messages")
+_DOCUMENTS = ("reranker.output_documents", "retrieval.documents", "gen_ai.retrieval.documents")
+_VALUES = ("stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a span says about the sample that its trace becomes."""
+
+    trace: str
+    name: str
+    kind: str
+    start: float
+    is_root: bool
+    question: str | None
+    answer: str | None
+    # None when the span has no list of documents, empty when it says that there were none.
+    documents: list[dict[str, Any]] | None
+    model: str | None
+    session: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+def unpack(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The spans of a row: the row itself, or those within an OTLP export."""
+    if "resourceSpans" not in row:
+        yield row
+        return
+    for resource in _listed(row["resourceSpans"]):
+        for scope in _listed(resource.get("scopeSpans")):
+            yield from _listed(scope.get("spans"))
+
+
+def parse_span(row: Mapping[str, Any]) -> Span | None:
+    """The span of a row, nothing if it does not say to which trace it belongs."""
+    row = _nest({**row, "attributes": _untyped(row["attributes"])} if isinstance(row.get("attributes"), list) else row)
+    attributes = row.get("attributes") or {}
+    trace = _first(row, _TRACE)
+    if not isinstance(trace, str) or not trace.strip("0"):
+        return None
+    documents = _documents(attributes)
+    kind = _kind(row, attributes, documents is not None)
+    parent = _first(row, _PARENT)
+    return Span(
+        trace=trace,
+        name=str(row.get("name") or kind.lower() or "span"),
+        kind=kind,
+        start=_time(_first(row, _START)),
+        is_root=not (isinstance(parent, str) and parent.strip("0")),
+        question=_text(attributes, _QUESTIONS, "user"),
+        answer=None if kind in _WITHOUT_ANSWER else _text(attributes, _ANSWERS, "assistant"),
+        documents=documents,
+        model=_first(attributes, ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")),
+        session=_first(attributes, ("session.id", "gen_ai.conversation.id")),
+        prompt_tokens=_count(_first(attributes, ("llm.token_count.prompt", "gen_ai.usage.input_tokens"))),
+        completion_tokens=_count(_first(attributes, ("llm.token_count.completion", "gen_ai.usage.output_tokens"))),
+    )
+
+
+def _kind(row: Mapping[str, Any], attributes: Mapping[str, Any], has_documents: bool) -> str:
+    """CHAIN, LLM, RETRIEVER and so on; empty when nothing tells."""
+    for said in (_at(attributes, "openinference.span.kind"), row.get("span_kind")):
+        if isinstance(said, str) and said.upper() in _KINDS:
+            return said.upper()
+    operation = _OPERATIONS.get(str(_at(attributes, "gen_ai.operation.name")), "")
+    return operation or ("RETRIEVER" if has_documents else "")
+
+
+def _text(attributes: Mapping[str, Any], paths: tuple[str, ...], role: str) -> str | None:
+    """The first text that one of the attributes has for a role, else the JSON that one of them is."""
+    values = [(path, value) for path in paths if (value := _at(attributes, path)) is not None]
+    for path, value in values:
+        is_json = _at(attributes, path.replace(".value", ".mime_type")) == "application/json"
+        if text := find_text(decode(value, is_json), role):
+            return text
+    return next((value for _, value in values if isinstance(value, str) and value), None)
+
+
+def _documents(attributes: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The documents that a span gave back, as our chunks."""
+    for path in _DOCUMENTS:
+        found = decode(_at(attributes, path))
+        if isinstance(found, list):
+            items = (item.get("document", item) for item in found if isinstance(item, Mapping))
+            return [_chunk(item) for item in items if isinstance(item, Mapping)]
+    return None
+
+
+def _chunk(document: Mapping[str, Any]) -> dict[str, Any]:
+    text = next((document[key] for key in ("content", "text") if isinstance(document.get(key), str)), "")
+    metadata = decode(document.get("metadata"))
+    source = metadata.get("source") if isinstance(metadata, Mapping) else None
+    return {
+        "text": text,
+        "id": document.get("id"),
+        "score": document.get("score"),
+        "source": source if isinstance(source, str) else None,
+    }
+
+
+def _untyped(pairs: list[Any]) -> dict[str, Any]:
+    """OTLP's list of keys and typed values as a mapping."""
+    return {pair["key"]: _value(pair.get("value")) for pair in pairs if isinstance(pair, Mapping) and "key" in pair}
+
+
+def _value(typed: Any) -> Any:
+    if not isinstance(typed, Mapping):
+        return typed
+    kind = next((kind for kind in _VALUES if kind in typed), None)
+    value = typed.get(kind) if kind else None
+    if kind == "intValue":
+        return _count(value)  # 64 bits do not fit a JSON number, so OTLP writes them as text
+    if kind == "arrayValue":
+        return [_value(item) for item in value.get("values") or ()] if isinstance(value, Mapping) else []
+    if kind == "kvlistValue":
+        return _untyped(value.get("values") or []) if isinstance(value, Mapping) else {}
+    return value
+
+
+def _nest(value: Any) -> Any:
+    """Dotted names as nested mappings, mappings numbered 0, 1, 2 as lists."""
+    if isinstance(value, list):
+        return [_nest(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    tree: dict[str, Any] = {}
+    for key, item in value.items():
+        *folders, last = str(key).split(".")
+        branch = tree
+        for folder in folders:
+            below = branch.setdefault(folder, {})
+            branch = below if isinstance(below, dict) else {}  # a value and names below it: the value stays
+        nested = _nest(item)
+        if isinstance(nested, dict) and isinstance(branch.get(last), dict):
+            branch[last].update(nested)
+        elif nested is not None:
+            branch.setdefault(last, nested)
+    return _numbered(tree)
+
+
+def _numbered(tree: Any) -> Any:
+    if not isinstance(tree, dict):
+        return tree
+    if tree and all(key.isdecimal() for key in tree):
+        return [_numbered(tree[key]) for key in sorted(tree, key=int)]
+    return {key: _numbered(item) for key, item in tree.items()}
+
+
+def _at(tree: Mapping[str, Any], path: str) -> Any:
+    node: Any = tree
+    for key in path.split("."):
+        if not isinstance(node, Mapping):
+            return None
+        node = node.get(key)
+    return node
+
+
+def _first(tree: Mapping[str, Any], paths: tuple[str, ...]) -> Any:
+    return next((value for path in paths if (value := _at(tree, path)) is not None), None)
+
+
+def _listed(value: Any) -> list[Any]:
+    """A list as it is, one thing as a list of one."""
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, Mapping)]
+
+
+def _count(value: Any) -> int | None:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _time(value: Any) -> float:
+    """When a span began, in whatever unit its export has; 0 keeps the order of the file."""
+    if isinstance(value, str) and not value.isdecimal():
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return 0.0
+    if isinstance(value, datetime):
+        return value.timestamp()
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return 0.0
