@@ -13,14 +13,20 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from typer.main import get_command
+
+from ragstone.cli.app import app
+from ragstone.engine.catalogue import cards, set_names
+from ragstone.engine.evaluation import evaluate
+from ragstone.report.terminal import run_report
+
 DOCS = Path(__file__).parent
 MADE = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 
 
 def metrics_page() -> str:
     """Every metric: the map of what is judged against what, then a section each."""
-    from ragstone.engine.catalogue import cards, set_names
-
     found = cards()
     lines = [
         MADE,
@@ -51,10 +57,6 @@ def metrics_page() -> str:
 
 def cli_page() -> str:
     """Every command with every option."""
-    from typer.main import get_command
-
-    from ragstone.cli.app import app
-
     root: Any = get_command(app)
     lines = [
         MADE,
@@ -85,11 +87,6 @@ def cli_page() -> str:
 
 def demo_picture() -> str:
     """What the demo prints, as an SVG that loads nothing from outside."""
-    from rich.console import Console
-
-    from ragstone.engine.evaluation import evaluate
-    from ragstone.report.terminal import run_report
-
     with (
         resources.as_file(resources.files("ragstone.examples") / "harbour") as folder,
         tempfile.TemporaryDirectory() as out,

@@ -63,6 +63,7 @@ class Ragged:
         return len(self.offsets) - 1
 
     def __getitem__(self, row: int) -> np.ndarray:
+        row = range(len(self))[row]
         return self.values[self.offsets[row] : self.offsets[row + 1]]
 
     @property
@@ -83,8 +84,8 @@ class Ragged:
     def sum(self, weights: np.ndarray | None = None) -> np.ndarray:
         """The sum of each row, of `weights` in place of the values where given."""
         values = self.values if weights is None else weights
-        sums: np.ndarray = np.bincount(self.row_of, weights=values, minlength=len(self))
-        return sums
+        # Without a single value bincount forgets that there are weights and counts in whole numbers.
+        return np.bincount(self.row_of, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def take(self, rows: np.ndarray) -> Ragged:
         """The chosen rows, in the order asked for."""
@@ -133,6 +134,8 @@ class Cells:
         """Write another batch's cells into the given rows."""
         self.values[rows] = other.values
         self.status[rows] = other.status
+        for row in rows.tolist():
+            self.reasons.pop(row, None)
         for row, reason in other.reasons.items():
             self.reasons[int(rows[row])] = reason
 

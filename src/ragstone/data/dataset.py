@@ -59,12 +59,18 @@ def samples_table(samples: Iterable[Sample]) -> pa.Table:
     rows = list(samples)
     columns = [
         pa.array(
-            [convert(getattr(row, name)) if convert else getattr(row, name) for row in rows],
+            [convert(value) if convert else value for value in _values(rows, name)],
             type=SAMPLES.field(name).type,
         )
         for name, convert in _ENCODERS.items()
     ]
     return pa.Table.from_arrays(columns, schema=SAMPLES)
+
+
+def _values(rows: list[Sample], name: str) -> list[Any]:
+    """A field of all samples; empty metadata is none, as in a file that has no such column."""
+    values = [getattr(row, name) for row in rows]
+    return [value or None for value in values] if name == "metadata" else values
 
 
 def view_column(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:

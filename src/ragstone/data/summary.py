@@ -47,7 +47,8 @@ class Summary(Sequence[SummaryRow]):
         for row in self.rows:
             if row.metric == key and row.slice == ALL:
                 return row
-        raise KeyError(f"no metric '{key}' in this run; there are: {', '.join(row.metric for row in self.rows)}")
+        known = dict.fromkeys(row.metric for row in self.rows)
+        raise KeyError(f"no metric '{key}' in this run; there are: {', '.join(known)}")
 
     def to_arrow(self) -> pa.Table:
         """The table as it is stored."""

@@ -89,8 +89,9 @@ class _Planner:
         self._present = present
         self._tools = tools
         self._catalogue = catalogue
-        self._order: dict[str, EvidenceSpec] = {}
-        self._wanted: dict[str, list[str]] = {}
+        # By where they are defined: two files may call their functions the same.
+        self._order: dict[tuple[str, str], EvidenceSpec] = {}
+        self._wanted: dict[tuple[str, str], list[str]] = {}
 
     def plan(self, metrics: Sequence[Metric]) -> Plan:
         steps: list[MetricStep] = []
@@ -104,28 +105,41 @@ class _Planner:
             for piece in chain:
                 self._want(piece)
             steps.append(MetricStep(metric, self._sign(metric.signature, chain)))
-        return Plan(tuple(self._evidence_step(name) for name in self._order), tuple(steps), skipped)
+        return Plan(tuple(map(self._evidence_step, self._order.values())), tuple(steps), skipped)
 
     def _close(
         self, needs: Sequence[str], who: str, may_use_tools: bool, path: tuple[str, ...]
     ) -> dict[str, EvidenceSpec]:
-        """The evidence that the needs rest on, in the order in which it must be made."""
+        """The evidence that the needs rest on, in the order in which it must be made.
+
+        What is absent is raised last: what is wrong with a definition shows whatever the data has.
+        """
         chain: dict[str, EvidenceSpec] = {}
+        missing: list[_Missing] = []
         for need in needs:
-            if need in self._present:
-                continue
-            if need in FIELDS:
-                raise _Missing(f"needs {need}, which no row has")
-            if spec := self._catalogue.evidence(need):
-                if need in path:
-                    raise DefinitionError(f"evidence '{need}' needs itself: {' → '.join((*path, need))}")
-                chain.update(self._close(spec.needs, f"evidence '{spec.name}'", may_use_tools=True, path=(*path, need)))
-                chain[need] = spec
-            elif need in self._tools or need in TOOLS:
-                self._check_tool(need, who, may_use_tools)
-            else:
-                self._refuse(need, who)
+            try:
+                chain.update(self._resolve(need, who, may_use_tools, path))
+            except _Missing as absence:
+                missing.append(absence)
+        if missing:
+            raise missing[0]
         return chain
+
+    def _resolve(self, need: str, who: str, may_use_tools: bool, path: tuple[str, ...]) -> dict[str, EvidenceSpec]:
+        if need in self._present:
+            return {}
+        if need in FIELDS:
+            raise _Missing(f"needs {need}, which no row has")
+        if spec := self._catalogue.evidence(need):
+            if need in path:
+                raise DefinitionError(f"evidence '{need}' needs itself: {' → '.join((*path, need))}")
+            _check_storable(spec, need)
+            below = self._close(spec.needs, f"evidence '{spec.name}'", may_use_tools=True, path=(*path, need))
+            return {**below, need: spec}
+        if need in self._tools or need in TOOLS:
+            self._check_tool(need, who, may_use_tools)
+            return {}
+        raise self._unknown(need, who)
 
     def _check_tool(self, need: str, who: str, may_use_tools: bool) -> None:
         if not may_use_tools:
@@ -133,46 +147,44 @@ class _Planner:
         if need not in self._tools:
             raise _Missing(f"needs a {need}: {TOOLS[need]}")
 
-    def _refuse(self, need: str, who: str) -> None:
+    def _unknown(self, need: str, who: str) -> DefinitionError:
         known = [*FIELDS, *(piece for spec in self._catalogue.all_evidence() for piece in spec.yields), *TOOLS]
         near = nearest(need, known)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise DefinitionError(f"{who} needs '{need}', which is no field, no evidence and no tool.{hint}")
+        return DefinitionError(f"{who} needs '{need}', which is no field, no evidence and no tool.{hint}")
 
     def _want(self, piece: str) -> None:
         spec = self._catalogue.evidence(piece)
         if spec is None:
             return
-        self._order.setdefault(spec.name, spec)
-        pieces = self._wanted.setdefault(spec.name, [])
+        self._order.setdefault(spec.home, spec)
+        pieces = self._wanted.setdefault(spec.home, [])
         if piece not in pieces:
             pieces.append(piece)
 
-    def _evidence_step(self, name: str) -> EvidenceStep:
-        spec = self._order[name]
-        chain = self._close(spec.needs, f"evidence '{name}'", may_use_tools=True, path=(name,))
+    def _evidence_step(self, spec: EvidenceSpec) -> EvidenceStep:
+        chain = self._close(spec.needs, f"evidence '{spec.name}'", may_use_tools=True, path=(spec.name,))
         fields = {need for part in (*chain.values(), spec) for need in part.needs if need in self._present}
-        pieces = tuple(self._wanted[name])
-        if not spec.transient:
-            _check_storable(spec, pieces)
-        own = f"{name}/{spec.version}"
-        return EvidenceStep(spec, pieces, tuple(sorted(fields)), self._sign(own, {**chain, name: spec}))
+        own = f"{spec.name}/{spec.version}"
+        signature = self._sign(own, {**chain, spec.name: spec})
+        return EvidenceStep(spec, tuple(self._wanted[spec.home]), tuple(sorted(fields)), signature)
 
     def _sign(self, own: str, chain: Mapping[str, EvidenceSpec]) -> str:
         """How a value was made: the thing itself, the evidence that it rests on, the tools that made that."""
-        specs = {spec.name: spec for spec in chain.values()}
+        specs = {spec.home: spec for spec in chain.values()}
         parts = [f"{spec.name}/{spec.version}" for spec in specs.values()]
         tools = sorted({need for spec in specs.values() for need in spec.needs if need in self._tools})
         parts += [f"{tool}:{self._tools[tool].signature}" for tool in tools]
         return "|".join(dict.fromkeys([own, *parts]))
 
 
-def _check_storable(spec: EvidenceSpec, pieces: Sequence[str]) -> None:
-    for piece in pieces:
-        try:
-            arrow_type(spec.annotation_of(piece))
-        except (TypeError, KeyError, NameError):
-            raise DefinitionError(
-                f"evidence '{piece}' ({'.'.join(spec.home)}) must say what it returns, as in `-> list[str]`, so that it "
-                "can be stored; or declare it with @evidence(transient=True)"
-            ) from None
+def _check_storable(spec: EvidenceSpec, piece: str) -> None:
+    if spec.transient:
+        return
+    try:
+        arrow_type(spec.annotation_of(piece))
+    except (TypeError, LookupError, NameError, AttributeError):
+        raise DefinitionError(
+            f"evidence '{piece}' ({'.'.join(spec.home)}) must say what it returns, as in `-> list[str]`, so that it "
+            "can be stored; or declare it with @evidence(transient=True)"
+        ) from None

@@ -74,7 +74,7 @@ class RowFormat:
     marks: Sequence[frozenset[str]]
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     given: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default=_NONE)
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def recognises(self, sources: Sequence[Source]) -> bool:
         """One source whose rows have the names that mark the format."""

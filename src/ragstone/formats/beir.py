@@ -71,9 +71,7 @@ def _read_qrels(folder: Place, report: Report) -> Judgements:
             continue
         if len(cells) != 3:
             report.problem(
-                f"line {number}",
-                f"has {len(cells)} columns",
-                hint="three, with a tab between them: query-id, corpus-id, score",
+                f"line {number}", f"must be query-id, corpus-id and score with tabs between, got {line.strip()!r}"
             )
             continue
         try:

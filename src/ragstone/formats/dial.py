@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ragstone.errors import UsageError
 from ragstone.formats.base import Draft, RowFormat
+from ragstone.formats.chunks import one_text
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.dial_tables import ANSWERS, MERGED, SCHEMAS, TRUTH, describe_origin, write_tables
 from ragstone.formats.reports import Report
@@ -31,17 +32,27 @@ def _with_metadata(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "metadata": value if known else {"metadata": value}}
 
 
-def _names(title: str, **columns: str) -> RowFormat:
-    # Our own names too, so that --map works.
-    ours = {name: name for name in ("id", "question", "documents", "metadata", "facts", "contexts", "references")}
-    return RowFormat("dial", title, {**ours, **columns}, (), _with_metadata)
-
-
-_TABLES = {
-    TRUTH: _names("ground truth", answer="references"),
-    ANSWERS: _names("answers", context="contexts", answer="answer"),
-    MERGED: _names("both", context="contexts", answer="answer", ground_truth_answer="references"),
+# Our names to DIAL's, table by table.
+_NAMES = {
+    TRUTH: {"references": "answer"},
+    ANSWERS: {"contexts": "context"},
+    MERGED: {"contexts": "context", "references": "ground_truth_answer"},
 }
+
+
+def _table(role: str) -> RowFormat:
+    ours = ("id", "question", "documents", "metadata", "facts", "contexts", "references")
+    answer = {} if role == TRUTH else {"answer": "answer"}
+    # Our own names are known too, so that --map works.
+    columns = {
+        **dict(zip(ours, ours, strict=True)),
+        **answer,
+        **{theirs: name for name, theirs in _NAMES[role].items()},
+    }
+    return RowFormat("dial", role, columns, ())
+
+
+_TABLES = {role: _table(role) for role in _NAMES}
 
 
 class _Record(NamedTuple):
@@ -77,7 +88,7 @@ class DialFormat:
         }
         if MERGED in tables:
             for record in _records(tables[MERGED], MERGED, report):
-                yield Draft(record.where, record.values)
+                yield Draft(record.where, record.values, _NAMES[MERGED])
             return
         truths: dict[Key, list[_Record]] = defaultdict(list)
         answers: Iterator[_Record] = iter(())
@@ -90,7 +101,7 @@ class DialFormat:
 
     def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:
         """The two tables, each with its sidecar, in a folder."""
-        write_tables(batches, target, info.get("dial") or {})
+        write_tables(batches, target, info)
 
 
 def _find_tables(sources: Sequence[Source]) -> dict[str, Source]:
@@ -106,9 +117,7 @@ def _find_tables(sources: Sequence[Source]) -> dict[str, Source]:
                 f"'{source}' is no DIAL table: ground truth has facts, answers have context; its columns are: {columns}"
             )
         if role in found:
-            raise UsageError(
-                f"'{found[role]}' and '{source}' are both tables of {_TABLES[role].title}; give one of each"
-            )
+            raise UsageError(f"'{found[role]}' and '{source}' are both tables of {role}; give one of each")
         found[role] = source
     if not found or (MERGED in found and len(found) > 1):
         raise UsageError("give a table of ground truth and a table of answers, or one in which they are merged")
@@ -123,26 +132,32 @@ def _role(keys: frozenset[str]) -> str | None:
 
 
 def _records(source: Source, role: str, report: Report) -> Iterator[_Record]:
-    """Rows with our names and the key on which tables are joined; those that cannot have one are problems."""
-    from_text = source.kind == "csv"
+    """Rows with our names and the key on which tables are joined; those that cannot have one are problems.
+
+    A ground truth is checked here and now: joined to an answer, it would no longer be known where it stands.
+    """
     for row in source.rows(report):
-        values = _TABLES[role].rename(row.values)
-        if values.get("question") is None:
-            report.problem(row.where, "is missing", "question")
-            continue
+        values = _without_blanks(_TABLES[role].rename(_with_metadata(row.values)))
         name = ""
         try:
-            for name in ("question", "documents"):
-                values[name] = coerce(name, values.get(name), from_text)
+            for name in values if role == TRUTH else values.keys() & {"question", "documents"}:
+                values[name] = coerce(name, values[name], from_text=source.kind == "csv")
         except Unfit as unfit:
-            message, *hint = unfit.args
-            report.problem(row.where, message, name, *hint)
+            report.problem(row.where, unfit.message, _NAMES[role].get(name, name), unfit.hint)
             continue
-        # An empty truth is no truth: DIAL's own tables have "" and [] where nothing is known.
-        for name in {"references", "facts", "documents"} & values.keys():
-            values[name] = values[name] if values[name] is not None and len(values[name]) else None
+        if values.get("question") is None:
+            report.problem(row.where, "is missing", "question", "tables are joined on it")
+            continue
         where = f"{source}, {row.where}" if role != MERGED else row.where
-        yield _Record(where, (frozenset(values["documents"] or ()), values["question"]), values)
+        yield _Record(where, (frozenset(values.get("documents") or ()), values["question"]), values)
+
+
+def _without_blanks(values: dict[str, Any]) -> dict[str, Any]:
+    """An empty truth is no truth: DIAL's own tables have "" and [] where nothing is known."""
+    if "references" in values:
+        values["references"] = one_text(values["references"])
+    empty = {name for name in ("references", "facts", "documents") if values.get(name) in (None, [], "")}
+    return {name: value for name, value in values.items() if name not in empty}
 
 
 def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], report: Report) -> Iterator[Draft]:
@@ -154,7 +169,7 @@ def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], repor
         partners = _partners(truths.get(answer.key, []), answer)
         if not partners:
             alone.append(answer.key[1])
-            yield Draft(answer.where, answer.values)
+            yield Draft(answer.where, answer.values, _NAMES[ANSWERS])
         for position, truth in enumerate(partners, start=1):
             met[id(truth)] += 1
             if max(len(partners), met[id(truth)]) > 1:
@@ -163,7 +178,7 @@ def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], repor
             merged["id"] = _numbered(truth.values.get("id"), met[id(truth)]) or _numbered(
                 answer.values.get("id"), position
             )
-            yield Draft(answer.where, merged)
+            yield Draft(answer.where, merged, _NAMES[ANSWERS])
     lonely = [truth for group in truths.values() for truth in group if not met[id(truth)]]
     for truth in lonely:
         yield Draft(truth.where, truth.values)
@@ -186,6 +201,9 @@ def _partners(truths: Sequence[_Record], answer: _Record) -> list[_Record]:
 def _merge(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """One sample of both; where their further columns differ, the ground truth's get its name in front."""
     mine, theirs = answer.get("metadata") or {}, truth.get("metadata") or {}
+    for metadata in (mine, theirs):
+        if isinstance(metadata, Unfit):
+            return {**truth, **answer, "metadata": metadata}
     kept = {(f"{TRUTH}_{key}" if mine.get(key, value) != value else key): value for key, value in theirs.items()}
     return {**truth, **answer, "metadata": {**kept, **mine} or None}
 

@@ -40,7 +40,7 @@ def describe_origin(table: Place, report: Report) -> dict[str, Any]:
     return {"metadata_path": str(sidecar), "data_path": str(table), "metadata": said}
 
 
-def write_tables(batches: Iterable[pa.RecordBatch], folder: Place, origins: Mapping[str, Any]) -> None:
+def write_tables(batches: Iterable[pa.RecordBatch], folder: Place, info: Mapping[str, Any]) -> None:
     """Ground truth and answers, each with a sidecar that names its origin."""
     if folder.name.endswith(".parquet") or (folder.exists() and not folder.is_folder()):
         raise UsageError(f"'{folder}' must be a folder: ground_truth.parquet and answers.parquet are written into it")
@@ -52,6 +52,7 @@ def write_tables(batches: Iterable[pa.RecordBatch], folder: Place, origins: Mapp
             for role, part in _split(batch).items():
                 writers[role].write_batch(pa.RecordBatch.from_pylist(part, schema=SCHEMAS[role]))
                 rows[role] += len(part)
+    origins = info.get("dial") or {}
     for role, place in places.items():
         origin = origins.get(role) or origins.get(MERGED)
         _write_sidecar(place, [origin] if origin else [], {_STATISTICS[role]: rows[role]})

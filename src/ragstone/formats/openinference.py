@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragstone.formats.base import Draft
@@ -53,14 +53,22 @@ def _traces(sources: Iterable[Source], report: Report) -> dict[str, list[Span]]:
     for source in sources:
         for row in source.rows(report):
             for number, raw in enumerate(unpack(row.values), start=1):
-                span = parse_span(raw)
-                if span is not None:
-                    traces.setdefault(span.trace, []).append(span)
-                    continue
                 where = row.where if raw is row.values else f"{row.where}, span {number}"
-                hint = "a span has a trace_id, traceId or context.trace_id"
-                report.problem(where, "belongs to no trace", "trace_id", hint)
+                if span := _parse(raw, where, report):
+                    traces.setdefault(span.trace, []).append(span)
     return traces
+
+
+def _parse(raw: Mapping[str, Any], where: str, report: Report) -> Span | None:
+    try:
+        span = parse_span(raw)
+    except RecursionError:
+        report.problem(where, "is nested too deeply")
+        return None
+    if span is None:
+        hint = "a span has a trace_id, traceId or context.trace_id"
+        report.problem(where, "belongs to no trace", "trace_id", hint)
+    return span
 
 
 def _exchange(spans: Sequence[Span]) -> dict[str, str | None]:

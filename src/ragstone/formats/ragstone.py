@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -13,28 +13,21 @@ import pyarrow.parquet as pq
 
 from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import view_column
-from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, samples_schema
 from ragstone.errors import UsageError
-from ragstone.formats.base import Draft, RowFormat
-from ragstone.formats.reports import Report
-from ragstone.formats.sources import Source
+from ragstone.formats.base import RowFormat
+from ragstone.formats.cells import answer_cell, unpack
 from ragstone.storage.places import Place
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _ENOUGH = [frozenset({name}) for name in ("question", "answer", "contexts", "references", "facts", "relevance")]
 
 
 class RagstoneFormat(RowFormat):
     """The format that has a place for everything."""
 
-    def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """Each row; metadata in a Parquet file of ours is JSON text."""
-        for draft in super().read(sources, report):
-            if isinstance(metadata := draft.values.get("metadata"), str) and metadata.startswith("{"):
-                draft.values["metadata"] = json.loads(metadata)
-            yield draft
-
-    def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:
-        """Parquet, CSV or JSONL, told by the ending of the name."""
+    def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Parquet, CSV or JSONL, told by the ending of the name; these have no place for what concerns all samples."""
         writers = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
         ending = target.name.rpartition(".")[2].lower()
         if ending not in writers:
@@ -48,14 +41,13 @@ def _write_parquet(batches: Iterable[pa.RecordBatch], target: Place) -> None:
         for batch in batches:
             writer = writer or pq.ParquetWriter(stream, batch.schema, compression="zstd")
             writer.write_batch(batch)
-        if writer:
-            writer.close()
+        (writer or pq.ParquetWriter(stream, samples_schema())).close()
 
 
 def _write_jsonl(batches: Iterable[pa.RecordBatch], target: Place) -> None:
     with target.writing() as stream:
         for row in rows(batches):
-            stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            stream.write(_encode(row).encode() + b"\n")
 
 
 def _write_csv(batches: Iterable[pa.RecordBatch], target: Place) -> None:
@@ -65,6 +57,7 @@ def _write_csv(batches: Iterable[pa.RecordBatch], target: Place) -> None:
         writer = csv.writer(text)
         writer.writerow(columns)
         for row in rows(batches):
+            row["answer"] = answer_cell(row.get("answer"))
             cells = (row.get(name, "") for name in columns)
             writer.writerow([cell if isinstance(cell, str) else canonical_json(cell) for cell in cells])
         text.detach()  # flushes, and leaves the stream to its owner
@@ -87,10 +80,22 @@ def _lean(value: Any) -> Any:
     return value
 
 
+def _convert(row: dict[str, Any]) -> dict[str, Any]:
+    """Metadata is JSON text in our Parquet and CSV, and may be a map in that of others."""
+    metadata = row.get("metadata")
+    if metadata is None or isinstance(metadata, dict):
+        return row
+    metadata = unpack(metadata)
+    if isinstance(metadata, list) and all(isinstance(item, tuple) and len(item) == 2 for item in metadata):
+        metadata = dict(metadata)
+    return {**row, "metadata": metadata}
+
+
 FORMAT = RagstoneFormat(
     name="ragstone",
     title="our own names, as JSONL, JSON, CSV or Parquet",
     columns={name: name for name in (*FIELDS, *GIVEN_EVIDENCE)},
     marks=_ENOUGH,
+    convert=_convert,
     given=tuple(GIVEN_EVIDENCE),
 )

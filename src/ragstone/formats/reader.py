@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import Dataset
-from ragstone.data.schema import FIELDS, SAMPLES, samples_schema
-from ragstone.errors import Problem, InputError, UnknownNameError, UsageError, nearest
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, SAMPLES, samples_schema
+from ragstone.errors import InputError, Problem, UnknownNameError, UsageError, nearest
 from ragstone.formats.base import Draft, Format
 from ragstone.formats.catalogue import find_format, recognise
 from ragstone.formats.coercion import Unfit, coerce
+from ragstone.formats.consistency import mismatches
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 
@@ -41,7 +42,7 @@ class Reader:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Checked samples; after the last one all problems of the file are raised together."""
-        self.report = Report()
+        self.report.clear()
         checks = _Checks(self.report)
         builder = _Builder(self.schema, self.report, self._from_text)
         rows = 0
@@ -65,22 +66,26 @@ class Reader:
 
 
 class _Builder:
-    """Collects checked values column by column until there is a batch of them."""
+    """Collects checked rows until there is a batch of them."""
 
     def __init__(self, schema: pa.Schema, report: Report, from_text: bool) -> None:
         self._schema = schema
         self._report = report
         self._from_text = from_text
+        self._has_evidence = any(name in GIVEN_EVIDENCE for name in schema.names)
         self._start()
 
     def _start(self) -> None:
-        self._columns: dict[str, list[Any]] = {name: [] for name in self._schema.names}
-        self.rows = 0
+        self._rows: list[dict[str, Any]] = []
         self._bytes = 0
 
     @property
+    def rows(self) -> int:
+        return len(self._rows)
+
+    @property
     def is_full(self) -> bool:
-        return self.rows >= BATCH_ROWS or self._bytes >= BATCH_BYTES
+        return len(self._rows) >= BATCH_ROWS or self._bytes >= BATCH_BYTES
 
     def add(self, draft: Draft, checks: _Checks) -> dict[str, Any]:
         """Check one sample's values and keep them; every problem of the row is reported, not only the first."""
@@ -91,20 +96,19 @@ class _Builder:
             try:
                 values[name] = coerce(name, value, self._from_text)
             except Unfit as unfit:
-                message, *hint = unfit.args
-                self._report.problem(draft.where, message, name, *hint)
+                self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
+        for name, message, hint in mismatches(values, draft.names) if self._has_evidence else ():
+            self._report.problem(draft.where, message, draft.names.get(name, name), hint)
         values["id"] = values.get("id") or checks.make_id(values.get("question"))
-        for name, column in self._columns.items():
-            column.append(values.get(name))
-        if metadata := values.get("metadata"):
-            self._columns["metadata"][-1] = canonical_json(metadata)
-        self.rows += 1
-        self._bytes += _size(values)
+        metadata = values.get("metadata")
+        row = {**values, "metadata": canonical_json(metadata)} if metadata else values
+        self._rows.append(row)
+        self._bytes += _size(row)
         return values
 
     def finish(self) -> pa.RecordBatch:
         """The batch, and a fresh start."""
-        arrays = [pa.array(values, type=self._schema.field(name).type) for name, values in self._columns.items()]
+        arrays = [pa.array([row.get(field.name) for row in self._rows], type=field.type) for field in self._schema]
         self._start()
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
@@ -118,16 +122,19 @@ class _Checks:
         self._relevant: dict[str, str] | None = {}
         self._retrieved: set[str] | None = set()
         self._rows = 0
+        self._repeated: dict[str, int] = {}
         self._present: set[str] = set()
         self._unknown: set[str] = set()
 
     def make_id(self, question: str | None) -> str:
         """A name for a sample without one: of its question, so that two versions of a file line up whatever their order."""
         base = f"q-{hashlib.blake2b(question.encode(), digest_size=5).hexdigest()}" if question else f"row-{self._rows + 1}"
-        name, number = base, 1
+        name, number = base, self._repeated.get(base, 1)
         while hash(name) in self._seen:
             number += 1
             name = f"{base}-{number}"
+        if number > 1:
+            self._repeated[base] = number
         return name
 
     def watch(self, draft: Draft, values: Mapping[str, Any]) -> None:
@@ -146,7 +153,7 @@ class _Checks:
         for item in values.get("relevance") or ():
             if item["grade"] > 0:  # what was judged and found irrelevant is no miss
                 self._relevant.setdefault(item["id"], where)
-        self._retrieved.update(chunk["id"] for chunk in values.get("contexts") or () if chunk["id"] is not None)
+        self._retrieved.update(chunk["id"] for chunk in values.get("contexts") or () if "id" in chunk)
         if len(self._relevant) + len(self._retrieved) > _MOST_IDS_WATCHED:
             self._relevant = self._retrieved = None
 
@@ -195,7 +202,7 @@ def read_dataset(data: Any, format: str | None = None, renames: Mapping[str, str
     """All samples of a source in memory."""
     reader = open_reader(data, format, renames, limit)
     table = pa.Table.from_batches(list(reader.batches()), schema=reader.schema)
-    return Dataset(table, reader.name, reader.report.info)
+    return Dataset(table, reader.name, dict(reader.report.info))
 
 
 def _check_renames(source: Source, back: Mapping[str, str]) -> None:
@@ -209,10 +216,15 @@ def _is_path(item: Any) -> bool:
     return isinstance(item, str) or hasattr(item, "__fspath__")
 
 
-def _size(values: Mapping[str, Any]) -> int:
-    """About how many bytes a row has; a chunk weighs something even without text, as in a TREC run."""
-    chunks, grades = values.get("contexts") or (), values.get("relevance") or ()
-    return sum(len(chunk["text"]) + 300 for chunk in chunks) + 200 * len(grades) + len(values.get("answer") or "") + 200
+def _size(row: Mapping[str, Any]) -> int:
+    """About how many bytes a row takes."""
+    size = 200
+    for value in row.values():
+        if isinstance(value, str):
+            size += len(value)
+        elif isinstance(value, list):
+            size += sum(len(item.get("text", "")) + 40 if isinstance(item, dict) else len(item) for item in value)
+    return size
 
 
-__all__ = ["BATCH_ROWS", "Reader", "SAMPLES", "open_reader", "read_dataset"]
+__all__ = ["BATCH_ROWS", "SAMPLES", "Reader", "open_reader", "read_dataset"]

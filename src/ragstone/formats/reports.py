@@ -40,6 +40,13 @@ class Report:
         """The same report for one file of several: its problems say which file they are in."""
         return _FileReport(self, name)
 
+    def clear(self) -> None:
+        """Start anew, with the same lists: who holds them sees what the next reading brings."""
+        self.problems.clear()
+        self.notes.clear()
+        self.info.clear()
+        self.total = 0
+
     def raise_problems(self, source: str) -> None:
         """Stop here if anything was wrong."""
         if self.total:

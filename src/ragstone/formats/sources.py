@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import itertools
 import json
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragstone.errors import InputError, Problem, UsageError
+from ragstone.formats.containers import BOM, HEAD_BYTES, Kind, rows_within, tell_kind
+from ragstone.formats.memory import open_table
 from ragstone.formats.reports import Report
+from ragstone.formats.rows import LONGEST_LINE_BYTES, Row, not_json, read_csv, read_json_lines, take_row
 from ragstone.storage.places import Place, open_place, storage_errors
 
-Kind = Literal["jsonl", "json", "csv", "parquet", "arrow", "text", "folder", "table"]
-LONGEST_LINE_BYTES = 100 << 20
 LARGEST_DOCUMENT_BYTES = 1 << 30
-_HEAD_BYTES = 1 << 20
 _ROWS_LOOKED_AT = 20
-# Keys under which a JSON document may keep its list of rows.
-_ROW_KEYS = ("samples", "data", "examples", "rows", "test_cases")
-
-
-class Row(NamedTuple):
-    """A row as it stands in the file, and where."""
-
-    where: str
-    values: dict[str, Any]
 
 
 class Source:
@@ -49,7 +41,8 @@ class Source:
             self.place = None if given == "-" else open_place(given)
         else:
             self.name = f"a {type(given).__name__} in memory"
-            self._take_table(given)
+            table = open_table(given)
+            self._table, self._rows = (None, table) if isinstance(table, list) else (table, None)
 
     def __str__(self) -> str:
         return self.name
@@ -63,44 +56,22 @@ class Source:
             return "table"
         if self.place is not None and self.place.is_folder():
             return "folder"
-        head = self._head
-        if head[:4] == b"PAR1":
-            return "parquet"
-        if head[:6] == b"ARROW1":
-            return "arrow"
-        if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        kind = tell_kind(self._head, self._is_one_line)
+        if kind == "utf-16":
             raise InputError(self.name, [Problem("is UTF-16 text", hint="save it as UTF-8")])
-        start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-        if not start:
+        if kind == "empty":
             raise InputError(self.name, [Problem("is empty", hint="there must be at least one sample")])
-        if start[:1] == b"[":
-            return "json"
-        if start[:1] == b"{":
-            return "jsonl" if self._is_json_lines(start) else "json"
-        return "csv" if self._is_csv(start) else "text"
+        return kind
 
     @cached_property
     def _head(self) -> bytes:
-        with self.open() as stream:
-            return stream.read(_HEAD_BYTES)
+        with self._reading() as stream:
+            return stream.read(HEAD_BYTES)
 
-    def _is_json_lines(self, start: bytes) -> bool:
-        """Objects line by line, unless the first line is not a whole one or is a document with rows inside."""
-        first, newline, rest = start.partition(b"\n")
-        if not newline and len(start) >= _HEAD_BYTES:
-            return True  # a first line of over a megabyte: the line reader will see
-        try:
-            value = json.loads(first)
-        except (ValueError, RecursionError):
-            # A pretty-printed document opens with a bare bracket; anything else is a broken line among lines.
-            return bool(first.strip() not in (b"{", b"") and newline and b"\n{" in start)
-        within = (isinstance(item, list) and item and isinstance(item[0], dict) for item in _rows_within(value))
-        return bool(rest.strip()) or not any(within)
-
-    @staticmethod
-    def _is_csv(start: bytes) -> bool:
-        first = start.partition(b"\n")[0]
-        return any(delimiter in first for delimiter in (b",", b"\t", b";")) and len(first.split()) != 6
+    def _is_one_line(self) -> bool:
+        """Whether the whole file is one line, and not too long for one."""
+        with self._reading() as stream:
+            return len(stream.readline(LONGEST_LINE_BYTES + 1)) <= LONGEST_LINE_BYTES and not stream.read(1)
 
     # Reading
 
@@ -116,6 +87,15 @@ class Source:
         if raw.peek(2)[:2] == b"\x1f\x8b":
             return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
         return raw  # type: ignore[no-any-return]
+
+    @contextmanager
+    def _reading(self) -> Iterator[IO[bytes]]:
+        """The open bytes, with failures of disks and damage of archives told in words."""
+        with storage_errors(f"cannot read {self.name}"), self.open() as stream:
+            try:
+                yield stream
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise InputError(self.name, [Problem(f"is a damaged gzip file: {error}", hint="pack it again")]) from None
 
     @cached_property
     def _spool(self) -> IO[bytes]:
@@ -137,9 +117,9 @@ class Source:
     def rows(self, report: Report) -> Iterator[Row]:
         """The rows, one after the other; what cannot be read is reported and passed over."""
         readers = {
-            "jsonl": self._read_json_lines,
+            "jsonl": lambda report: read_json_lines(self.lines(report), report),
             "json": self._read_json,
-            "csv": self._read_csv,
+            "csv": lambda report: read_csv(self.lines(report), report),
             "parquet": self._read_table,
             "arrow": self._read_table,
             "table": self._read_table,
@@ -150,8 +130,8 @@ class Source:
             yield Row(row.where, {self._renames.get(key, key): value for key, value in row.values.items()}) if self._renames else row
 
     def lines(self, report: Report) -> Iterator[tuple[int, str]]:
-        """Numbered lines of text without their ends; what is too long or not UTF-8 is reported and passed over."""
-        with self.open() as stream, storage_errors(f"cannot read {self.name}"):
+        """Numbered lines of text with their ends; what is too long or not UTF-8 is reported and passed over."""
+        with self._reading() as stream:
             for number in itertools.count(1):
                 line = stream.readline(LONGEST_LINE_BYTES + 1)
                 if not line:
@@ -160,7 +140,7 @@ class Source:
                     report.problem(f"line {number}", f"is longer than {LONGEST_LINE_BYTES >> 20} MB", hint="put one sample on each line")
                     return
                 try:
-                    yield number, line.removeprefix(b"\xef\xbb\xbf").decode() if number == 1 else line.decode()
+                    yield number, (line.removeprefix(BOM) if number == 1 else line).decode()
                 except UnicodeDecodeError as error:
                     report.problem(f"line {number}", f"is not UTF-8: {_byte(error)}", hint="save the file as UTF-8")
 
@@ -171,65 +151,27 @@ class Source:
         return self._document
 
     def _parse_document(self) -> Any:
-        with self.open() as stream, storage_errors(f"cannot read {self.name}"):
+        with self._reading() as stream:
             content = stream.read(LARGEST_DOCUMENT_BYTES + 1)
         if len(content) > LARGEST_DOCUMENT_BYTES:
             hint = "write one JSON object per line (JSONL), which is read as a stream"
             raise InputError(self.name, [Problem(f"is one JSON document of over {LARGEST_DOCUMENT_BYTES >> 30} GB", hint=hint)])
         try:
-            return json.loads(content.removeprefix(b"\xef\xbb\xbf").decode())
+            return json.loads(content.removeprefix(BOM).decode())
         except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            raise InputError(self.name, [Problem(f"is not UTF-8: {_byte(error)}", f"line {line}", hint="save the file as UTF-8")]) from None
+            line = error.object.count(b"\n", 0, error.start) + 1
+            problem = Problem(f"is not UTF-8: {_byte(error)}", f"line {line}", hint="save the file as UTF-8")
         except json.JSONDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
-            raise InputError(self.name, [Problem(f"is not JSON: {error.msg}", place)]) from None
-        except RecursionError:
-            raise InputError(self.name, [Problem("is nested too deeply")]) from None
+            problem = Problem(f"is not JSON: {error.msg}", place, hint="mend it there, or write the file again")
+        except (RecursionError, ValueError) as error:
+            problem = Problem(not_json(error), hint="mend it, or write the file again")
+        raise InputError(self.name, [problem])
 
     def _read_json(self, report: Report) -> Iterator[Row]:
-        for rows in _rows_within(self.document()):
-            if isinstance(rows, list):
-                for number, values in enumerate(rows, start=1):
-                    yield from _row(f"item {number}", values, report)
-                return
-        yield from _row("item 1", self.document(), report)
-
-    def _read_json_lines(self, report: Report) -> Iterator[Row]:
-        for number, line in self.lines(report):
-            if line.isspace():
-                continue
-            try:
-                values = json.loads(line)
-            except json.JSONDecodeError as error:
-                report.problem(f"line {number}", f"is not JSON: {error.msg} at column {error.colno}")
-            except RecursionError:
-                report.problem(f"line {number}", "is nested too deeply")
-            else:
-                yield from _row(f"line {number}", values, report)
-
-    def _read_csv(self, report: Report) -> Iterator[Row]:
-        csv.field_size_limit(LONGEST_LINE_BYTES)
-        with self.open() as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as stream:
-            first = stream.readline()
-            stream.seek(0)
-            delimiter = max(",\t;", key=first.count)
-            reader = csv.reader(stream, delimiter=delimiter, strict=True)
-            try:
-                header = next(reader)
-                if len(set(header)) < len(header):
-                    report.problem("line 1", f"names a column twice: {', '.join(header)}")
-                    return
-                for cells in reader:
-                    where = f"line {reader.line_num}"
-                    if len(cells) == len(header):
-                        yield Row(where, dict(zip(header, cells, strict=True)))
-                    elif cells:
-                        report.problem(where, f"has {len(cells)} cells, the header has {len(header)}", hint="quote cells that hold the delimiter")
-            except UnicodeDecodeError as error:
-                report.problem(f"after line {reader.line_num}", f"is not UTF-8: {_byte(error)}", hint="save the file as UTF-8")
-            except csv.Error as error:
-                report.problem(f"line {reader.line_num}", f"is not CSV: {error}")
+        rows = next(rows_within(self.document()), None)
+        for number, values in enumerate([self.document()] if rows is None else rows, start=1):
+            yield from take_row(f"item {number}", values, report)
 
     # Tables
 
@@ -270,60 +212,13 @@ class Source:
     def _read_table(self, report: Report) -> Iterator[Row]:
         if self._rows is not None:
             for number, values in enumerate(self._rows, start=1):
-                yield from _row(f"row {number}", values, report)
+                yield from take_row(f"row {number}", values, report)
             return
         number = 0
         for batch in self.batches():
             for values in batch.to_pylist():
                 number += 1
                 yield Row(f"row {number}", values)
-
-    def _take_table(self, given: Any) -> None:
-        """Lists of mappings stay as they are; everything else speaks Arrow."""
-        if isinstance(given, list | tuple):
-            self._rows = list(given)
-        elif isinstance(given, pa.RecordBatch):
-            self._table = pa.Table.from_batches([given])
-        elif isinstance(given, pa.Table):
-            self._table = given
-        elif hasattr(given, "with_format") and hasattr(given, "data"):  # a Hugging Face data set; .data ignores selections
-            self._table = given.with_format("arrow")[:]
-        elif type(given).__module__.startswith("pandas"):
-            self._rows = _pandas_rows(given)
-        elif hasattr(given, "__arrow_c_stream__"):
-            self._table = pa.table(given)
-        else:
-            raise UsageError(
-                f"cannot read samples from a {type(given).__name__}; give a path, a list of dicts, "
-                "or a pandas, polars, Arrow or Hugging Face table"
-            )
-
-
-def _pandas_rows(frame: Any) -> list[dict[str, Any]]:
-    """Frames often hold lists of mixed things in object columns, which Arrow refuses: rows keep them for the checks."""
-    if hasattr(frame, "to_frame"):
-        raise UsageError("cannot read samples from a pandas Series; give the DataFrame")
-    return frame.to_dict(orient="records")  # type: ignore[no-any-return]
-
-
-def _rows_within(document: Any) -> Iterator[Any]:
-    """The places of a JSON document where its rows may be, first match first."""
-    if isinstance(document, list):
-        yield document
-    elif isinstance(document, dict):
-        for key in _ROW_KEYS:
-            if isinstance(document.get(key), list):
-                yield document[key]
-        columns = list(document.values())
-        if columns and all(isinstance(column, list) for column in columns) and len(set(map(len, columns))) == 1:
-            yield [dict(zip(document, cells, strict=True)) for cells in zip(*columns, strict=True)]
-
-
-def _row(where: str, values: Any, report: Report) -> Iterator[Row]:
-    if isinstance(values, Mapping):
-        yield Row(where, dict(values))
-    else:
-        report.problem(where, f"must be an object with named fields, got {type(values).__name__}")
 
 
 def _byte(error: UnicodeDecodeError) -> str:

@@ -29,5 +29,5 @@ def write_dataset(
             rows += batch.num_rows
             yield batch
 
-    found.write(counted(), open_place(target), info or {})
+    found.write(counted(), open_place(target), {} if info is None else info)
     return rows

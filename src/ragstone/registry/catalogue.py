@@ -70,7 +70,10 @@ class Catalogue:
         if candidates:
             choices = ", ".join(sorted(spec.name for spec in candidates))
             raise UsageError(f"metric '{name}' is ambiguous: say which of {choices}")
-        raise UnknownNameError("metric", name, [*names, *self.sets()], "`ragstone metrics` lists all of them.")
+        # Not `family.name`: that would offer one metric twice.
+        aliases = [alias for spec in self._metrics.values() for alias, _ in spec.aliases]
+        known = [*self._metrics, *aliases, *self.sets()]
+        raise UnknownNameError("metric", name, known, "`ragstone metrics` lists all of them.")
 
     def _by_any_name(self) -> dict[str, Preset]:
         names: dict[str, Preset] = {}

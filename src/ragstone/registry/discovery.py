@@ -34,7 +34,7 @@ def import_metrics_file(path: str | Path) -> None:
     except RagstoneError:
         raise
     except Exception as error:
-        line = _line_in(error, str(file))
+        line = _line_in(error, spec.origin or "")
         raise DefinitionError(f"metrics file '{path}'{line}: {type(error).__name__}: {error}") from error
 
 

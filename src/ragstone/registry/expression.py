@@ -88,7 +88,7 @@ def _parse_settings(text: str, start: int) -> dict[str, Any]:
     rest = text[start:].strip()
     while rest:
         if cut := re.match(r"@\s*([^\s(@]+)\s*", rest):
-            if not re.fullmatch(r"\d+", cut[1]):
+            if not re.fullmatch(r"\d{1,18}", cut[1]):
                 raise UsageError(f"'{text}': the cut-off after @ must be a whole number, got '{cut[1]}'")
             found, end = [("k", int(cut[1]))], cut.end()
         elif rest[0] == "(" and (end := _closing(rest)):
@@ -117,7 +117,7 @@ def _parse_value(value: str, text: str) -> Any:
         return value
     try:
         return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise UsageError(f"'{text}': cannot read the value '{value}'; put text in quotes") from None
 
 
@@ -148,10 +148,11 @@ def _split(text: str) -> list[str]:
 
 def _walk(text: str) -> Iterator[tuple[int, int, str]]:
     """(depth after it, position, character) of each character outside quotes."""
-    depth, quote = 0, ""
+    depth, quote, escaped = 0, "", False
     for position, character in enumerate(text):
         if quote:
-            quote = "" if character == quote else quote
+            quote = "" if character == quote and not escaped else quote
+            escaped = character == "\\" and not escaped
             continue
         if character in "'\"":
             quote = character

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 import types
 import typing
 from collections.abc import Callable
@@ -38,7 +39,8 @@ class Parameter:
             return None
         if isinstance(value, bool) and bool not in self.kinds:
             raise self._wrong(value, metric)
-        if isinstance(value, int) and not isinstance(value, bool) and int not in self.kinds and float in self.kinds:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if whole and int not in self.kinds and float in self.kinds and abs(value) <= sys.float_info.max:
             value = float(value)
         if not isinstance(value, self.kinds):
             raise self._wrong(value, metric)
@@ -152,8 +154,8 @@ def _read_parameter(function: Callable[..., Any], name: str, item: inspect.Param
         annotation = type(item.default)
     if typing.get_origin(annotation) is Literal:
         return Parameter(name, item.default, (), typing.get_args(annotation))
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return Parameter(name, item.default, typing.get_args(annotation))
-    if not isinstance(annotation, type):
+    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    kinds = typing.get_args(annotation) if union else (annotation,)
+    if not all(isinstance(kind, type) for kind in kinds):
         raise DefinitionError(f"{function.__qualname__}: parameter '{name}' needs a simple type, got {annotation!r}")
-    return Parameter(name, item.default, (annotation,))
+    return Parameter(name, item.default, kinds)

@@ -74,7 +74,7 @@ def words(text: str) -> Iterator[Word]:
         if pending and (unspaced or not cluster[0].isalnum()):
             yield Word(_fold(pending), start, end)
             pending = ""
-        if unspaced and (cluster[0].isalnum() or len(cluster) > 1):
+        if unspaced and cluster[0].isalnum():
             yield Word(_fold(cluster), cluster_start, cluster_end)
         elif not unspaced and cluster[0].isalnum():
             start = start if pending else cluster_start

@@ -1,0 +1,44 @@
+"""deepeval: test cases and goldens, with the names of its Python objects or of its JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragstone.formats.base import RowFormat
+from ragstone.formats.cells import unpack
+from ragstone.formats.chunks import one_text, rename_parts
+
+_CAMEL = {
+    "actualOutput": "actual_output",
+    "expectedOutput": "expected_output",
+    "retrievalContext": "retrieval_context",
+    "additionalMetadata": "additional_metadata",
+}
+_OWN = ("actual_output", "expected_output", "retrieval_context", *_CAMEL)
+
+
+def _convert(row: dict[str, Any]) -> dict[str, Any]:
+    row = {_CAMEL.get(key, key): value for key, value in row.items()}
+    row["expected_output"] = one_text(row.get("expected_output"))
+    row["retrieval_context"] = rename_parts(row.get("retrieval_context"), {"context": "text"})
+    row["additional_metadata"] = unpack(row.get("additional_metadata"))
+    return row
+
+
+FORMAT = RowFormat(
+    name="deepeval",
+    title="deepeval test cases and goldens",
+    # A test case's name need not be unique, so it is metadata and not the id.
+    columns={
+        "id": "id",
+        "input": "question",
+        "actual_output": "answer",
+        "expected_output": "references",
+        "retrieval_context": "contexts",
+        "context": "reference_contexts",
+        "additional_metadata": "metadata",
+        "metadata": "metadata",
+    },
+    marks=[frozenset({"input", name}) for name in _OWN],
+    convert=_convert,
+)

@@ -1,0 +1,144 @@
+"""MLflow's evaluation sets: what went in, what came out and what was expected, each a mapping of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragstone.formats.base import RowFormat
+from ragstone.formats.cells import unpack
+from ragstone.formats.chunks import one_text
+from ragstone.formats.values import Unfit, kind_of
+
+_ASKED = ("question", "query", "input", "messages", "request", "prompt")
+_SAID = ("response", "answer", "output", "content", "choices", "messages", "text")
+_RETRIEVED = ("retrieved_context", "contexts", "documents")
+_EXPECTED_CHUNKS = "expected_retrieved_context"
+# Where messages, choices and parts of a message keep their text.
+_TEXT_WITHIN = ("content", "text", "message", "messages")
+
+
+def _convert(row: dict[str, Any]) -> dict[str, Any]:
+    row = {key: value for key, value in row.items() if value is not None}
+    inputs = _mapping(row.pop("inputs", None), "question")
+    outputs = _mapping(row.pop("outputs", None), "response")
+    expected = _mapping(row.pop("expectations", None), "expected_response")
+    metadata = _mapping(row.pop("metadata", None), "metadata")
+    asked, said = list(inputs), list(outputs)
+    sample = {
+        "question": _take_text(inputs, _ASKED, "user"),
+        "contexts": _chunks(next((outputs.pop(key) for key in _RETRIEVED if key in outputs), None)),
+        "answer": _take_text(outputs, _SAID, "assistant"),
+        "references": one_text(expected.pop("expected_response", None)),
+        "facts": _facts(expected.pop("expected_facts", None)),
+        **_expected_chunks(expected.pop(_EXPECTED_CHUNKS, None)),
+    }
+    if asked and sample["question"] is None:
+        sample["question"] = Unfit(f"has no question; its keys are {', '.join(asked)}", _hint(_ASKED))
+    if said and sample["answer"] is None and sample["contexts"] is None:
+        sample["answer"] = Unfit(f"has no answer; its keys are {', '.join(said)}", _hint(_SAID))
+    row |= {name: value for name, value in sample.items() if value is not None}
+    return row | {"metadata": _rest(row, metadata, inputs=inputs, outputs=outputs, expectations=expected)}
+
+
+def _hint(names: tuple[str, ...]) -> str:
+    return f"name it {', '.join(names[:3])} or {names[3]}"
+
+
+def _mapping(value: Any, single: str) -> dict[str, Any]:
+    """The parts of a column; one that is a bare value has that as its only part."""
+    value = unpack(value)
+    if value is None:
+        return {}
+    return dict(value) if isinstance(value, Mapping) else {single: value}
+
+
+def _take_text(parts: dict[str, Any], keys: tuple[str, ...], role: str) -> Any:
+    """The text under the first key that has one; what holds more than that text stays where it is."""
+    for key in keys:
+        if (text := _text_of(parts.get(key), role)) is not None:
+            if parts[key] in (text, [{"role": role, "content": text}]):
+                del parts[key]
+            return text
+    return None
+
+
+def _text_of(value: Any, role: str) -> Any:
+    """The text of a string, a message or its parts, of the last message in that role, or of the first choice."""
+    if isinstance(value, Mapping):
+        found = (_text_of(value.get(key), role) for key in _TEXT_WITHIN)
+        return next((text for text in found if text is not None), None)
+    if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
+        if any("role" in item for item in value):
+            return next((_text_of(item, role) for item in reversed(value) if item.get("role") == role), None)
+        if all(isinstance(item.get("text"), str) for item in value):
+            return "".join(item["text"] for item in value)
+        return _text_of(value[0], role)
+    return value if isinstance(value, str | int | float) else None
+
+
+def _chunks(value: Any) -> Any:
+    value = unpack(value)
+    return [_chunk(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _chunk(item: Any) -> Any:
+    """A document as MLflow or LangChain writes it: what is expected names documents by their URI, so that is the id."""
+    if not isinstance(item, Mapping):
+        return item
+    about = item.get("metadata")
+    about = about if isinstance(about, Mapping) else {}
+    uri = item.get("doc_uri") or about.get("doc_uri") or item.get("id")
+    text = next((item[key] for key in ("content", "page_content", "text") if item.get(key) is not None), None)
+    if text is None and uri is None:
+        return item
+    return {"text": text or "", "id": uri, "score": item.get("score")}
+
+
+def _facts(value: Any) -> Any:
+    value = unpack(value)
+    if not isinstance(value, list | tuple):
+        value = [value] if isinstance(value, str) and value else value
+    if not isinstance(value, list | tuple):
+        return value
+    return [{"text": item, "kind": "statement"} if isinstance(item, str) else item for item in value]
+
+
+def _expected_chunks(value: Any) -> dict[str, Any]:
+    """Documents that should be found: by URI, and by their text where it is given."""
+    chunks = _chunks(value)
+    if chunks is None:
+        return {}
+    if not isinstance(chunks, list):
+        return {"relevance": Unfit(f"must be a list, got {kind_of(chunks)}", "give [{doc_uri, content}]")}
+    items = [item if isinstance(item, Mapping) else {"text": item} for item in chunks]
+    uris = [item["id"] for item in items if item.get("id") is not None]
+    texts = [item["text"] for item in items if item.get("text")]
+    return {"relevance": uris or None, "reference_contexts": texts or None}
+
+
+def _rest(row: Mapping[str, Any], metadata: dict[str, Any], **parts: Mapping[str, Any]) -> dict[str, Any]:
+    """What no field takes, under its own name or, where that is taken, with the name of its column before it."""
+    for column, values in parts.items():
+        for key, value in values.items():
+            metadata[f"{column}.{key}" if key in metadata or key in row else key] = value
+    return metadata
+
+
+_FIELDS = ("question", "answer", "contexts", "references", "facts", "relevance", "reference_contexts", "metadata")
+FORMAT = RowFormat(
+    name="mlflow",
+    title="MLflow evaluation sets",
+    columns={"dataset_record_id": "id", "request_id": "id", "id": "id", **{name: name for name in _FIELDS}},
+    marks=[frozenset({"inputs", "outputs"}), frozenset({"inputs", "expectations"})],
+    convert=_convert,
+    names={
+        "question": "inputs",
+        "answer": "outputs",
+        "contexts": "outputs",
+        "references": "expectations.expected_response",
+        "facts": "expectations.expected_facts",
+        "relevance": f"expectations.{_EXPECTED_CHUNKS}",
+        "reference_contexts": f"expectations.{_EXPECTED_CHUNKS}",
+    },
+)

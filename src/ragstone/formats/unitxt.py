@@ -1,0 +1,45 @@
+"""unitxt: the fields of its end-to-end RAG task, beside the answers and contexts of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragstone.formats.base import RowFormat
+from ragstone.formats.cells import unpack
+from ragstone.formats.chunks import join_ids
+
+_OWN = ("reference_answers", "reference_context_ids", "contexts_id", "context_ids", "is_answerable_label")
+
+
+def _convert(row: dict[str, Any]) -> dict[str, Any]:
+    """Ids stand beside the chunks; tags are metadata; an empty question id is the task's word for none."""
+    row = join_ids(row, "contexts", ("contexts_id", "context_ids"))
+    if row.get("question_id") == "":
+        del row["question_id"]
+    tags = unpack(row.get("metadata_tags"))
+    if isinstance(tags, Mapping):
+        row["metadata_tags"] = tags
+    elif "metadata_tags" in row:
+        # A single tag has no name of its own.
+        row["metadata_tags"] = {"metadata_tags": tags}
+    return row
+
+
+FORMAT = RowFormat(
+    name="unitxt",
+    title="unitxt's RAG task",
+    columns={
+        "question_id": "id",
+        "question": "question",
+        "answer": "answer",
+        "contexts": "contexts",
+        "reference_answers": "references",
+        "reference_contexts": "reference_contexts",
+        "reference_context_ids": "relevance",
+        "is_answerable_label": "answerable",
+        "metadata_tags": "metadata",
+    },
+    marks=[frozenset({"question", name}) for name in _OWN],
+    convert=_convert,
+)

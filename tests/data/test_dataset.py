@@ -1,0 +1,75 @@
+"""Samples as a table and back."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+from ragstone.data.dataset import Dataset, samples_table, view_column
+from ragstone.data.schema import SAMPLES
+from ragstone.data.types import Chunk, Claim, Sample
+from tests.data.strategies import samples
+
+THREE = Dataset.from_samples([Sample("a", answer="1"), Sample("b", answer="2"), Sample("c")], "three.jsonl")
+
+
+@given(samples)
+def test_samples_come_back(rows):
+    dataset = Dataset.from_samples(rows)
+    assert dataset.table.schema == SAMPLES
+    assert list(dataset) == rows
+    assert [dataset[row] for row in range(len(dataset))] == rows
+
+
+def test_rows_from_both_ends():
+    assert [THREE[row].id for row in (0, 2, -1, -3)] == ["a", "c", "c", "a"]
+
+
+@pytest.mark.parametrize("row", [3, -4])
+def test_a_row_that_is_not_there(row):
+    with pytest.raises(IndexError, match=rf"^row {row} of 3$"):
+        THREE[row]
+
+
+def test_an_empty_data_set():
+    empty = Dataset.from_samples([])
+    assert (len(empty), list(empty)) == (0, [])
+    with pytest.raises(IndexError, match=r"^row 0 of 0$"):
+        empty[0]
+
+
+def test_rows_over_chunk_boundaries():
+    chunked = Dataset(pa.concat_tables([THREE.table, THREE.table]))
+    assert [sample.id for sample in chunked] == [chunked[row].id for row in range(6)] == [*"abcabc"]
+    assert chunked[-4].id == "c"
+
+
+def test_columns_that_are_not_there_are_not_known():
+    assert Dataset(pa.table({"id": ["a"]}))[0] == Sample("a")
+
+
+def test_repr():
+    assert repr(THREE) == "Dataset(3 samples from three.jsonl)"
+    assert repr(Dataset(THREE.table)) == "Dataset(3 samples from memory)"
+
+
+def test_fingerprint_does_not_know_where_the_rows_come_from():
+    assert THREE.fingerprint == Dataset(THREE.table.select(["id", "answer"])).fingerprint
+
+
+def test_no_metadata_is_stored_as_none():
+    """So that samples made in Python and the same ones read from a file have one fingerprint."""
+    assert samples_table([Sample("a")])["metadata"].to_pylist() == [None]
+
+
+def test_view_of_given_evidence():
+    column = pa.array([[{"text": "t", "triplet": ["s", "r", "o"]}], None])
+    assert view_column("answer_claims", column) == [[Claim("t", ["s", "r", "o"])], None]
+
+
+def test_view_of_an_unknown_column_is_what_arrow_gives():
+    assert view_column("anything", pa.array([1, None])) == [1, None]
+
+
+def test_whole_numbers_for_grades_and_scores_are_taken():
+    sample = Sample("a", contexts=[Chunk("x", score=1)], relevance={"c": 2})
+    assert Dataset.from_samples([sample])[0] == sample

@@ -1,0 +1,142 @@
+"""The docs say what the code does: pages made from the code are fresh, examples run, the layers are the contract's."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import ragstone
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+ANSWERS = (
+    '{"question": "When does the last boat leave?", "answer": "At 21:40.", '
+    '"contexts": ["The last boat leaves at 21:40."], "references": ["21:40"]}\n'
+)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def generator():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "answers.jsonl").write_text(ANSWERS)
+    (tmp_path / "answers.json").write_text(f"[{ANSWERS}]")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_pages_made_from_the_code_are_fresh():
+    stale = [path.name for path, text in generator().pages() if path.read_text() != text]
+    assert not stale, f"run `make docs`: {stale} no longer say what the code does"
+
+
+def test_picture_loads_nothing_from_outside():
+    urls = set(re.findall(r"https?://[^\s\"')]+", (ROOT / "docs/images/demo.svg").read_text()))
+    assert urls <= {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_layers_are_those_of_the_contract():
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
+    # Layers in brackets are those of capabilities to come.
+    there = [" | ".join(name for name in layer.split(" | ") if not name.startswith("(")) for layer in contract]
+    written = blocks(ROOT / "docs/architecture.md", "")[0].strip().splitlines()
+    assert written == [layer for layer in there if layer]
+    packages = {path.name for path in (ROOT / "src/ragstone").iterdir() if (path / "__init__.py").exists()}
+    assert packages - {"examples"} == {name for layer in written for name in layer.split(" | ")} - {"errors"}
+
+
+def test_fields_are_documented():
+    page = (ROOT / "docs/data.md").read_text()
+    fields = __import__("ragstone.data.schema", fromlist=["FIELDS"]).FIELDS
+    assert [name for name in fields if f"`{name}`" not in page] == []
+
+
+def test_formats_are_documented():
+    from ragstone.formats import formats
+
+    page = (ROOT / "docs/data.md").read_text()
+    assert [name for name in formats() if f"| `{name}` |" not in page] == []
+
+
+def test_public_names_are_documented():
+    page = (ROOT / "docs/python.md").read_text()
+    assert [name for name in ragstone.__all__ if name != "__version__" and name not in page] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_python_examples_run(page, folder):
+    for code in blocks(ROOT / page, "python"):
+        done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 0, done.stderr
+
+
+def test_shell_examples_of_the_readme_run(folder):
+    commands = [
+        line.split("#")[0].split()
+        for block in blocks(ROOT / "README.md", "")
+        for line in block.splitlines()
+        if line.startswith("ragstone ") and "s3://" not in line
+    ]
+    assert len(commands) >= 4
+    for command in commands:
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def test_shell_examples_of_the_data_page_run(folder):
+    for command in (
+        "ragstone validate answers.json",
+        "ragstone run answers.json",
+        "ragstone convert answers.json -o answers.parquet",
+    ):
+        assert command in (ROOT / "docs/data.md").read_text()
+        done = subprocess.run([sys.executable, "-m", *command.split()], capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 0, done.stderr
+
+
+def test_own_metrics_of_the_page_work(folder):
+    page = ROOT / "docs/own-metrics.md"
+    (folder / "mine.py").write_text(blocks(page, "python")[0])
+    for line in blocks(page, "")[0].strip().splitlines():
+        done = subprocess.run(
+            line.replace("ragstone", f"{sys.executable} -m ragstone", 1),
+            shell=True,
+            capture_output=True,
+            text=True,
+            cwd=folder,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "answer_words" in done.stdout
+
+
+def test_the_example_of_a_bad_file_is_real(folder):
+    expected = blocks(ROOT / "docs/data.md", "")[-1]
+    bad = [ANSWERS] * 9
+    bad = [line.replace("{", f'{{"id": "{number}", ', 1) for number, line in enumerate(bad, 1)]
+    bad[6] = '{"id": "7", "question": "?" "answer": ""}\n'
+    bad[8] = '{"id": "9", "contexts": ["text", {"text": "mapping"}]}\n'
+    (folder / "answers.jsonl").write_text("".join(bad))
+    done = subprocess.run(
+        [sys.executable, "-m", "ragstone", "run", "answers.jsonl"], capture_output=True, text=True, cwd=folder
+    )
+    assert done.returncode == 2
+    assert re.sub(r"column \d+", "column 24", done.stderr.split("error", 1)[1]) == expected.split("error", 1)[1]

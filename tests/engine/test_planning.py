@@ -1,0 +1,315 @@
+"""From metric names to an ordered graph, and everything that can be wrong with it before any work is done."""
+
+from types import SimpleNamespace
+from typing import List, TypedDict  # noqa: UP035  (users still write List)
+
+import pytest
+
+from ragstone.data.types import Claim, Sample
+from ragstone.engine.planning import make_plan
+from ragstone.errors import DefinitionError
+from ragstone.registry import evidence, metric, parse_metric
+from tests.engine.batch import walk
+
+pytestmark = pytest.mark.usefixtures("catalogue")
+
+MATCHER = {"matcher": SimpleNamespace(signature="exact/1")}
+
+
+def plan(*metrics, present=("id", "question", "answer"), tools=None):
+    return make_plan([parse_metric(name) for name in metrics], present, tools or {})
+
+
+def test_evidence_comes_before_those_who_need_it():
+    @evidence
+    def third(second: int, first: int) -> int:
+        return first + second
+
+    @evidence
+    def second(first: int) -> int:
+        return first
+
+    @evidence
+    def first(question: str) -> int:
+        return len(question)
+
+    @metric("sum_of_all", bounds=(0, None))
+    def sum_of_all(third: int, first: int) -> float:
+        return third + first
+
+    assert [step.spec.name for step in plan("sum_of_all").evidence] == ["first", "second", "third"]
+
+
+def test_shared_evidence_is_made_once():
+    steps = plan("token_f1", "token_recall", "exact_match", present=("answer", "references")).evidence
+    assert [step.spec.name for step in steps] == ["answer_tokens", "reference_tokens"]
+
+
+@pytest.mark.parametrize(
+    ("name", "present", "reason"),
+    [
+        ("token_f1", ("answer",), "needs references, which no row has"),
+        ("fact_recall@5", ("contexts",), "needs facts, which no row has"),
+        ("fact_recall", ("contexts", "facts"), "needs a matcher: choose one with --matcher"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_skipped_and_says_why(name, present, reason):
+    made = plan(name, present=present)
+    assert made.skipped == {name: reason}
+    assert made.metrics == ()
+
+
+def test_a_skipped_metric_drags_nothing_in():
+    made = plan("fact_recall", "token_f1", present=("answer", "references", "contexts"), tools=MATCHER)
+    assert [step.spec.name for step in made.evidence] == ["answer_tokens", "reference_tokens"]
+    assert list(made.skipped) == ["fact_recall"]
+
+
+def test_evidence_that_needs_itself():
+    @evidence
+    def egg(hen: int) -> int:
+        return hen
+
+    @evidence
+    def hen(egg: int) -> int:
+        return egg
+
+    @metric("which_was_first")
+    def which_was_first(hen: int) -> float:
+        return hen
+
+    with pytest.raises(DefinitionError, match="'hen' needs itself: hen → egg → hen"):
+        plan("which_was_first")
+
+
+def test_a_piece_that_needs_its_twin():
+    class Pair(TypedDict):
+        left: int
+        right: int
+
+    @evidence(yields=("left", "right"))
+    def pair(right: int) -> Pair:
+        return {"left": right, "right": right}
+
+    @metric("leaning")
+    def leaning(left: int) -> float:
+        return left
+
+    with pytest.raises(DefinitionError, match="needs itself"):
+        plan("leaning")
+
+
+def test_an_unknown_need_offers_the_nearest():
+    @metric("mistyped")
+    def mistyped(anser: str) -> float:
+        return 0.0
+
+    with pytest.raises(DefinitionError, match=r"metric 'mistyped' needs 'anser', .*Did you mean answer"):
+        plan("mistyped")
+
+
+def test_an_unknown_need_of_evidence_names_the_evidence():
+    @evidence
+    def lengths(contextz: list[str]) -> int:
+        return 0
+
+    @metric("long")
+    def long(lengths: int) -> float:
+        return lengths
+
+    with pytest.raises(DefinitionError, match=r"evidence 'lengths' needs 'contextz', .*contexts"):
+        plan("long")
+
+
+@pytest.mark.parametrize("tools", [{}, MATCHER])
+def test_a_metric_may_not_ask_for_a_tool(tools):
+    @metric("impure")
+    def impure(matcher: object) -> float:
+        return 0.0
+
+    with pytest.raises(DefinitionError, match=r"metric 'impure' asks for the tool 'matcher'.*only evidence"):
+        plan("impure", tools=tools)
+
+
+def test_definition_errors_show_though_the_fields_are_absent():
+    """Before the data is read nothing is present; a wrong metric must not hide behind that."""
+
+    @metric("wrong")
+    def wrong(question: str, nonsense: str) -> float:
+        return 0.0
+
+    with pytest.raises(DefinitionError, match="nonsense"):
+        plan("wrong", present=())
+
+
+def test_stored_evidence_must_say_what_it_returns():
+    @evidence
+    def silent(answer: str):
+        return answer
+
+    @metric("talks")
+    def talks(silent: str) -> float:
+        return 1.0
+
+    with pytest.raises(DefinitionError, match=r"evidence 'silent' .*must say what it returns.*transient"):
+        plan("talks")
+
+
+@pytest.mark.parametrize("annotation", [object, set[str], list, List, "Undefined", dict[str, int] | list[str]])
+def test_evidence_of_a_type_that_cannot_be_stored(annotation):
+    def odd(answer):
+        return answer
+
+    odd.__annotations__["return"] = annotation
+    evidence(odd)
+
+    @metric("oddity")
+    def oddity(odd) -> float:
+        return 1.0
+
+    with pytest.raises(DefinitionError, match="must say what it returns"):
+        plan("oddity")
+
+
+def test_transient_evidence_may_be_anything():
+    @evidence(transient=True)
+    def silent(answer):
+        return object()
+
+    @metric("talks")
+    def talks(silent) -> float:
+        return 1.0
+
+    made = plan("talks")
+    assert [step.pieces for step in made.evidence] == [("silent",)]
+    assert made.stored_evidence() == []
+
+
+def _two_pieces(asked):
+    class Claims(TypedDict):
+        said: list[str]
+        true: list[str]
+
+    @evidence(yields=("said", "true"))
+    def claims(answer: str, wanted: frozenset[str]) -> Claims:
+        asked.append(wanted)
+        return {name: [answer] for name in wanted}
+
+    @metric("said_count", bounds=(0, None))
+    def said_count(said: list[str]) -> float:
+        return len(said)
+
+    @metric("true_count", bounds=(0, None))
+    def true_count(true: list[str]) -> float:
+        return len(true)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "wanted"),
+    [(["said_count"], {"said"}), (["true_count"], {"true"}), (["true_count", "said_count"], {"said", "true"})],
+)
+def test_only_needed_pieces_are_asked_for(metrics, wanted):
+    asked = []
+    _two_pieces(asked)
+    result = walk([Sample(id="1", answer="yes")], *metrics)
+    assert asked == [wanted]
+    assert set(result.evidence) == wanted
+    assert all(result.cells[name][0].value == 1 for name in metrics)
+
+
+def test_pieces_of_one_function_are_stored_with_their_own_types():
+    _two_pieces([])
+    assert plan("said_count", "true_count").stored_evidence() == [("said", list[str]), ("true", list[str])]
+
+
+def test_functions_of_the_same_name_in_two_files_stay_apart():
+    def extract(answer: str) -> int:
+        return len(answer)
+
+    def other(answer: str) -> int:
+        return 100
+
+    other.__name__, other.__module__ = "extract", "elsewhere"
+
+    class Length(TypedDict):
+        length: int
+
+    class Hundred(TypedDict):
+        hundred: int
+
+    evidence(yields=("length",))(_returning(extract, "length", Length))
+    evidence(yields=("hundred",))(_returning(other, "hundred", Hundred))
+
+    @metric("both", bounds=(0, None))
+    def both(length: int, hundred: int) -> float:
+        return length + hundred
+
+    assert walk([Sample(id="1", answer="four")], "both").cells["both"][0].value == 104
+
+
+def _returning(function, piece, kind):
+    def extract(answer: str):
+        return {piece: function(answer)}
+
+    extract.__annotations__["return"] = kind
+    extract.__module__, extract.__qualname__ = function.__module__, function.__name__
+    return extract
+
+
+def test_given_evidence_is_not_made_again():
+    @evidence
+    def answer_claims(answer: str) -> list[Claim]:
+        raise AssertionError("the data brought the claims along")
+
+    @metric("claims", bounds=(0, None))
+    def claims(answer_claims: list[Claim]) -> float:
+        return len(answer_claims)
+
+    made = plan("claims", present=("answer", "answer_claims"))
+    assert made.evidence == ()
+    assert made.metrics[0].signature == "claims|v1"
+
+
+def test_signatures_name_evidence_versions_and_tools():
+    made = plan("fact_recall@3", present=("facts", "contexts"), tools=MATCHER)
+    signature = made.metrics[0].signature.split("|")
+    assert signature[:2] == ["fact_recall@3", "v1"]
+    assert {"fact_matches/1", "fact_ranks/1", "matcher:exact/1"} <= set(signature)
+    assert made.evidence[0].signature == "fact_matches/1|matcher:exact/1"
+
+
+def test_a_new_version_of_evidence_changes_the_signature_of_what_rests_on_it():
+    def sign(version):
+        @evidence(version=version)
+        def base(answer: str) -> str:
+            return answer
+
+        @evidence
+        def derived(base: str) -> str:
+            return base
+
+        @metric("resting")
+        def resting(derived: str) -> float:
+            return 1.0
+
+        return plan("resting").metrics[0].signature
+
+    assert sign(1) == "resting|v1|base/1|derived/1"
+    assert sign(2) == "resting|v1|base/2|derived/1"
+
+
+def test_unused_tools_leave_no_mark():
+    assert "matcher" not in plan("token_f1", present=("answer", "references"), tools=MATCHER).metrics[0].signature
+
+
+def test_a_plan_waits_only_for_async_evidence():
+    @evidence
+    async def asked(answer: str) -> str:
+        return answer
+
+    @metric("patient")
+    def patient(asked: str) -> float:
+        return 1.0
+
+    assert plan("patient").waits
+    assert not plan("token_f1", present=("answer", "references")).waits

@@ -1,0 +1,72 @@
+"""Who answers to which name."""
+
+import pytest
+
+from ragstone.errors import DefinitionError, UnknownNameError, UsageError
+from ragstone.registry import metric
+
+
+def declare(name, **words):
+    def function(answer, k: int | None = None, mode: str = "a"): ...
+
+    function.__qualname__ = name
+    metric(name, **words)(function)
+
+
+def test_names_of_a_metric(catalogue):
+    declare("deep.er.score", family="mine", aliases=("Old",))
+    for name in ("deep.er.score", "mine.deep.er.score", "old", "OLD", "score", "Deep.Er.Score"):
+        assert catalogue.metric(name).spec.name == "deep.er.score"
+    with pytest.raises(UnknownNameError, match=r"^unknown metric 'er'\. "):
+        catalogue.metric("er")
+
+
+def test_an_exact_name_is_never_ambiguous(catalogue):
+    declare("recall")
+    declare("claims.recall")
+    assert catalogue.metric("recall").spec.name == "recall"
+
+
+def test_the_last_part_is_ambiguous_if_several_have_it(catalogue):
+    declare("b.recall")
+    declare("a.recall")
+    with pytest.raises(UsageError, match=r"^metric 'recall' is ambiguous: say which of a\.recall, b\.recall$"):
+        catalogue.metric("recall")
+
+
+def test_an_alias_belongs_to_one_metric(catalogue):
+    declare("a", aliases=("same",))
+    with pytest.raises(DefinitionError, match=r"^metric 'b': alias 'same' already means 'a'$"):
+        declare("b", aliases=("same",))
+    with pytest.raises(DefinitionError, match=r"^metric 'c': alias 'a' already means 'a'$"):
+        declare("c", aliases=("a",))
+    assert [spec.name for spec in catalogue.metrics()] == ["a"]
+
+
+def test_aliases_and_sets_with_settings(catalogue):
+    declare("a", aliases={"b": {"mode": "x"}}, sets={"few": {"k": 3}, "none": {}})
+    assert catalogue.metric("b").settings == {"mode": "x"}
+    assert catalogue.metric("a").settings == {}
+    assert {name: presets[0].settings for name, presets in catalogue.sets().items()} == {
+        "custom": {},
+        "few": {"k": 3},
+        "none": {},
+    }
+
+
+def test_a_set_named_like_the_family_may_have_settings(catalogue):
+    declare("a", family="mine", sets={"mine": {"k": 3}})
+    assert [preset.settings for preset in catalogue.sets()["mine"]] == [{"k": 3}]
+
+
+def test_metrics_by_family_and_name(catalogue):
+    for name in ("z.b", "z.a", "a.c"):
+        declare(name)
+    assert [spec.name for spec in catalogue.metrics()] == ["a.c", "z.a", "z.b"]
+
+
+def test_unknown_names_offer_metrics_aliases_and_sets(catalogue):
+    declare("score", aliases=("grade",), sets=("marks",))
+    for typo, near in (("scor", "score"), ("grad", "grade"), ("mark", "marks")):
+        with pytest.raises(UnknownNameError, match=f"Did you mean {near}"):
+            catalogue.metric(typo)
