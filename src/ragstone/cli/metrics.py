@@ -21,9 +21,10 @@ def metrics(
 ) -> None:
     """Show what can be measured: meaning, range, direction, needs, source."""
     from ragstone.cli.options import load_metrics_files
-    from ragstone.engine.catalogue import cards, set_names
 
     load_metrics_files(metrics_file)
+    from ragstone.engine.catalogue import cards, set_names
+
     found = cards(name)
     if json:
         _print_json(found)

@@ -79,7 +79,8 @@ class Ragged:
     @property
     def position(self) -> np.ndarray:
         """The 0-based position of each value within its row."""
-        return np.arange(len(self.values)) - np.repeat(self.offsets[:-1], self.lengths)
+        positions: np.ndarray = np.arange(len(self.values)) - np.repeat(self.offsets[:-1], self.lengths)
+        return positions
 
     def sum(self, weights: np.ndarray | None = None) -> np.ndarray:
         """The sum of each row, of `weights` in place of the values where given."""

@@ -18,6 +18,12 @@ from ragstone.errors import Skip
 from ragstone.registry.specs import FunctionSpec
 
 _LONGEST_REASON = 300
+# Whatever a user's function raises belongs to its cell, and so does an attempt to leave the program.
+_RAISED = (Exception, SystemExit)
+
+
+class Refused(Exception):  # noqa: N818  (caught here, becomes the reason of a failed cell)
+    """What a function returned cannot be used; the text says why."""
 
 
 class Outcome:
@@ -29,31 +35,37 @@ class Outcome:
         self.absent = absent
 
 
-def call_plain(spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any]) -> Outcome:
-    """One row after the other; results are a list."""
+def call_plain(spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], check: Callable[[Any], Any]) -> Outcome:
+    """One row after the other; results are a list of what `check` made of the returned values."""
     needs, rows, absent = _prepare(spec, ledger, extra)
     function = partial(spec.function, **extra)
     results: list[Any] = []
     for row, values in zip(rows.tolist(), _row_values(needs, ledger, rows), strict=True):
         try:
-            results.append(function(**dict(zip(needs, values, strict=True))))
-        except Exception as error:  # noqa: BLE001  (whatever a user's function raises belongs to its cell)
+            results.append(check(function(**dict(zip(needs, values, strict=True)))))
+        except _RAISED as error:
             absent[row] = explain(error)
     return Outcome(_without(rows, absent), results, absent)
 
 
-async def call_async(spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], gate: asyncio.Semaphore) -> Outcome:
-    """All rows at once, as many at a time as the gate lets through; results are a list."""
+async def call_async(
+    spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], check: Callable[[Any], Any], gate: asyncio.Semaphore
+) -> Outcome:
+    """All rows at once, as many at a time as the gate lets through; results as those of `call_plain`."""
     needs, rows, absent = _prepare(spec, ledger, extra)
     function = partial(spec.function, **extra)
 
     async def one(row: int, values: Sequence[Any]) -> Any:
         async with gate:
             try:
-                return await function(**dict(zip(needs, values, strict=True)))
-            except Exception as error:  # noqa: BLE001
+                return check(await function(**dict(zip(needs, values, strict=True))))
+            except asyncio.CancelledError as error:
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
+                absent[row] = explain(error)  # nobody cancelled us: something within the function did
+            except _RAISED as error:
                 absent[row] = explain(error)
-                return None
 
     calls = [one(row, values) for row, values in zip(rows.tolist(), _row_values(needs, ledger, rows), strict=True)]
     answers = await asyncio.gather(*calls)
@@ -81,7 +93,7 @@ def call_columnar(
 
     try:
         return Outcome(rows, call(rows) if len(rows) else join([]), absent)
-    except Exception as error:  # noqa: BLE001
+    except _RAISED as error:
         if len(rows) == 1:
             absent[int(rows[0])] = explain(error)
             return Outcome(rows[:0], join([]), absent)
@@ -89,18 +101,25 @@ def call_columnar(
     for row in rows:
         try:
             results.append(call(np.array([row])))
-        except Exception as error:  # noqa: BLE001
+        except _RAISED as error:
             absent[int(row)] = explain(error)
     return Outcome(_without(rows, absent), join(results), absent)
 
 
-def explain(error: Exception) -> Absence:
-    """A skipped row for Skip, a failed one for everything else, on one line."""
-    text = " ".join(str(error).split())
+def explain(error: BaseException) -> Absence:
+    """A skipped row for Skip, a failed one for everything else, on one line that can be stored and shown."""
+    try:
+        words = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001  (an exception that cannot be printed has only its name)
+        words = ""
+    text = "".join(character if character.isprintable() else "�" for character in words[: _LONGEST_REASON + 1])
+    if len(text) > _LONGEST_REASON:
+        text = f"{text[:_LONGEST_REASON]}…"
     if isinstance(error, Skip):
         return Absence(SKIPPED, text or "the function gave no reason")
-    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return Absence(FAILED, text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…")
+    if isinstance(error, Refused):
+        return Absence(FAILED, text)
+    return Absence(FAILED, f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 
 def absent_cells(size: int, absent: Mapping[int, Absence]) -> Cells:

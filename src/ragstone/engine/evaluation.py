@@ -8,7 +8,9 @@ import platform
 import subprocess
 import tempfile
 import time
+import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -23,8 +25,8 @@ from ragstone.engine.ingest import ingest
 from ragstone.engine.planning import Plan, Tool, make_plan
 from ragstone.engine.profiling import Profile
 from ragstone.engine.progress import Progress, Report, silent
-from ragstone.errors import InterruptedRunError, UsageError
-from ragstone.formats import open_reader
+from ragstone.errors import InterruptedRunError, StorageError, UsageError
+from ragstone.formats import Reader, open_reader
 from ragstone.registry import Metric, resolve_metrics
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.runs import Run, RunFolder, unfinished_runs
@@ -42,11 +44,12 @@ class Request:
     name: str = ""
     concurrency: int = DEFAULT_CONCURRENCY
 
-    def identity(self, profile: Profile) -> dict[str, Any]:
-        """What must be equal for an interrupted run to be continued."""
+    def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
+        """What must be equal for an interrupted run to be continued: what is computed, from what, in which parts."""
         return {
             "fingerprint": profile.fingerprint,
-            "metrics": [metric.signature for metric in self.metrics],
+            "metrics": [*(step.signature for step in plan.metrics), *plan.skipped],
+            "waits": plan.waits,
             "tools": {name: tool.signature for name, tool in self.tools.items()},
             "ragstone": __version__,
         }
@@ -81,54 +84,71 @@ def evaluate(
     request = Request(resolve_metrics(chosen), tools, name, max(1, concurrency))
     # Definition errors show before the data is read.
     make_plan(request.metrics, (), tools)
-    home = tempfile.TemporaryDirectory(prefix="ragstone-") if out is None else None
-    root = open_place(home.name if home else out or "")
     reader = open_reader(data, format, columns, limit)
+    if out is not None:
+        return _evaluate(reader, request, open_place(out), resume, progress, note)
+    home = tempfile.TemporaryDirectory(prefix="ragstone-")
+    try:
+        run = _evaluate(reader, request, open_place(home.name), resume, progress, note)
+    except BaseException as error:
+        home.cleanup()
+        if isinstance(error, InterruptedRunError):
+            raise InterruptedRunError("stopped; without `out` nothing is kept") from None
+        raise
+    weakref.finalize(run, home.cleanup)
+    return run
+
+
+def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Any) -> Run:
     folder = RunFolder.create(root)
     try:
         profile = ingest(reader, folder.samples, progress)
     except BaseException as error:
-        folder.discard()
+        with suppress(StorageError):  # what went wrong first is what matters
+            folder.discard()
         if isinstance(error, KeyboardInterrupt):
             raise InterruptedRunError("stopped while reading the data; nothing was stored") from None
         raise
     for remark in reader.report.notes:
         if note:
             note(remark)
-    if resume:
-        folder = _continue_or_start(folder, root, request, profile, note)
-    return _run(folder, request, profile, progress, home)
-
-
-def _run(folder: RunFolder, request: Request, profile: Profile, progress: Report, keep_alive: Any) -> Run:
-    started = time.perf_counter()
     plan = make_plan(request.metrics, profile.present, request.tools)
-    if not folder.plan.exists():
-        folder.plan.write_bytes(_json({**request.identity(profile), "created_at": _now()}))
-    created = read_json(folder.plan)["created_at"]
+    identity = request.identity(profile, plan)
+    if resume:
+        folder = _continue_or_start(folder, root, identity, note)
     try:
-        with folder.owned():
-            parts = run_to_end(execute(plan, folder, request.tools, request.concurrency, progress))
-            progress(Progress("finishing", profile.rows, profile.rows))
-            finish_tables(plan, folder, parts, profile.rows)
-            seconds = round(time.perf_counter() - started, 3)
-            folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, seconds)))
-            folder.remove_parts()
+        _compute(folder, plan, request, profile, identity, progress)
     except KeyboardInterrupt:
         done = len(folder.finished_parts())
         raise InterruptedRunError(
             f"stopped; {done} finished part{'s are' if done != 1 else ' is'} kept in {folder.place}.\n"
             "Repeat the command with --resume to go on from there."
         ) from None
-    return Run(folder, keep_alive)
+    return Run(folder)
 
 
-def _continue_or_start(fresh: RunFolder, root: Place, request: Request, profile: Profile, note: Any) -> RunFolder:
+def _compute(
+    folder: RunFolder, plan: Plan, request: Request, profile: Profile, identity: dict[str, Any], progress: Report
+) -> None:
+    started = time.perf_counter()
+    if not folder.plan.exists():
+        folder.plan.write_bytes(_json({**identity, "created_at": _now()}))
+    created = read_json(folder.plan)["created_at"]
+    with folder.owned():
+        parts = run_to_end(execute(plan, folder, request.tools, request.concurrency, progress))
+        progress(Progress("finishing", profile.rows, profile.rows))
+        finish_tables(plan, folder, parts, profile.rows)
+        seconds = round(time.perf_counter() - started, 3)
+        folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, seconds)))
+        folder.remove_scaffold()
+
+
+def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], note: Any) -> RunFolder:
     """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none."""
     for folder in unfinished_runs(root):
         plan = read_json(folder.plan)
         plan.pop("created_at")
-        if plan == request.identity(profile):
+        if plan == identity:
             fresh.discard()
             return folder
     if note:

@@ -34,8 +34,8 @@ class Part(NamedTuple):
 async def execute(plan: Plan, folder: RunFolder, tools: Mapping[str, Tool], concurrency: int, progress: Report) -> int:
     """Compute the parts that are not there yet; returns how many there are in all."""
     gate = asyncio.Semaphore(concurrency)
-    with folder.samples.open_input() as stream, storage_errors(f"cannot read {folder.samples}"):
-        samples = pq.ParquetFile(stream)
+    with folder.samples.open_input() as stream:
+        samples = _open_samples(folder, stream)
         parts = list(_cut(samples, plan))
         finished = folder.finished_parts()
         total = samples.metadata.num_rows
@@ -45,8 +45,9 @@ async def execute(plan: Plan, folder: RunFolder, tools: Mapping[str, Tool], conc
         for part in parts:
             if part.number in finished:
                 continue
+            await asyncio.sleep(0)  # where a run in a notebook can be stopped
             if part.group != group:
-                group, table = part.group, samples.read_row_group(part.group)
+                group, table = part.group, _read_group(folder, samples, part.group)
             batch = _single_batch(table.slice(part.start, part.rows))
             result = await evaluate_batch(plan, batch, tools, gate)
             home = folder.part(part.number)
@@ -56,6 +57,16 @@ async def execute(plan: Plan, folder: RunFolder, tools: Mapping[str, Tool], conc
             done += part.rows
             progress(Progress("evaluating", done, total))
     return len(parts)
+
+
+def _open_samples(folder: RunFolder, stream: pa.NativeFile) -> pq.ParquetFile:
+    with storage_errors(f"cannot read {folder.samples}"):
+        return pq.ParquetFile(stream)
+
+
+def _read_group(folder: RunFolder, samples: pq.ParquetFile, group: int) -> pa.Table:
+    with storage_errors(f"cannot read {folder.samples}"):
+        return samples.read_row_group(group)
 
 
 def _cut(samples: pq.ParquetFile, plan: Plan) -> Iterator[Part]:
@@ -78,7 +89,9 @@ def run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        # Not asyncio.run: it holds Ctrl-C back until the coroutine next waits, and plain work never does.
+        with asyncio.Runner() as runner:
+            return runner.get_loop().run_until_complete(work)
     return _run_in_thread(work)
 
 

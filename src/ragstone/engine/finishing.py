@@ -47,14 +47,12 @@ def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summa
 
 def _join(places: Sequence[Place], target: Place, schema: pa.Schema, columns: dict[str, _Column] | None = None) -> None:
     """Copy the parts into one file, a row group a part, so that memory stays that of one part."""
-    with target.writing() as stream:
-        writer = pq.ParquetWriter(stream, schema, compression="zstd")
+    with target.writing() as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         for place in places:
             table = read_table(place)
             writer.write_table(table.cast(schema))
             if columns is not None:
                 _gather(table, columns)
-        writer.close()
 
 
 def _gather(table: pa.Table, columns: dict[str, _Column]) -> None:

@@ -13,10 +13,8 @@ from ragstone.storage.places import Place
 def ingest(reader: Reader, target: Place, progress: Report) -> Profile:
     """Stream the samples into one Parquet file, a row group a batch; nothing is left behind if the data has problems."""
     profiler = Profiler(reader)
-    with target.writing() as stream:
-        writer = pq.ParquetWriter(stream, reader.schema, compression="zstd")
+    with target.writing() as stream, pq.ParquetWriter(stream, reader.schema, compression="zstd") as writer:
         for batch in profiler.batches():
             writer.write_batch(batch)
             progress(Progress("reading", profiler.rows))
-        writer.close()
     return profiler.profile()

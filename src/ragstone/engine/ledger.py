@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,13 +29,15 @@ class Entry:
     rows: np.ndarray
     column: Any
     absent: dict[int, Absence] = field(default_factory=dict)
+    # The values as they are kept, for evidence that is.
+    stored: pa.Array | None = None
     _python: Sequence[Any] | None = None
 
     def column_of(self, rows: np.ndarray) -> Any:
         """The column for these rows, which must have values."""
         if len(rows) == len(self.rows):
             return self.column
-        return self.column.take(np.searchsorted(self.rows, rows))
+        return self._take(np.searchsorted(self.rows, rows))
 
     def values_of(self, rows: np.ndarray) -> Sequence[Any]:
         """The Python values for these rows."""
@@ -45,6 +47,17 @@ class Entry:
         if len(rows) == len(self.rows):
             return self._python
         return [self._python[position] for position in np.searchsorted(self.rows, rows)]
+
+    def without(self, lost: Mapping[int, Absence]) -> Entry:
+        """The entry without the values of some of its rows."""
+        if not lost:
+            return self
+        keep = np.flatnonzero([row not in lost for row in self.rows.tolist()])
+        return Entry(self.name, self.rows[keep], self._take(keep), {**self.absent, **lost})
+
+    def _take(self, positions: np.ndarray) -> Any:
+        # numpy's own `take` would flatten an array of vectors.
+        return self.column[positions] if isinstance(self.column, np.ndarray) else self.column.take(positions)
 
 
 class Ledger:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from ragstone.data.fingerprint import Fingerprint
 from ragstone.data.schema import present
 from ragstone.formats import Reader
+from ragstone.storage.places import storage_errors
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,13 @@ class Profiler:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The reader's batches, looked at."""
-        for batch in self._reader.batches():
-            self._fingerprint.update(batch)
-            for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                self._counts[name] += pc.sum(present(name, column)).as_py() or 0
-            self.rows += batch.num_rows
-            yield batch
+        with storage_errors(f"cannot read {self._reader.name}"):
+            for batch in self._reader.batches():
+                self._fingerprint.update(batch)
+                for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                    self._counts[name] += pc.sum(present(name, column)).as_py() or 0
+                self.rows += batch.num_rows
+                yield batch
 
     def profile(self) -> Profile:
         """What was seen; fields that no row has are left out."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from ragstone.data.codec import arrow_type, canonical_json, encoder
+from ragstone.data.codec import canonical_json
 from ragstone.data.columns import OK, STATUSES, Cells
 from ragstone.data.schema import SCORES, evidence_schema
 from ragstone.engine.batches import BatchResult
@@ -44,37 +44,34 @@ def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
             continue
         inputs = _hash_inputs(step, result.batch)
         for piece in step.pieces:
-            tables[piece] = _evidence_table(step, piece, result.evidence[piece], result.batch.column("id"), inputs)
+            tables[piece] = _evidence_table(step, result.evidence[piece], result.batch.column("id"), inputs)
     return tables
 
 
-def _evidence_table(step: EvidenceStep, piece: str, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:
-    annotation = step.spec.annotation_of(piece)
-    kind, encode = arrow_type(annotation), encoder(annotation)
-    values: list[object] = [None] * len(ids)
-    for row, value in zip(entry.rows.tolist(), entry.column, strict=True):
-        values[row] = encode(value) if encode else value
+def _evidence_table(step: EvidenceStep, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:
+    assert entry.stored is not None  # noqa: S101  (for the type checker: what is kept was made ready for it)
+    positions = np.full(len(ids), -1)
+    positions[entry.rows] = np.arange(len(entry.rows))
+    values = entry.stored.take(pa.array(positions, mask=positions < 0))
     cells = Cells.all_ok(np.zeros(len(ids)))
     for row, (status, reason) in entry.absent.items():
         cells.fail(row, reason, status)
     columns = [
         ids,
-        pa.array(values, type=kind),
+        values,
         _status(cells.status),
         _reasons(cells),
         pa.array(inputs),
         _repeated(step.signature, len(ids)),
     ]
-    return pa.Table.from_arrays(columns, schema=evidence_schema(kind))
+    return pa.Table.from_arrays(columns, schema=evidence_schema(values.type))
 
 
 def _hash_inputs(step: EvidenceStep, batch: pa.RecordBatch) -> list[str]:
     """A hash of the fields that a row's evidence rests on: it tells later whether the evidence is still true."""
     columns = [batch.column(name).to_pylist() for name in step.fields]
-    return [
-        hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).hexdigest()
-        for values in zip(*columns, strict=True)
-    ]
+    rows = zip(*columns, strict=True) if columns else [()] * batch.num_rows
+    return [hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).hexdigest() for values in rows]
 
 
 def _repeated(word: str, times: int) -> pa.DictionaryArray:

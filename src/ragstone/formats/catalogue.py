@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 
 import ragstone.formats as package
-from ragstone.errors import UnknownNameError, UsageError, nearest
 from ragstone.data.schema import FIELDS
+from ragstone.errors import UnknownNameError, UsageError, nearest
 from ragstone.formats.base import Format
 from ragstone.formats.sources import Source
 

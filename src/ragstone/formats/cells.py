@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ragstone.data.schema import GIVEN_EVIDENCE
+from ragstone.formats.messages import decode
 from ragstone.formats.values import Unfit, plain, shown
 
 _LIST_HINT = 'write lists as JSON: ["first", "second"]'
@@ -49,10 +50,4 @@ def _parse_answer(cell: str) -> str | None:
 
 def unpack(value: Any) -> Any:
     """A list or mapping, also where a table holds it as JSON text or as an array; everything else as it is."""
-    value = plain(value)
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    return decode(plain(value))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ragstone.formats.cells import parse_cell
-from ragstone.formats.values import Unfit, kind_of, plain, shown, storable
+from ragstone.formats.values import PLAIN, Unfit, kind_of, plain, shown, storable
 
 __all__ = ["VERDICTS", "Unfit", "coerce"]
 
@@ -19,15 +19,21 @@ VERDICTS = ("entailment", "neutral", "contradiction")
 
 def coerce(name: str, value: Any, from_text: bool = False) -> Any:
     """The value as pyarrow takes it for this field; from_text when it comes from a table of text, such as CSV."""
+    if from_text or type(value) not in PLAIN:
+        value = _open(name, value, from_text)
+        if value is None:
+            return None
+    try:
+        return _FIELDS[name](value)
+    except RecursionError:
+        raise Unfit("is nested too deeply") from None
+
+
+def _open(name: str, value: Any, from_text: bool) -> Any:
     if isinstance(value, Unfit):
         raise value
     value = plain(value)
-    if from_text and isinstance(value, str):
-        value = parse_cell(name, value)
-    try:
-        return None if value is None else _FIELDS[name](value)
-    except RecursionError:
-        raise Unfit("is nested too deeply") from None
+    return parse_cell(name, value) if from_text and isinstance(value, str) else value
 
 
 def _text(value: Any) -> str:
@@ -44,11 +50,13 @@ def _question(value: Any) -> str | None:
 
 
 def _identifier(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise Unfit(f"must be text or a whole number, got {kind_of(value)}")
-    text = storable(str(value)).strip()
+    if not isinstance(value, str):
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Unfit(f"must be text or a whole number, got {kind_of(value)}")
+        value = str(value)
+    text = storable(value).strip()
     if not text:
         raise Unfit("is empty", "leave the field out and an id is made from the question")
     return text
@@ -60,22 +68,24 @@ def _texts(value: Any) -> list[str]:
 
 def _chunks(value: Any) -> list[dict[str, Any]]:
     items = _list(value)
-    if len(set(map(type, items))) > 1 and len(kinds := {kind_of(item) for item in items}) > 1:
+    types = set(map(type, items))
+    if types == {str}:
+        return [{"text": _text(item)} for item in items]
+    if len(types) > 1 and len(kinds := {kind_of(item) for item in items}) > 1:
         raise Unfit(f"mixes {' and '.join(sorted(kinds))}", "make every chunk a text, or every chunk {text, id, score, source}")
     return _each(items, _chunk)
 
 
 def _chunk(value: Any) -> dict[str, Any]:
-    if isinstance(value, str):
-        return {"text": _text(value)}
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):  # asking an abstract class is slow
         raise Unfit(f"must be a text or {{text, id, score, source}}, got {kind_of(value)}")
     text = value.get("text")
     if text is None:
         raise Unfit(f"has no text; its keys are {', '.join(map(str, value)) or 'none'}")
     chunk: dict[str, Any] = {"text": _text(text)}
     for key, convert in _CHUNK_PARTS:
-        if (part := plain(value.get(key))) not in _EMPTY:
+        part = value.get(key)
+        if part is not None and (part := plain(part)) not in _EMPTY:
             try:
                 chunk[key] = convert(part)
             except Unfit as unfit:
@@ -183,7 +193,7 @@ def _number(value: Any) -> float:
 
 def _list(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return list(value) if PLAIN.issuperset(map(type, value)) else [plain(item) for item in value]
     raise Unfit(f"must be a list, got {kind_of(value)}")
 
 
@@ -206,15 +216,17 @@ def _optional(value: Any, convert: Callable[[Any], Any]) -> Any:
 def _jsonable(value: Any) -> Any:
     """Metadata as JSON can hold it: dates and the like become text, NaN becomes nothing."""
     value = plain(value)
+    if isinstance(value, str):
+        return storable(value)
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {storable(str(key)): _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [_jsonable(item) for item in value]
-    if isinstance(value, str):
-        return storable(value)
-    if value is None or isinstance(value, bool | int | float):
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-    return str(value)
+    return storable(str(value))
 
 
 _CHUNK_PARTS: tuple[tuple[str, Callable[[Any], Any]], ...] = (("id", _identifier), ("score", _number), ("source", _text))

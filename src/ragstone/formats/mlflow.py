@@ -8,14 +8,13 @@ from typing import Any
 from ragstone.formats.base import RowFormat
 from ragstone.formats.cells import unpack
 from ragstone.formats.chunks import one_text
+from ragstone.formats.messages import find_text
 from ragstone.formats.values import Unfit, kind_of
 
-_ASKED = ("question", "query", "input", "messages", "request", "prompt")
+_ASKED = ("question", "query", "input", "messages", "prompt")
 _SAID = ("response", "answer", "output", "content", "choices", "messages", "text")
 _RETRIEVED = ("retrieved_context", "contexts", "documents")
 _EXPECTED_CHUNKS = "expected_retrieved_context"
-# Where messages, choices and parts of a message keep their text.
-_TEXT_WITHIN = ("content", "text", "message", "messages")
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
@@ -56,25 +55,13 @@ def _mapping(value: Any, single: str) -> dict[str, Any]:
 def _take_text(parts: dict[str, Any], keys: tuple[str, ...], role: str) -> Any:
     """The text under the first key that has one; what holds more than that text stays where it is."""
     for key in keys:
-        if (text := _text_of(parts.get(key), role)) is not None:
-            if parts[key] in (text, [{"role": role, "content": text}]):
+        value = parts.get(key)
+        text = value if isinstance(value, str | int | float) else find_text({key: value}, role)
+        if text is not None:
+            if value in (text, [{"role": role, "content": text}]):
                 del parts[key]
             return text
     return None
-
-
-def _text_of(value: Any, role: str) -> Any:
-    """The text of a string, a message or its parts, of the last message in that role, or of the first choice."""
-    if isinstance(value, Mapping):
-        found = (_text_of(value.get(key), role) for key in _TEXT_WITHIN)
-        return next((text for text in found if text is not None), None)
-    if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
-        if any("role" in item for item in value):
-            return next((_text_of(item, role) for item in reversed(value) if item.get("role") == role), None)
-        if all(isinstance(item.get("text"), str) for item in value):
-            return "".join(item["text"] for item in value)
-        return _text_of(value[0], role)
-    return value if isinstance(value, str | int | float) else None
 
 
 def _chunks(value: Any) -> Any:

@@ -72,7 +72,6 @@ class _Builder:
         self._schema = schema
         self._report = report
         self._from_text = from_text
-        self._has_evidence = any(name in GIVEN_EVIDENCE for name in schema.names)
         self._start()
 
     def _start(self) -> None:
@@ -97,8 +96,9 @@ class _Builder:
                 values[name] = coerce(name, value, self._from_text)
             except Unfit as unfit:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
-        for name, message, hint in mismatches(values, draft.names) if self._has_evidence else ():
-            self._report.problem(draft.where, message, draft.names.get(name, name), hint)
+        if not values.keys().isdisjoint(GIVEN_EVIDENCE):
+            for name, message, hint in mismatches(values, draft.names):
+                self._report.problem(draft.where, message, draft.names.get(name, name), hint)
         values["id"] = values.get("id") or checks.make_id(values.get("question"))
         metadata = values.get("metadata")
         row = {**values, "metadata": canonical_json(metadata)} if metadata else values
@@ -108,7 +108,13 @@ class _Builder:
 
     def finish(self) -> pa.RecordBatch:
         """The batch, and a fresh start."""
-        arrays = [pa.array([row.get(field.name) for row in self._rows], type=field.type) for field in self._schema]
+        present = set().union(*self._rows)
+        arrays = [
+            pa.array([row.get(field.name) for row in self._rows], type=field.type)
+            if field.name in present
+            else pa.nulls(len(self._rows), field.type)
+            for field in self._schema
+        ]
         self._start()
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
@@ -223,7 +229,8 @@ def _size(row: Mapping[str, Any]) -> int:
         if isinstance(value, str):
             size += len(value)
         elif isinstance(value, list):
-            size += sum(len(item.get("text", "")) + 40 if isinstance(item, dict) else len(item) for item in value)
+            for item in value:
+                size += len(item.get("text", "")) + 40 if isinstance(item, dict) else len(item)
     return size
 
 

@@ -23,9 +23,7 @@ class Row(NamedTuple):
 
 def take_row(where: str, values: Any, report: Report) -> Iterator[Row]:
     """The row, or none and a problem if the value is no row."""
-    if type(values) is dict:
-        yield Row(where, values)
-    elif isinstance(values, Mapping):
+    if isinstance(values, Mapping):
         yield Row(where, dict(values))
     else:
         message = f"must be an object with named fields, got {kind_of(values)}"
@@ -42,7 +40,10 @@ def read_json_lines(lines: Iterable[tuple[int, str]], report: Report) -> Iterato
         except (ValueError, RecursionError) as error:
             report.problem(f"line {number}", not_json(error), hint="each line must be one JSON object")
         else:
-            yield from take_row(f"line {number}", values, report)
+            if type(values) is dict:
+                yield Row(f"line {number}", values)
+            else:
+                yield from take_row(f"line {number}", values, report)
 
 
 def not_json(error: Exception) -> str:

@@ -138,7 +138,8 @@ def _chunk(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _untyped(pairs: list[Any]) -> dict[str, Any]:
     """OTLP's list of keys and typed values as a mapping."""
-    return {pair["key"]: _value(pair.get("value")) for pair in pairs if isinstance(pair, Mapping) and "key" in pair}
+    named = (pair for pair in pairs if isinstance(pair, Mapping) and isinstance(pair.get("key"), str))
+    return {pair["key"]: _value(pair.get("value")) for pair in named}
 
 
 def _value(typed: Any) -> Any:
@@ -148,10 +149,9 @@ def _value(typed: Any) -> Any:
     value = typed.get(kind) if kind else None
     if kind == "intValue":
         return _count(value)  # 64 bits do not fit a JSON number, so OTLP writes them as text
-    if kind == "arrayValue":
-        return [_value(item) for item in value.get("values") or ()] if isinstance(value, Mapping) else []
-    if kind == "kvlistValue":
-        return _untyped(value.get("values") or []) if isinstance(value, Mapping) else {}
+    if kind in ("arrayValue", "kvlistValue"):
+        values = _listed(value.get("values") if isinstance(value, Mapping) else None)
+        return _untyped(values) if kind == "kvlistValue" else [_value(item) for item in values]
     return value
 
 
@@ -206,20 +206,15 @@ def _listed(value: Any) -> list[Any]:
 def _count(value: Any) -> int | None:
     try:
         return int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
 def _time(value: Any) -> float:
     """When a span began, in whatever unit its export has; 0 keeps the order of the file."""
-    if isinstance(value, str) and not value.isdecimal():
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return 0.0
-    if isinstance(value, datetime):
-        return value.timestamp()
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        if isinstance(value, str) and not value.isdecimal():
+            value = datetime.fromisoformat(value)
+        return value.timestamp() if isinstance(value, datetime) else float(value)
+    except (TypeError, ValueError, OverflowError):
         return 0.0

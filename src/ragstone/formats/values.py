@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 # Types that need no unwrapping; most values are one of them, and asking costs less than trying.
-_PLAIN = frozenset({str, list, dict, bool, int})
+PLAIN = frozenset({str, list, dict, bool, int})
 _KINDS = {str: "text", dict: "a mapping", list: "a list", tuple: "a list", bool: "true/false", type(None): "nothing"}
 
 
@@ -22,7 +22,7 @@ class Unfit(Exception):  # noqa: N818  (a value's state as much as an error: for
 
 def plain(value: Any) -> Any:
     """Numpy scalars and arrays, decimals and NaN as plain Python."""
-    if type(value) in _PLAIN:
+    if type(value) in PLAIN:
         return value
     if isinstance(value, float):
         return None if math.isnan(value) else value

@@ -76,6 +76,12 @@ class Place:
         with storage_errors(f"cannot read {self}"), self.files.open_input_file(self.path) as stream:
             return bytes(stream.read())
 
+    def remove(self) -> None:
+        """Remove a file, if it is there."""
+        with storage_errors(f"cannot remove {self}"):
+            if self.exists():
+                self.files.delete_file(self.path)
+
     def remove_folder(self) -> None:
         """Remove a folder and all that is in it, if it is there."""
         with storage_errors(f"cannot remove {self}"):

@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -59,9 +59,10 @@ class RunFolder:
         folders = [PartFolder(place) for place in self._parts.children()]
         return {int(folder.place.name) for folder in folders if folder.scores.exists()}
 
-    def remove_parts(self) -> None:
+    def remove_scaffold(self) -> None:
         """Remove what was only needed until the run is finished."""
         self._parts.remove_folder()
+        self.plan.remove()
 
     def discard(self) -> None:
         """Remove the whole run, and the folders above it if nothing else is in them."""
@@ -87,9 +88,8 @@ class RunFolder:
         try:
             yield
         finally:
-            with storage_errors("cannot clean up"):
-                if self._owner.exists():
-                    self._owner.files.delete_file(self._owner.path)
+            with suppress(StorageError):  # a dead owner is no obstacle, and what went wrong first is what matters
+                self._owner.remove()
 
 
 class PartFolder:
@@ -107,11 +107,9 @@ class PartFolder:
 class Run:
     """A finished evaluation. Tables are read when they are asked for, and never recomputed."""
 
-    def __init__(self, folder: RunFolder, keep_alive: Any = None) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.info: dict[str, Any] = read_json(folder.manifest)
-        # A run without a home of its own lives in a temporary folder, which goes when the run does.
-        self._keep_alive = keep_alive
 
     @property
     def id(self) -> str:
@@ -157,7 +155,9 @@ class Run:
         wide = scores.pivot(index="sample_id", columns="metric", values="value")
         wide.columns = [str(name) for name in wide.columns]
         order = [metric["metric"] for metric in self.info["metrics"]]
-        return samples.join(wide[order], on="id")
+        # Somebody's own metric may be called like a field.
+        names = {name: f"{name} (metric)" for name in order if name in samples.columns}
+        return samples.join(wide[order].rename(columns=names), on="id")
 
     def __repr__(self) -> str:
         return (

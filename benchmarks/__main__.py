@@ -1,0 +1,40 @@
+"""`python -m benchmarks [NAME ...] [--peers] [--rows N]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+
+import benchmarks.cases
+from benchmarks.cases.million import ROWS_VARIABLE
+from benchmarks.results import Result, table
+
+
+def main() -> int:
+    """Run the chosen benchmarks; 1 if a binding target was missed."""
+    known = [found.name for found in pkgutil.iter_modules(benchmarks.cases.__path__)]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure Ragstone.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(known)}; all by default")
+    parser.add_argument("--peers", action="store_true", help="install other tools into .bench-venv and compare")
+    parser.add_argument("--rows", type=int, help="rows of the largest file, 1,000,000 by default")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(known):
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if arguments.rows:
+        os.environ[ROWS_VARIABLE] = str(arguments.rows)
+    results: list[Result] = []
+    for name in arguments.names or known:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        found: list[Result] = importlib.import_module(f"benchmarks.cases.{name}").run(peers=arguments.peers)
+        print(f"\n{name}\n\n{table(found)}\n", flush=True)
+        results += found
+    broken = [result.name for result in results if result.binding and result.missed]
+    if broken:
+        print(f"missed: {'; '.join(broken)}", file=sys.stderr)
+    return 1 if broken else 0
+
+
+sys.exit(main())

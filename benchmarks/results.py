@@ -1,0 +1,71 @@
+"""What a benchmark found, and the table in which it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["×", "GB", "rows/s", "µs/row", "s", "modules", "at most"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One figure. A binding target that is missed fails the run; only figures that do not wobble are binding."""
+
+    name: str
+    reached: float
+    unit: Unit
+    at_most: float | None = None
+    binding: bool = False
+    note: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Whether there is a target and it was not reached."""
+        return self.at_most is not None and not self.reached <= self.at_most
+
+    @property
+    def verdict(self) -> str:
+        """A word for the table."""
+        if self.at_most is None:
+            return ""
+        if not self.missed:
+            return "yes"
+        return "NO" if self.binding else "no"
+
+    def cells(self) -> list[str]:
+        """The figure as words."""
+        target = "" if self.at_most is None else f"≤ {show(self.at_most, self.unit)}"
+        return [self.name, target, show(self.reached, self.unit), self.verdict, self.note]
+
+
+def show(value: float, unit: Unit) -> str:
+    """A figure with as many digits as can be trusted."""
+    if unit == "at most":
+        return f"{value:.0e}" if value else "0"
+    if unit == "rows/s":
+        return f"{round(value, -2):,.0f} rows/s"
+    digits = 0 if unit == "modules" or value >= 100 else 1 if value >= 10 else 2
+    return f"{value:,.{digits}f} {unit}"
+
+
+def table(results: Iterable[Result]) -> str:
+    """A line a figure; it is Markdown too, so that it can be pasted into the docs."""
+    lines = [["what", "target", "reached", "kept", "note"], *(result.cells() for result in results)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    head, *rows = (_line(line, widths) for line in lines)
+    rule = f"|{'|'.join('-' * (width + 1) + (':' if _is_number(at) else '-') for at, width in enumerate(widths))}|"
+    return "\n".join((head, rule, *rows))
+
+
+def _line(cells: list[str], widths: list[int]) -> str:
+    padded = (
+        cell.rjust(width) if _is_number(at) else cell.ljust(width)
+        for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return f"| {' | '.join(padded)} |"
+
+
+def _is_number(column: int) -> bool:
+    return column in (1, 2)

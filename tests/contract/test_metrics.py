@@ -1,0 +1,241 @@
+"""Laws that every metric and every kind of evidence must obey; a new one is covered the day it is written."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+import ragstone
+import ragstone.evidence
+import ragstone.metrics
+from ragstone.data.codec import arrow_type
+from ragstone.data.dataset import Dataset
+from ragstone.data.schema import FIELDS
+from ragstone.data.types import Chunk, Fact, Sample, Score
+from ragstone.engine.planning import TOOLS
+from ragstone.registry import CATALOGUE, parse_metric
+from ragstone.registry.expression import make_metric
+from tests.metrics.scoring import score
+
+METRICS = {spec.name: spec for spec in CATALOGUE.metrics() if spec.family != "custom"}
+EVIDENCE = {spec.name: spec for spec in CATALOGUE.all_evidence()}
+# What can be judged, and the field without which there is nothing to judge.
+JUDGED = {"answer": "answer", "contexts": "contexts", "ranking": "contexts"}
+# One sentence: it begins like one, ends like one, and none ends in between.
+SENTENCE = re.compile(r"[A-Z0-9](?:(?![.!?] ).)*\.")
+
+every_metric = pytest.mark.parametrize("spec", METRICS.values(), ids=METRICS)
+every_evidence = pytest.mark.parametrize("spec", EVIDENCE.values(), ids=EVIDENCE)
+
+
+def rests_on(needs):
+    """The fields, evidence and tools under some needs; fails on what is none of them and on what needs itself."""
+    found, waiting = {}, [(need, ()) for need in needs]
+    while waiting:
+        need, path = waiting.pop()
+        assert need not in path, f"{need} needs itself: {path}"
+        maker = CATALOGUE.evidence(need)
+        assert maker or need in FIELDS or need in TOOLS, f"'{need}' is no field, no evidence and no tool"
+        found[need] = maker
+        waiting += [(deeper, (*path, need)) for deeper in (maker.needs if maker else ())]
+    return found
+
+
+def spellings(spec):
+    """A metric with every choice that it offers, and with several cut-offs."""
+    options = {parameter.name: parameter.choices for parameter in spec.parameters if parameter.choices}
+    if spec.parameter("k"):
+        options["k"] = (None, 1, 3, 10**9)
+    return [
+        make_metric(spec, **dict(zip(options, values, strict=True))) for values in itertools.product(*options.values())
+    ]
+
+
+@every_metric
+def test_a_metric_says_what_it_means(spec):
+    assert SENTENCE.fullmatch(spec.meaning), spec.meaning
+    assert spec.source
+    assert SENTENCE.match(spec.misleads), "say when not to trust it"
+    assert spec.misleads.endswith(".")
+    assert spec.better in ("higher", "lower", "none")
+
+
+@every_metric
+def test_a_metric_has_its_place_on_the_map(spec):
+    fields = rests_on(spec.needs)
+    assert JUDGED[spec.judges] in fields
+    assert spec.against in fields
+    assert spec.against in FIELDS
+
+
+@every_metric
+def test_a_metric_has_bounds(spec):
+    low, high = spec.bounds
+    assert low is None or high is None or low < high
+
+
+@every_metric
+def test_a_metric_is_pure(spec):
+    assert rests_on(spec.needs)
+    assert not set(spec.needs) & TOOLS.keys(), "only evidence may use tools"
+    assert not spec.is_async
+
+
+@every_metric
+def test_a_metric_answers_to_its_names_and_is_read_as_it_is_printed(spec):
+    for metric in spellings(spec):
+        assert parse_metric(str(metric)) == metric
+    for name, settings in spec.aliases:
+        assert parse_metric(name) == make_metric(spec, **dict(settings))
+
+
+@every_evidence
+def test_evidence_says_what_it_is(spec):
+    assert SENTENCE.fullmatch(spec.meaning), spec.meaning
+    assert rests_on(spec.needs)
+
+
+@every_evidence
+def test_evidence_can_be_stored(spec):
+    for piece in () if spec.transient else spec.yields:
+        assert arrow_type(spec.annotation_of(piece))
+
+
+def test_evidence_never_has_the_name_of_a_field_or_a_tool():
+    pieces = {piece for spec in EVIDENCE.values() for piece in spec.yields}
+    assert not pieces & (FIELDS.keys() | TOOLS.keys())
+
+
+UNICODE = "Straße, MÜNCHEN; Mu\u0308nchen — 東京は 9 時 ไทย हिन्दी عربي 😀\ufe0f ﬁ ½ \u202e \u0301"
+ALL_THERE = {
+    "question": "Where?",
+    "answer": "In the harbour, at 9.",
+    "contexts": [Chunk("The harbour opens at 9.", "c1", 0.9), Chunk("Nothing.", "c2"), Chunk("At 9, in winter.", "c3")],
+    "references": ["At the harbour", "9"],
+    "reference_contexts": ["The harbour opens at 9."],
+    "relevance": {"c1": 2.0, "c3": 1.0, "c9": 1.0},
+    "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
+    "answerable": True,
+    "documents": ["d"],
+}
+BAD = {
+    "good": {},
+    "nothing known": dict.fromkeys(ALL_THERE),
+    "empty answer": {"answer": ""},
+    "empty everything": {
+        "answer": "",
+        "question": "",
+        "contexts": [Chunk("", "x")],
+        "references": [""],
+        "reference_contexts": [""],
+        "facts": [Fact("")],
+        "relevance": {"x": 0.0},
+    },
+    "empty lists": {"contexts": [], "references": [], "reference_contexts": [], "facts": [], "relevance": {}},
+    "only punctuation": {"answer": "…!?", "references": ["—"], "contexts": [Chunk(".", "c1")], "facts": [Fact("?!")]},
+    "only articles": {
+        "answer": "the",
+        "references": ["a an"],
+        "contexts": [Chunk("The", "c1")],
+        "facts": [Fact("the")],
+    },
+    "NUL": {
+        "answer": "a\x00b",
+        "references": ["a\x00b", "\x00"],
+        "contexts": [Chunk("\x00", "\x00"), Chunk("a\x00b", "b")],
+        "relevance": {"\x00": 1.0},
+        "facts": [Fact("a b"), Fact("\x00a")],
+    },
+    "unicode": {
+        "answer": UNICODE,
+        "references": [UNICODE, "straße"],
+        "contexts": [Chunk(UNICODE, "é"), Chunk("東京", "e\u0301")],
+        "relevance": {"é": 1.0},
+        "facts": [Fact("münchen MÜNCHEN"), Fact("東京"), Fact("ไทย")],
+    },
+    "a megabyte": {
+        "answer": "wörter und mehr " * 65_000,
+        "references": ["wörter und weniger " * 20],
+        "contexts": [Chunk("mehr wörter " * 20_000, "c1")],
+    },
+    "no answer": {"answer": None},
+    "no references": {"references": None},
+    "no contexts": {"contexts": None},
+    "nothing retrieved": {"contexts": []},
+    "no relevance": {"relevance": None},
+    "nothing relevant": {"relevance": {"c1": 0.0, "c2": -1.0}},
+    "relevant never retrieved": {"relevance": {"x": 1.0}},
+    "retrieved twice": {"contexts": [Chunk("The harbour opens at 9.", "c1")] * 3 + [Chunk("x", "c3")] * 2},
+    "some without id": {"contexts": [Chunk("x", "c1"), Chunk("y")]},
+    "none with id": {"contexts": [Chunk("x"), Chunk("y")]},
+    "same references and facts": {"references": ["9"] * 3, "facts": [Fact("at 9"), Fact("At 9!")]},
+    "large grades": {"relevance": {"c1": 900.0, "c2": 1e-300, "c3": 0.1}},
+    "many chunks": {
+        "contexts": [Chunk(f"chunk {number}", f"c{number}") for number in range(300)],
+        "relevance": {f"c{number}": float(number % 4) for number in range(0, 600, 3)},
+    },
+}
+NASTY = [Sample(name, **{**ALL_THERE, **changes}) for name, changes in BAD.items()]
+SPELLED = [str(metric) for spec in METRICS.values() for metric in spellings(spec)]
+
+
+@pytest.fixture(scope="module")
+def in_batch():
+    return score(NASTY, *SPELLED)
+
+
+@pytest.fixture(scope="module")
+def reversed_order():
+    return {name: cells[::-1] for name, cells in score(NASTY[::-1], *SPELLED).items()}
+
+
+@pytest.fixture(scope="module")
+def alone():
+    rows = [score([sample], *SPELLED) for sample in NASTY]
+    return {name: [row[name][0] for row in rows] for name in rows[0]}
+
+
+def cells_of(spec, results):
+    return {str(metric): results[str(metric)] for metric in spellings(spec)}
+
+
+@every_metric
+def test_every_cell_is_within_bounds_or_skipped_for_a_reason(spec, in_batch):
+    low, high = spec.bounds
+    for name, cells in cells_of(spec, in_batch).items():
+        for sample, cell in zip(NASTY, cells, strict=True):
+            where = f"{name} of '{sample.id}': {cell}"
+            assert cell.status != "failed", where
+            if cell.status == "ok":
+                assert np.isfinite(cell.value), where
+                assert low is None or cell.value >= low, where
+                assert high is None or cell.value <= high, where
+            else:
+                assert len(cell.reason) > 5, where
+
+
+@every_metric
+def test_a_metric_has_a_value_for_good_data_and_none_without_data(spec, in_batch):
+    for cells in cells_of(spec, in_batch).values():
+        assert cells[0].status == "ok"
+        assert cells[1].status == "skipped"
+
+
+@every_metric
+def test_a_row_is_the_same_alone_and_in_any_order(spec, in_batch, reversed_order, alone):
+    """For columnar metrics this also means: whole columns give what row by row gives."""
+    expected = cells_of(spec, in_batch)
+    for others in (reversed_order, alone):
+        for name, cells in cells_of(spec, others).items():
+            for sample, cell, other in zip(NASTY, expected[name], cells, strict=True):
+                assert (other.status, other.reason) == (cell.status, cell.reason), (name, sample.id)
+                assert other.value == pytest.approx(cell.value, abs=1e-12), (name, sample.id)
+
+
+def test_a_stored_run_has_the_same_cells(in_batch):
+    run = ragstone.evaluate(Dataset.from_samples(NASTY), SPELLED)
+    stored = {}
+    for row in run.scores.to_pylist():
+        stored.setdefault(row["metric"], []).append(Score(row["value"], row["status"], row["reason"]))
+    assert stored == in_batch

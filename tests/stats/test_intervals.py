@@ -1,0 +1,81 @@
+"""Intervals of a mean: equal to scipy's, right at the edges, and covering what they promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragstone.stats.intervals import mean_interval, wilson_interval
+
+SHARE = (0.0, 1.0)
+
+
+@given(st.lists(st.floats(-100, 100), min_size=2, max_size=30), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_t_equals_scipy(values, level):
+    values = np.array(values)
+    if values.std(ddof=1) < 1e-3:
+        values[0] += 1
+    expected = stats.t.interval(level, len(values) - 1, values.mean(), stats.sem(values))
+    assert mean_interval(values, level) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@given(st.data(), st.integers(1, 500), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_wilson_equals_scipy(data, n, level):
+    successes = data.draw(st.integers(0, n))
+    expected = stats.binomtest(successes, n).proportion_ci(level, method="wilson")
+    assert wilson_interval(successes, n, level) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    values = np.repeat([1.0, 0.0], [successes, n - successes])
+    assert mean_interval(values, level, SHARE) == wilson_interval(successes, n, level)
+
+
+def test_t_is_cut_at_the_bounds():
+    values = np.array([0.1, 0.9, 0.95])
+    low, high = mean_interval(values)
+    assert low < 0
+    assert high > 1
+    assert mean_interval(values, bounds=SHARE) == (0, 1)
+    assert mean_interval(values, bounds=(None, 1.0)) == (low, 1)
+    assert mean_interval(values, bounds=(0.0, None)) == (0, high)
+
+
+def test_zeros_and_ones_are_no_share_if_the_metric_has_other_bounds():
+    values = np.array([0.0, 1.0, 1.0])
+    assert mean_interval(values, bounds=(0.0, None)) != mean_interval(values, bounds=SHARE)
+
+
+@pytest.mark.parametrize("bounds", [SHARE, (None, None)], ids=["share", "free"])
+def test_no_rows_no_interval(bounds):
+    assert mean_interval(np.zeros(0), bounds=bounds) is None
+
+
+def test_one_row():
+    assert mean_interval(np.array([0.5]), bounds=SHARE) is None
+    low, high = mean_interval(np.array([1.0]), bounds=SHARE)
+    assert 0 < low < 0.5
+    assert high == 1
+
+
+def test_all_equal():
+    assert mean_interval(np.full(5, 0.3), bounds=SHARE) == pytest.approx((0.3, 0.3), abs=1e-12)
+    assert mean_interval(np.ones(5), bounds=SHARE).low == pytest.approx(0.5655, abs=1e-4)
+    assert mean_interval(np.zeros(5), bounds=SHARE) == (0, pytest.approx(0.4345, abs=1e-4))
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=20))
+def test_the_mean_is_inside(values):
+    low, high = mean_interval(np.array(values), bounds=SHARE)
+    assert 0 <= low <= np.mean(values) + 1e-12
+    assert np.mean(values) - 1e-12 <= high <= 1
+
+
+def test_t_covers_the_mean_of_normal_data():
+    draws = np.random.default_rng(7).normal(3, 2, size=(4000, 50))
+    hits = [low <= 3 <= high for low, high in map(mean_interval, draws)]
+    assert 0.93 <= np.mean(hits) <= 0.97
+
+
+def test_wilson_covers_the_share():
+    counts = np.random.default_rng(7).binomial(50, 0.3, size=20_000)
+    intervals = np.array([wilson_interval(successes, 50) for successes in range(51)])[counts]
+    assert 0.93 <= np.mean((intervals[:, 0] <= 0.3) & (intervals[:, 1] >= 0.3)) <= 0.97

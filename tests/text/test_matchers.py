@@ -1,0 +1,60 @@
+"""Which fact stands in which chunk."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.errors import UnknownNameError
+from ragstone.text.matchers import MATCHERS, Found, make_matcher
+
+small = st.lists(st.text("aB .9", max_size=6), max_size=4)
+
+
+@pytest.mark.parametrize("name", MATCHERS)
+def test_every_matcher_answers_to_its_name_and_signs_with_it(name):
+    matcher = make_matcher(name)
+    assert matcher.name == name
+    assert matcher.signature.startswith(f"{name}/")
+
+
+def test_an_unknown_matcher():
+    message = r"^unknown fact matcher 'citaton'\. Did you mean citation\? There are: exact, citation\.$"
+    with pytest.raises(UnknownNameError, match=message):
+        make_matcher("citaton")
+
+
+def test_exact_is_the_whole_chunk():
+    matcher = make_matcher("exact")
+    assert list(matcher.find(["A b", "A"], ["A b", "a b", "A b "])) == [Found(0, 0, 0, 3, 1.0)]
+
+
+def test_citation_finds_facts_chunk_by_chunk():
+    chunks = ["The port opens at 9.", "It opens at nine.", "OPENS — at 9; opens at 9"]
+    facts = ["opens at 9", "port"]
+    assert list(make_matcher("citation").find(facts, chunks)) == [
+        Found(0, 0, 9, 19, 1.0),
+        Found(1, 0, 4, 8, 1.0),
+        Found(0, 2, 0, 12, 1.0),
+        Found(0, 2, 14, 24, 1.0),
+    ]
+
+
+def test_a_fact_split_over_two_chunks_is_in_neither():
+    assert not list(make_matcher("citation").find(["one two"], ["zero one", "two three"]))
+
+
+@pytest.mark.parametrize("name", MATCHERS)
+@given(facts=small, chunks=small)
+def test_places_are_inside_their_chunk(name, facts, chunks):
+    for place in make_matcher(name).find(facts, chunks):
+        assert 0 <= place.start <= place.end <= len(chunks[place.chunk])
+        assert place.fact in range(len(facts))
+        assert 0 <= place.confidence <= 1
+
+
+@given(facts=small, chunks=small)
+def test_what_is_exact_is_also_a_citation_if_it_has_words(facts, chunks):
+    exact = {
+        place[:2] for place in make_matcher("exact").find(facts, chunks) if any(map(str.isalnum, facts[place.fact]))
+    }
+    assert exact <= {place[:2] for place in make_matcher("citation").find(facts, chunks)}
