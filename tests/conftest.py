@@ -34,3 +34,55 @@ def catalogue():
     for name in set(sys.modules) - modules:
         if name.startswith("ragstone_user_"):
             del sys.modules[name]
+
+
+class Bucket:
+    """An empty bucket on a server of our own."""
+
+    def __init__(self, client, name):
+        self.client = client
+        self.name = name
+        self.url = f"s3://{name}"
+
+    def keys(self):
+        """All objects, without the empty ones by which Arrow marks folders."""
+        found = self.client.list_objects_v2(Bucket=self.name).get("Contents", [])
+        return [item["Key"] for item in found if not item["Key"].endswith("/")]
+
+    def read(self, key):
+        return self.client.get_object(Bucket=self.name, Key=key)["Body"].read()
+
+    def write(self, key, content):
+        self.client.put_object(Bucket=self.name, Key=key, Body=content)
+        return f"{self.url}/{key}"
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    """The address of a real server on this machine that speaks S3."""
+    import logging
+
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield "http://{}:{}".format(*server.get_host_and_port())
+    server.stop()
+
+
+@pytest.fixture
+def bucket(s3_server, monkeypatch, request):
+    """A bucket, and an environment in which `s3://` means our server."""
+    import hashlib
+
+    import boto3
+
+    settings = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_DEFAULT_REGION": "us-east-1"}
+    for name, value in {**settings, "AWS_ENDPOINT_URL": s3_server}.items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("s3", endpoint_url=s3_server)
+    name = f"b-{hashlib.blake2b(request.node.nodeid.encode(), digest_size=10).hexdigest()}"
+    client.create_bucket(Bucket=name)
+    yield Bucket(client, name)
+    client.close()

@@ -23,7 +23,7 @@ def walk(rows: list[Sample], *metrics: str, tools=None, concurrency: int = 16) -
     plan = make_plan([parse_metric(metric) for metric in metrics], there, tools or {})
     assert not plan.skipped
     gate = asyncio.Semaphore(concurrency)
-    return run_to_end(evaluate_batch(plan, table.combine_chunks().to_batches()[0], tools or {}, gate))
+    return run_to_end(evaluate_batch(plan, table.combine_chunks().to_batches()[0], tools or {}, gate), plan.waits)
 
 
 def scores(rows: list[Sample], metric: str, **options) -> list[tuple]:

@@ -1,8 +1,10 @@
 """Interrupted runs: what is finished is kept, and never computed again."""
 
+import asyncio
 import errno
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -24,19 +26,19 @@ DATA = [{"id": f"s{number}", "question": f"q{number}", "answer": str(number)} fo
 
 
 class Judge:
-    """Async evidence, for its small parts, that can be told to stop at a row, and remembers what it was asked."""
+    """Async evidence, for its small parts; at a row of our choice somebody presses Ctrl-C. Remembers what it was asked."""
 
-    def __init__(self, version=1):
+    def __init__(self):
         self.asked = []
         self.stop_at = None
-        self.stop_with = KeyboardInterrupt
-        self.register(version)
+        self.register(version=1)
 
     def register(self, version):
         @evidence(version=version)
         async def verdict(answer: str) -> str:
             if answer == self.stop_at:
-                raise self.stop_with
+                os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(0)
             self.asked.append(answer)
             return answer
 
@@ -245,12 +247,43 @@ def test_ctrl_c_stops_plain_work_at_once(tmp_path):
     def slow(answer: str) -> float:
         computed.append(answer)
         if len(computed) == 5:
-            os.kill(os.getpid(), 2)
+            os.kill(os.getpid(), signal.SIGINT)
         return 1.0
 
     with pytest.raises(InterruptedRunError):
         ragstone.evaluate(DATA, "slow", tmp_path)
     assert len(computed) == 5
+
+
+def test_ctrl_c_in_a_notebook(judge, tmp_path):
+    """There a loop is running already, and the interrupt arrives in the main thread while ours computes."""
+    judge.stop_at = str(PART + 10)
+
+    async def notebook_cell():
+        previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            ragstone.evaluate(DATA, "judged", tmp_path)
+        finally:
+            signal.signal(signal.SIGINT, previous)
+
+    with pytest.raises(InterruptedRunError, match="1 finished part is kept"):
+        asyncio.run(notebook_cell())
+    judge.stop_at = None
+    run, _ = resume(tmp_path)
+    assert run.summary()["judged"].n_ok == len(DATA)
+
+
+def test_plain_functions_may_start_a_loop_of_their_own(tmp_path):
+    """As synchronous clients of models do."""
+
+    @metric("looping")
+    def looping(answer: str) -> float:
+        async def ask():
+            return 1.0
+
+        return asyncio.run(ask())
+
+    assert ragstone.evaluate(DATA[:2], "looping", tmp_path).summary()["looping"].n_ok == 2
 
 
 def test_ctrl_c_while_reading_leaves_nothing(tmp_path):

@@ -1,11 +1,208 @@
 """Small valid files of every format, of our own making: `fixture_<format>(folder)` writes them and returns their paths."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+
+def fixture_of(name: str) -> Callable[[Path], list[str]]:
+    """What writes the files of a format; a format without a fixture is not tested, so there must be one."""
+    assert f"fixture_{name}" in globals(), f"write fixture_{name}(tmp_path) in {__name__} for the format {name}"
+    return globals()[f"fixture_{name}"]
+
+
+def fixture_ragstone(tmp_path: Path) -> list[str]:
+    """Our own names, with everything that a sample can have and with next to nothing."""
+    rows = [
+        {
+            "id": "full",
+            "question": "When does the ferry leave?",
+            "answer": "At eight.",
+            "contexts": [{"text": "It leaves at eight.", "id": "d1", "score": 0.5, "source": "timetable.md"}],
+            "references": ["At eight, in winter at nine."],
+            "reference_contexts": ["It leaves at eight."],
+            "relevance": {"d1": 2},
+            "facts": [{"text": "It leaves at eight.", "kind": "citation", "source": "timetable.md"}],
+            "answerable": True,
+            "documents": ["timetable.md"],
+            "metadata": {"topic": "timetable"},
+            "answer_claims": ["The ferry leaves at eight."],
+            "answer_claims_in_contexts": [["entailment"]],
+        },
+        {"question": "What do adults pay?", "contexts": ["Adults pay ten.", "Children pay five."], "topic": "fares"},
+    ]
+    path = tmp_path / "samples.jsonl"
+    _write_jsonl(path, rows)
+    return [str(path)]
+
+
+def fixture_ragas(tmp_path: Path) -> list[str]:
+    """RAGAS 0.2: a row with ids and one without."""
+    rows = [
+        {
+            "user_input": "When does the ferry leave?",
+            "response": "At eight.",
+            "retrieved_contexts": ["It leaves at eight.", "Adults pay ten."],
+            "retrieved_context_ids": ["d1", "d3"],
+            "reference": "At eight, in winter at nine.",
+            "reference_contexts": ["It leaves at eight."],
+            "reference_context_ids": ["d1", "d2"],
+            "rubrics": {"score1_description": "wrong", "score5_description": "right"},
+        },
+        {"user_input": "What do adults pay?", "response": "Ten.", "retrieved_contexts": ["Adults pay ten."]},
+    ]
+    path = tmp_path / "ragas.jsonl"
+    _write_jsonl(path, rows)
+    return [str(path)]
+
+
+def fixture_ragas_legacy(tmp_path: Path) -> list[str]:
+    """RAGAS 0.1, with the newer and the older name of the truth."""
+    rows = [
+        {
+            "question": "When does the ferry leave?",
+            "contexts": ["It leaves at eight."],
+            "answer": "At eight.",
+            "ground_truth": "At eight, in winter at nine.",
+        },
+        {"question": "What do adults pay?", "contexts": [], "answer": "Ten.", "ground_truths": ["Ten.", "10"]},
+    ]
+    path = tmp_path / "legacy.json"
+    path.write_text(json.dumps(rows))
+    return [str(path)]
+
+
+def fixture_unitxt(tmp_path: Path) -> list[str]:
+    """unitxt's RAG task with both spellings of the chunks' ids."""
+    rows = [
+        {
+            "question": "When does the ferry leave?",
+            "question_id": 7,
+            "metadata_field": "timetable",
+            "contexts": ["It leaves at eight.", "Adults pay ten."],
+            "contexts_id": ["d1", "d3"],
+            "answer": "At eight.",
+            "reference_answers": ["At eight, in winter at nine."],
+            "reference_contexts": ["It leaves at eight."],
+            "reference_context_ids": ["d1"],
+            "is_answerable_label": True,
+        },
+        {
+            "question": "Who is the captain?",
+            "question_id": "",
+            "metadata_tags": {"topic": "crew"},
+            "contexts": ["Adults pay ten."],
+            "context_ids": [3],
+            "answer": "I do not know.",
+            "reference_answers": [],
+            "is_answerable_label": False,
+        },
+    ]
+    path = tmp_path / "unitxt.jsonl"
+    _write_jsonl(path, rows)
+    return [str(path)]
+
+
+def fixture_deepeval(tmp_path: Path) -> list[str]:
+    """deepeval's test cases: a test case with all that concerns us, and a golden in the spelling of its JSON."""
+    rows = [
+        {
+            "id": "tc-1",
+            "name": "departure",
+            "input": "When does the ferry leave?",
+            "actual_output": "At eight.",
+            "expected_output": "At eight, in winter at nine.",
+            "retrieval_context": ["It leaves at eight.", "Adults pay ten."],
+            "context": ["It leaves at eight."],
+            "additional_metadata": {"topic": "timetable"},
+            "comments": "asked often",
+            "tools_called": None,
+        },
+        {
+            "input": "What do adults pay?",
+            "actualOutput": "Ten.",
+            "expectedOutput": "Ten.",
+            "retrievalContext": [{"context": "Adults pay ten.", "source": "fares.md"}],
+            "additionalMetadata": {"topic": "fares"},
+        },
+    ]
+    path = tmp_path / "test_cases.json"
+    path.write_text(json.dumps({"test_cases": rows}))
+    return [str(path)]
+
+
+def fixture_mlflow(tmp_path: Path) -> list[str]:
+    """MLflow's evaluation set: a plain row and one of chat messages."""
+    rows = [
+        {
+            "inputs": {"question": "When does the ferry leave?", "language": "en"},
+            "outputs": {
+                "response": "At eight.",
+                "retrieved_context": [
+                    {"doc_uri": "timetable.md", "content": "It leaves at eight."},
+                    {"doc_uri": "fares.md", "content": "Adults pay ten."},
+                ],
+            },
+            "expectations": {
+                "expected_response": "At eight, in winter at nine.",
+                "expected_facts": ["It leaves at eight.", "In winter it leaves at nine."],
+                "expected_retrieved_context": [
+                    {"doc_uri": "timetable.md", "content": "It leaves at eight."},
+                    {"doc_uri": "winter.md"},
+                ],
+                "guidelines": ["Be short."],
+            },
+            "tags": {"release": "2"},
+        },
+        {
+            "inputs": {"messages": [{"role": "user", "content": "What do adults pay?"}]},
+            "outputs": {"choices": [{"message": {"role": "assistant", "content": "Ten."}}]},
+        },
+    ]
+    path = tmp_path / "mlflow.jsonl"
+    _write_jsonl(path, rows)
+    return [str(path)]
+
+
+def fixture_ragchecker(tmp_path: Path) -> list[str]:
+    """RAGChecker's output: claims as triplets and as texts, verdicts, metrics of each result and of all."""
+    results = [
+        {
+            "query_id": "0",
+            "query": "When does the ferry leave?",
+            "gt_answer": "At eight, in winter at nine.",
+            "response": "At eight from pier two.",
+            "retrieved_context": [
+                {"doc_id": "d1", "text": "It leaves at eight."},
+                {"doc_id": "d3", "text": "Adults pay ten."},
+                {"doc_id": None, "text": "Children pay five."},
+            ],
+            "response_claims": [["ferry", "leaves at", "eight"], ["ferry", "leaves from", "pier two"]],
+            "gt_answer_claims": ["The ferry leaves at eight.", "In winter it leaves at nine."],
+            "answer2response": ["Entailment", "Neutral"],
+            "response2answer": ["Entailment", "Contradiction"],
+            "retrieved2response": [["Entailment", "Neutral", "Neutral"], ["Neutral", "Neutral", "Neutral"]],
+            "retrieved2answer": [["Entailment", "Neutral", "Neutral"], ["Neutral", "Neutral", "Contradiction"]],
+            "metrics": {"precision": 0.5, "recall": 0.5},
+        },
+        {
+            "query_id": "1",
+            "query": "What do adults pay?",
+            "gt_answer": "[10] euros",
+            "response": "",
+            "retrieved_context": [],
+            "response_claims": [],
+            "answer2response": [],
+            "retrieved2response": [],
+        },
+    ]
+    path = tmp_path / "checking_outputs.json"
+    path.write_text(json.dumps({"results": results, "metrics": {"overall": {"precision": 50.0}}}, indent=2))
+    return [str(path)]
 
 
 def fixture_dial(tmp_path: Path) -> list[str]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import ragstone.evidence
-import ragstone.metrics  # noqa: F401  (importing both packages fills the catalogue)
 from ragstone.data.schema import FIELDS
 from ragstone.registry import CATALOGUE, MetricSpec
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import ragstone.evidence
-import ragstone.metrics  # noqa: F401  (importing both packages fills the catalogue)
 from ragstone.engine.planning import make_plan
 from ragstone.engine.profiling import Profile, Profiler
 from ragstone.formats import open_reader

@@ -16,8 +16,6 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-import ragstone.evidence
-import ragstone.metrics  # noqa: F401  (importing both packages fills the catalogue)
 from ragstone._version import __version__
 from ragstone.engine.execution import execute, run_to_end
 from ragstone.engine.finishing import finish_tables
@@ -135,7 +133,7 @@ def _compute(
         folder.plan.write_bytes(_json({**identity, "created_at": _now()}))
     created = read_json(folder.plan)["created_at"]
     with folder.owned():
-        parts = run_to_end(execute(plan, folder, request.tools, request.concurrency, progress))
+        parts = run_to_end(execute(plan, folder, request.tools, request.concurrency, progress), plan.waits)
         progress(Progress("finishing", profile.rows, profile.rows))
         finish_tables(plan, folder, parts, profile.rows)
         seconds = round(time.perf_counter() - started, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,7 +45,6 @@ async def execute(plan: Plan, folder: RunFolder, tools: Mapping[str, Tool], conc
         for part in parts:
             if part.number in finished:
                 continue
-            await asyncio.sleep(0)  # where a run in a notebook can be stopped
             if part.group != group:
                 group, table = part.group, _read_group(folder, samples, part.group)
             batch = _single_batch(table.slice(part.start, part.rows))
@@ -84,15 +83,28 @@ def _single_batch(table: pa.Table) -> pa.RecordBatch:
     return batches[0] if len(batches) == 1 else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
-def run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine from plain code; in a thread of its own where a loop is already running, as in a notebook."""
+def run_to_end(work: Coroutine[Any, Any, Result], waits: bool = True) -> Result:
+    """Run a coroutine from plain code; in a thread of its own where a loop is already running, as in a notebook.
+
+    One that never waits needs no loop. That is more than thrift: a loop holds Ctrl-C back until something waits, and
+    does not let plain functions start a loop of their own.
+    """
+    if not waits:
+        return _run_without_loop(work)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        # Not asyncio.run: it holds Ctrl-C back until the coroutine next waits, and plain work never does.
-        with asyncio.Runner() as runner:
-            return runner.get_loop().run_until_complete(work)
+        return asyncio.run(work)
     return _run_in_thread(work)
+
+
+def _run_without_loop(work: Coroutine[Any, Any, Result]) -> Result:
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return cast(Result, end.value)
+    work.close()
+    raise RuntimeError("a plan without async evidence waited for something")
 
 
 def _run_in_thread(work: Coroutine[Any, Any, Result]) -> Result:

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import ragstone.evidence
-import ragstone.metrics  # noqa: F401  (importing both packages fills the catalogue)
 from ragstone.data.types import Chunk, Fact, FactMatch, Score
 from ragstone.engine.batches import evaluate_batch
 from ragstone.engine.execution import run_to_end
@@ -39,5 +37,5 @@ def score_row(row: Mapping[str, Any], metric: str, matcher: str = "citation") ->
     plan = make_plan([wanted], present, tools)
     if plan.skipped:
         return Score(None, "skipped", plan.skipped[str(wanted)])
-    result = run_to_end(evaluate_batch(plan, table.to_batches()[0], tools, asyncio.Semaphore(1)))
+    result = run_to_end(evaluate_batch(plan, table.to_batches()[0], tools, asyncio.Semaphore(1)), plan.waits)
     return result.cells[str(wanted)][0]

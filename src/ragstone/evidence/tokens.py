@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from ragstone.data.types import Chunk
+import numpy as np
+import pyarrow as pa
+
+from ragstone.data.columns import Ragged
+from ragstone.data.tokens import Nested, Tokens, shared_words
 from ragstone.registry import evidence
 from ragstone.text import squad
 
 
-@evidence(transient=True)
-def answer_tokens(answer: str) -> list[str]:
+@evidence(columnar=True, transient=True)
+def answer_tokens(answer: pa.StringArray) -> Tokens:
     """The words of the answer."""
-    return squad.tokens(answer)
+    return Tokens(*squad.number_tokens(answer))
 
 
-@evidence(transient=True)
-def reference_tokens(references: list[str]) -> list[list[str]]:
+@evidence(columnar=True, transient=True)
+def reference_tokens(references: pa.ListArray) -> Nested[Tokens]:
     """The words of each reference answer."""
-    return [squad.tokens(reference) for reference in references]
+    return _nested(references, references.flatten())
 
 
-@evidence(transient=True)
-def context_tokens(contexts: list[Chunk]) -> list[list[str]]:
+@evidence(columnar=True, transient=True)
+def context_tokens(contexts: pa.ListArray) -> Nested[Tokens]:
     """The words of each retrieved chunk."""
-    return [squad.tokens(chunk.text) for chunk in contexts]
+    return _nested(contexts, contexts.flatten().field("text"))
+
+
+@evidence(columnar=True, transient=True)
+def shared_with_references(answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Ragged:
+    """How many words the answer shares with each reference."""
+    shared = shared_words(answer_tokens.take(reference_tokens.row_of), reference_tokens.inner)
+    return Ragged(shared, reference_tokens.offsets)
+
+
+def _nested(lists: pa.ListArray, texts: pa.Array) -> Nested[Tokens]:
+    """Each distinct text is cut into words once: the same chunk is retrieved for many questions."""
+    distinct = texts.dictionary_encode()
+    tokens = Tokens(*squad.number_tokens(distinct.dictionary))
+    offsets = np.concatenate([[0], np.cumsum(lists.value_lengths().to_numpy())])
+    return Nested(tokens.take(distinct.indices.to_numpy()), offsets)

@@ -88,17 +88,22 @@ class RowFormat:
         for source in sources:
             for row in source.rows(report):
                 values = self.convert(row.values) if self.convert else row.values
-                yield Draft(row.where, self.rename(values), self._names_in(row.values))
+                yield Draft(row.where, self.rename(values, source.mapped), self._names_in(row.values))
 
-    def rename(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A row with our names; the unknown ones move into the metadata, and so does a second value for one field."""
-        known: dict[str, Any] = {}
+    def rename(self, row: dict[str, Any], mapped: Iterable[str] = ()) -> dict[str, Any]:
+        """A row with our names; the unknown ones move into the metadata, and so does a second value for one field.
+
+        What the user mapped to a field is that field, whatever the format calls it.
+        """
+        known = {name: row[name] for name in mapped if row.get(name) is not None}
         unknown: dict[str, Any] = {}
         for key, value in row.items():
+            if value is None or (key in mapped and key in known):
+                continue
             ours = self.columns.get(key)
-            if ours is None or (value is not None and known.get(ours) is not None):
+            if ours is None or ours in known:
                 unknown[key] = value
-            elif value is not None:
+            else:
                 known[ours] = value
         if unknown:
             known["metadata"] = _merge(known.get("metadata"), unknown)
@@ -121,6 +126,6 @@ def _merge(metadata: Any, unknown: dict[str, Any]) -> Any:
     if not isinstance(metadata, Mapping):
         return metadata
     if both := metadata.keys() & unknown.keys():
-        name = min(both)
+        name = min(map(str, both))
         return Unfit(f"holds {name!r}, and there is a column {name!r} as well", "rename one of the two")
     return {**unknown, **metadata}

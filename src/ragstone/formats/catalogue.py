@@ -9,8 +9,9 @@ from functools import cache
 
 import ragstone.formats as package
 from ragstone.data.schema import FIELDS
-from ragstone.errors import UnknownNameError, UsageError, nearest
+from ragstone.errors import InputError, Problem, UnknownNameError, UsageError, nearest
 from ragstone.formats.base import Format
+from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 
 
@@ -40,12 +41,27 @@ def recognise(sources: Sequence[Source]) -> Format:
     if candidates:
         choices = " or ".join(item.name for item in candidates)
         raise UsageError(f"{names} could be {choices}: say which with --format")
+    for source in sources:
+        _check_readable(source)
     raise UsageError(f"cannot tell the format of {names}. {_advice(sources)}")
+
+
+def _check_readable(source: Source) -> None:
+    """Say what is wrong with a file of which not a single row can be read: then its format is not the question."""
+    if source.kind in ("folder", "text") or source.keys():
+        return
+    report = Report()
+    for _ in source.rows(report):
+        return
+    report.raise_problems(str(source))
+    raise InputError(str(source), [Problem("has no samples", hint="there must be at least one")])
 
 
 def _advice(sources: Sequence[Source]) -> str:
     if len(sources) > 1:
         return "Two files must be DIAL tables, or TREC qrels and run; say which with --format."
+    if sources[0].kind == "folder":
+        return "It is a folder: give a file, or a folder of BEIR with corpus.jsonl, queries.jsonl and qrels."
     keys = sorted(sources[0].keys())
     if not keys:
         return f"Say which it is with --format: {', '.join(formats())}."

@@ -44,7 +44,9 @@ def _is_json_lines(start: bytes, is_one_line: Callable[[], bool]) -> bool:
     except (ValueError, RecursionError):
         # A document breaks its lines after a bracket or comma; anything else is a broken line among lines.
         return not first.rstrip().endswith((b"{", b"[", b",", b":")) and b"\n{" in start
-    return bool(rest.strip()) or not any(rows and isinstance(rows[0], dict) for rows in rows_within(value))
+    # An empty list may be a field of a sample as well; alone in its document it is the rows.
+    holds_rows = any(isinstance(rows[0], dict) if rows else len(value) == 1 for rows in rows_within(value))
+    return bool(rest.strip()) or not holds_rows
 
 
 def rows_within(document: Any) -> Iterator[list[Any]]:

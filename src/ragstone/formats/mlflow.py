@@ -58,7 +58,8 @@ def _take_text(parts: dict[str, Any], keys: tuple[str, ...], role: str) -> Any:
         value = parts.get(key)
         text = value if isinstance(value, str | int | float) else find_text({key: value}, role)
         if text is not None:
-            if value in (text, [{"role": role, "content": text}]):
+            message = {"role": role, "content": text}
+            if value in (text, [message], [{"message": message}]):
                 del parts[key]
             return text
     return None

@@ -23,6 +23,7 @@ FORMAT = RowFormat(
     name="ragas",
     title="RAGAS 0.2 and newer",
     columns={
+        "id": "id",
         "user_input": "question",
         "response": "answer",
         "retrieved_contexts": "contexts",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import difflib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,8 +13,9 @@ import pyarrow as pa
 from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, SAMPLES, samples_schema
-from ragstone.errors import InputError, Problem, UnknownNameError, UsageError, nearest
-from ragstone.formats.base import Draft, Format
+from ragstone.data.types import Chunk
+from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
+from ragstone.formats.base import Draft, Format, RowFormat
 from ragstone.formats.catalogue import find_format, recognise
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.consistency import mismatches
@@ -23,6 +26,9 @@ from ragstone.formats.sources import Source
 BATCH_ROWS = 10_000
 BATCH_BYTES = 32 << 20
 _MOST_IDS_WATCHED = 200_000
+_MOST_NAMES_WATCHED = 1_000
+_ALIKE = 0.75
+_CHUNK_PARTS = frozenset(field.name for field in dataclasses.fields(Chunk))
 
 
 class Reader:
@@ -43,7 +49,7 @@ class Reader:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Checked samples; after the last one all problems of the file are raised together."""
         self.report.clear()
-        checks = _Checks(self.report)
+        checks = _Checks(self.report, self.format.columns if isinstance(self.format, RowFormat) else {})
         builder = _Builder(self.schema, self.report, self._from_text)
         rows = 0
         for draft in self.format.read(self.sources, self.report):
@@ -122,8 +128,9 @@ class _Builder:
 class _Checks:
     """What only shows over many rows: ids given twice, unknown columns that look like ours, ids that never meet."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, columns: Mapping[str, str]) -> None:
         self._report = report
+        self._columns = columns
         self._seen: set[int] = set()
         self._relevant: dict[str, str] | None = {}
         self._retrieved: set[str] | None = set()
@@ -131,6 +138,7 @@ class _Checks:
         self._repeated: dict[str, int] = {}
         self._present: set[str] = set()
         self._unknown: set[str] = set()
+        self._unkept: set[str] = set()
 
     def make_id(self, question: str | None) -> str:
         """A name for a sample without one: of its question, so that two versions of a file line up whatever their order."""
@@ -150,7 +158,11 @@ class _Checks:
             self._report.problem(draft.where, f"the id {values['id']!r} is used before", "id", "ids must be unique in a file")
         self._seen.add(key)
         self._present.update(values)
-        self._unknown.update(values.get("metadata") or ())
+        if len(self._unknown) < _MOST_NAMES_WATCHED:
+            self._unknown.update(values.get("metadata") or ())
+        chunks = draft.values.get("contexts")
+        if type(chunks) is list and chunks and type(chunks[0]) is dict and not chunks[0].keys() <= _CHUNK_PARTS:
+            self._unkept.update(map(str, chunks[0].keys() - _CHUNK_PARTS))
         self._watch_ids(draft.where, values)
 
     def _watch_ids(self, where: str, values: Mapping[str, Any]) -> None:
@@ -165,6 +177,7 @@ class _Checks:
 
     def finish(self) -> None:
         self._note_lookalikes()
+        self._report.note_all("parts of chunks that are not kept", sorted(self._unkept), "chunks have text, id, score and source")
         if not self._relevant or not self._retrieved:
             return
         missing = [name for name in self._relevant if name not in self._retrieved]
@@ -177,10 +190,11 @@ class _Checks:
 
     def _note_lookalikes(self) -> None:
         """A mistyped column would otherwise end as metadata without a word."""
-        absent = [name for name in FIELDS if name not in self._present]
+        absent = {theirs: ours for theirs, ours in self._columns.items() if ours not in self._present}
         for key in sorted(self._unknown):
-            if near := nearest(key, absent, 1):
-                self._report.note(f"column '{key}' is kept as metadata. If it is the {near[0]}, add --map {near[0]}={key}")
+            for near in difflib.get_close_matches(key, absent, 1, _ALIKE):
+                ours = absent[near]
+                self._report.note(f"column '{key}' is kept as metadata. If it is the {near}, add --map {ours}={key}")
 
 
 def open_reader(
@@ -194,6 +208,8 @@ def open_reader(
         if name not in FIELDS:
             raise UnknownNameError("field", name, FIELDS, f"The fields are: {', '.join(FIELDS)}.")
     back = {theirs: ours for ours, theirs in (renames or {}).items()}
+    if len(back) < len(renames or {}):
+        raise UsageError("--map gives one column to two fields; map each column once")
     if isinstance(data, Dataset):
         data = data.table
     several = isinstance(data, list | tuple) and len(data) > 0 and all(_is_path(item) for item in data)
@@ -212,10 +228,10 @@ def read_dataset(data: Any, format: str | None = None, renames: Mapping[str, str
 
 
 def _check_renames(source: Source, back: Mapping[str, str]) -> None:
-    keys = source.keys()
     for theirs, ours in back.items():
-        if ours not in keys:
-            raise UsageError(f"--map {ours}={theirs}: there is no column '{theirs}'. The columns are: {', '.join(sorted(keys))}.")
+        if theirs not in source.columns:
+            hint = f"The columns are: {', '.join(sorted(source.columns))}. Use one of them in --map {ours}=COLUMN."
+            raise UnknownNameError("column", theirs, source.columns, hint)
 
 
 def _is_path(item: Any) -> bool:

@@ -8,6 +8,7 @@ import itertools
 import json
 import sys
 import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -79,11 +80,11 @@ class Source:
         """The bytes, unpacked if they are gzip."""
         if self.place is None:
             self._spool.seek(0)
-            raw: Any = io.BufferedReader(_Unclosable(self._spool))  # type: ignore[arg-type]
+            raw: Any = io.BufferedReader(_Unclosable(self._spool))
         else:
             if not self.place.exists():
                 raise UsageError(f"there is no file '{self.name}'. Check the path.")
-            raw = io.BufferedReader(self.place.open_input(), 1 << 18)  # type: ignore[arg-type]
+            raw = io.BufferedReader(self.place.open_input(), 1 << 18)
         if raw.peek(2)[:2] == b"\x1f\x8b":
             return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
         return raw  # type: ignore[no-any-return]
@@ -100,34 +101,51 @@ class Source:
     @cached_property
     def _spool(self) -> IO[bytes]:
         """Standard input, kept in a temporary file because it must be looked at before it is read."""
-        spool = tempfile.TemporaryFile()
+        spool = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the source)
+        weakref.finalize(self, spool.close)
         while block := sys.stdin.buffer.read(1 << 20):
             spool.write(block)
         return spool
 
     def keys(self) -> frozenset[str]:
         """The names that the first rows have; of a JSON document without rows, its own."""
+        return frozenset(self._renames.get(name, name) for name in self.columns)
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """The names as they stand in the file, before any is mapped to ours."""
         if self.kind in ("folder", "text"):
             return frozenset()
         if (schema := self.schema()) is not None:  # quicker, and a table without rows has names as well
-            return frozenset(self._renames.get(name, name) for name in schema.names)
-        rows = itertools.islice(self.rows(Report()), _ROWS_LOOKED_AT)
+            return frozenset(schema.names)
+        rows = itertools.islice(self._raw_rows(Report()), _ROWS_LOOKED_AT)
         return frozenset(str(key) for row in rows for key in row.values)
+
+    @property
+    def mapped(self) -> frozenset[str]:
+        """Our names that the user mapped columns to."""
+        return frozenset(self._renames.values())
 
     def rows(self, report: Report) -> Iterator[Row]:
         """The rows, one after the other; what cannot be read is reported and passed over."""
-        readers = {
-            "jsonl": lambda report: read_json_lines(self.lines(report), report),
-            "json": self._read_json,
-            "csv": lambda report: read_csv(self.lines(report), report),
-            "parquet": self._read_table,
-            "arrow": self._read_table,
-            "table": self._read_table,
-        }
-        if self.kind not in readers:
-            raise UsageError(f"'{self.name}' has no rows: it is a {self.kind}")
-        for row in readers[self.kind](report):
-            yield Row(row.where, {self._renames.get(key, key): value for key, value in row.values.items()}) if self._renames else row
+        rows = self._raw_rows(report)
+        if not self._renames:
+            return rows
+        # A column that has the name which the user gives to another is not that field.
+        names = {name: f"original_{name}" for name in self.mapped} | self._renames
+        return (Row(row.where, {names.get(key, key): value for key, value in row.values.items()}) for row in rows)
+
+    def _raw_rows(self, report: Report) -> Iterator[Row]:
+        if self.kind == "jsonl":
+            return read_json_lines(self.lines(report), report)
+        if self.kind == "csv":
+            return read_csv(self.lines(report), report)
+        if self.kind == "json":
+            return self._read_json(report)
+        if self.kind in ("folder", "text"):
+            what = "a folder" if self.kind == "folder" else "neither JSON nor CSV nor Parquet"
+            raise UsageError(f"'{self.name}' has no rows: it is {what}. Give a file with a sample in each row.")
+        return self._read_table(report)
 
     def lines(self, report: Report) -> Iterator[tuple[int, str]]:
         """Numbered lines of text with their ends; what is too long or not UTF-8 is reported and passed over."""
@@ -213,6 +231,11 @@ class Source:
         if self._rows is not None:
             for number, values in enumerate(self._rows, start=1):
                 yield from take_row(f"row {number}", values, report)
+            return
+        schema = self.schema()
+        names = [] if schema is None else schema.names
+        if twice := {name for name in names if names.count(name) > 1}:
+            report.problem("columns", f"there are two named {min(twice)!r}", hint="rename one of the two")
             return
         number = 0
         for batch in self.batches():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import re
-import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -18,9 +18,8 @@ from pyarrow import fs
 
 from ragstone.errors import MissingExtraError, StorageError, UsageError
 
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _S3_TIMEOUT_S = 20
-_COPY_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -102,14 +101,30 @@ class Place:
             else:
                 with tempfile.TemporaryFile() as spool:
                     yield spool
-                    spool.seek(0)
-                    with self.files.open_output_stream(self.path) as target:
-                        shutil.copyfileobj(spool, target, _COPY_BYTES)
+                    spool.flush()
+                    self._upload(spool)
 
     def write_bytes(self, content: bytes) -> None:
         """Write a small file atomically."""
         with self.writing() as stream:
             stream.write(content)
+
+    def _upload(self, spool: IO[bytes]) -> None:
+        """All bytes in one call, which Ctrl-C cannot cut: a stream that is closed half-way publishes its half."""
+        empty = os.fstat(spool.fileno()).st_size == 0
+        content = b"" if empty else mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ)
+        with self._open_output() as target:
+            target.write(content)
+
+    def _open_output(self) -> pa.NativeFile:
+        try:
+            return self.files.open_output_stream(self.path)
+        except FileNotFoundError:
+            if isinstance(self.files, fs.S3FileSystem):
+                raise
+            # Some fsspec file systems have real folders, which must be made first.
+            self.files.create_dir(self.path.rpartition("/")[0], recursive=True)
+            return self.files.open_output_stream(self.path)
 
     @contextmanager
     def _writing_beside(self) -> Iterator[IO[bytes]]:
@@ -133,14 +148,14 @@ def open_place(url: str | os.PathLike[str]) -> Place:
     scheme = _SCHEME.match(text)
     if not scheme:
         return Place(fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text)), text)
-    rest = text[scheme.end() :]
-    if scheme[1] == "file":
+    kind, rest = scheme[1].lower(), text[scheme.end() :]
+    if kind == "file":
         return Place(fs.LocalFileSystem(), os.path.abspath(rest), rest)
     if not rest.strip("/"):
         raise UsageError(f"'{text}' names no bucket or host")
-    if scheme[1] == "s3":
-        return Place(_s3(), rest.strip("/"), text)
-    return Place(_fsspec(scheme[1], text), rest.rstrip("/"), text)
+    if kind == "s3":
+        return Place(_s3(), re.sub("/+", "/", rest.strip("/")), text)
+    return Place(_fsspec(kind, text), rest.rstrip("/"), text)
 
 
 def _s3() -> fs.FileSystem:
@@ -186,11 +201,11 @@ def _explain(error: Exception) -> tuple[str, str]:
     if "NO_SUCH_BUCKET" in text or "bucket does not exist" in text or ("Bucket" in text and "not exist" in text):
         return "there is no such bucket", "Create it first, or check its name and AWS_ENDPOINT_URL."
     if isinstance(error, PermissionError) or "ACCESS_DENIED" in text or "READ-ONLY" in text.upper():
-        return "permission denied", "Choose another folder with -o, or mend its rights."
+        return "permission denied", "Mend its rights, or choose another place."
     if number == 28 or "No space left" in text:
         return "the disk is full", "Free some space, then run again with --resume."
     if number == 30:
-        return "the file system is read-only", "Choose another folder with -o."
+        return "the file system is read-only", "Choose another place."
     if "NETWORK_CONNECTION" in text or "Couldn't connect" in text or "Connection refused" in text:
         return "the server does not answer", "Check the network and AWS_ENDPOINT_URL."
     return (os.strerror(number) if isinstance(number, int) else _without_noise(text)), ""

@@ -9,9 +9,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
-# Scripts that are written without spaces: each character counts as a word of its own.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+# Scripts that are written without spaces (Thai, Lao, Myanmar, Khmer, Japanese, Chinese): each character, with the marks
+# that follow it, counts as a word of its own.
+_UNSPACED_RANGE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_MARKS = "\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
+_UNSPACED_PUNCTUATION = "\u0e2f\u0e5a\u0e5b\u3000-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+_UNSPACED = re.compile(f"[{_UNSPACED_RANGE}]")
+_PIECES = re.compile(
+    f"(?![{_UNSPACED_PUNCTUATION}])[{_UNSPACED_RANGE}][{_MARKS}]*|[^{_UNSPACED_RANGE}{_UNSPACED_PUNCTUATION}]+"
 )
 
 
@@ -81,6 +86,11 @@ def words(text: str) -> Iterator[Word]:
             pending, end = pending + cluster, cluster_end
     if pending:
         yield Word(_fold(pending), start, end)
+
+
+def split_unspaced(word: str) -> list[str]:
+    """A word between spaces as the words that it holds, where its script does not write them apart."""
+    return _PIECES.findall(word) if _UNSPACED.search(word) else [word]
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:

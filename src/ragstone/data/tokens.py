@@ -1,0 +1,108 @@
+"""Texts as numbered words: columns that compare millions of words without touching a Python string."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from ragstone.data.columns import Ragged
+
+Inner = TypeVar("Inner", bound=Any)
+
+
+class Tokens(Ragged):
+    """A text a row, as the numbers of its words in a dictionary. A row reads as a list of words."""
+
+    def __init__(self, values: np.ndarray, offsets: np.ndarray, words: pa.Array) -> None:
+        super().__init__(values, offsets)
+        self.words = words
+        self._spelled: list[str] | None = None
+
+    def __getitem__(self, row: int) -> Any:
+        if self._spelled is None:
+            self._spelled = self.words.to_pylist()
+        return [self._spelled[number] for number in super().__getitem__(row).tolist()]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self[row] for row in range(len(self)))
+
+    def joined(self) -> list[str]:
+        """Each text as its words with single spaces between."""
+        return [" ".join(words) for words in self]
+
+    def take(self, rows: np.ndarray) -> Tokens:
+        """The chosen rows, in the order asked for."""
+        chosen = super().take(rows)
+        return Tokens(chosen.values, chosen.offsets, self.words)
+
+
+class Nested(Generic[Inner]):
+    """A list a row, whose entries are the rows of another column: the references of a sample, the chunks of a retrieval."""
+
+    def __init__(self, inner: Inner, offsets: np.ndarray) -> None:
+        self.inner = inner
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> list[Any]:
+        row = range(len(self))[row]
+        return [self.inner[entry] for entry in range(self.offsets[row], self.offsets[row + 1])]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """How many entries each row has."""
+        return np.diff(self.offsets)
+
+    @property
+    def row_of(self) -> np.ndarray:
+        """The row of each entry."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    def joined(self) -> Tokens:
+        """All texts of a row as one."""
+        return Tokens(self.inner.values, self.inner.offsets[self.offsets], self.inner.words)
+
+    def take(self, rows: np.ndarray) -> Nested[Inner]:
+        """The chosen rows, in the order asked for."""
+        entries = Ragged(np.arange(len(self.inner)), self.offsets).take(rows)
+        return Nested(self.inner.take(entries.values), entries.offsets)
+
+
+def same_numbers(left: Tokens, right: Tokens) -> tuple[Tokens, Tokens]:
+    """Both with one dictionary, so that equal words have equal numbers."""
+    if left.words is right.words:
+        return left, right
+    both = pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(pa.array(side.values), side.words) for side in (left, right)]
+    ).unify_dictionaries()
+    words = both.chunk(0).dictionary
+    numbers = [both.chunk(side).indices.to_numpy() for side in (0, 1)]
+    return Tokens(numbers[0], left.offsets, words), Tokens(numbers[1], right.offsets, words)
+
+
+def shared_words(left: Tokens, right: Tokens) -> np.ndarray:
+    """Row by row the words that both have, counted with repetition."""
+    left, right = same_numbers(left, right)
+    size = max(len(left.words), 1)
+    left_keys, left_counts = _count(left, size)
+    right_keys, right_counts = _count(right, size)
+    if not len(left_keys) or not len(right_keys):
+        return np.zeros(len(left))
+    place = np.searchsorted(right_keys, left_keys)
+    place[place == len(right_keys)] = 0
+    both = right_keys[place] == left_keys
+    counts = np.minimum(left_counts[both], right_counts[place[both]])
+    return np.bincount(left_keys[both] // size, weights=counts, minlength=len(left))
+
+
+def _count(tokens: Tokens, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Each distinct word of each row as one sorted key, and how often it occurs."""
+    keys = tokens.row_of.astype(np.int64) * size + tokens.values
+    keys.sort()
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    return keys[first], np.diff(first, append=len(keys))
