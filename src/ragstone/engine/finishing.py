@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,8 @@ from ragstone.data.codec import arrow_type
 from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.data.summary import ALL, Summary, SummaryRow
 from ragstone.engine.planning import MetricStep, Plan
-from ragstone.stats.intervals import mean_interval
+from ragstone.stats.intervals import Interval, mean_interval
+from ragstone.stats.resampling import bootstrap_sums, jackknife
 from ragstone.storage.places import Place
 from ragstone.storage.runs import RunFolder, read_table, write_table
 
@@ -38,7 +40,7 @@ def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summa
     _join([folder.part(number).scores for number in range(parts)], folder.scores, SCORES, columns)
     write_table(folder.calls, CALLS.empty_table())
     summary = Summary(
-        [_summarise(step, columns[step.name]) for step in plan.metrics]
+        [_summarise(step, columns[step.name], folder) for step in plan.metrics]
         + [SummaryRow(name, ALL, None, None, None, 0, rows, 0, reason) for name, reason in plan.skipped.items()]
     )
     write_table(folder.summary, summary.to_arrow())
@@ -69,13 +71,13 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
     return {item["values"]: item["counts"] for item in pc.value_counts(column.drop_null()).to_pylist()}
 
 
-def _summarise(step: MetricStep, column: _Column) -> SummaryRow:
+def _summarise(step: MetricStep, column: _Column, folder: RunFolder) -> SummaryRow:
     values = np.concatenate(column.values) if column.values else np.zeros(0)
-    interval = mean_interval(values, bounds=step.metric.spec.bounds)
+    score, interval = (_corpus_score if step.metric.spec.corpus else _mean_score)(step, values, folder)
     return SummaryRow(
         metric=step.name,
         slice=ALL,
-        mean=float(values.mean()) if len(values) else None,
+        mean=score,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         n_ok=column.counts["ok"],
@@ -85,5 +87,24 @@ def _summarise(step: MetricStep, column: _Column) -> SummaryRow:
     )
 
 
+def _mean_score(step: MetricStep, values: np.ndarray, _folder: RunFolder) -> tuple[float | None, Interval | None]:
+    mean = float(values.mean()) if len(values) else None
+    return mean, mean_interval(values, bounds=step.metric.spec.bounds)
+
+
+def _corpus_score(step: MetricStep, values: np.ndarray, folder: RunFolder) -> tuple[float | None, Interval | None]:
+    """The score of all rows together, from the statistics that were kept of each."""
+    corpus = step.metric.spec.corpus
+    if corpus is None or not len(values):
+        return None, None
+    kept = read_table(folder.evidence(corpus.statistics), ["value"])["value"].drop_null()
+    score = partial(corpus.score, **dict(step.metric.settings))
+    if not corpus.additive:
+        rows = list(kept.to_numpy())
+        return float(score(rows)), jackknife(rows, score, bounds=step.metric.spec.bounds)
+    statistics = kept.combine_chunks().flatten().to_numpy().reshape(len(kept), -1)
+    return float(score(statistics.sum(axis=0))), bootstrap_sums(statistics, score)
+
+
 def _main_reasons(most: Iterable[tuple[str, int]]) -> str | None:
-    return "; ".join(f"{reason} ({count})" for reason, count in most) or None
+    return "; ".join(f"{reason} ({count} row{'s' if count != 1 else ''})" for reason, count in most) or None

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 
 from ragstone.errors import DefinitionError
 from ragstone.registry.catalogue import CATALOGUE
-from ragstone.registry.specs import Direction, EvidenceSpec, MetricSpec, Settings, read_signature
+from ragstone.registry.specs import Corpus, Direction, EvidenceSpec, MetricSpec, Settings, read_signature
 
 Names = Sequence[str] | Mapping[str, Mapping[str, Any]]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -29,13 +29,15 @@ def metric(
     aliases: Names = (),
     sets: Names = (),
     columnar: bool = False,
+    corpus: Corpus | None = None,
     version: int = 1,
 ) -> Callable[[Function], Function]:
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
 
     An alias or a set may stand for settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`.
     `judges` and `against` place it on the map of what is judged against what; `misleads` says when not to trust it.
-    A columnar metric takes whole columns and returns one array or `Cells`. The version goes up when values change.
+    A columnar metric takes whole columns and returns one array or `Cells`. A metric with a `corpus` is summarised from its
+    rows' statistics, which must be among its needs. The version goes up when values change.
     """
 
     def register(function: Function) -> Function:
@@ -43,6 +45,10 @@ def metric(
         if inspect.iscoroutinefunction(function):
             raise DefinitionError(f"metric '{name}' is async: a metric is pure; whatever waits for a model is evidence")
         needs, parameters, _ = read_signature(function)
+        if corpus and corpus.statistics not in needs:
+            raise DefinitionError(
+                f"metric '{name}' must need '{corpus.statistics}', from which its corpus score is made"
+            )
         CATALOGUE.add_metric(
             MetricSpec(
                 name=name,
@@ -60,6 +66,7 @@ def metric(
                 source=source,
                 aliases=_named_settings(aliases),
                 sets=_named_settings(sets),
+                corpus=corpus,
             )
         )
         return function

@@ -109,6 +109,19 @@ class EvidenceSpec(FunctionSpec):
 
 
 @dataclass(frozen=True)
+class Corpus:
+    """How a corpus metric is made from all rows together, not as a mean of their scores.
+
+    `statistics` names stored evidence with a few numbers a row. `score` turns their sum (the last axis of an array) into
+    the score or, where the whole is no function of a sum (`additive=False`), the list of all rows' numbers.
+    """
+
+    statistics: str
+    score: Callable[[Any], Any]
+    additive: bool = True
+
+
+@dataclass(frozen=True)
 class MetricSpec(FunctionSpec):
     """A function that turns fields and evidence into a score, and what people should know about it."""
 
@@ -121,6 +134,7 @@ class MetricSpec(FunctionSpec):
     source: str
     aliases: Settings
     sets: Settings
+    corpus: Corpus | None
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""

@@ -183,10 +183,10 @@ def unfinished_runs(root: Place) -> Iterator[RunFolder]:
             yield folder
 
 
-def read_table(place: Place) -> pa.Table:
-    """A whole Parquet file."""
+def read_table(place: Place, columns: list[str] | None = None) -> pa.Table:
+    """A whole Parquet file, or some of its columns."""
     with storage_errors(f"cannot read {place}"), place.open_input() as stream:
-        return pq.read_table(stream)
+        return pq.read_table(stream, columns=columns)
 
 
 def write_table(place: Place, table: pa.Table) -> None:
