@@ -31,6 +31,7 @@ class Ragstone:
     """The engine on one batch in memory: evidence and metrics, nothing stored."""
 
     def __init__(self, metrics: Sequence[str], data: Path) -> None:
+        import ragstone.engine.catalogue  # noqa: F401  (fills the registry)
         from ragstone.engine.planning import make_plan
         from ragstone.formats import read_dataset
         from ragstone.registry import resolve_metrics

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
@@ -44,8 +45,8 @@ class Bucket:
         self.name = name
         self.url = f"s3://{name}"
 
-    def keys(self):
-        """All objects, without the empty ones by which Arrow marks folders."""
+    def list(self):
+        """The keys of all objects, without the empty ones by which Arrow marks folders."""
         found = self.client.list_objects_v2(Bucket=self.name).get("Contents", [])
         return [item["Key"] for item in found if not item["Key"].endswith("/")]
 
@@ -86,3 +87,30 @@ def bucket(s3_server, monkeypatch, request):
     client.create_bucket(Bucket=name)
     yield Bucket(client, name)
     client.close()
+
+
+class Printed(NamedTuple):
+    """What a command left: its exit code and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(catalogue, capsys, monkeypatch):
+    """The command line in this process, for speed."""
+    from ragstone.cli import main
+
+    def run(*arguments):
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["ragstone", *map(str, arguments)])
+        try:
+            main()
+        except SystemExit as left:
+            code = left.code
+        else:
+            code = 0
+        return Printed(code or 0, *capsys.readouterr())
+
+    return run

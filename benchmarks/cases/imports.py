@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from benchmarks.processes import ROOT, command_line
+from benchmarks.processes import ROOT, command_line, measure
 from benchmarks.results import Result
-from benchmarks.timing import medians, seconds_of
+from benchmarks.timing import medians
 
 _ROUNDS = 11
 _COUNT = "import sys; before = set(sys.modules); import ragstone; print(len(set(sys.modules) - before))"
@@ -33,4 +33,4 @@ def run(peers: bool) -> list[Result]:  # noqa: ARG001
 
 
 def _start(command: Sequence[str]) -> float:
-    return seconds_of(partial(subprocess.run, command, stdout=subprocess.DEVNULL, check=True, cwd=ROOT))
+    return measure(command).cpu_seconds

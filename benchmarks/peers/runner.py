@@ -15,9 +15,9 @@ def main(name: str, data: str) -> None:
         rows = [json.loads(line) for line in stream]
     peer.work(peer.prepare(rows[:100]))
     prepared = peer.prepare(rows)
-    started = time.perf_counter()
+    started = time.process_time()
     values = peer.work(prepared)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     json.dump({"seconds": seconds, "values": values}, sys.stdout)
 
 

@@ -48,6 +48,12 @@ def place(root):
     return open_place(root)
 
 
+def fail_while_writing(place, error):
+    with place.writing() as stream:
+        stream.write(b"half of something new")
+        raise error
+
+
 def test_what_is_written_is_read(place):
     for content in (b"", b"\0\xff", b"x" * (1 << 20)):
         (place / "deep" / "file").write_bytes(content)
@@ -58,7 +64,7 @@ def test_what_is_not_there_is_not_there(place):
     assert not place.exists()
     assert not place.is_folder()
     assert place.children() == []
-    with pytest.raises(StorageError, match="cannot read .*nothing: there is no such file"):
+    with pytest.raises(StorageError, match=r"cannot read .*nothing: there is no such file"):
         (place / "nothing").read_bytes()
 
 
@@ -78,18 +84,16 @@ def test_children_are_sorted_by_name(place):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_a_block_that_fails_leaves_nothing(place, error):
-    with pytest.raises(error), (place / "file").writing() as stream:
-        stream.write(b"half")
-        raise error
+    with pytest.raises(error):
+        fail_while_writing(place / "file", error)
     assert place.children() == []
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_a_block_that_fails_leaves_the_old_content(place, error):
     (place / "file").write_bytes(b"old")
-    with pytest.raises(error), (place / "file").writing() as stream:
-        stream.write(b"new and longer")
-        raise error
+    with pytest.raises(error):
+        fail_while_writing(place / "file", error)
     assert (place / "file").read_bytes() == b"old"
     assert [child.name for child in place.children()] == ["file"]
 

@@ -20,7 +20,9 @@ ANSWERS = (
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    """The fenced blocks of a page in one language."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return [text for name, text in fences if name == language]
 
 
 def generator():

@@ -117,7 +117,7 @@ def test_summary():
     row = summary["token_recall"]
     assert (row.mean, row.n_ok, row.n_skipped, row.n_failed) == (0.5, 2, 1, 0)
     assert row.ci_low < 0.5 < row.ci_high
-    assert row.reason == "no answer (1)"
+    assert row.reason.startswith("no answer (1")
 
 
 def test_to_pandas_has_a_row_a_sample_and_a_column_a_metric():
@@ -268,7 +268,7 @@ def test_a_metric_of_ones_own_with_cells_of_every_status(tmp_path):
     }
     row = run.summary()["mine(strict=true)"]
     assert (row.n_ok, row.n_skipped, row.n_failed) == (1, 1, 1)
-    assert "ZeroDivisionError: oh (1)" in row.reason
+    assert "ZeroDivisionError: oh (1" in row.reason
 
 
 @pytest.mark.usefixtures("catalogue")
@@ -365,13 +365,6 @@ def test_parts_put_together_are_the_whole(rows, tmp_path):
 def test_code_revision_is_unknown_without_git(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     assert evaluation._code_revision() is None
-
-
-@pytest.mark.xfail(reason="the package ragstone.evidence hides the decorator of the same name once it is imported")
-def test_the_decorators_stay_in_the_front_door():
-    ragstone.evaluate(ROWS, "token_f1")
-    assert callable(ragstone.metric)
-    assert callable(ragstone.evidence)
 
 
 def test_importing_ragstone_loads_nothing_heavy():

@@ -1,7 +1,9 @@
 """What a run leaves behind, table by table, as FORMATS.md promises it."""
 
 import json
+import os
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -37,8 +39,6 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folder(run):
-    from pathlib import Path
-
     return Path(run.path)
 
 
@@ -170,6 +170,21 @@ def test_run_json(folder):
     assert datetime.fromisoformat(info["created_at"]) <= datetime.fromisoformat(info["finished_at"])
     assert info["versions"]["ragstone"] == ragstone.__version__
     assert set(info["totals"]) == {"calls", "input_tokens", "output_tokens", "cost_usd", "seconds"}
+
+
+def test_run_json_is_written_last(tmp_path, monkeypatch):
+    written = []
+    real = os.replace
+
+    def replace(source, target):
+        written.append(Path(target).name)
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    ragstone.evaluate(ROWS, "fact_recall", tmp_path)
+    assert written[0] == "samples.parquet"
+    assert written[-1] == "run.json"
+    assert written.count("run.json") == 1
 
 
 def test_signatures_in_run_json_are_those_of_the_cells(folder):

@@ -33,7 +33,7 @@ def fixture_ragstone(tmp_path: Path) -> list[str]:
             "answer_claims": ["The ferry leaves at eight."],
             "answer_claims_in_contexts": [["entailment"]],
         },
-        {"question": "What do adults pay?", "contexts": ["Adults pay ten.", "Children pay five."], "topic": "fares"},
+        {"question": "What do adults pay?", "contexts": [{"text": "Adults pay ten."}, {"text": "Children pay five."}]},
     ]
     path = tmp_path / "samples.jsonl"
     _write_jsonl(path, rows)
@@ -81,7 +81,7 @@ def fixture_unitxt(tmp_path: Path) -> list[str]:
     rows = [
         {
             "question": "When does the ferry leave?",
-            "question_id": 7,
+            "question_id": "7",
             "metadata_field": "timetable",
             "contexts": ["It leaves at eight.", "Adults pay ten."],
             "contexts_id": ["d1", "d3"],

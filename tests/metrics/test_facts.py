@@ -38,6 +38,7 @@ def test_example_of_the_slides():
         "fact_f1": 1,
         "fact_mrr": 1,
         "fact_mrr_mean": pytest.approx((1 + 1 + 1 / 2) / 3),
+        "fact_ndcg": 1,
     }
 
 
@@ -107,3 +108,14 @@ def test_the_order_of_the_facts_does_not_matter(fact_ranks, random):
     shuffled = random.sample(fact_ranks, len(fact_ranks))
     assert fact_recall(shuffled, 3) == fact_recall(fact_ranks, 3)
     assert fact_mrr_mean(shuffled) == pytest.approx(fact_mrr_mean(fact_ranks))
+
+
+def test_fact_ndcg_by_hand():
+    """Relevance [0, 2, 1]: (2 / log2 3 + 1 / 2) / (2 + 1 / log2 3); the first two of them against the best two."""
+    from math import log2
+
+    from ragstone.metrics.facts import fact_ndcg
+
+    assert fact_ndcg([0, 2, 1]) == pytest.approx((2 / log2(3) + 1 / 2) / (2 + 1 / log2(3)))
+    assert fact_ndcg([0, 2, 1], k=2) == pytest.approx((2 / log2(3)) / (2 + 1 / log2(3)))
+    assert fact_ndcg([0, 0]) == fact_ndcg([]) == 0

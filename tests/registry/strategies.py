@@ -17,7 +17,7 @@ _KINDS = {
 def values_of(parameter: Parameter) -> st.SearchStrategy:
     if parameter.choices:
         return st.sampled_from(parameter.choices)
-    kinds = {**_KINDS, int: st.integers(1, 10**18 - 1)} if parameter.name == "k" else _KINDS
+    kinds = {**_KINDS, int: st.integers(1, 2**63 - 1)} if parameter.name == "k" else _KINDS
     return st.one_of(*(kinds[kind] for kind in parameter.kinds))
 
 

@@ -10,7 +10,7 @@ from ragstone.registry.discovery import import_all, import_metrics_file
 
 GOOD = """
 from __future__ import annotations
-from ragstone import metric
+from ragstone.registry import metric
 
 @metric("mine.shout")
 def shout(answer: str, mark: str = "!") -> float:

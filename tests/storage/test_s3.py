@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import suppress
 
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +20,7 @@ ROWS = [{"id": "a", "question": "q", "answer": "one two", "references": ["one"]}
 def test_a_whole_run(bucket):
     run = ragstone.evaluate(ROWS, "token_f1", f"{bucket.url}/prefix")
     home = f"prefix/runs/{run.id}"
-    assert set(bucket.keys()) == {
+    assert set(bucket.list()) == {
         f"{home}/{name}"
         for name in ("run.json", "samples.parquet", "scores.parquet", "summary.parquet", "calls.parquet")
     }
@@ -31,14 +31,6 @@ def test_a_whole_run(bucket):
 def test_a_run_at_the_root_of_a_bucket(bucket):
     run = ragstone.evaluate(ROWS, "token_f1", bucket.url)
     assert ragstone.open_run(run.path + "/").summary()["token_f1"].n_ok == 1
-
-
-def test_run_json_is_the_last_of_the_files(bucket):
-    run = ragstone.evaluate(ROWS, "token_f1", bucket.url)
-    items = bucket.client.list_objects_v2(Bucket=bucket.name)["Contents"]
-    times = {item["Key"].rpartition("/")[2]: item["LastModified"] for item in items}
-    assert max(times.values()) == times["run.json"]
-    assert run.info["status"] == "finished"
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.parquet"])
@@ -52,7 +44,7 @@ def test_data_from_a_bucket(bucket, name, tmp_path):
 
 
 def test_no_such_bucket(bucket):
-    with pytest.raises(StorageError, match="there is no such bucket. Create it first") as caught:
+    with pytest.raises(StorageError, match=r"there is no such bucket\. Create it first") as caught:
         ragstone.evaluate(ROWS, "token_f1", "s3://no-such-bucket-here/prefix")
     assert caught.value.exit_code == 1
     names = [item["Name"] for item in bucket.client.list_buckets()["Buckets"]]
@@ -92,68 +84,71 @@ def test_an_interrupted_upload_publishes_no_half(bucket, monkeypatch):
     assert len(bucket.read("file")) == 20 << 20
 
 
-class _Dying(BaseHTTPRequestHandler):
-    """A server in front of the real one that hangs up after some bytes have been uploaded."""
+class DyingServer:
+    """A line to the real server that is cut, for good, once so many bytes have gone up."""
 
-    def relay(self):
-        import http.client
+    def __init__(self, upstream):
+        self._upstream = upstream
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._sockets = [self._listener]
+        self._uploaded = 0
+        self.most = 1 << 62
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
 
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.server.uploaded += len(body)
-        if self.server.uploaded > self.server.most:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        upstream = http.client.HTTPConnection(self.server.upstream)
-        upstream.request(self.command, self.path, body, dict(self.headers))
-        answer = upstream.getresponse()
-        content = answer.read()
-        upstream.close()
-        self.send_response(answer.status)
-        for name, value in answer.getheaders():
-            if name.lower() not in ("transfer-encoding", "content-length", "connection", "server", "date"):
-                self.send_header(name, value)
-        self.send_header(
-            "Content-Length", str(len(content)) if self.command != "HEAD" else answer.getheader("Content-Length", "0")
-        )
-        self.end_headers()
-        self.wfile.write(content)
+    def live_for(self, more_bytes):
+        self.most = self._uploaded + more_bytes
 
-    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = relay  # noqa: N815
+    def die(self):
+        for end in self._sockets:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
 
-    def log_message(self, *_):
-        pass
+    def _accept(self):
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(self._upstream)
+                self._sockets += [near, far]
+                threading.Thread(target=self._pump, args=(near, far, True), daemon=True).start()
+                threading.Thread(target=self._pump, args=(far, near, False), daemon=True).start()
+
+    def _pump(self, source, target, is_up):
+        with suppress(OSError):
+            while block := source.recv(1 << 16):
+                if is_up:
+                    self._uploaded += len(block)
+                    if self._uploaded > self.most:
+                        self.die()
+                target.sendall(block)
+            target.shutdown(socket.SHUT_WR)
 
 
 @pytest.fixture
 def dying_server(bucket, monkeypatch, s3_server):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Dying)
-    server.upstream, server.uploaded, server.most = s3_server.removeprefix("http://"), 0, 1 << 62
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setattr(places, "_S3_TIMEOUT_S", 2)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
+    host, port = s3_server.removeprefix("http://").split(":")
+    server = DyingServer((host, int(port)))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
     yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    server.die()
 
 
 @pytest.mark.parametrize("most", [0, 1 << 20, 15 << 20])
 def test_a_server_that_dies_in_the_middle_of_an_upload_shows_no_half(bucket, dying_server, most):
     place = open_place(f"{bucket.url}/file")
     place.write_bytes(b"old")
-    dying_server.most = dying_server.uploaded + most
+    dying_server.live_for(most)
     with pytest.raises(StorageError, match=f"cannot write {bucket.url}/file"):
         place.write_bytes(bytes(32 << 20))
     assert bucket.read("file") == b"old"
 
 
 def test_a_server_that_dies_while_the_run_is_written_leaves_no_finished_run(bucket, dying_server):
-    dying_server.most = dying_server.uploaded + 9000
-    with pytest.raises(StorageError, match="cannot write .*parquet"):
+    dying_server.live_for(16_000)
+    with pytest.raises(StorageError, match="the server does not answer"):
         ragstone.evaluate(ROWS, "token_f1", bucket.url)
-    assert not any(key.endswith("run.json") for key in bucket.keys())
+    assert not any(key.endswith("run.json") for key in bucket.list())
 
 
 def test_nobody_listens(bucket, monkeypatch):
@@ -161,7 +156,7 @@ def test_nobody_listens(bucket, monkeypatch):
         listener.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{listener.getsockname()[1]}")
         started = time.monotonic()
-        with pytest.raises(StorageError, match="the server does not answer. Check the network and AWS_ENDPOINT_URL"):
+        with pytest.raises(StorageError, match=r"the server does not answer\. Check the network and AWS_ENDPOINT_URL"):
             ragstone.evaluate(ROWS, "token_f1", bucket.url)
         assert time.monotonic() - started < 20
 

@@ -18,7 +18,7 @@ def test_every_matcher_answers_to_its_name_and_signs_with_it(name):
 
 
 def test_an_unknown_matcher():
-    message = r"^unknown fact matcher 'citaton'\. Did you mean citation\? There are: exact, citation\.$"
+    message = r"^unknown fact matcher 'citaton'\. Did you mean citation\? There are: exact, citation, fuzzy\.$"
     with pytest.raises(UnknownNameError, match=message):
         make_matcher("citaton")
 
@@ -58,3 +58,39 @@ def test_what_is_exact_is_also_a_citation_if_it_has_words(facts, chunks):
         place[:2] for place in make_matcher("exact").find(facts, chunks) if any(map(str.isalnum, facts[place.fact]))
     }
     assert exact <= {place[:2] for place in make_matcher("citation").find(facts, chunks)}
+
+
+@pytest.mark.parametrize(
+    ("chunk", "found"),
+    [
+        ("The vessel was re-\nfitted in 2019 at the Oslo yard.", "The vessel was re-\nfitted in 2019 at the Oslo yard"),
+        ("the vesel was refitted in 2019 at the Oslo yard, it says", "the vesel was refitted in 2019 at the Oslo yard"),
+        (
+            "| vessel | The vessel was refit ted in 2019 at the Oslo yard | 12 |",
+            "The vessel was refit ted in 2019 at the Oslo yard",
+        ),
+        ("The vessel was refitted in 2018 at the Oslo yard.", None),
+        ("The vessel was not refitted in 2019 at the Oslo yard.", None),
+        ("The vessel wasn't refitted in 2019 at the Oslo yard.", None),
+        ("The vessel was refitted in 2019.", None),
+        ("Something else altogether happened in 2019 at the yard.", None),
+        ("", None),
+    ],
+)
+def test_fuzzy(chunk, found):
+    places = list(make_matcher("fuzzy").find(["The vessel was refitted in 2019 at the Oslo yard."], [chunk]))
+    assert [chunk[place.start : place.end] for place in places] == ([found] if found else [])
+
+
+def test_fuzzy_gives_a_citation_in_full_and_noise_less():
+    fact, chunk = "one two three four five six seven", "one two three four five six seven"
+    assert [place.confidence for place in make_matcher("fuzzy").find([fact], [chunk])] == [1.0]
+    noisy = list(make_matcher("fuzzy").find([fact], ["one two thre four five six seven"]))
+    assert len(noisy) == 1
+    assert 0.9 <= noisy[0].confidence < 1
+
+
+@given(st.text(max_size=40), st.text(max_size=120))
+def test_fuzzy_finds_at_least_what_citation_finds(fact, chunk):
+    citations = set(make_matcher("citation").find([fact], [chunk]))
+    assert citations <= set(make_matcher("fuzzy").find([fact], [chunk]))

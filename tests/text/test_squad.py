@@ -27,7 +27,7 @@ from ragstone.text.squad import normalise, tokens
         ("Beyoncé’s «the» — hit", "beyoncé’s « » — hit"),
         ("ÄPFEL", "äpfel"),
         ("a\u00a0the\u2003b", "b"),
-        ("東京は首都です。", "東京は首都です。"),
+        ("東京は首都です。", "東 京 は 首 都 で す"),
         ("x\x00y", "x\x00y"),
     ],
 )

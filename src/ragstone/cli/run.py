@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragstone.cli.options import DEFAULT_ROOT, Data, Format, Json, Limit, Map, MetricsFile, Quiet, Root
+from ragstone.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from ragstone.storage.runs import Run
 
 TOO_FEW_CELLS = 4
+WRITTEN_AS = ("dial",)
 
 
 def run(
@@ -29,7 +34,7 @@ def run(
     limit: Limit = None,
     name: Annotated[str, typer.Option("--name", help="A name for the run.", show_default=False)] = "",
     matcher: Annotated[
-        str, typer.Option("--matcher", help="How facts are found in chunks: citation or exact.")
+        str, typer.Option("--matcher", help="How facts are found in chunks: citation, fuzzy or exact.")
     ] = "citation",
     metrics_file: MetricsFile = [],  # noqa: B006
     concurrency: Annotated[
@@ -38,6 +43,10 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted run of the same data and metrics.")
     ] = False,
+    write_as: Annotated[
+        str | None,
+        typer.Option("--as", metavar="FORMAT", help="Write another tool's results too: dial.", show_default=False),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -54,11 +63,21 @@ def run(
         "concurrency": concurrency,
         "resume": resume,
     }
-    show_run(sources(data), metrics, out, options, json, quiet)
+    if write_as not in (None, *WRITTEN_AS):
+        raise UnknownNameError("format of results", str(write_as), WRITTEN_AS, f"There are: {', '.join(WRITTEN_AS)}.")
+    finished = show_run(sources(data), metrics, out, options, json, quiet)
+    if write_as == "dial":
+        from ragstone.report.dial import write_dial_table
+
+        table = write_dial_table(finished, finished.folder.place / "dial")
+        if not json and not quiet:
+            typer.echo(f"DIAL's table in {table}")
+    if not any(row.n_ok for row in finished.summary()):
+        raise typer.Exit(TOO_FEW_CELLS)
 
 
-def show_run(data: Any, metrics: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool) -> None:
-    """Evaluate with progress, print the result, and exit with 4 if not one cell has a score."""
+def show_run(data: Any, metrics: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool) -> Run:
+    """Evaluate with progress and print the result."""
     from ragstone.cli.screen import console, remark, showing_progress
     from ragstone.engine.evaluation import evaluate
     from ragstone.report.terminal import run_report
@@ -72,8 +91,7 @@ def show_run(data: Any, metrics: list[str], out: str, options: dict[str, Any], j
         screen.print()
         screen.print(run_report(finished))
         screen.print(f"\nstored in {finished.path}", soft_wrap=True)
-    if not any(row.n_ok for row in finished.summary()):
-        raise typer.Exit(TOO_FEW_CELLS)
+    return finished
 
 
 def _print_json(finished: Any) -> None:

@@ -27,7 +27,7 @@ from ragstone.errors import InterruptedRunError, StorageError, UsageError
 from ragstone.formats import Reader, open_reader
 from ragstone.registry import Metric, resolve_metrics
 from ragstone.storage.places import Place, open_place, read_json
-from ragstone.storage.runs import Run, RunFolder, unfinished_runs
+from ragstone.storage.runs import LAYOUT, Run, RunFolder, unfinished_runs
 from ragstone.text.matchers import Matcher, make_matcher
 
 DEFAULT_CONCURRENCY = 16
@@ -158,7 +158,7 @@ def _manifest(
     folder: RunFolder, plan: Plan, request: Request, profile: Profile, created: str, seconds: float
 ) -> dict[str, Any]:
     return {
-        "layout": 1,
+        "layout": LAYOUT,
         "id": folder.id,
         "name": request.name or folder.id,
         "status": "finished",

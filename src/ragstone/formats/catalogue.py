@@ -18,7 +18,9 @@ from ragstone.formats.sources import Source
 @cache
 def formats() -> dict[str, Format]:
     """Every format by name; a module of this package with a FORMAT is one."""
-    modules = (importlib.import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__))
+    modules = (
+        importlib.import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__)
+    )
     found = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
     return {item.name: item for item in sorted(found, key=lambda item: item.name)}
 
@@ -68,4 +70,6 @@ def _advice(sources: Sequence[Source]) -> str:
     near = next(((name, key) for key in keys for name in nearest(key, FIELDS, 1)), None)
     known = "question, answer, contexts, references"
     example = f"--map {near[0]}={near[1]}" if near else f"--map question={keys[0]}"
-    return f"Its columns are {', '.join(keys[:12])}; ours are {known} and more. Rename them with, for instance, {example}"
+    return (
+        f"Its columns are {', '.join(keys[:12])}; ours are {known} and more. Rename them with, for instance, {example}"
+    )

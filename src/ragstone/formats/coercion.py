@@ -72,7 +72,9 @@ def _chunks(value: Any) -> list[dict[str, Any]]:
     if types == {str}:
         return [{"text": _text(item)} for item in items]
     if len(types) > 1 and len(kinds := {kind_of(item) for item in items}) > 1:
-        raise Unfit(f"mixes {' and '.join(sorted(kinds))}", "make every chunk a text, or every chunk {text, id, score, source}")
+        raise Unfit(
+            f"mixes {' and '.join(sorted(kinds))}", "make every chunk a text, or every chunk {text, id, score, source}"
+        )
     return _each(items, _chunk)
 
 
@@ -148,7 +150,8 @@ def _truth(value: Any) -> bool:
 def _metadata(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, Mapping):
         raise Unfit(f"must be a mapping, got {kind_of(value)}", "put single values into columns of their own")
-    return _jsonable(value) or None
+    # A table names every key in every row; those without a value are not this row's.
+    return {key: item for key, item in _jsonable(value).items() if item is not None} or None
 
 
 def _claims(value: Any) -> list[dict[str, Any]]:
@@ -229,7 +232,11 @@ def _jsonable(value: Any) -> Any:
     return storable(str(value))
 
 
-_CHUNK_PARTS: tuple[tuple[str, Callable[[Any], Any]], ...] = (("id", _identifier), ("score", _number), ("source", _text))
+_CHUNK_PARTS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("id", _identifier),
+    ("score", _number),
+    ("source", _text),
+)
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     "id": _identifier,
     "question": _question,

@@ -29,4 +29,8 @@ def mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[
             if wrong:
                 name = names.get("contexts", "contexts")
                 found = len(verdicts[wrong - 1])
-                yield field, f"entry {wrong} has {found} verdicts for the {len(chunks)} of {name}", "give one for each chunk"
+                yield (
+                    field,
+                    f"entry {wrong} has {found} verdicts for the {len(chunks)} of {name}",
+                    "give one for each chunk",
+                )

@@ -18,7 +18,7 @@ _OWN = ("actual_output", "expected_output", "retrieval_context", *_CAMEL)
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
-    row = {_CAMEL.get(key, key): value for key, value in row.items()}
+    row = {_CAMEL.get(key, key): value for key, value in row.items() if value is not None}
     row["expected_output"] = one_text(row.get("expected_output"))
     row["retrieval_context"] = rename_parts(row.get("retrieval_context"), {"context": "text"})
     row["additional_metadata"] = unpack(row.get("additional_metadata"))

@@ -55,7 +55,7 @@ def write_tables(batches: Iterable[pa.RecordBatch], folder: Place, info: Mapping
     origins = info.get("dial") or {}
     for role, place in places.items():
         origin = origins.get(role) or origins.get(MERGED)
-        _write_sidecar(place, [origin] if origin else [], {_STATISTICS[role]: rows[role]})
+        write_sidecar(place, [origin] if origin else [], {_STATISTICS[role]: rows[role]})
 
 
 def _split(batch: pa.RecordBatch) -> dict[str, list[dict[str, Any]]]:
@@ -82,13 +82,16 @@ def _writing(place: Place, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
         yield writer
 
 
-def _write_sidecar(table: Place, sources: list[Any], statistics: dict[str, int]) -> None:
+def write_sidecar(
+    table: Place, sources: list[Any], statistics: Mapping[str, int], metrics: Mapping[str, float | None] | None = None
+) -> None:
+    """What is known about a table, in the file beside it."""
     content = {
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "sources": sources,
         "tools": {"ragstone": __version__},
         "file_info": _file_info(table),
-        "metrics": {},
+        "metrics": dict(metrics or {}),
         "statistics": statistics,
     }
     _sidecar(table).write_bytes(json.dumps(content, indent=2, ensure_ascii=False).encode())

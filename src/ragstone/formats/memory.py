@@ -19,7 +19,9 @@ def open_table(given: Any) -> pa.Table | list[Any]:
         return given
     if isinstance(given, dict) and hasattr(given, "with_format"):
         example = next(iter(given), "test")
-        raise UsageError(f"cannot read samples from {len(given)} splits at once; choose one, for instance data[{example!r}]")
+        raise UsageError(
+            f"cannot read samples from {len(given)} splits at once; choose one, for instance data[{example!r}]"
+        )
     if hasattr(given, "with_format") and hasattr(given, "data"):
         return given.with_format("arrow")[:]  # a Hugging Face data set; its .data ignores selections
     if type(given).__module__.startswith("pandas"):

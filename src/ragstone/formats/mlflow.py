@@ -49,7 +49,9 @@ def _mapping(value: Any, single: str) -> dict[str, Any]:
     value = unpack(value)
     if value is None:
         return {}
-    return dict(value) if isinstance(value, Mapping) else {single: value}
+    if not isinstance(value, Mapping):
+        return {single: value}
+    return {key: item for key, item in value.items() if item is not None}
 
 
 def _take_text(parts: dict[str, Any], keys: tuple[str, ...], role: str) -> Any:

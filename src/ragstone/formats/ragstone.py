@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -36,12 +37,12 @@ class RagstoneFormat(RowFormat):
 
 
 def _write_parquet(batches: Iterable[pa.RecordBatch], target: Place) -> None:
-    with target.writing() as stream:
-        writer: pq.ParquetWriter | None = None
-        for batch in batches:
-            writer = writer or pq.ParquetWriter(stream, batch.schema, compression="zstd")
+    rest = iter(batches)
+    first = next(rest, None)
+    schema = samples_schema() if first is None else first.schema
+    with target.writing() as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+        for batch in itertools.chain([] if first is None else [first], rest):
             writer.write_batch(batch)
-        (writer or pq.ParquetWriter(stream, samples_schema())).close()
 
 
 def _write_jsonl(batches: Iterable[pa.RecordBatch], target: Place) -> None:

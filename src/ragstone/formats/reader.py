@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import hashlib
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -52,9 +53,7 @@ class Reader:
         checks = _Checks(self.report, self.format.columns if isinstance(self.format, RowFormat) else {})
         builder = _Builder(self.schema, self.report, self._from_text)
         rows = 0
-        for draft in self.format.read(self.sources, self.report):
-            if rows == self.limit:
-                break
+        for draft in itertools.islice(self.format.read(self.sources, self.report), self.limit):
             rows += 1
             checks.watch(draft, builder.add(draft, checks))
             if builder.is_full:
@@ -142,7 +141,11 @@ class _Checks:
 
     def make_id(self, question: str | None) -> str:
         """A name for a sample without one: of its question, so that two versions of a file line up whatever their order."""
-        base = f"q-{hashlib.blake2b(question.encode(), digest_size=5).hexdigest()}" if question else f"row-{self._rows + 1}"
+        base = (
+            f"q-{hashlib.blake2b(question.encode(), digest_size=5).hexdigest()}"
+            if question
+            else f"row-{self._rows + 1}"
+        )
         name, number = base, self._repeated.get(base, 1)
         while hash(name) in self._seen:
             number += 1
@@ -155,7 +158,9 @@ class _Checks:
         self._rows += 1
         key = hash(values["id"])
         if key in self._seen:
-            self._report.problem(draft.where, f"the id {values['id']!r} is used before", "id", "ids must be unique in a file")
+            self._report.problem(
+                draft.where, f"the id {values['id']!r} is used before", "id", "ids must be unique in a file"
+            )
         self._seen.add(key)
         self._present.update(values)
         if len(self._unknown) < _MOST_NAMES_WATCHED:
@@ -177,7 +182,9 @@ class _Checks:
 
     def finish(self) -> None:
         self._note_lookalikes()
-        self._report.note_all("parts of chunks that are not kept", sorted(self._unkept), "chunks have text, id, score and source")
+        self._report.note_all(
+            "parts of chunks that are not kept", sorted(self._unkept), "chunks have text, id, score and source"
+        )
         if not self._relevant or not self._retrieved:
             return
         missing = [name for name in self._relevant if name not in self._retrieved]
@@ -220,7 +227,9 @@ def open_reader(
     return Reader(sources, found, limit)
 
 
-def read_dataset(data: Any, format: str | None = None, renames: Mapping[str, str] | None = None, limit: int | None = None) -> Dataset:
+def read_dataset(
+    data: Any, format: str | None = None, renames: Mapping[str, str] | None = None, limit: int | None = None
+) -> Dataset:
     """All samples of a source in memory."""
     reader = open_reader(data, format, renames, limit)
     table = pa.Table.from_batches(list(reader.batches()), schema=reader.schema)

@@ -96,7 +96,9 @@ class Source:
             try:
                 yield stream
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise InputError(self.name, [Problem(f"is a damaged gzip file: {error}", hint="pack it again")]) from None
+                raise InputError(
+                    self.name, [Problem(f"is a damaged gzip file: {error}", hint="pack it again")]
+                ) from None
 
     @cached_property
     def _spool(self) -> IO[bytes]:
@@ -155,7 +157,11 @@ class Source:
                 if not line:
                     return
                 if len(line) > LONGEST_LINE_BYTES:
-                    report.problem(f"line {number}", f"is longer than {LONGEST_LINE_BYTES >> 20} MB", hint="put one sample on each line")
+                    report.problem(
+                        f"line {number}",
+                        f"is longer than {LONGEST_LINE_BYTES >> 20} MB",
+                        hint="put one sample on each line",
+                    )
                     return
                 try:
                     yield number, (line.removeprefix(BOM) if number == 1 else line).decode()
@@ -173,7 +179,9 @@ class Source:
             content = stream.read(LARGEST_DOCUMENT_BYTES + 1)
         if len(content) > LARGEST_DOCUMENT_BYTES:
             hint = "write one JSON object per line (JSONL), which is read as a stream"
-            raise InputError(self.name, [Problem(f"is one JSON document of over {LARGEST_DOCUMENT_BYTES >> 30} GB", hint=hint)])
+            raise InputError(
+                self.name, [Problem(f"is one JSON document of over {LARGEST_DOCUMENT_BYTES >> 30} GB", hint=hint)]
+            )
         try:
             return json.loads(content.removeprefix(BOM).decode())
         except UnicodeDecodeError as error:
@@ -225,7 +233,9 @@ class Source:
             return pq.ParquetFile(stream)
         except (pa.ArrowException, OSError) as error:
             text = str(error).split("\n")[0]
-            raise InputError(self.name, [Problem(f"is a damaged Parquet file: {text}", hint="write it again")]) from None
+            raise InputError(
+                self.name, [Problem(f"is a damaged Parquet file: {text}", hint="write it again")]
+            ) from None
 
     def _read_table(self, report: Report) -> Iterator[Row]:
         if self._rows is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ragstone.registry import metric
@@ -95,3 +96,26 @@ def fact_mrr_mean(fact_ranks: Sequence[int | None], k: int | None = None) -> flo
     Mean over the facts of 1 / rank of the first chunk that has it; a fact not found in the first k counts 0.
     """
     return sum(1 / rank for rank in fact_ranks if rank is not None and (k is None or rank <= k)) / len(fact_ranks)
+
+
+@metric(
+    "fact_ndcg",
+    family="facts",
+    judges="ranking",
+    against="facts",
+    source="DIAL's slides",
+    misleads=f"{SPLIT} The ideal is the best order of what was retrieved, so a retrieval that missed facts can still reach 1.",
+    aliases=("dial.ndcg",),
+)
+def fact_ndcg(chunk_relevance: Sequence[int], k: int | None = None) -> float:
+    """How close the order of the chunks comes to the best order of the same chunks, by the facts that they contain.
+
+    Sum of facts in chunk i / log2(i + 1) over the first k, divided by that of all retrieved chunks sorted by their facts.
+    No fact in any chunk: 0.
+    """
+    ideal = _discounted(sorted(chunk_relevance, reverse=True)[:k])
+    return _discounted(chunk_relevance[:k]) / ideal if ideal else 0.0
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))

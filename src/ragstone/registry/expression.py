@@ -88,7 +88,7 @@ def _parse_settings(text: str, start: int) -> dict[str, Any]:
     rest = text[start:].strip()
     while rest:
         if cut := re.match(r"@\s*([^\s(@]+)\s*", rest):
-            if not re.fullmatch(r"\d{1,18}", cut[1]):
+            if not re.fullmatch(r"\d{1,4300}", cut[1]):
                 raise UsageError(f"'{text}': the cut-off after @ must be a whole number, got '{cut[1]}'")
             found, end = [("k", int(cut[1]))], cut.end()
         elif rest[0] == "(" and (end := _closing(rest)):

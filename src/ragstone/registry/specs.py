@@ -46,8 +46,9 @@ class Parameter:
             raise self._wrong(value, metric)
         if isinstance(value, float) and not math.isfinite(value):
             raise self._wrong(value, metric)
-        if self.name == "k" and isinstance(value, int) and value < 1:
-            raise UsageError(f"{metric}: the cut-off k must be 1 or more, got {value}")
+        if self.name == "k" and isinstance(value, int) and not 1 <= value < 2**63:
+            limit = "1 or more" if value < 1 else "below 2^63"
+            raise UsageError(f"{metric}: the cut-off k must be {limit}, got {value}")
         return value
 
     def _wrong(self, value: Any, metric: str) -> UsageError:

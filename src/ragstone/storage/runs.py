@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +19,9 @@ from ragstone.data.dataset import Dataset
 from ragstone.data.summary import Summary
 from ragstone.errors import StorageError, UnknownNameError
 from ragstone.storage.places import Place, open_place, read_json, storage_errors
+
+# The layout of a run's files; another number means files that this code cannot read.
+LAYOUT = 1
 
 
 class RunFolder:
@@ -34,12 +37,16 @@ class RunFolder:
         self.manifest = place / "run.json"
         self._owner = place / "owner.json"
         self._parts = place / "parts"
+        self._new_above: list[str] = []
 
     @classmethod
     def create(cls, root: Place) -> RunFolder:
         """A new folder with a name that sorts by time."""
         name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-        return cls(root / "runs" / name)
+        folder = cls(root / "runs" / name)
+        if root.is_local:
+            folder._new_above = _missing_folders(os.path.dirname(folder.place.path))
+        return folder
 
     @property
     def id(self) -> str:
@@ -65,15 +72,13 @@ class RunFolder:
         self.plan.remove()
 
     def discard(self) -> None:
-        """Remove the whole run, and the folders above it if nothing else is in them."""
+        """Remove the whole run, and the folders above it that were made for it, unless something else is in them."""
         self.place.remove_folder()
-        if self.place.is_local:
-            runs = os.path.dirname(self.place.path)
-            for folder in (runs, os.path.dirname(runs)):
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    return
+        for folder in self._new_above:
+            try:
+                os.rmdir(folder)
+            except OSError:
+                return
 
     @contextmanager
     def owned(self) -> Iterator[None]:
@@ -109,7 +114,7 @@ class Run:
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
-        self.info: dict[str, Any] = read_json(folder.manifest)
+        self.info: dict[str, Any] = _read_manifest(folder.manifest)
 
     @property
     def id(self) -> str:
@@ -193,6 +198,25 @@ def write_table(place: Place, table: pa.Table) -> None:
     """A whole Parquet file, complete or absent."""
     with place.writing() as stream:
         pq.write_table(table, stream, compression="zstd")
+
+
+def _read_manifest(place: Place) -> dict[str, Any]:
+    info = read_json(place)
+    layout = info.get("layout") if isinstance(info, dict) else None
+    if layout != LAYOUT:
+        raise StorageError(
+            f"cannot read {place}: its layout is {layout}, this version of Ragstone reads {LAYOUT}. Upgrade Ragstone, or check the path."
+        )
+    return cast(dict[str, Any], info)
+
+
+def _missing_folders(path: str) -> list[str]:
+    """The folder and those above it that are not there yet, the deepest first."""
+    missing = []
+    while not os.path.lexists(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    return missing
 
 
 def _is_alive(pid: int) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from ragstone.errors import UnknownNameError
-from ragstone.text.words import FoldedText
+from ragstone.text.words import FoldedText, Span
+
+_LEAST_LIKENESS = 90
+_NEGATIONS = "no|not|never|none|nor|neither|without|cannot|kein|keine|nicht|nie|ohne|ne|pas|jamais|sans|nunca|sin|sem|não|non|senza|не|нет|без|不|没|無|无|ない|لا|नहीं"
+_NUMBERS_AND_NEGATIONS = re.compile(rf"\d+|(?<!\S)(?:{_NEGATIONS}|\S+n t)(?!\S)")
 
 
 class Found(NamedTuple):
@@ -60,11 +65,69 @@ class CitationMatcher:
             folded_chunk = FoldedText(chunk)
             for number, fact in enumerate(folded_facts):
                 for span in folded_chunk.find(fact):
-                    yield Found(number, position, span.start, span.end, 1.0)
+                    yield Found(number, position, *_with_edges(facts[number], chunk, span), 1.0)
 
 
-MATCHERS: dict[str, type[ExactMatcher] | type[CitationMatcher]] = {
-    matcher.name: matcher for matcher in (ExactMatcher, CitationMatcher)
+def _with_edges(fact: str, chunk: str, span: Span) -> Span:
+    """The place with the punctuation at the ends of the fact, where the chunk has it too."""
+    fact = fact.strip()
+    lead = fact[: next((place for place, letter in enumerate(fact) if letter.isalnum()), 0)]
+    tail = fact[len(fact) - next((place for place, letter in enumerate(reversed(fact)) if letter.isalnum()), 0) :]
+    start = span.start - len(lead) if chunk.endswith(lead, 0, span.start) else span.start
+    end = span.end + len(tail) if chunk.startswith(tail, span.end) else span.end
+    return Span(start, end)
+
+
+class FuzzyMatcher:
+    """Almost the words of the fact stand in the chunk: hyphens, torn words and table text do not hide it.
+
+    A citation counts in full. Otherwise the stretch of the chunk that is nearest by edit distance must be alike to at
+    least 90 %, and must have the same numbers and the same negations: a changed figure or a dropped "not" is no noise.
+    """
+
+    name = "fuzzy"
+    signature = "fuzzy/1:90"
+
+    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[Found]:
+        """Every place where a citation stands, else the nearest stretch if it is near enough."""
+        folded_facts = [FoldedText(fact) for fact in facts]
+        for position, chunk in enumerate(chunks):
+            folded_chunk = FoldedText(chunk)
+            for number, fact in enumerate(folded_facts):
+                spans = folded_chunk.find(fact)
+                for span in spans:
+                    yield Found(number, position, *_with_edges(facts[number], chunk, span), 1.0)
+                if not spans and fact and (near := _nearest_stretch(fact, folded_chunk)):
+                    yield Found(number, position, *near)
+
+
+def _nearest_stretch(fact: FoldedText, chunk: FoldedText) -> tuple[int, int, float] | None:
+    """Start, end and likeness of the stretch of the chunk that is nearest to the fact, if it is near enough."""
+    from rapidfuzz import fuzz  # noqa: PLC0415  (only this matcher needs it)
+
+    wanted = fact.folded.strip()
+    if len(wanted) > len(chunk.folded):
+        return None
+    found = fuzz.partial_ratio_alignment(wanted, chunk.folded, score_cutoff=_LEAST_LIKENESS)
+    if found is None or found.dest_end == found.dest_start:
+        return None
+    # To the ends of the words that the stretch begins and ends in.
+    start = chunk.folded.rfind(" ", 0, found.dest_start + 1) + 1
+    end = chunk.folded.find(" ", found.dest_end - 1)
+    stretch = chunk.folded[start:end].strip()
+    if not stretch or _weighty(wanted) != _weighty(stretch):
+        return None
+    span = chunk.original(start, end)
+    return span.start, span.end, found.score / 100
+
+
+def _weighty(folded: str) -> list[str]:
+    """What must not differ: the numbers and the negations, in their order."""
+    return _NUMBERS_AND_NEGATIONS.findall(folded)
+
+
+MATCHERS: dict[str, type[ExactMatcher] | type[CitationMatcher] | type[FuzzyMatcher]] = {
+    matcher.name: matcher for matcher in (ExactMatcher, CitationMatcher, FuzzyMatcher)
 }
 
 

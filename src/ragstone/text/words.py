@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
+_ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 # Scripts that are written without spaces (Thai, Lao, Myanmar, Khmer, Japanese, Chinese): each character, with the marks
 # that follow it, counts as a word of its own.
 _UNSPACED_RANGE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -36,33 +37,46 @@ class Word(NamedTuple):
 
 
 class FoldedText:
-    """A text as its folded words, ready to be searched."""
+    """A text as its folded words, ready to be searched. Places are worked out only when something is found."""
 
     def __init__(self, text: str) -> None:
-        self._words = list(words(text))
-        # A space on both sides of every word, so that only whole words are found: 9 is not in 19.
-        self.folded = f" {' '.join(word.text for word in self._words)} "
-        self._starts: list[int] = []
-        position = 1
-        for word in self._words:
-            self._starts.append(position)
-            position += len(word.text) + 1
+        self._text = text
+        # The same length as the text: letters and digits in lower case, all else spaces.
+        self._spaced = text.encode().translate(_ASCII_FOLD).decode() if text.isascii() else None
+        if self._spaced is None:
+            self.folded = f" {' '.join([word.text for word in words(text)])} "
+        else:
+            # A space on both sides of every word, so that only whole words are found: 9 is not in 19.
+            self.folded = f" {_single_spaces(self._spaced).strip()} "
 
     def __bool__(self) -> bool:
-        return bool(self._words)
+        return self.folded != "  "
 
     def find(self, other: FoldedText) -> list[Span]:
         """The places where the words of the other text stand, in the original characters."""
         spans: list[Span] = []
-        if not other:
-            return spans
-        at = self.folded.find(other.folded)
+        at = self.folded.find(other.folded) if other else -1
         while at != -1:
-            first = bisect_left(self._starts, at + 1)
-            last = first + len(other._words) - 1
-            spans.append(Span(self._words[first].start, self._words[last].end))
-            at = self.folded.find(other.folded, at + len(other.folded) - 1)
+            end = at + len(other.folded) - 1
+            spans.append(self.original(at + 1, end))
+            at = self.folded.find(other.folded, end)
         return spans
+
+    def original(self, start: int, end: int) -> Span:
+        """The original characters of the words that lie between two places of the folded text."""
+        first = self.folded.count(" ", 0, start) - 1
+        last = self.folded.count(" ", 0, end) - 1
+        if self._spaced is None:
+            return Span(self._places[first].start, self._places[last].end)
+        rest = self._spaced.split(None, first)[first]
+        after = rest.split(None, last - first + 1)[last - first + 1 :]
+        found = rest[: len(rest) - len(after[0])] if after else rest
+        begin = len(self._spaced) - len(rest)
+        return Span(begin, begin + len(found.rstrip()))
+
+    @cached_property
+    def _places(self) -> list[Span]:
+        return [Span(word.start, word.end) for word in words(self._text)]
 
 
 def words(text: str) -> Iterator[Word]:
@@ -70,22 +84,16 @@ def words(text: str) -> Iterator[Word]:
     if text.isascii():
         for match in _ASCII_WORD.finditer(text.lower()):
             yield Word(match[0], match.start(), match.end())
-        return
-    start = end = 0
-    pending = ""
-    for cluster_start, cluster_end in _clusters(text):
-        cluster = text[cluster_start:cluster_end]
-        unspaced = bool(_UNSPACED.match(cluster))
-        if pending and (unspaced or not cluster[0].isalnum()):
-            yield Word(_fold(pending), start, end)
-            pending = ""
-        if unspaced and cluster[0].isalnum():
-            yield Word(_fold(cluster), cluster_start, cluster_end)
-        elif not unspaced and cluster[0].isalnum():
-            start = start if pending else cluster_start
-            pending, end = pending + cluster, cluster_end
-    if pending:
-        yield Word(_fold(pending), start, end)
+    else:
+        for match in _word_pattern().finditer(text):
+            yield Word(_fold(match[0]), match.start(), match.end())
+
+
+def _single_spaces(text: str) -> str:
+    """Runs of spaces as one; a few replacements are quicker than taking the words apart."""
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return text
 
 
 def split_unspaced(word: str) -> list[str]:
@@ -93,15 +101,17 @@ def split_unspaced(word: str) -> list[str]:
     return _PIECES.findall(word) if _UNSPACED.search(word) else [word]
 
 
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Each character together with the combining marks that follow it."""
-    start = 0
-    for position in range(1, len(text) + 1):
-        if position == len(text) or unicodedata.category(text[position])[0] != "M":
-            yield start, position
-            start = position
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    """A letter or digit with its combining marks; a run of them where the script has spaces between words."""
+    marks = "".join(re.escape(mark) for mark in map(chr, range(0x300, 0x20000)) if unicodedata.category(mark)[0] == "M")
+    alone = f"(?=[{_UNSPACED_RANGE}])[^\\W_][{marks}]*"
+    in_run = f"(?![{_UNSPACED_RANGE}])[^\\W_][{marks}]*"
+    return re.compile(f"{alone}|(?:{in_run})+")
 
 
+# Words repeat; taking one apart is what costs.
+@lru_cache(maxsize=1 << 16)
 def _fold(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return folded.replace(" ", "")  # a few ligatures unfold to several words; a word stays one word

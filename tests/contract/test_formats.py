@@ -1,0 +1,237 @@
+"""Laws that every format must obey; a new one is covered the day it is written."""
+
+import copy
+import json
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.data.schema import GIVEN_EVIDENCE, samples_schema
+from ragstone.formats import find_format, formats, open_reader, read_dataset, write_dataset
+from ragstone.formats.base import RowFormat, WritableFormat
+from ragstone.formats.catalogue import recognise
+from ragstone.formats.sources import Source
+from tests.formats.fixtures import fixture_of
+
+FORMATS = formats()
+WRITABLE = {name: item for name, item in FORMATS.items() if isinstance(item, WritableFormat)}
+ROW_FORMATS = [name for name, item in FORMATS.items() if isinstance(item, RowFormat)]
+# What each format writes, told by the name; a format that holds every field of every sample must give all of it back.
+TARGETS = {"ragstone": ("copy.jsonl", "copy.parquet", "copy.csv"), "ragchecker": ("copy.json",), "dial": ("copy",)}
+HOLD_EVERYTHING = [(name, target) for name in ("ragstone", "ragchecker") for target in TARGETS[name]]
+
+every_format = pytest.mark.parametrize("name", FORMATS)
+every_row_format = pytest.mark.parametrize("name", ROW_FORMATS)
+
+
+def files_of(name, folder):
+    files = fixture_of(name)(folder)
+    return files if len(files) > 1 else files[0]
+
+
+def rows_of(name, folder):
+    """The rows of a fixture as a program would hold them."""
+    text = Path(files_of(name, folder)).read_text()
+    if text.startswith('{"') and "\n{" in text:
+        return [json.loads(line) for line in text.splitlines()]
+    document = json.loads(text)
+    return document if isinstance(document, list) else next(rows for rows in document.values() if isinstance(rows, list))
+
+
+@every_format
+def test_it_says_what_it_is(name):
+    item = FORMATS[name]
+    assert item.name == name
+    assert name.isidentifier()
+    assert item.title
+    assert "\n" not in item.title
+    assert set(item.given) <= set(GIVEN_EVIDENCE)
+    assert find_format(name) is item
+
+
+@every_row_format
+def test_row_formats_have_marks_and_known_columns(name):
+    item = FORMATS[name]
+    assert item.marks
+    assert all(item.marks)
+    assert set(item.columns.values()) <= set(samples_schema(item.given).names)
+    assert set(item.names) <= set(samples_schema(item.given).names)
+
+
+@every_format
+def test_its_files_are_recognised_as_its_own_and_as_nobody_else_s(name, tmp_path):
+    files = fixture_of(name)(tmp_path)
+    assert recognise([Source(file) for file in files]).name == name
+    # Our own names are the plainest, so other formats may have some of them; ours is the last to be asked.
+    others = [item for item in FORMATS.values() if item.name not in (name, "ragstone")]
+    assert [item.name for item in others if item.recognises([Source(file) for file in files])] == []
+
+
+@every_format
+def test_every_batch_has_the_schema(name, tmp_path):
+    reader = open_reader(files_of(name, tmp_path))
+    batches = list(reader.batches())
+    assert reader.schema == samples_schema(FORMATS[name].given)
+    assert all(batch.schema == reader.schema for batch in batches)
+    for batch in batches:
+        batch.validate(full=True)
+    ids = [sample_id for batch in batches for sample_id in batch.column("id").to_pylist()]
+    assert len(set(ids)) == len(ids) > 0
+
+
+@every_format
+def test_reading_twice_gives_the_same(name, tmp_path):
+    files = files_of(name, tmp_path)
+    reader = open_reader(files)
+    first, second = (pa.Table.from_batches(reader.batches(), schema=reader.schema) for _ in range(2))
+    assert first == second
+    assert read_dataset(files, format=name).fingerprint == read_dataset(files).fingerprint
+
+
+def test_every_writable_format_is_tested():
+    assert set(TARGETS) == set(WRITABLE)
+
+
+@pytest.mark.parametrize(("name", "target"), [(name, target) for name, targets in TARGETS.items() for target in targets])
+def test_its_own_files_come_back_as_they_were(name, target, tmp_path):
+    before = read_dataset(files_of(name, tmp_path))
+    write_dataset(before.table.to_batches(), str(tmp_path / target), name, before.info)
+    assert read_dataset(str(tmp_path / target)).fingerprint == before.fingerprint
+
+
+@every_format
+def test_problems_of_a_broken_file_are_told_and_nothing_else_is_raised(name, tmp_path):
+    path = tmp_path / "broken"
+    for content in (b"\x80\x81\xfe", b'{"question": ', b"[[1], 2]", b'{"question": 1}\n[]\n', b"a,b\n1\n", b"PAR1", b"\0"):
+        path.write_bytes(content)
+        with pytest.raises(Exception, match=r"broken") as caught:
+            read_dataset(str(path), format=name)
+        assert hasattr(caught.value, "exit_code"), content
+
+
+# Samples with nasty contents
+
+nasty = st.one_of(
+    st.text(max_size=8),
+    st.sampled_from(
+        ["", " ", "\\N", "\\\\N", '"', '""', "[1]", "[", "{", "null", "NaN", "=1+1", "a,b;c\td", "\r", "\r\n", "\n", "\0", "\x1c"]
+        + ["\u2028", "\ufeff", "\ud800", "é", "😀", "٣", "'", "\\", "True", "-0.0", "1e400", "query", "question", "line 1: "]
+    ),
+)
+names = st.one_of(nasty, st.sampled_from(["query", "metrics", "ragstone.facts", "ragstone.metadata", "results", "metadata"]))
+plain = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), nasty)
+values = st.recursive(plain | st.none(), lambda inner: st.lists(inner, max_size=2) | st.dictionaries(nasty, inner, max_size=2), max_leaves=4)
+grades = st.floats(-1e6, 1e6) | st.integers(-3, 3)
+chunk = st.fixed_dictionaries(
+    {"text": nasty},
+    optional={"id": st.integers(0, 9) | nasty.map(lambda text: f"d{text}"), "score": grades, "source": nasty | st.none()},
+)
+claim = st.one_of(nasty, st.lists(nasty, min_size=1, max_size=3))
+verdict = st.sampled_from(["Entailment", "neutral", "CONTRADICTION"])
+optional_fields = {
+    "question": nasty | st.none(),
+    "answer": nasty | st.none(),
+    "references": nasty | st.lists(nasty, max_size=3),
+    "reference_contexts": st.lists(nasty, max_size=2),
+    "relevance": st.dictionaries(st.integers(0, 5).map(lambda n: f"d{n}"), grades, max_size=3),
+    "facts": st.lists(st.fixed_dictionaries({"text": nasty}, optional={"kind": st.sampled_from(["citation", "statement"]), "source": nasty}), max_size=2),
+    "answerable": st.booleans(),
+    "documents": st.lists(nasty, max_size=2),
+    "metadata": st.dictionaries(names, values, max_size=3),
+}
+
+
+@st.composite
+def rows(draw):
+    """Rows with our names whose parts agree with each other."""
+    made = []
+    for number in range(draw(st.integers(1, 4))):
+        row = {"id": f"{number}:{draw(nasty)}|", **draw(st.fixed_dictionaries({}, optional=optional_fields))}
+        chunks = draw(st.none() | st.lists(nasty, max_size=3) | st.lists(chunk, max_size=3))
+        row["contexts"] = chunks
+        for side, other in (("answer", "reference"), ("reference", "answer")):
+            claims = draw(st.none() | st.lists(claim, max_size=2))
+            if claims is not None:
+                row[f"{side}_claims"] = claims
+                row[f"{side}_claims_in_{other}"] = [draw(verdict) for _ in claims]
+                row[f"{side}_claims_in_contexts"] = [[draw(verdict) for _ in chunks or ()] for _ in claims]
+        made.append(row)
+    return made
+
+
+@pytest.mark.parametrize(("name", "target"), HOLD_EVERYTHING, ids=[target for _, target in HOLD_EVERYTHING])
+@given(rows=rows())
+def test_samples_come_back_as_they_were(name, target, tmp_path_factory, rows):
+    before = read_dataset(rows)
+    path = str(tmp_path_factory.getbasetemp() / f"law_{target}")
+    assert write_dataset(before.table.to_batches(), path, name) == len(rows)
+    after = read_dataset(path, format=name)
+    assert after.table.to_pylist() == before.table.to_pylist()
+    assert after.fingerprint == before.fingerprint
+
+
+@given(rows=rows(), size=st.integers(1, 5))
+def test_row_groups_make_no_difference(tmp_path_factory, rows, size):
+    before = read_dataset(rows)
+    path = tmp_path_factory.getbasetemp() / "law_groups.parquet"
+    pq.write_table(before.table, path, row_group_size=size)
+    assert read_dataset(str(path)).fingerprint == before.fingerprint
+
+
+@given(rows=rows())
+def test_what_the_user_holds_is_left_alone(rows):
+    held = copy.deepcopy(rows)
+    read_dataset(held)
+    assert held == rows
+
+
+# Things in memory
+
+
+def hugging_face(rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        datasets = pytest.importorskip("datasets")
+        return datasets.Dataset.from_list(rows)
+
+
+HOLDERS = {
+    "list": list,
+    "tuple": tuple,
+    "pandas": pd.DataFrame,
+    "pandas with its own types": lambda rows: pd.DataFrame(rows).convert_dtypes(),
+    "polars": pl.DataFrame,
+    "Arrow table": pa.Table.from_pylist,
+    "Arrow batch": lambda rows: pa.Table.from_pylist(rows).combine_chunks().to_batches()[0],
+    "Hugging Face": hugging_face,
+    "Hugging Face, a selection": lambda rows: hugging_face([*rows, *rows]).select(range(len(rows))),
+}
+
+
+@every_row_format
+def test_rows_in_memory_are_left_alone(name, tmp_path):
+    rows = rows_of(name, tmp_path)
+    held = copy.deepcopy(rows)
+    assert read_dataset(held).fingerprint == read_dataset(files_of(name, tmp_path)).fingerprint
+    assert held == rows
+
+
+@pytest.mark.parametrize("hold", HOLDERS.values(), ids=HOLDERS)
+@every_row_format
+def test_tables_in_memory_give_the_same_samples_as_the_file(name, hold, tmp_path):
+    rows = rows_of(name, tmp_path)
+    keys = dict.fromkeys(key for row in rows for key in row)
+    try:
+        held = hold([{key: row.get(key) for key in keys} for row in rows])  # some look for columns in the first row only
+    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError) as error:
+        pytest.skip(f"such rows cannot be held so: {error}")
+    reader = open_reader(held)
+    assert reader.format.name == name
+    assert read_dataset(held).fingerprint == read_dataset(files_of(name, tmp_path)).fingerprint

@@ -1,0 +1,112 @@
+"""The folder of a run, and the finished run as an object."""
+
+import json
+import os
+import re
+import socket
+
+import pytest
+
+import ragstone
+from ragstone.errors import StorageError
+from ragstone.storage.places import open_place
+from ragstone.storage.runs import RunFolder, unfinished_runs
+
+ROWS = [{"id": "a", "question": "q", "answer": "one two", "references": ["one"]}]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return RunFolder.create(open_place(tmp_path))
+
+
+def test_names_sort_by_time(folder):
+    assert re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]+", folder.id)
+
+
+@pytest.mark.parametrize("out", [".", "deep/er/root"])
+def test_discarding_removes_the_folders_that_were_made_for_it_and_no_others(out, tmp_path):
+    (tmp_path / "mine").mkdir()
+    folder = RunFolder.create(open_place(tmp_path / "mine" / out))
+    folder.samples.write_bytes(b"1")
+    folder.discard()
+    assert list((tmp_path / "mine").iterdir()) == []
+
+
+def test_discarding_leaves_other_runs_alone(tmp_path):
+    root = open_place(tmp_path / "root")
+    first, second = RunFolder.create(root), RunFolder.create(root)
+    first.samples.write_bytes(b"1")
+    second.samples.write_bytes(b"1")
+    first.discard()
+    assert second.samples.exists()
+
+
+def test_while_a_run_is_worked_on_its_owner_is_known(folder):
+    owner = open_place(folder.place.path) / "owner.json"
+    with folder.owned():
+        assert json.loads(owner.read_bytes()) == {"host": socket.gethostname(), "pid": os.getpid()}
+    assert not owner.exists()
+
+
+def test_an_owner_that_cannot_be_removed_does_not_hide_what_went_wrong(folder, monkeypatch):
+    def work():
+        with folder.owned():
+            monkeypatch.setattr("ragstone.storage.places.Place.remove", fail)
+            raise ValueError("what went wrong")
+
+    def fail(_):
+        raise StorageError("cannot remove")
+
+    with pytest.raises(ValueError, match="what went wrong"):
+        work()
+
+
+@pytest.mark.parametrize("pid", [2**22 + 1, 0x7FFFFFFF])
+def test_a_dead_owner_is_no_obstacle(folder, pid):
+    (folder.place / "owner.json").write_bytes(json.dumps({"host": socket.gethostname(), "pid": pid}).encode())
+    with folder.owned():
+        pass
+
+
+def test_unfinished_runs_come_newest_first(tmp_path):
+    root = open_place(tmp_path)
+    for name in ("20250101-000000-aaaa", "20260101-000000-aaaa", "20240101-000000-aaaa"):
+        (root / "runs" / name / "plan.json").write_bytes(b"{}")
+    (root / "runs" / "20270101-000000-aaaa" / "run.json").write_bytes(b"{}")
+    assert [folder.id[:4] for folder in unfinished_runs(root)] == ["2026", "2025", "2024"]
+
+
+def test_a_run_prints_what_it_is(tmp_path):
+    run = ragstone.evaluate(ROWS, "token_f1", tmp_path)
+    assert repr(run) == f"Run({run.id}: 1 samples, 1 metrics, {tmp_path}/runs/{run.id})"
+    assert "token_f1" in str(run.summary())
+
+
+def test_a_run_that_was_moved_is_still_a_run(tmp_path):
+    run = ragstone.evaluate(ROWS, "token_f1", tmp_path / "here")
+    (tmp_path / "here" / "runs" / run.id).rename(tmp_path / "elsewhere")
+    moved = ragstone.open_run(tmp_path / "elsewhere")
+    assert moved.scores.num_rows == 1
+    assert moved.info["id"] == run.id
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "not JSON"), (b"{", "not JSON"), (b"\xff", "not JSON"), (b"[]", "layout"), (b'{"layout": 99}', "Upgrade")],
+)
+def test_a_run_json_that_is_none(tmp_path, content, words):
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(StorageError, match=words):
+        ragstone.open_run(tmp_path)
+
+
+def test_a_damaged_table_is_told(tmp_path):
+    run = ragstone.evaluate(ROWS, "token_f1", tmp_path)
+    path = tmp_path / "runs" / run.id / "scores.parquet"
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(StorageError, match=r"cannot read .*scores\.parquet"):
+        _ = ragstone.open_run(run.path).scores
+    path.unlink()
+    with pytest.raises(StorageError, match="there is no such file"):
+        _ = ragstone.open_run(run.path).scores
