@@ -42,7 +42,9 @@ def rows_of(name, folder):
     if text.startswith('{"') and "\n{" in text:
         return [json.loads(line) for line in text.splitlines()]
     document = json.loads(text)
-    return document if isinstance(document, list) else next(rows for rows in document.values() if isinstance(rows, list))
+    return (
+        document if isinstance(document, list) else next(rows for rows in document.values() if isinstance(rows, list))
+    )
 
 
 @every_format
@@ -99,7 +101,9 @@ def test_every_writable_format_is_tested():
     assert set(TARGETS) == set(WRITABLE)
 
 
-@pytest.mark.parametrize(("name", "target"), [(name, target) for name, targets in TARGETS.items() for target in targets])
+@pytest.mark.parametrize(
+    ("name", "target"), [(name, target) for name, targets in TARGETS.items() for target in targets]
+)
 def test_its_own_files_come_back_as_they_were(name, target, tmp_path):
     before = read_dataset(files_of(name, tmp_path))
     write_dataset(before.table.to_batches(), str(tmp_path / target), name, before.info)
@@ -109,7 +113,15 @@ def test_its_own_files_come_back_as_they_were(name, target, tmp_path):
 @every_format
 def test_problems_of_a_broken_file_are_told_and_nothing_else_is_raised(name, tmp_path):
     path = tmp_path / "broken"
-    for content in (b"\x80\x81\xfe", b'{"question": ', b"[[1], 2]", b'{"question": 1}\n[]\n', b"a,b\n1\n", b"PAR1", b"\0"):
+    for content in (
+        b"\x80\x81\xfe",
+        b'{"question": ',
+        b"[[1], 2]",
+        b'{"question": 1}\n[]\n',
+        b"a,b\n1\n",
+        b"PAR1",
+        b"\0",
+    ):
         path.write_bytes(content)
         with pytest.raises(Exception, match=r"broken") as caught:
             read_dataset(str(path), format=name)
@@ -121,17 +133,61 @@ def test_problems_of_a_broken_file_are_told_and_nothing_else_is_raised(name, tmp
 nasty = st.one_of(
     st.text(max_size=8),
     st.sampled_from(
-        ["", " ", "\\N", "\\\\N", '"', '""', "[1]", "[", "{", "null", "NaN", "=1+1", "a,b;c\td", "\r", "\r\n", "\n", "\0", "\x1c"]
-        + ["\u2028", "\ufeff", "\ud800", "é", "😀", "٣", "'", "\\", "True", "-0.0", "1e400", "query", "question", "line 1: "]
+        [
+            "",
+            " ",
+            "\\N",
+            "\\\\N",
+            '"',
+            '""',
+            "[1]",
+            "[",
+            "{",
+            "null",
+            "NaN",
+            "=1+1",
+            "a,b;c\td",
+            "\r",
+            "\r\n",
+            "\n",
+            "\0",
+            "\x1c",
+        ]
+        + [
+            "\u2028",
+            "\ufeff",
+            "\ud800",
+            "é",
+            "😀",
+            "٣",
+            "'",
+            "\\",
+            "True",
+            "-0.0",
+            "1e400",
+            "query",
+            "question",
+            "line 1: ",
+        ]
     ),
 )
-names = st.one_of(nasty, st.sampled_from(["query", "metrics", "ragstone.facts", "ragstone.metadata", "results", "metadata"]))
+names = st.one_of(
+    nasty, st.sampled_from(["query", "metrics", "ragstone.facts", "ragstone.metadata", "results", "metadata"])
+)
 plain = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), nasty)
-values = st.recursive(plain | st.none(), lambda inner: st.lists(inner, max_size=2) | st.dictionaries(nasty, inner, max_size=2), max_leaves=4)
+values = st.recursive(
+    plain | st.none(),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(nasty, inner, max_size=2),
+    max_leaves=4,
+)
 grades = st.floats(-1e6, 1e6) | st.integers(-3, 3)
 chunk = st.fixed_dictionaries(
     {"text": nasty},
-    optional={"id": st.integers(0, 9) | nasty.map(lambda text: f"d{text}"), "score": grades, "source": nasty | st.none()},
+    optional={
+        "id": st.integers(0, 9) | nasty.map(lambda text: f"d{text}"),
+        "score": grades,
+        "source": nasty | st.none(),
+    },
 )
 claim = st.one_of(nasty, st.lists(nasty, min_size=1, max_size=3))
 verdict = st.sampled_from(["Entailment", "neutral", "CONTRADICTION"])
@@ -141,7 +197,12 @@ optional_fields = {
     "references": nasty | st.lists(nasty, max_size=3),
     "reference_contexts": st.lists(nasty, max_size=2),
     "relevance": st.dictionaries(st.integers(0, 5).map(lambda n: f"d{n}"), grades, max_size=3),
-    "facts": st.lists(st.fixed_dictionaries({"text": nasty}, optional={"kind": st.sampled_from(["citation", "statement"]), "source": nasty}), max_size=2),
+    "facts": st.lists(
+        st.fixed_dictionaries(
+            {"text": nasty}, optional={"kind": st.sampled_from(["citation", "statement"]), "source": nasty}
+        ),
+        max_size=2,
+    ),
     "answerable": st.booleans(),
     "documents": st.lists(nasty, max_size=2),
     "metadata": st.dictionaries(names, values, max_size=3),
@@ -229,7 +290,9 @@ def test_tables_in_memory_give_the_same_samples_as_the_file(name, hold, tmp_path
     rows = rows_of(name, tmp_path)
     keys = dict.fromkeys(key for row in rows for key in row)
     try:
-        held = hold([{key: row.get(key) for key in keys} for row in rows])  # some look for columns in the first row only
+        held = hold(
+            [{key: row.get(key) for key in keys} for row in rows]
+        )  # some look for columns in the first row only
     except (pa.ArrowException, pl.exceptions.PolarsError, TypeError) as error:
         pytest.skip(f"such rows cannot be held so: {error}")
     reader = open_reader(held)

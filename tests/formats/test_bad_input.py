@@ -46,7 +46,9 @@ def test_empty(tmp_path, content):
     assert complaint(save(tmp_path, content)) == "1 problem\n  is empty (there must be at least one sample)"
 
 
-@pytest.mark.parametrize(("content", "name"), [("[]", "d.json"), ("question,answer\n", "d.csv"), ('{"data": []}', "d.json")])
+@pytest.mark.parametrize(
+    ("content", "name"), [("[]", "d.json"), ("question,answer\n", "d.csv"), ('{"data": []}', "d.json")]
+)
 def test_no_rows(tmp_path, content, name):
     assert complaint(save(tmp_path, content, name)) == "1 problem\n  has no samples (there must be at least one)"
 
@@ -159,11 +161,13 @@ def test_line_of_200_megabytes(tmp_path):
 
 
 def test_csv_cell_that_is_not_json(tmp_path):
-    table = "question,contexts,references\na,\"[\"\"one\"\", \"\"two\"\"]\",x\nb,just one chunk,y\nc,\"['single', 'quotes']\",z\n"
+    table = (
+        'question,contexts,references\na,"[""one"", ""two""]",x\nb,just one chunk,y\nc,"[\'single\', \'quotes\']",z\n'
+    )
     assert complaint(save(tmp_path, table, "d.csv")) == (
         "2 problems\n"
-        "  line 3: contexts: is not a JSON list: 'just one chunk' (write lists as JSON: [\"first\", \"second\"])\n"
-        "  line 4: contexts: is not JSON: Expecting value: line 1 column 2 (char 1) (write lists as JSON: [\"first\", \"second\"])"
+        '  line 3: contexts: is not a JSON list: \'just one chunk\' (write lists as JSON: ["first", "second"])\n'
+        '  line 4: contexts: is not JSON: Expecting value: line 1 column 2 (char 1) (write lists as JSON: ["first", "second"])'
     )
 
 
@@ -209,8 +213,16 @@ def test_relevance_that_nothing_retrieved_is_a_note(tmp_path):
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [
-        ("contexts", ["a", {"text": "b"}], "mixes a mapping and text (make every chunk a text, or every chunk {text, id, score, source})"),
-        ("contexts", ["a", None], "mixes nothing and text (make every chunk a text, or every chunk {text, id, score, source})"),
+        (
+            "contexts",
+            ["a", {"text": "b"}],
+            "mixes a mapping and text (make every chunk a text, or every chunk {text, id, score, source})",
+        ),
+        (
+            "contexts",
+            ["a", None],
+            "mixes nothing and text (make every chunk a text, or every chunk {text, id, score, source})",
+        ),
         ("contexts", [1, 2.5], "entry 1 must be a text or {text, id, score, source}, got a number"),
         ("contexts", [{"text": "a"}, {"page_content": "b"}], "entry 2 has no text; its keys are page_content"),
         ("contexts", [{"text": "a", "score": "high"}], "entry 1 (score) must be a number, got 'high'"),
@@ -220,8 +232,16 @@ def test_relevance_that_nothing_retrieved_is_a_note(tmp_path):
         ("question", ["a"], "must be text, got a list"),
         ("references", ["a", {"b": 1}], "entry 2 must be text, got a mapping"),
         ("relevance", {"d1": "high"}, "the grade of 'd1' must be a number, got 'high'"),
-        ("relevance", [{"id": "d1", "grade": 1}, {"id": "d1", "grade": 2}], "grades 'd1' as 1 and as 2 (give each id one grade)"),
-        ("facts", [{"text": "a", "kind": "rumour"}], "entry 1 has the kind 'rumour' (a fact is a citation or a statement)"),
+        (
+            "relevance",
+            [{"id": "d1", "grade": 1}, {"id": "d1", "grade": 2}],
+            "grades 'd1' as 1 and as 2 (give each id one grade)",
+        ),
+        (
+            "facts",
+            [{"text": "a", "kind": "rumour"}],
+            "entry 1 has the kind 'rumour' (a fact is a citation or a statement)",
+        ),
         ("answerable", "perhaps", "must be true or false, got 'perhaps'"),
         ("metadata", "topic", "must be a mapping, got text (put single values into columns of their own)"),
         ("id", " ", "is empty (leave the field out and an id is made from the question)"),
@@ -249,7 +269,9 @@ def test_verdicts_that_do_not_fit_their_claims(tmp_path):
 
 def test_metadata_that_a_column_contradicts(tmp_path):
     row = GOOD | {"topic": "a", "metadata": {"topic": "b"}}
-    expected = "1 problem\n  line 1: metadata: holds 'topic', and there is a column 'topic' as well (rename one of the two)"
+    expected = (
+        "1 problem\n  line 1: metadata: holds 'topic', and there is a column 'topic' as well (rename one of the two)"
+    )
     assert complaint(save(tmp_path, [row])) == expected
 
 
@@ -292,9 +314,7 @@ def test_columns_that_fit_nothing(tmp_path):
 
 def test_map_of_an_unknown_column(tmp_path):
     path = save(tmp_path, [{"prompt": "a", "question": "b"}])
-    expected = (
-        "unknown column 'promt'. Did you mean prompt? The columns are: prompt, question. Use one of them in --map question=COLUMN."
-    )
+    expected = "unknown column 'promt'. Did you mean prompt? The columns are: prompt, question. Use one of them in --map question=COLUMN."
     assert complaint(path, UnknownNameError, renames={"question": "promt"}) == expected
 
 
@@ -305,7 +325,10 @@ def test_map_of_an_unknown_field(tmp_path):
 
 def test_map_of_one_column_to_two_fields(tmp_path):
     expected = "--map gives one column to two fields; map each column once"
-    assert complaint(save(tmp_path, [GOOD]), UsageError, renames={"question": "answer", "references": "answer"}) == expected
+    assert (
+        complaint(save(tmp_path, [GOOD]), UsageError, renames={"question": "answer", "references": "answer"})
+        == expected
+    )
 
 
 def test_unknown_format(tmp_path):
@@ -317,7 +340,9 @@ def test_unknown_format(tmp_path):
 
 
 def test_things_that_hold_no_samples():
-    with pytest.raises(UsageError, match=r"^cannot read samples from a generator; give a path, a list of dicts, or a pandas"):
+    with pytest.raises(
+        UsageError, match=r"^cannot read samples from a generator; give a path, a list of dicts, or a pandas"
+    ):
         read_dataset(row for row in [GOOD])
     with pytest.raises(UsageError, match="cannot read samples from a int"):
         read_dataset(5)

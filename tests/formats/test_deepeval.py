@@ -43,7 +43,10 @@ def test_older_and_newer_metadata_are_both_kept():
 
 
 def test_malformed():
-    rows = [{"input": "a", "actual_output": ["b"], "retrieval_context": "c"}, {"input": {"role": "user"}, "expected_output": "d"}]
+    rows = [
+        {"input": "a", "actual_output": ["b"], "retrieval_context": "c"},
+        {"input": {"role": "user"}, "expected_output": "d"},
+    ]
     with pytest.raises(InputError) as caught:
         read_dataset(rows)
     assert str(caught.value) == (

@@ -49,7 +49,11 @@ def test_question(inputs):
 
 
 def test_question_of_a_conversation_is_the_last_one():
-    messages = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "Why?"}]
+    messages = [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi"},
+        {"role": "user", "content": "Why?"},
+    ]
     sample = read_one(inputs={"messages": messages}, outputs="Because.")
     assert (sample.question, sample.metadata) == ("Why?", {"messages": messages})
 
@@ -73,8 +77,14 @@ def test_answer(outputs):
 
 @pytest.mark.parametrize("key", ["retrieved_context", "contexts", "documents"])
 def test_contexts(key):
-    documents = ["one", "two"], [{"doc_uri": "a", "content": "one"}], [{"page_content": "one", "metadata": {"doc_uri": "a"}}]
-    texts, mlflow, langchain = (read_one(inputs="Why?", outputs={"response": "x", key: chunks}).contexts for chunks in documents)
+    documents = (
+        ["one", "two"],
+        [{"doc_uri": "a", "content": "one"}],
+        [{"page_content": "one", "metadata": {"doc_uri": "a"}}],
+    )
+    texts, mlflow, langchain = (
+        read_one(inputs="Why?", outputs={"response": "x", key: chunks}).contexts for chunks in documents
+    )
     assert texts == [Chunk("one"), Chunk("two")]
     assert mlflow == langchain == [Chunk("one", "a")]
 
@@ -98,7 +108,11 @@ def test_record_id():
 def test_malformed():
     rows = [
         {"inputs": {"topic": "fares", "user": "ann"}, "outputs": {"usage": 5}},
-        {"inputs": "a", "outputs": "b", "expectations": {"expected_facts": 5, "expected_retrieved_context": "timetable.md"}},
+        {
+            "inputs": "a",
+            "outputs": "b",
+            "expectations": {"expected_facts": 5, "expected_retrieved_context": "timetable.md"},
+        },
         {"inputs": "c", "outputs": {"response": "d", "documents": [{"title": "x"}]}},
     ]
     with pytest.raises(InputError) as caught:

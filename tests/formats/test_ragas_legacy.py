@@ -35,7 +35,13 @@ def test_both_names_of_the_truth():
 
 
 def test_generated_test_set_has_the_contexts_of_its_questions():
-    row = {"question": "a", "contexts": ["b"], "ground_truth": "c", "evolution_type": "simple", "metadata": [{"page": 1}]}
+    row = {
+        "question": "a",
+        "contexts": ["b"],
+        "ground_truth": "c",
+        "evolution_type": "simple",
+        "metadata": [{"page": 1}],
+    }
     (sample,) = read_dataset([row])
     assert (sample.contexts, sample.reference_contexts) == (None, ["b"])
     assert sample.metadata == {"evolution_type": "simple", "metadata": [{"page": 1}]}

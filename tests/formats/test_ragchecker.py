@@ -68,13 +68,32 @@ def test_round_trip_of_the_tool_s_own_example(tmp_path, name):
 def test_orientation_of_the_tool_s_own_example():
     data = read_dataset(str(shared_data("ragchecker_example/checking_outputs.json")))
     lengths = {name: [len(row) for row in data.table[name].to_pylist()] for name in data.table.column_names[-6:]}
-    assert lengths["answer_claims"] == lengths["answer_claims_in_reference"] == lengths["answer_claims_in_contexts"] == [11, 5]
-    assert lengths["reference_claims"] == lengths["reference_claims_in_answer"] == lengths["reference_claims_in_contexts"] == [22, 8]
+    assert (
+        lengths["answer_claims"]
+        == lengths["answer_claims_in_reference"]
+        == lengths["answer_claims_in_contexts"]
+        == [11, 5]
+    )
+    assert (
+        lengths["reference_claims"]
+        == lengths["reference_claims_in_answer"]
+        == lengths["reference_claims_in_contexts"]
+        == [22, 8]
+    )
 
 
 def test_group_keys_and_other_keys_stay_as_they_are(tmp_path):
     document = {
-        "results": [{"query_id": "a", "query": "b", "gt_answer": "c", "response": "d", "retrieved_context": [], "metadata": {"x": 1}}],
+        "results": [
+            {
+                "query_id": "a",
+                "query": "b",
+                "gt_answer": "c",
+                "response": "d",
+                "retrieved_context": [],
+                "metadata": {"x": 1},
+            }
+        ],
         "overall_metrics": {"f1": 68.3},
         "retriever_metrics": {},
         "note": "ours",

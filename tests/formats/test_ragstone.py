@@ -57,7 +57,10 @@ def test_round_trip(tmp_path, ending):
 
 
 def test_csv_tells_an_absent_answer_from_an_empty_one(tmp_path):
-    rows = [{"id": str(i), "question": "q", "answer": answer} for i, answer in enumerate([None, "", "\\N", "\\\\N", '""', "null"])]
+    rows = [
+        {"id": str(i), "question": "q", "answer": answer}
+        for i, answer in enumerate([None, "", "\\N", "\\\\N", '""', "null"])
+    ]
     write_dataset(open_reader(rows).batches(), str(tmp_path / "copy.csv"))
     assert [sample.answer for sample in read_dataset(str(tmp_path / "copy.csv"))] == [row["answer"] for row in rows]
 
@@ -75,7 +78,9 @@ def test_jsonl_leaves_out_what_is_absent(tmp_path):
 
 
 def test_name_of_the_target_tells_what_to_write(tmp_path):
-    with pytest.raises(UsageError, match=r"copy.txt': a name that ends in .jsonl, .parquet or .csv tells what to write"):
+    with pytest.raises(
+        UsageError, match=r"copy.txt': a name that ends in .jsonl, .parquet or .csv tells what to write"
+    ):
         write_dataset(open_reader([{"question": "a"}]).batches(), str(tmp_path / "copy.txt"))
 
 

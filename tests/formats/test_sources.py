@@ -16,7 +16,12 @@ from ragstone.formats import open_reader, read_dataset
 from ragstone.formats.sources import Source
 
 ROWS = [
-    {"id": "1", "question": "Wann fährt die Fähre?", "answer": "Um acht.", "contexts": ["Sie fährt um acht.", "Zehn Euro."]},
+    {
+        "id": "1",
+        "question": "Wann fährt die Fähre?",
+        "answer": "Um acht.",
+        "contexts": ["Sie fährt um acht.", "Zehn Euro."],
+    },
     {"id": "2", "question": "What do adults pay?", "answer": "Ten.", "contexts": []},
 ]
 JSONL = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
@@ -112,12 +117,16 @@ def test_parquet_row_groups(tmp_path, rows):
 
 
 def test_parquet_with_other_types(tmp_path):
-    chunk = pa.struct([("text", pa.large_string()), ("id", pa.int32()), ("score", pa.decimal128(5, 2)), ("source", pa.string())])
+    chunk = pa.struct(
+        [("text", pa.large_string()), ("id", pa.int32()), ("score", pa.decimal128(5, 2)), ("source", pa.string())]
+    )
     columns = {
         "id": pa.array([7], pa.uint16()),
         "question": pa.array(["a"], pa.large_string()),
         "answer": pa.array(["b"]).dictionary_encode(),
-        "contexts": pa.array([[{"text": "c", "id": 3, "score": decimal.Decimal("0.25"), "source": None}]], pa.large_list(chunk)),
+        "contexts": pa.array(
+            [[{"text": "c", "id": 3, "score": decimal.Decimal("0.25"), "source": None}]], pa.large_list(chunk)
+        ),
         "references": pa.array([["d"]], pa.list_(pa.string(), 1)),
         "relevance": pa.array([[("3", 2)]], pa.map_(pa.string(), pa.int8())),
         "answerable": pa.array([1], pa.int8()),
@@ -141,7 +150,10 @@ def test_parquet_with_other_types(tmp_path):
 
 def test_struct_of_grades_names_only_the_ids_of_the_row(tmp_path):
     path = tmp_path / "data.parquet"
-    pq.write_table(pa.Table.from_pylist([{"question": "a", "relevance": {"d1": 1}}, {"question": "b", "relevance": {"d2": 2}}]), path)
+    pq.write_table(
+        pa.Table.from_pylist([{"question": "a", "relevance": {"d1": 1}}, {"question": "b", "relevance": {"d2": 2}}]),
+        path,
+    )
     assert [sample.relevance for sample in read_dataset(str(path))] == [{"d1": 1.0}, {"d2": 2.0}]
 
 
