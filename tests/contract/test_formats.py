@@ -19,6 +19,7 @@ from ragstone.formats.base import RowFormat, WritableFormat
 from ragstone.formats.catalogue import recognise
 from ragstone.formats.sources import Source
 from tests.formats.fixtures import fixture_of
+from tests.formats.strategies import rows
 
 FORMATS = formats()
 WRITABLE = {name: item for name, item in FORMATS.items() if isinstance(item, WritableFormat)}
@@ -129,102 +130,6 @@ def test_problems_of_a_broken_file_are_told_and_nothing_else_is_raised(name, tmp
 
 
 # Samples with nasty contents
-
-nasty = st.one_of(
-    st.text(max_size=8),
-    st.sampled_from(
-        [
-            "",
-            " ",
-            "\\N",
-            "\\\\N",
-            '"',
-            '""',
-            "[1]",
-            "[",
-            "{",
-            "null",
-            "NaN",
-            "=1+1",
-            "a,b;c\td",
-            "\r",
-            "\r\n",
-            "\n",
-            "\0",
-            "\x1c",
-        ]
-        + [
-            "\u2028",
-            "\ufeff",
-            "\ud800",
-            "é",
-            "😀",
-            "٣",
-            "'",
-            "\\",
-            "True",
-            "-0.0",
-            "1e400",
-            "query",
-            "question",
-            "line 1: ",
-        ]
-    ),
-)
-names = st.one_of(
-    nasty, st.sampled_from(["query", "metrics", "ragstone.facts", "ragstone.metadata", "results", "metadata"])
-)
-plain = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), nasty)
-values = st.recursive(
-    plain | st.none(),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(nasty, inner, max_size=2),
-    max_leaves=4,
-)
-grades = st.floats(-1e6, 1e6) | st.integers(-3, 3)
-chunk = st.fixed_dictionaries(
-    {"text": nasty},
-    optional={
-        "id": st.integers(0, 9) | nasty.map(lambda text: f"d{text}"),
-        "score": grades,
-        "source": nasty | st.none(),
-    },
-)
-claim = st.one_of(nasty, st.lists(nasty, min_size=1, max_size=3))
-verdict = st.sampled_from(["Entailment", "neutral", "CONTRADICTION"])
-optional_fields = {
-    "question": nasty | st.none(),
-    "answer": nasty | st.none(),
-    "references": nasty | st.lists(nasty, max_size=3),
-    "reference_contexts": st.lists(nasty, max_size=2),
-    "relevance": st.dictionaries(st.integers(0, 5).map(lambda n: f"d{n}"), grades, max_size=3),
-    "facts": st.lists(
-        st.fixed_dictionaries(
-            {"text": nasty}, optional={"kind": st.sampled_from(["citation", "statement"]), "source": nasty}
-        ),
-        max_size=2,
-    ),
-    "answerable": st.booleans(),
-    "documents": st.lists(nasty, max_size=2),
-    "metadata": st.dictionaries(names, values, max_size=3),
-}
-
-
-@st.composite
-def rows(draw):
-    """Rows with our names whose parts agree with each other."""
-    made = []
-    for number in range(draw(st.integers(1, 4))):
-        row = {"id": f"{number}:{draw(nasty)}|", **draw(st.fixed_dictionaries({}, optional=optional_fields))}
-        chunks = draw(st.none() | st.lists(nasty, max_size=3) | st.lists(chunk, max_size=3))
-        row["contexts"] = chunks
-        for side, other in (("answer", "reference"), ("reference", "answer")):
-            claims = draw(st.none() | st.lists(claim, max_size=2))
-            if claims is not None:
-                row[f"{side}_claims"] = claims
-                row[f"{side}_claims_in_{other}"] = [draw(verdict) for _ in claims]
-                row[f"{side}_claims_in_contexts"] = [[draw(verdict) for _ in chunks or ()] for _ in claims]
-        made.append(row)
-    return made
 
 
 @pytest.mark.parametrize(("name", "target"), HOLD_EVERYTHING, ids=[target for _, target in HOLD_EVERYTHING])

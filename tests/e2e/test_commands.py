@@ -1,5 +1,6 @@
 """Every command, as a user types it."""
 
+import io
 import json
 import os
 import subprocess
@@ -33,11 +34,11 @@ def test_demo(shell):
     assert json.loads((run / "run.json").read_text())["name"] == "harbour-better"
 
 
-def test_demo_suggests_commands_that_can_be_typed(shell, home):
+def test_demo_suggests_commands_that_can_be_typed(shell, environment, home):
     done = shell("demo", "worse", env={"PATH": "/usr/bin:/bin"})
-    [suggested] = [line.split("   ")[0].strip() for line in done.stdout.splitlines() if "demo better" in line]
-    again = subprocess.run(suggested, shell=True, cwd=home, capture_output=True, text=True)
-    assert again.returncode == 0, f"{suggested}: {again.stderr}"
+    [suggested] = [line.split("   ")[0].strip() for line in done.stdout.splitlines() if "metrics fact_recall" in line]
+    typed = subprocess.run(suggested, shell=True, cwd=home, env=environment, capture_output=True, text=True)
+    assert typed.returncode == 0, f"{suggested}: {typed.stderr}"
 
 
 def test_demo_of_another_system(cli, home):
@@ -59,10 +60,10 @@ def test_the_better_system_is_better(cli, home):
 # run
 
 
-def test_run(shell):
-    done = shell("run", "answers.jsonl", "-o", "out")
-    assert done.returncode == 0, done.stderr
-    assert "stored in out/runs/" in done.stdout
+def test_run(cli, home):
+    printed = cli("run", "answers.jsonl", "-o", "out")
+    assert printed.code == 0, printed.err
+    assert "stored in out/runs/" in printed.out
     [run] = runs("out")
     assert pq.read_table(run / "samples.parquet").num_rows == 2
 
@@ -134,13 +135,13 @@ def test_json_is_all_there_is_on_standard_output(shell):
     assert {"metric", "mean", "ci_low", "ci_high", "n_ok", "n_skipped", "n_failed", "reason"} <= set(told["summary"][0])
 
 
-def test_quiet_is_quiet(shell):
+def test_quiet_is_quiet(cli, home):
     Path("odd.jsonl").write_text('{"question": "q", "answer": "a", "references": ["a"], "contextz": ["a"]}\n')
-    assert "note: " in shell("run", "odd.jsonl").stderr
+    assert "note: " in cli("run", "odd.jsonl").err
     for options in (["--quiet"], ["-q", "--json"]):
-        done = shell("run", "odd.jsonl", *options)
-        assert done.returncode == 0
-        assert done.stderr == ""
+        printed = cli("run", "odd.jsonl", *options)
+        assert printed.code == 0
+        assert printed.err == ""
 
 
 def test_standard_input(shell):
@@ -149,10 +150,11 @@ def test_standard_input(shell):
     assert json.loads(done.stdout)["summary"][0]["n_ok"] == 1
 
 
-def test_standard_input_with_nothing_in_it(shell):
-    done = shell("run", "-", input="")
-    assert done.returncode == 2
-    assert "standard input" in done.stderr
+def test_standard_input_with_nothing_in_it(cli, home, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    printed = cli("run", "-")
+    assert printed.code == 2
+    assert "standard input" in printed.err
     assert runs() == []
 
 
@@ -239,12 +241,20 @@ def test_a_metrics_file(cli, home):
     ]
 
 
-@pytest.mark.parametrize("command", [["metrics"], ["metrics", "loudness"], ["metrics", "mine"]])
-def test_a_metrics_file_in_the_catalogue(shell, command):
+def test_a_metrics_file_in_the_catalogue(shell):
+    """In a process of its own: here everything is imported already, there the file comes first."""
     Path("mine.py").write_text(MINE)
-    done = shell(*command, "--metrics-file", "mine.py")
+    done = shell("metrics", "loudness", "--metrics-file", "mine.py")
     assert done.returncode == 0, done.stderr
     assert "How loud the answer is." in done.stdout
+
+
+@pytest.mark.parametrize("command", [["metrics"], ["metrics", "mine"]])
+def test_a_metrics_file_among_the_others(cli, home, command):
+    Path("mine.py").write_text(MINE)
+    printed = cli(*command, "--metrics-file", "mine.py")
+    assert printed.code == 0, printed.err
+    assert "How loud the answer is." in printed.out
 
 
 @pytest.mark.parametrize(
@@ -254,7 +264,7 @@ def test_a_metrics_file_in_the_catalogue(shell, command):
         ("def broken(:\n", "line 1: SyntaxError"),
         ("x = 1\n\n1 / 0\n", "line 3: ZeroDivisionError"),
         ("import nowhere_to_be_found\n", "ModuleNotFoundError"),
-        (MINE.replace("loudness", "Loud-ness"), "'Loud-ness' is not a good name"),
+        (MINE.replace('"loudness"', '"Loud-ness"'), "'Loud-ness' is not a good name"),
         (MINE.replace('"loudness"', '"token_f1"'), "'token_f1' is already defined"),
         (MINE.replace("shout: str, weight", "shuot: str, weight"), "Did you mean shout"),
         (MINE.replace("-> str:\n    return answer", ":\n    return answer"), "must say what it returns"),
@@ -273,12 +283,12 @@ def test_a_metrics_file_that_is_wrong(cli, home, content, words):
 # metrics
 
 
-def test_the_catalogue(shell):
-    done = shell("metrics")
-    assert done.returncode == 0
-    assert "recall[@k]" in done.stdout
-    assert "sets for -m: " in done.stdout
-    assert ESCAPE not in done.stdout
+def test_the_catalogue(cli):
+    printed = cli("metrics")
+    assert printed.code == 0
+    assert "recall[@k]" in printed.out
+    assert "sets for -m: " in printed.out
+    assert ESCAPE not in printed.out
 
 
 @pytest.mark.parametrize("name", ["recall", "fact_recall", "dial.recall", "lexical.token_f1", "unitxt.faithfulness"])
@@ -393,10 +403,17 @@ def test_doctor_shows_no_secret(cli, monkeypatch, options):
         assert "OPENAI_API_KEY" in printed.out
 
 
-def test_doctor_of_a_core_install(shell):
-    done = shell("doctor")
-    assert done.returncode == 0
-    assert "all is well" in done.stdout
+def test_doctor_of_a_healthy_install(cli):
+    printed = cli("doctor")
+    assert printed.code == 0
+    assert "all is well" in printed.out
+
+
+def test_doctor_of_a_sick_install(cli, monkeypatch):
+    monkeypatch.setattr("ragstone.cli.doctor.CORE", ("numpy", "nowhere-to-be-found"))
+    printed = cli("doctor")
+    assert printed.code == 1
+    assert "missing: pip install nowhere-to-be-found" in printed.out
 
 
 def test_version(cli):
@@ -436,15 +453,14 @@ def test_head_ends_it_without_a_word(environment, home):
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("command", [["metrics"], ["run", "answers.jsonl", "-q"], ["validate", "answers.jsonl"]])
-def test_a_reader_that_is_gone_already(environment, home, command):
+def test_a_reader_that_is_gone_already(environment, home):
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([*COMMAND, *command], env=environment, stdout=writing, stderr=subprocess.PIPE, text=True)
+    command = [*COMMAND, "run", "answers.jsonl", "-q"]
+    done = subprocess.run(command, env=environment, stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
-    assert "Traceback" not in done.stderr
-    assert "Exception ignored" not in done.stderr
-    assert "bug" not in done.stderr
+    assert done.stderr == ""
+    assert len(runs()) == 1
 
 
 def test_a_full_disk_behind_standard_output(environment, home):
@@ -456,23 +472,9 @@ def test_a_full_disk_behind_standard_output(environment, home):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_a_terminal_that_cannot_show_every_letter(shell, encoding):
-    done = shell("run", "answers.jsonl", env={"PYTHONIOENCODING": encoding}, text=False)
-    assert done.returncode == 0, done.stderr
-    assert b"token_f1" in done.stdout
-    assert b"stored in" in done.stdout
-
-
-def test_the_place_where_one_stands_does_not_matter(shell, environment, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    done = subprocess.run(
-        [*COMMAND, "run", "../answers.jsonl", "-o", "../out", "-q"],
-        cwd=elsewhere,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert list(elsewhere.iterdir()) == []
-    assert len(runs("out")) == 1
+def test_a_terminal_that_cannot_show_every_letter(cli, home, monkeypatch, encoding):
+    screen = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(screen, encoding))
+    assert cli("run", "answers.jsonl").code == 0
+    assert b"token_f1" in screen.getvalue()
+    assert b"stored in" in screen.getvalue()

@@ -98,5 +98,7 @@ def test_parquet_without_rows_is_a_parquet_file(tmp_path):
 
 
 def test_format_that_is_only_read(tmp_path):
-    with pytest.raises(UsageError, match="the format ragas is read but not written; these are: .*ragchecker.*ragstone"):
+    with pytest.raises(
+        UsageError, match=r"the format ragas is read but not written; these are: .*ragchecker.*ragstone"
+    ):
         write_dataset([], str(tmp_path / "copy.jsonl"), "ragas")

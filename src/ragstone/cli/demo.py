@@ -37,6 +37,8 @@ def _say_what_next(other: str) -> None:
     import sys
 
     ragstone = "ragstone" if shutil.which("ragstone") else sys.argv[0]
+    if ragstone.endswith("__main__.py"):
+        ragstone = f"{sys.executable} -m ragstone"
     steps = [
         (f"{ragstone} demo {other}", "the other system of the example"),
         (f"{ragstone} metrics fact_recall", "what a metric means and when it misleads"),

@@ -44,7 +44,7 @@ def _print_all(found: list[MetricCard]) -> None:
     screen = console()
     for family in dict.fromkeys(card.family for card in found):
         table = Table(
-            box=None, pad_edge=False, title=family, title_justify="left", title_style="bold", header_style="dim"
+            box=None, pad_edge=False, title=Text(family), title_justify="left", title_style="bold", header_style="dim"
         )
         for head in ("metric", "range", "needs", "meaning"):
             table.add_column(head, no_wrap=head in ("metric", "range"))
@@ -53,7 +53,7 @@ def _print_all(found: list[MetricCard]) -> None:
                 table.add_row(*map(Text, (card.usage, card.range, ", ".join(card.needs), card.meaning)))
         screen.print(table)
         screen.print()
-    screen.print(f"sets for -m: {', '.join(set_names())}, all")
+    screen.print(Text(f"sets for -m: {', '.join(set_names())}, all"))
     screen.print("ragstone metrics NAME tells more about one.")
 
 
@@ -64,7 +64,7 @@ def _print_one(card: MetricCard) -> None:
     from ragstone.cli.screen import console
 
     screen = console()
-    screen.print(f"[bold]{card.name}[/bold]  {card.family}\n")
+    screen.print(Text.assemble((card.name, "bold"), f"  {card.family}\n"))
     screen.print(Text(card.meaning))
     if card.details:
         screen.print(Text(card.details))

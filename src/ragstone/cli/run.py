@@ -90,7 +90,7 @@ def show_run(data: Any, metrics: list[str], out: str, options: dict[str, Any], j
         screen = console()
         screen.print()
         screen.print(run_report(finished))
-        screen.print(f"\nstored in {finished.path}", soft_wrap=True)
+        typer.echo(f"\nstored in {finished.path}")
     return finished
 
 
