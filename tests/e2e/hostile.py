@@ -38,7 +38,6 @@ FILES: dict[str, bytes] = {
     "trailing_comma.json": b'[{"question": "q"},]',
     "single_quotes.jsonl": b"{'question': 'q'}\n",
     "two_on_a_line.jsonl": f"{GOOD}{GOOD}\n".encode(),
-    "nan.jsonl": b'{"question": "q", "contexts": [{"text": "t", "score": NaN}]}\n',
     "infinity.jsonl": b'{"question": "q", "relevance": {"a": Infinity}}\n',
     "huge_number.jsonl": b'{"question": "q", "relevance": {"a": 1e999}}\n',
     "huge_integer.jsonl": b'{"question": "q", "relevance": {"a": ' + b"9" * 400 + b"}}\n",

@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ragstone.data.columns import Gaps, Ragged, Rows
 from ragstone.data.types import Sample
@@ -554,6 +556,56 @@ def test_async_exceptions_stay_with_their_rows():
     found = scores(samples("a", "bad", "cancelled", "skip"), "mood")
     assert [score[1] for score in found] == [OK, "failed", "failed", "skipped"]
     assert found[1][2] == "TimeoutError"
+
+
+BEHAVIOURS = {
+    "good": (1.0, "ok"),
+    "zero": (0.0, "ok"),
+    "nan": (float("nan"), "failed"),
+    "large": (7.0, "failed"),
+    "raise": (ValueError("raised"), "failed"),
+    "skip": (Skip("skipped"), "skipped"),
+}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.sampled_from([*BEHAVIOURS, None]), min_size=1, max_size=12))
+def test_every_mix_of_rows_gives_each_row_its_own_status_in_every_shape(catalogue, rows):
+    def behave(answer):
+        result = BEHAVIOURS[answer][0]
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def plain(answer: str) -> float:
+        return behave(answer)
+
+    def columnar(answer):
+        return np.array([behave(text) for text in answer.to_pylist()])
+
+    def over_evidence(behaviour: float) -> float:
+        return behaviour
+
+    async def behaviour(answer: str) -> float:
+        await asyncio.sleep(0)
+        return behave(answer)
+
+    metric("by_row")(plain)
+    metric("by_column", columnar=True)(columnar)
+    metric("by_evidence")(over_evidence)
+    evidence(behaviour)
+    result = walk([Sample(id=str(row), question="q", answer=answer) for row, answer in enumerate(rows)], *names(rows))
+    expected = ["skipped" if answer is None else BEHAVIOURS[answer][1] for answer in rows]
+    for cells in result.cells.values():
+        scored = [cells[row] for row in range(len(rows))]
+        assert [score.status for score in scored] == expected
+        assert all(score.value in (None, 0.0, 1.0) for score in scored)
+        assert all((score.reason is None) == (score.status == "ok") for score in scored)
+
+
+def names(rows):
+    """The metrics that can be planned: none where no row has an answer."""
+    return ("by_row", "by_column", "by_evidence") if any(row is not None for row in rows) else ()
 
 
 def test_one_function_that_needs_nothing():

@@ -362,6 +362,23 @@ def test_parts_put_together_are_the_whole(rows, tmp_path):
     assert run.summary()["echoed"].n_ok == rows
 
 
+@pytest.mark.usefixtures("catalogue")
+def test_more_rows_than_fit_one_part():
+    """Plain metrics are computed a row group at a time."""
+
+    @metric("number", bounds=(0, None))
+    def number(answer: str) -> float:
+        return float(answer)
+
+    data = [{"id": f"s{row}", "question": "q", "answer": str(row)} for row in range(20_001)]
+    told = []
+    run = ragstone.evaluate(data, "number", progress=told.append)
+    assert [step.done for step in told if step.stage == "evaluating"] == [0, 10_000, 20_000, 20_001]
+    assert run.scores["sample_id"].to_pylist() == [row["id"] for row in data]
+    assert run.scores["value"].to_pylist() == [float(row["answer"]) for row in data]
+    assert run.summary()["number"].mean == 10_000.0
+
+
 def test_code_revision_is_unknown_without_git(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     assert evaluation._code_revision() is None

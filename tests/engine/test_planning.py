@@ -6,6 +6,7 @@ from typing import TypedDict
 
 import pytest
 
+import ragstone
 from ragstone.data.types import Claim, Sample
 from ragstone.engine.planning import make_plan
 from ragstone.errors import DefinitionError
@@ -277,12 +278,41 @@ def test_given_evidence_is_not_made_again():
     assert made.metrics[0].signature == "claims|v1"
 
 
+def test_rows_without_the_given_evidence_are_skipped():
+    @metric("claims", bounds=(0, None))
+    def claims(answer_claims: list[Claim]) -> float:
+        return len(answer_claims)
+
+    rows = [{"id": "1", "answer": "a", "answer_claims": ["x", "y"]}, {"id": "2", "answer": "b"}]
+    found = ragstone.evaluate(rows, "claims").scores.to_pylist()
+    assert [(row["value"], row["reason"]) for row in found] == [(2.0, None), (None, "no answer claims")]
+    assert ragstone.evaluate(rows[1:], "claims").info["skipped"] == {"claims": "needs answer_claims, which no row has"}
+
+
 def test_signatures_name_evidence_versions_and_tools():
     made = plan("fact_recall@3", present=("facts", "contexts"), tools=MATCHER)
     signature = made.metrics[0].signature.split("|")
     assert signature[:2] == ["fact_recall@3", "v1"]
     assert {"fact_matches/1", "fact_ranks/1", "matcher:exact/1"} <= set(signature)
     assert made.evidence[0].signature == "fact_matches/1|matcher:exact/1"
+
+
+def test_evidence_may_sign_with_more_than_its_version():
+    """What it says is asked when a run is planned, so that nothing is loaded at import."""
+    asked = []
+
+    @evidence(signature=lambda: asked.append(1) or "library:2.6")
+    def counted(answer: str) -> int:
+        return len(answer)
+
+    @metric("signed", bounds=(0, None))
+    def signed(counted: int) -> float:
+        return counted
+
+    assert not asked
+    made = plan("signed")
+    assert made.metrics[0].signature == "signed|v1|counted/1(library:2.6)"
+    assert made.evidence[0].signature == "counted/1(library:2.6)"
 
 
 def test_a_new_version_of_evidence_changes_the_signature_of_what_rests_on_it():

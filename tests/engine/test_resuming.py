@@ -175,6 +175,16 @@ def test_a_stray_file_among_runs_and_parts_is_no_obstacle(judge, interrupted, tm
     assert notes == []
 
 
+@pytest.mark.parametrize("content", ["{}", "[]", '{"fingerprint": "other"}'])
+def test_a_plan_that_is_not_ours_is_passed_over(judge, interrupted, tmp_path, content):
+    """As a later or earlier version of Ragstone may have written it."""
+    stranger = tmp_path / "runs" / "99990101-000000-aaaa"
+    stranger.mkdir()
+    (stranger / "plan.json").write_text(content)
+    run, _ = resume(tmp_path)
+    assert run.id == interrupted.name
+
+
 def test_a_full_disk_keeps_the_finished_parts(judge, tmp_path, monkeypatch):
     """The manifest is the last file of all."""
     written = []

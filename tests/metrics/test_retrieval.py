@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.data.types import Sample, Score
@@ -150,6 +150,7 @@ def test_equals_the_plain_reimplementation(batch):
             assert {cell.reason for cell in cells.values()} <= {None, NOTHING}
 
 
+@settings(max_examples=15)
 @given(batches, st.randoms(use_true_random=False))
 def test_a_row_does_not_know_its_neighbours(batch, random):
     found = score(batch, *METRICS)

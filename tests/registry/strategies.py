@@ -9,7 +9,7 @@ _KINDS = {
     int: st.integers(),
     float: st.floats(allow_nan=False, allow_infinity=False),
     bool: st.booleans(),
-    str: st.text(),
+    str: st.text() | st.text("'\"\\,()[]=@ a1"),
     type(None): st.none(),
 }
 

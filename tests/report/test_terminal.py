@@ -113,6 +113,21 @@ def test_no_colour_means_no_escape_codes():
     assert "\x1b" not in draw(run)
 
 
+@pytest.mark.parametrize("width", [70, 80, 95, 110, 200])
+def test_a_narrow_terminal_loses_the_pictures_and_no_number(width):
+    """80 columns are what most terminals open with: the first table that anybody sees."""
+    names = ["fact_recall@10", "k_precision"]
+    text = draw(fake(*(row(name, ok=10_000, skipped=2, failed=3) for name in names)), width)
+    lines = {line.split()[0]: line.split() for line in text.splitlines() if line.startswith("  ")}
+    for name in names:
+        assert [word for word in lines[name] if "━" not in word] == [
+            *(name, "↑", "0.500", "0.250", "–", "0.750"),
+            *("10000", "2", "3"),
+        ]
+    assert ("●" in text) == (width >= 95)
+    assert "…" not in text
+
+
 @pytest.mark.parametrize("width", [20, 40, 80, 300])
 def test_any_width(width):
     text = draw(fake(row("a_rather_long_name_of_a_metric(with=parameters)@10"), row("b", reason="x" * 500)), width)

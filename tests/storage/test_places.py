@@ -40,6 +40,11 @@ def test_a_url_must_name_something(url):
         open_place(url)
 
 
+def test_an_empty_path_is_not_the_folder_one_stands_in():
+    with pytest.raises(UsageError, match="empty path"):
+        open_place("")
+
+
 def test_an_unknown_scheme_is_told():
     with pytest.raises(UsageError, match=r"cannot open 'nonsense://x'.*nonsense"):
         open_place("nonsense://x")

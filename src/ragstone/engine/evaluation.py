@@ -145,8 +145,7 @@ def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], 
     """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none."""
     for folder in unfinished_runs(root):
         plan = read_json(folder.plan)
-        plan.pop("created_at")
-        if plan == identity:
+        if isinstance(plan, dict) and {**identity, "created_at": plan.get("created_at")} == plan:
             fresh.discard()
             return folder
     if note:

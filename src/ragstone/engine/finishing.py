@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 from ragstone.data.codec import arrow_type
 from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.data.summary import ALL, Summary, SummaryRow
+from ragstone.engine.calls import Refused, explain
 from ragstone.engine.planning import MetricStep, Plan
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.resampling import bootstrap_sums, jackknife
@@ -27,6 +29,7 @@ class _Column:
     """What is gathered about one metric over all parts."""
 
     values: list[np.ndarray] = field(default_factory=list)
+    ok: list[np.ndarray] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
 
@@ -63,6 +66,7 @@ def _gather(table: pa.Table, columns: dict[str, _Column]) -> None:
     for position, column in enumerate(columns.values()):
         piece = table.slice(position * rows, rows)
         column.values.append(piece["value"].drop_null().to_numpy())
+        column.ok.append(piece["value"].is_valid().to_numpy())
         column.counts.update(_counts(piece["status"]))
         column.reasons.update(_counts(piece["reason"]))
 
@@ -72,8 +76,11 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
 
 
 def _summarise(step: MetricStep, column: _Column, folder: RunFolder) -> SummaryRow:
-    values = np.concatenate(column.values) if column.values else np.zeros(0)
-    score, interval = (_corpus_score if step.metric.spec.corpus else _mean_score)(step, values, folder)
+    reason = _main_reasons(column.reasons.most_common(2))
+    try:
+        score, interval = (_corpus_score if step.metric.spec.corpus else _mean_score)(step, column, folder)
+    except Refused as refused:
+        score, interval, reason = None, None, "; ".join(filter(None, [str(refused), reason]))
     return SummaryRow(
         metric=step.name,
         slice=ALL,
@@ -83,27 +90,47 @@ def _summarise(step: MetricStep, column: _Column, folder: RunFolder) -> SummaryR
         n_ok=column.counts["ok"],
         n_skipped=column.counts["skipped"],
         n_failed=column.counts["failed"],
-        reason=_main_reasons(column.reasons.most_common(2)),
+        reason=reason,
     )
 
 
-def _mean_score(step: MetricStep, values: np.ndarray, _folder: RunFolder) -> tuple[float | None, Interval | None]:
+def _mean_score(step: MetricStep, column: _Column, _folder: RunFolder) -> tuple[float | None, Interval | None]:
+    values = np.concatenate(column.values) if column.values else np.zeros(0)
     mean = float(values.mean()) if len(values) else None
     return mean, mean_interval(values, bounds=step.metric.spec.bounds)
 
 
-def _corpus_score(step: MetricStep, values: np.ndarray, folder: RunFolder) -> tuple[float | None, Interval | None]:
-    """The score of all rows together, from the statistics that were kept of each."""
+def _corpus_score(step: MetricStep, column: _Column, folder: RunFolder) -> tuple[float | None, Interval | None]:
+    """The score of all rows with an ok cell together, from the statistics that were kept of each."""
     corpus = step.metric.spec.corpus
-    if corpus is None or not len(values):
+    if corpus is None or not column.counts["ok"]:
         return None, None
-    kept = read_table(folder.evidence(corpus.statistics), ["value"])["value"].drop_null()
+    # Scores and evidence are stored in the order of the samples.
+    kept = read_table(folder.evidence(corpus.statistics), ["value"])["value"].filter(np.concatenate(column.ok))
     score = partial(corpus.score, **dict(step.metric.settings))
-    if not corpus.additive:
+    try:
+        if corpus.additive:
+            statistics = _same_lengths(kept)
+            return _finite(score(statistics.sum(axis=0))), bootstrap_sums(statistics, score)
         rows = list(kept.to_numpy())
-        return float(score(rows)), jackknife(rows, score, bounds=step.metric.spec.bounds)
-    statistics = kept.combine_chunks().flatten().to_numpy().reshape(len(kept), -1)
-    return float(score(statistics.sum(axis=0))), bootstrap_sums(statistics, score)
+        return _finite(score(rows)), jackknife(rows, score, bounds=step.metric.spec.bounds)
+    except Exception as error:
+        raise Refused(f"there is no score of all rows together: {explain(error).reason}") from error
+
+
+def _finite(score: Any) -> float:
+    if not np.isfinite(value := float(score)):
+        raise Refused(f"it is {value}, which is no number")
+    return value
+
+
+def _same_lengths(kept: pa.ChunkedArray) -> np.ndarray:
+    """Lists of numbers as an array, a row a list."""
+    shortest, longest = pc.min_max(pc.list_value_length(kept)).as_py().values()
+    if shortest != longest:
+        raise Refused(f"its statistics have {shortest} to {longest} numbers, not always as many")
+    statistics: np.ndarray = kept.combine_chunks().flatten().to_numpy().reshape(len(kept), -1)
+    return statistics
 
 
 def _main_reasons(most: Iterable[tuple[str, int]]) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ragstone.data.codec import arrow_type
-from ragstone.data.schema import FIELDS
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
 from ragstone.errors import DefinitionError, nearest
 from ragstone.registry import CATALOGUE, Catalogue, EvidenceSpec, Metric
 
@@ -136,6 +136,8 @@ class _Planner:
             _check_storable(spec, need)
             below = self._close(spec.needs, f"evidence '{spec.name}'", may_use_tools=True, path=(*path, need))
             return {**below, need: spec}
+        if need in GIVEN_EVIDENCE:
+            raise _Missing(f"needs {need}, which no row has")
         if need in self._tools or need in TOOLS:
             self._check_tool(need, who, may_use_tools)
             return {}
@@ -165,14 +167,13 @@ class _Planner:
     def _evidence_step(self, spec: EvidenceSpec) -> EvidenceStep:
         chain = self._close(spec.needs, f"evidence '{spec.name}'", may_use_tools=True, path=(spec.name,))
         fields = {need for part in (*chain.values(), spec) for need in part.needs if need in self._present}
-        own = f"{spec.name}/{spec.version}"
-        signature = self._sign(own, {**chain, spec.name: spec})
+        signature = self._sign(spec.stamp, {**chain, spec.name: spec})
         return EvidenceStep(spec, tuple(self._wanted[spec.home]), tuple(sorted(fields)), signature)
 
     def _sign(self, own: str, chain: Mapping[str, EvidenceSpec]) -> str:
         """How a value was made: the thing itself, the evidence that it rests on, the tools that made that."""
         specs = {spec.home: spec for spec in chain.values()}
-        parts = [f"{spec.name}/{spec.version}" for spec in specs.values()]
+        parts = [spec.stamp for spec in specs.values()]
         tools = sorted({need for spec in specs.values() for need in spec.needs if need in self._tools})
         parts += [f"{tool}:{self._tools[tool].signature}" for tool in tools]
         return "|".join(dict.fromkeys([own, *parts]))

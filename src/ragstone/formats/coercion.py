@@ -81,7 +81,7 @@ def _chunks(value: Any) -> list[dict[str, Any]]:
 def _chunk(value: Any) -> dict[str, Any]:
     if type(value) is not dict and not isinstance(value, Mapping):  # asking an abstract class is slow
         raise Unfit(f"must be a text or {{text, id, score, source}}, got {kind_of(value)}")
-    text = value.get("text")
+    text = plain(value.get("text"))
     if text is None:
         raise Unfit(f"has no text; its keys are {', '.join(map(str, value)) or 'none'}")
     chunk: dict[str, Any] = {"text": _text(text)}
@@ -183,6 +183,8 @@ def _verdict_matrix(value: Any) -> list[list[str]]:
 
 
 def _number(value: Any) -> float:
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise Unfit(f"must be a number, got {kind_of(value)}")
     try:

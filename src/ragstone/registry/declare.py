@@ -78,7 +78,12 @@ def metric(
 def evidence(function: Function, /) -> Function: ...
 @overload
 def evidence(
-    *, yields: Sequence[str] = (), columnar: bool = False, transient: bool = False, version: int = 1
+    *,
+    yields: Sequence[str] = (),
+    columnar: bool = False,
+    transient: bool = False,
+    version: int = 1,
+    signature: Callable[[], str] | None = None,
 ) -> Callable[[Function], Function]: ...
 def evidence(
     function: Function | None = None,
@@ -88,11 +93,13 @@ def evidence(
     columnar: bool = False,
     transient: bool = False,
     version: int = 1,
+    signature: Callable[[], str] | None = None,
 ) -> Function | Callable[[Function], Function]:
     """Register a function that derives evidence; its name is the name that others ask for.
 
     With `yields` one call makes several pieces and returns a mapping of them; a parameter called `wanted` is
     given the set of pieces that somebody needs. Transient evidence (tokens, say) is cheap and is not stored.
+    What else decides the values (a library's version) is what `signature` returns; scores carry it.
     """
 
     def register(function: Function) -> Function:
@@ -117,6 +124,7 @@ def evidence(
                 yields=pieces,
                 transient=transient,
                 wants_pieces=wants_pieces,
+                signature=signature,
             )
         )
         return function

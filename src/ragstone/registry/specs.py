@@ -99,6 +99,13 @@ class EvidenceSpec(FunctionSpec):
     yields: tuple[str, ...]
     transient: bool
     wants_pieces: bool
+    # What else decides the values (a library's version, its settings); asked when a run is planned, not at import.
+    signature: Callable[[], str] | None = None
+
+    @property
+    def stamp(self) -> str:
+        """Its part of the signature of every score that rests on it."""
+        return f"{self.name}/{self.version}" + (f"({self.signature()})" if self.signature else "")
 
     def annotation_of(self, piece: str) -> Any:
         """The Python type of one piece, from the return annotation; for several pieces a TypedDict-like mapping."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -13,27 +13,45 @@ from ragstone.data.summary import SummaryRow
 from ragstone.storage.runs import Run
 
 _STRIP = 24
+_ANY_WIDTH = 10_000
 _DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
 
 def run_report(run: Run) -> RenderableType:
     """The summary of a run."""
-    rows = list(run.summary())
-    metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("metric", no_wrap=True)
-    table.add_column("mean", justify="right")
-    table.add_column("95 % interval", justify="right")
-    table.add_column(f"0{' ' * (_STRIP - 2)}1", no_wrap=True)
-    table.add_column("scored", justify="right")
-    table.add_column("skipped", justify="right")
-    table.add_column("failed", justify="right")
-    for part in dict.fromkeys(_part(metrics[row.metric]) for row in rows if row.metric in metrics):
-        table.add_row(Text(part, style="bold"))
-        for row in rows:
-            if row.metric in metrics and _part(metrics[row.metric]) == part:
-                table.add_row(*_cells(row, metrics[row.metric]))
-    return Group(table, *_remarks(rows, metrics))
+    return _Report(list(run.summary()), {metric["metric"]: metric for metric in run.info["metrics"]})
+
+
+class _Report:
+    """Fits the width of the terminal: where it is narrow the pictures go, not the numbers."""
+
+    def __init__(self, rows: list[SummaryRow], metrics: Mapping[str, Any]) -> None:
+        self._rows = rows
+        self._metrics = metrics
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = self._table(pictures=True)
+        if console.measure(table, options=options.update(max_width=_ANY_WIDTH)).maximum > options.max_width:
+            table = self._table(pictures=False)
+        yield table
+        yield from _remarks(self._rows, self._metrics)
+
+    def _table(self, pictures: bool) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        table.add_column("metric", overflow="fold")
+        table.add_column("mean", justify="right", no_wrap=True)
+        table.add_column("95 % interval", justify="right", no_wrap=True)
+        if pictures:
+            table.add_column(f"0{' ' * (_STRIP - 2)}1", no_wrap=True)
+        for head in ("scored", "skipped", "failed"):
+            table.add_column(head, justify="right", no_wrap=True)
+        known = [(row, self._metrics[row.metric]) for row in self._rows if row.metric in self._metrics]
+        for part in dict.fromkeys(_part(metric) for _, metric in known):
+            table.add_row(Text(part, style="bold"))
+            for row, metric in known:
+                if _part(metric) == part:
+                    table.add_row(*_cells(row, metric, pictures))
+        return table
 
 
 def _part(metric: Mapping[str, Any]) -> str:
@@ -43,12 +61,13 @@ def _part(metric: Mapping[str, Any]) -> str:
     return str(metric["judges"] or "other")
 
 
-def _cells(row: SummaryRow, metric: Mapping[str, Any]) -> list[RenderableType]:
+def _cells(row: SummaryRow, metric: Mapping[str, Any], pictures: bool) -> list[RenderableType]:
+    picture = [_strip(row) if metric["bounds"] == [0.0, 1.0] else ""] if pictures else []
     return [
         Text(f"  {row.metric} {_DIRECTION[metric['better']]}"),
         "–" if row.mean is None else f"{row.mean:.3f}",
         "–" if row.ci_low is None or row.ci_high is None else f"{row.ci_low:.3f} – {row.ci_high:.3f}",
-        _strip(row) if metric["bounds"] == [0.0, 1.0] else "",
+        *picture,
         str(row.n_ok),
         Text(str(row.n_skipped), style="dim" if not row.n_skipped else "yellow"),
         Text(str(row.n_failed), style="dim" if not row.n_failed else "bold red"),

@@ -145,6 +145,8 @@ class Place:
 def open_place(url: str | os.PathLike[str]) -> Place:
     """A local path, `s3://bucket/key`, or any URL that fsspec knows."""
     text = os.fspath(url)
+    if not text:
+        raise UsageError("an empty path was given. If it comes from a variable, check that it is set.")
     scheme = _SCHEME.match(text)
     if not scheme:
         return Place(fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text)), text)

@@ -1,0 +1,186 @@
+"""Translation edit rate: insertions, deletions, replacements and moves of blocks that turn one text into another.
+
+The search of Tercom (Snover et al. 2006) as sacrebleu does it, with the same limits and the same preferences, so that
+the counts are the same; but all moves of a round are tried at once, as rows of one array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+# The limits of Tercom and sacrebleu: they are part of the definition.
+_LONGEST_MOVE = 10
+_FARTHEST_MOVE = 50
+_BEAM = 25
+_MOST_MOVES_TRIED = 1000
+_FAR = 1 << 29
+
+
+class _Move(NamedTuple):
+    """A block of the text and the place before which it is put."""
+
+    length: int
+    start: int
+    target: int
+
+
+class _Alignment(NamedTuple):
+    """Where each word of the reference stands in the text, and how many words are wrong before each place of both."""
+
+    distance: int
+    place: list[int]
+    wrong_in_text: list[int]
+    wrong_in_reference: list[int]
+
+
+def count_edits(text: Sequence[str], reference: Sequence[str]) -> int:
+    """How many edits turn the words of the text into those of the reference, where moving a block counts as one."""
+    if not reference:
+        return len(text)
+    number: dict[str, int] = {}
+    current = [number.setdefault(word, len(number)) for word in text]
+    target = np.array([number.setdefault(word, len(number)) for word in reference], dtype=np.int32)
+    places: dict[int, list[int]] = {}
+    for place, word in enumerate(target.tolist()):
+        places.setdefault(word, []).append(place)
+    moved = tried = 0
+    while True:
+        alignment = _align(current, target)
+        moves = list(_moves(current, target.tolist(), places, alignment, _MOST_MOVES_TRIED - tried))
+        tried += len(moves)
+        if not moves or tried >= _MOST_MOVES_TRIED:
+            return moved + alignment.distance
+        better = _best_move(current, target, moves, alignment.distance)
+        if better is None:
+            return moved + alignment.distance
+        moved, current = moved + 1, better
+
+
+def _moves(
+    text: list[int], reference: list[int], places: dict[int, list[int]], alignment: _Alignment, limit: int
+) -> Iterator[_Move]:
+    """The moves that put words of the text, wrong where they are, to where the reference has them and the text does not."""
+    count = 0
+    for start, word in enumerate(text):
+        for place in places.get(word, ()):
+            if abs(place - start) > _FARTHEST_MOVE:
+                continue
+            for length in range(1, 1 + _common(text, start, reference, place)):
+                if (
+                    alignment.wrong_in_text[start + length] > alignment.wrong_in_text[start]
+                    and alignment.wrong_in_reference[place + length] > alignment.wrong_in_reference[place]
+                    and not start <= alignment.place[place] < start + length
+                ):
+                    for target in _targets(alignment.place, place, length):
+                        count += 1
+                        yield _Move(length, start, target)
+                    if count >= limit:
+                        return
+
+
+def _common(text: list[int], start: int, reference: list[int], place: int) -> int:
+    """How many words are the same from here on, as far as a move can take."""
+    most = min(_LONGEST_MOVE, len(text) - start, len(reference) - place)
+    return next((length for length in range(most) if text[start + length] != reference[place + length]), most)
+
+
+def _targets(aligned: list[int], place: int, length: int) -> Iterator[int]:
+    """Where the block may go: before the words that the reference's words from just before the place are aligned with."""
+    last = -1
+    for offset in range(place - 1, place + length):
+        target = 0 if offset == -1 else aligned[offset] + 1
+        if target != last:
+            yield target
+        last = target
+
+
+def _best_move(text: list[int], reference: np.ndarray, moves: Sequence[_Move], distance: int) -> list[int] | None:
+    """The text after the move that brings it nearest to the reference; of equal ones the longest, then the first."""
+    distinct = list(dict.fromkeys(moves))
+    moved = [_perform(text, move) for move in distinct]
+    distances = _distances(np.array(moved, dtype=np.int32), reference)
+    best = min(
+        range(len(distinct)),
+        key=lambda at: (distances[at], -distinct[at].length, distinct[at].start, distinct[at].target),
+    )
+    return moved[best] if distances[best] < distance else None
+
+
+def _perform(words: list[int], move: _Move) -> list[int]:
+    length, start, target = move
+    block, end = words[start : start + length], start + length
+    if target < start:
+        return words[:target] + block + words[target:start] + words[end:]
+    # Within the block itself the target counts as if the block were gone already.
+    stop = target if target > end else target + length
+    return words[:start] + words[end:stop] + block + words[stop:]
+
+
+def _distances(texts: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """The edit distance of each text (a row of equal length a text)."""
+    *_, (_, last) = _rows(texts, reference)
+    return last[:, -1]
+
+
+def _rows(texts: np.ndarray, reference: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Row by row the table of distances between beginnings: its first column, and for each text a stretch of costs.
+
+    Only a beam around the diagonal is looked at.
+    """
+    size, ratio = len(reference), len(reference) / max(texts.shape[1], 1)
+    beam = math.ceil(ratio / 2 + _BEAM) if ratio / 2 > _BEAM else _BEAM
+    before = np.concatenate([[-1], reference])
+    start, costs = 0, np.tile(np.arange(size + 1, dtype=np.int32), (len(texts), 1))
+    yield start, costs
+    for row, words in enumerate(texts.T, start=1):
+        diagonal = math.floor(row * ratio)
+        low = max(0, diagonal - beam)
+        high = size + 1 if row == texts.shape[1] else min(size + 1, diagonal + beam)
+        above = np.full((len(texts), high - low + 1), _FAR, dtype=np.int32)
+        first, last = max(low - 1, start), min(high, start + costs.shape[1])
+        above[:, first - low + 1 : last - low + 1] = costs[:, first - start : last - start]
+        costs = above[:, :-1] + (words[:, None] != before[low:high])
+        np.minimum(costs, above[:, 1:] + 1, out=costs)
+        # An insertion costs one a step: what is best so far, seen from each place.
+        steps = np.arange(high - low, dtype=np.int32)
+        costs -= steps
+        np.minimum.accumulate(costs, axis=1, out=costs)
+        costs += steps
+        start = low
+        yield start, costs
+
+
+def _align(text: list[int], reference: np.ndarray) -> _Alignment:
+    """The cheapest way from text to reference; of equal ones the one that replaces, then the one that deletes."""
+    table = [(start, costs[0].tolist()) for start, costs in _rows(np.array([text], dtype=np.int32), reference)]
+    words = reference.tolist()
+    row, column = len(text), len(words)
+    place, wrong_in_text, wrong_in_reference = [0] * column, [1] * row, [1] * column
+    while row or column:
+        cost = _cost(table, row, column)
+        different = int(not row or not column or text[row - 1] != words[column - 1])
+        if row and column and cost == _cost(table, row - 1, column - 1) + different:
+            row, column = row - 1, column - 1
+            place[column] = row
+            wrong_in_text[row] = wrong_in_reference[column] = different
+        elif row and cost == _cost(table, row - 1, column) + 1:
+            row -= 1
+        else:
+            column -= 1
+            place[column] = row - 1
+    return _Alignment(
+        _cost(table, len(text), len(words)),
+        place,
+        list(accumulate(wrong_in_text, initial=0)),
+        list(accumulate(wrong_in_reference, initial=0)),
+    )
+
+
+def _cost(table: list[tuple[int, list[int]]], row: int, column: int) -> int:
+    start, costs = table[row]
+    return costs[column - start] if 0 <= column - start < len(costs) else _FAR

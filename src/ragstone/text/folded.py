@@ -1,0 +1,151 @@
+"""The folded words of many texts at once, as numbers in a dictionary: the same words as `words.words` gives.
+
+For ASCII text these are ROUGE's own words, as Google's rouge-score cuts them: lower-case, whatever is no letter or digit
+is a gap. Beyond ASCII rouge-score drops every letter; here letters of all scripts count.
+"""
+
+from __future__ import annotations
+
+import string
+import unicodedata
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from ragstone.text.squad import Numbered
+from ragstone.text.words import _UNSPACED as UNSPACED_CHARACTER
+from ragstone.text.words import _fold
+
+_WORD_BYTES = (string.ascii_letters + string.digits).encode()
+_IS_WORD_BYTE = bytes(byte in _WORD_BYTES for byte in range(256))
+_LOWER = bytes(range(256)).lower()
+_GAP_BYTES = bytes(byte for byte in range(256) if byte not in _WORD_BYTES)
+# What a character is, by its code; found out when it is first met.
+_GAP, _SPACED, _UNSPACED, _MARK, _UNKNOWN = range(5)
+_KINDS = np.full(0x110000, _UNKNOWN, dtype=np.uint8)
+
+
+def number_words(texts: pa.Array) -> Numbered:
+    """The folded words of a column of texts without nulls."""
+    careful = _beyond_ascii(texts)
+    if not careful.any():
+        return _number_ascii(texts)
+    plain = _number_ascii(texts.filter(pa.array(~careful)))
+    return _interleave(plain, _number_unicode(texts.filter(pa.array(careful))), careful)
+
+
+def respell(words: pa.Array, spell: Callable[[str], str]) -> tuple[np.ndarray, pa.Array]:
+    """For each word of a dictionary its number in a new one, whose words are spelled another way: by their stems, say."""
+    spelled = pa.array([spell(word) for word in words.to_pylist()], type=pa.string()).dictionary_encode()
+    return spelled.indices.to_numpy(), spelled.dictionary
+
+
+def _buffers(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets from 0 and bytes of a string array."""
+    _, places, data = texts.buffers()
+    if data is None or not len(texts):
+        return np.zeros(len(texts) + 1, dtype=np.int32), np.zeros(0, dtype=np.uint8)
+    offsets = np.frombuffer(places, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return offsets - offsets[0], np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
+
+
+def _beyond_ascii(texts: pa.Array) -> np.ndarray:
+    """Which texts have characters beyond ASCII other than U+2000 to U+203F, the dashes and quotes, which are gaps too."""
+    offsets, data = _buffers(texts)
+    found = np.zeros(len(texts), dtype=bool)
+    if not len(data) or data.max() < 128:
+        return found
+    beyond = data >= 128
+    gaps = np.flatnonzero((data[:-2] == 0xE2) & (data[1:-1] == 0x80))  # the first two of their three bytes
+    for byte in range(3):
+        beyond[gaps + byte] = False
+    found[np.searchsorted(offsets, np.flatnonzero(beyond), side="right") - 1] = True
+    return found
+
+
+def _number_ascii(texts: pa.Array) -> Numbered:
+    """Each word with the gap after it is looked up as it stands; only the distinct ones are then cleaned."""
+    offsets, data = _buffers(texts)
+    inside = np.frombuffer(data.tobytes().translate(_IS_WORD_BYTE), dtype=np.uint8)
+    begins = inside.astype(bool)
+    begins[1:] &= inside[:-1] == 0
+    first = offsets[:-1][offsets[:-1] < offsets[1:]]
+    begins[first] = inside[first] == 1
+    starts = np.flatnonzero(begins)
+    ends = np.append(starts, len(data)).astype(np.int32)
+    raw = _strings(ends, data).dictionary_encode()
+    cleaned = _clean(raw.dictionary).dictionary_encode()
+    numbers = cleaned.indices.to_numpy()[raw.indices.to_numpy()]
+    return Numbered(numbers, np.searchsorted(starts, offsets), cleaned.dictionary)
+
+
+def _strings(offsets: np.ndarray, data: np.ndarray | bytes) -> pa.StringArray:
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def _ends(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+
+
+def _clean(raw: pa.StringArray) -> pa.StringArray:
+    """In lower case, without the gap at the end."""
+    if not len(raw):
+        return raw
+    offsets, data = _buffers(raw)
+    letters = np.frombuffer(data.tobytes().translate(_IS_WORD_BYTE), dtype=np.uint8)
+    lengths = np.add.reduceat(letters, offsets[:-1], dtype=np.int32)
+    return _strings(_ends(lengths), data.tobytes().translate(_LOWER, _GAP_BYTES))
+
+
+def _number_unicode(texts: pa.Array) -> Numbered:
+    """The same with characters in place of bytes; a combining mark belongs to what stands before it."""
+    offsets, data = _buffers(texts)
+    places = np.flatnonzero(data & 0xC0 != 0x80)  # of the first byte of each character
+    kinds = _kinds_of(np.frombuffer(data.tobytes().decode().encode("utf-32-le"), dtype=np.uint32))
+    bounds = np.searchsorted(places, offsets)
+    first = bounds[:-1][bounds[:-1] < bounds[1:]]
+    kinds[first[kinds[first] == _MARK]] = _GAP
+    carried = kinds
+    if (kinds == _MARK).any():
+        carried = kinds[np.maximum.accumulate(np.where(kinds == _MARK, 0, np.arange(len(kinds))))]
+    begins = kinds == _SPACED
+    begins[1:] &= carried[:-1] != _SPACED
+    begins[first] = kinds[first] == _SPACED
+    starts = np.flatnonzero(begins | (kinds == _UNSPACED))
+    sizes, inside = np.diff(places, append=len(data)), carried != _GAP
+    lengths = np.add.reduceat(sizes * inside, starts) if len(starts) else starts
+    raw = _strings(_ends(lengths), data[np.repeat(inside, sizes)]).dictionary_encode()
+    number, folded = respell(raw.dictionary, _fold)
+    return Numbered(number[raw.indices.to_numpy()], np.searchsorted(starts, bounds), folded)
+
+
+def _kinds_of(codes: np.ndarray) -> np.ndarray:
+    kinds = _KINDS[codes]
+    unknown = kinds == _UNKNOWN
+    if unknown.any():
+        for code in np.unique(codes[unknown]).tolist():
+            _KINDS[code] = _kind(chr(code))
+        kinds = _KINDS[codes]
+    return kinds
+
+
+def _kind(character: str) -> int:
+    if unicodedata.category(character)[0] == "M":
+        return _MARK
+    if not character.isalnum():
+        return _GAP
+    return _UNSPACED if UNSPACED_CHARACTER.match(character) else _SPACED
+
+
+def _interleave(plain: Numbered, other: Numbered, is_other: np.ndarray) -> Numbered:
+    """The texts of two parts in their old order, with one dictionary."""
+    both = pa.concat_arrays([plain.words, other.words]).dictionary_encode()
+    number = both.indices.to_numpy()
+    numbers = np.concatenate([number[plain.numbers], number[len(plain.words) :][other.numbers]])
+    starts, lengths = np.empty(len(is_other), dtype=np.int64), np.empty(len(is_other), dtype=np.int64)
+    starts[~is_other], lengths[~is_other] = plain.offsets[:-1], np.diff(plain.offsets)
+    starts[is_other], lengths[is_other] = other.offsets[:-1] + len(plain.numbers), np.diff(other.offsets)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+    return Numbered(numbers[source], offsets, both.dictionary)

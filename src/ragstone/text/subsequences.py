@@ -1,0 +1,101 @@
+"""What two sequences of numbers have in common in the same order, gaps allowed: ROUGE-L's longest common subsequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from rapidfuzz.distance import LCSseq
+from rapidfuzz.process import cpdist
+
+# A number is written as a character, where there are enough of them: all but the surrogates.
+_SURROGATES = range(0xD800, 0xE000)
+_CHARACTERS = 0x110000 - len(_SURROGATES)
+# Bits of memory for one comparison, beyond which a part of it is made twice.
+_MOST_BITS = 2**30
+
+
+def common_lengths(
+    left: np.ndarray, left_offsets: np.ndarray, right: np.ndarray, right_offsets: np.ndarray
+) -> np.ndarray:
+    """The length of the longest common subsequence of each row of the one with the same row of the other."""
+    if len(left_offsets) == 1:
+        return np.zeros(0)
+    few = max(left.max(initial=0), right.max(initial=0)) < _CHARACTERS
+    split = _texts if few else _lists
+    lengths: np.ndarray = cpdist(
+        split(left, left_offsets), split(right, right_offsets), scorer=LCSseq.similarity, dtype=np.int32
+    )
+    return lengths.astype(np.float64)
+
+
+def _texts(numbers: np.ndarray, offsets: np.ndarray) -> list[Any]:
+    codes = np.where(numbers < _SURROGATES.start, numbers, numbers + len(_SURROGATES))
+    text, ends = codes.astype("<u4").tobytes().decode("utf-32-le"), offsets.tolist()
+    return [text[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+
+
+def _lists(numbers: np.ndarray, offsets: np.ndarray) -> list[Any]:
+    every, ends = numbers.tolist(), offsets.tolist()
+    return [every[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+
+
+def union_of_common(line: Sequence[int], others: Sequence[Sequence[int]]) -> list[int]:
+    """The numbers of a line at the places that belong to its longest common subsequence with any of the other lines.
+
+    Where there are several such subsequences the one is taken that Google's rouge-score takes.
+    """
+    masks: dict[int, int] = {}
+    for place, number in enumerate(line):
+        masks[number] = masks.get(number, 0) | 1 << place
+    chosen = 0
+    for other in others:
+        chosen |= _common_places(masks, len(line), other)
+    return [number for place, number in enumerate(line) if chosen >> place & 1] if chosen else []
+
+
+def _common_places(masks: Mapping[int, int], size: int, other: Sequence[int]) -> int:
+    """Bit by bit the places of a line, given by the places of each number in it, that another line shares in order.
+
+    Bit-parallel (Hyyrö 2004): after a step a bit is 0 where the longest common subsequence grows with that place. Walking
+    back, a place is taken where the numbers are equal; otherwise what grows there came from an earlier step.
+    """
+    steps: list[int] = []
+    for number in other:
+        mask = masks.get(number, 0)
+        if mask or (steps and steps[-1]):  # of a run of strangers one is enough, but it counts in the walk back
+            steps.append(mask)
+    chosen, below = 0, (1 << size) - 1
+    for mask, state in _backwards(steps, size):
+        top = ((mask | ~state) & below).bit_length()
+        if not top:
+            break
+        place = 1 << (top - 1)
+        if mask & place:
+            chosen, below = chosen | place, place - 1
+        else:
+            below = 2 * place - 1
+    return chosen
+
+
+def _backwards(steps: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
+    """Each step with the state after it, last first; of a long comparison only some states are kept, the rest made again."""
+    full = (1 << size) - 1
+
+    def follow(state: int, mask: int) -> int:
+        matched = state & mask
+        return ((state + matched) | (state - matched)) & full
+
+    block = len(steps) if len(steps) * size <= _MOST_BITS else isqrt(len(steps))
+    if not steps:
+        return
+    starts = [full]
+    if block < len(steps):
+        starts = list(islice(accumulate(steps, follow, initial=full), 0, len(steps), block))
+    for number in reversed(range(len(starts))):
+        part = steps[number * block : (number + 1) * block]
+        states = list(islice(accumulate(part, follow, initial=starts[number]), 1, None))
+        yield from zip(reversed(part), reversed(states), strict=True)
