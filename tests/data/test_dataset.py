@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from ragstone.data.dataset import Dataset, samples_table, view_column
 from ragstone.data.schema import SAMPLES
@@ -12,6 +12,7 @@ from tests.data.strategies import samples
 THREE = Dataset.from_samples([Sample("a", answer="1"), Sample("b", answer="2"), Sample("c")], "three.jsonl")
 
 
+@settings(max_examples=20)
 @given(samples)
 def test_samples_come_back(rows):
     dataset = Dataset.from_samples(rows)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.data.dataset import samples_table
@@ -34,6 +34,7 @@ def of(*rows):
     return fingerprint([samples_table(rows)])
 
 
+@settings(max_examples=20)
 @given(rows=samples, cuts=st.lists(st.integers(0, 5), max_size=4))
 def test_same_over_batches(rows, cuts):
     table = samples_table(rows)
@@ -44,12 +45,14 @@ def test_same_over_batches(rows, cuts):
         assert fingerprint([pa.concat_tables(pieces)]) == fingerprint([table])
 
 
+@settings(max_examples=20)
 @given(before=samples, rows=samples, after=samples)
 def test_same_for_a_slice_of_something_larger(before, rows, after):
     whole = samples_table([*before, *rows, *after]).combine_chunks()
     assert fingerprint([whole.slice(len(before), len(rows))]) == fingerprint([samples_table(rows)])
 
 
+@settings(max_examples=20)
 @given(rows=samples.filter(bool))
 def test_same_without_the_columns_that_have_no_value(rows):
     table = samples_table(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -11,13 +12,15 @@ import pyarrow as pa
 from ragstone.data.codec import decoder, encoder
 from ragstone.data.fingerprint import fingerprint
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, SAMPLES
-from ragstone.data.types import Sample
+from ragstone.data.types import Chunk, Fact, Sample
 
 _ENCODERS = {name: encoder(field.annotation) for name, field in FIELDS.items()}
 _DECODERS = {
     **{name: decoder(field.annotation) for name, field in FIELDS.items()},
     **{name: decoder(annotation) for name, annotation in GIVEN_EVIDENCE.items()},
 }
+# Fields that are lists of objects whose parts are plain values.
+_OBJECTS = {"contexts": Chunk, "facts": Fact}
 
 
 class Dataset:
@@ -75,9 +78,20 @@ def _values(rows: list[Sample], name: str) -> list[Any]:
 
 def view_column(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """A field's column as the Python values that plain functions take."""
+    kind = _OBJECTS.get(name)
+    if kind and isinstance(column, pa.ListArray) and column.type == FIELDS[name].type:
+        items = column.flatten()
+        if not items.null_count:
+            return _view_lists(kind, items, column.value_lengths().to_pylist())
     values: list[Any] = column.to_pylist()
     convert = _DECODERS.get(name)
     return [convert(value) for value in values] if convert else values
+
+
+def _view_lists(kind: type, items: pa.StructArray, lengths: list[int | None]) -> list[Any]:
+    """Lists of objects made from the columns of their parts: by way of a dict for each it takes twice as long."""
+    objects = map(kind, *(part.to_pylist() for part in items.flatten()))
+    return [None if length is None else list(islice(objects, length)) for length in lengths]
 
 
 def view_samples(batch: pa.RecordBatch | pa.Table) -> Iterator[Sample]:

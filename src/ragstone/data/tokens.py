@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragstone.data.columns import Ragged
 
@@ -31,7 +32,9 @@ class Tokens(Ragged):
 
     def joined(self) -> list[str]:
         """Each text as its words with single spaces between."""
-        return [" ".join(words) for words in self]
+        lists = pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), self.words.take(pa.array(self.values)))
+        texts: list[str] = pc.binary_join(lists, " ").to_pylist()
+        return texts
 
     def take(self, rows: np.ndarray) -> Tokens:
         """The chosen rows, in the order asked for."""

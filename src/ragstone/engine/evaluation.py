@@ -147,6 +147,8 @@ def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], 
         plan = read_json(folder.plan)
         if isinstance(plan, dict) and {**identity, "created_at": plan.get("created_at")} == plan:
             fresh.discard()
+            if note:
+                note(f"going on with run {folder.id}: {len(folder.finished_parts())} parts are finished")
             return folder
     if note:
         note("there is no interrupted run of this data with these metrics; starting a new one")

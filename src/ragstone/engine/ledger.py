@@ -79,7 +79,7 @@ class Ledger:
         return name in self._entries
 
     def add(self, entry: Entry) -> None:
-        """Take in new evidence; what the data brought along stays where it has a value."""
+        """Take in new evidence."""
         self._entries[entry.name] = entry
 
     def common_rows(self, needs: Sequence[str]) -> tuple[np.ndarray, dict[int, Absence]]:

@@ -15,8 +15,6 @@ from ragstone.engine.batches import BatchResult
 from ragstone.engine.ledger import Entry
 from ragstone.engine.planning import EvidenceStep, Plan
 
-_STATUS_WORDS = pa.array(STATUSES)
-
 
 def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
     """All cells of a batch, metric by metric."""
@@ -79,7 +77,7 @@ def _repeated(word: str, times: int) -> pa.DictionaryArray:
 
 
 def _status(status: np.ndarray) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(status.astype(np.int32)), _STATUS_WORDS)
+    return pa.DictionaryArray.from_arrays(pa.array(status.astype(np.int32)), pa.array(STATUSES))
 
 
 def _reasons(cells: Cells) -> pa.DictionaryArray:

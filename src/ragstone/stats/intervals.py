@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 
 class Interval(NamedTuple):
@@ -29,7 +29,7 @@ def mean_interval(
     if n < 2:
         return None
     mean, error = float(values.mean()), float(values.std(ddof=1)) / n**0.5
-    reach = error * float(special.stdtrit(n - 1, (1 + level) / 2))
+    reach = error * student_quantile(n - 1, (1 + level) / 2)
     low, high = bounds
     return Interval(
         mean - reach if low is None else max(low, mean - reach),
@@ -39,9 +39,16 @@ def mean_interval(
 
 def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
     """Wilson's score interval for a share."""
-    z = float(special.ndtri((1 + level) / 2))
+    z = NormalDist().inv_cdf((1 + level) / 2)
     share = successes / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
     # At the ends rounding may miss 0 or 1 by one ulp.
     return Interval(0.0 if successes == 0 else centre - reach, 1.0 if successes == n else centre + reach)
+
+
+def student_quantile(freedom: float, probability: float) -> float:
+    """The quantile of Student's t."""
+    from scipy import special  # noqa: PLC0415  (takes longer to load than most runs; not everybody needs it)
+
+    return float(special.stdtrit(freedom, probability))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import special
 
-from ragstone.stats.intervals import Interval
+from ragstone.stats.intervals import Interval, student_quantile
 
 # Beyond this many rows, random groups of rows are resampled in their place: the same spread, bounded work.
 _MOST_UNITS = 2000
@@ -48,7 +47,7 @@ def jackknife(
         [score([row for row, of in zip(rows, group, strict=True) if of != gone]) for gone in range(groups)]
     )
     error = ((groups - 1) / groups * ((left_out - left_out.mean()) ** 2).sum()) ** 0.5
-    reach = float(special.stdtrit(groups - 1, (1 + level) / 2)) * error
+    reach = student_quantile(groups - 1, (1 + level) / 2) * error
     low, high = bounds
     return Interval(
         whole - reach if low is None else max(low, whole - reach),

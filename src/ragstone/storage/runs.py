@@ -42,7 +42,7 @@ class RunFolder:
     @classmethod
     def create(cls, root: Place) -> RunFolder:
         """A new folder with a name that sorts by time."""
-        name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
         folder = cls(root / "runs" / name)
         if root.is_local:
             folder._new_above = _missing_folders(os.path.dirname(folder.place.path))

@@ -18,9 +18,11 @@ class Phrases(NamedTuple):
     leads: tuple[str, ...]
     # A clause that begins so adds nothing to the answer: advice, offers, what the documents are about.
     harmless: tuple[str, ...]
-    # Words with which a new clause begins: those of contrast and consequence, and after a comma "and".
-    breaks: str
-    after_comma: str
+    # What declines only after a clause about the documents: "They describe the fares. | They do not mention dogs."
+    echoes: tuple[str, ...] = ()
+    # After a comma a new clause begins with these: words of contrast and consequence, and words that join.
+    breaks: str = ""
+    joins: str = ""
 
 
 # English
@@ -115,8 +117,9 @@ ENGLISH = Phrases(
         r"(?:they|it|these|this) (?:only|just|merely|mainly|primarily|instead)\b",  # they only cover
         r"(?:they|it) (?:discuss|describe|cover|mention|talk|focus|deal|are about|is about)(?:e?s)?\b(?! that)",
     ),
+    echoes=(rf"^(?:they |it |which )?(?:do|does|did){_EN_NOT} {_EN_SAY}\b",),  # but it does not give
     breaks=r"but|however|although|though|yet|nevertheless|so|whereas|while",
-    after_comma=r"and|or|nor",
+    joins=r"and|or|nor",
 )
 
 # Chinese, simplified and traditional
@@ -132,7 +135,6 @@ CHINESE = Phrases(
         r"(?:提到|提及|说明|說明|提供|包含|涉及|给出|給出|指出|记载|記載|介绍|介紹|写明|写|回答|描述|讨论|列出|说|提)",  # the text does not mention
         rf"(?:没有|沒有|未|未能|没)(?:能|在)?[^，]*{_ZH}[^，]*(?:找到|发现|發現|看到|提到|提及)",  # not found in the documents
         r"(?:我|我们|我們)?(?:没有|沒有|未|未能|没|没能)(?:找到|查到|发现|發現|检索到)[^，]*(?:信息|资料|資料|資訊|答案|内容|记录)",
-        r"^(?:但|也|并|而)?(?:没有|沒有|未|并未|並未)(?:明确|具体)?(?:提到|提及|说明|說明|提供|给出|介绍|涉及)",  # does not mention
         r"作为(?:一个|一名)?(?:人工智能|ai|语言模型)",  # as an AI
         r"(?:拒绝|不便|不方便)(?:回答|透露)",  # decline to answer
         r"超出(?:了)?(?:我的|文档的|资料的)?(?:知识|能力)?范围",  # beyond my knowledge
@@ -148,8 +150,7 @@ CHINESE = Phrases(
         r"(?:需要|还需要)(?:更多|进一步)",  # more is needed
         r"(?:答案|回答|答)$",  # labels
     ),
-    breaks=r"但是|但|不过|不過|然而|可是|所以|因此",
-    after_comma=r".",
+    echoes=(r"^(?:也|并|而)?(?:没有|沒有|未|并未|並未)(?:明确|具体)?(?:提到|提及|说明|說明|提供|给出|介绍|涉及)",),  # without a subject
 )
 
 # German
@@ -199,7 +200,7 @@ GERMAN = Phrases(
         r"antwort$",
     ),
     breaks=r"aber|jedoch|allerdings|obwohl|sondern|doch|deshalb|daher",
-    after_comma=r"und|oder|nennt|erwähnt",
+    joins=r"und|oder",
 )
 
 # French
@@ -221,7 +222,6 @@ FRENCH = Phrases(
         r"(?:information|mention|réponse|renseignement|élément|trouvé|donnée)",  # je n'ai trouvé aucune information
         r"\b(?:je|nous) (?:ne |n')(?:ai|avons) (?:\w+ )?(?:rien|pas) trouvé\b",  # je n'ai rien trouvé
         rf"\b{_FR}\b.* (?:ne |n'){_FR_SAY}\w* (?:\w+ )?(?:pas|aucune?|rien|nullement)\b",  # les documents ne mentionnent pas
-        rf"\bil(?:s)? (?:ne |n'){_FR_SAY}\w* (?:pas|aucune?|rien) (?:ceux|celle|cette|cet|ce|le|la|les)\b",  # il ne donne pas
         rf"(?:n'est|n'a|ne sont|n'ont|n'y est|n'est) (?:pas|nulle part|jamais) (?:\w+ )?(?:mentionn|indiqu|précis|fourni|donn|"
         rf"spécifi|abord|présent|disponible|évoqu|dit)\w*\b.*\b(?:dans|par|à partir)\b.*\b{_FR}\b",  # n'est pas précisé dans
         r"^(?:cette|la|l') ?(?:information|réponse) n'est pas (?:\w+ )?(?:disponible|précisée|mentionnée|fournie|indiquée)$",
@@ -246,8 +246,9 @@ FRENCH = Phrases(
         r"ils? (?:\w+ )?(?:seulement|uniquement)\b",
         r"réponse$",
     ),
+    echoes=(rf"^ils? (?:ne |n'){_FR_SAY}\w* (?:pas|aucune?|rien)\b",),  # mais il ne donne pas
     breaks=r"mais|cependant|toutefois|bien que|quoique|donc",
-    after_comma=r"et|ou|ni",
+    joins=r"et|ou|ni",
 )
 
 # Spanish
@@ -261,7 +262,7 @@ _ES_SAY = (
 )
 SPANISH = Phrases(
     declines=(
-        r"^(?:yo )?no (?:lo )?sé(?: .*)?$(?<! se permite)",  # no lo sé
+        r"^(?:yo )?no (?:lo sé|sé(?: (?:la respuesta|si|qué|cuál|cuánt\w+|cuándo|dónde|quién|cómo)\b.*)?$)",  # no lo sé
         r"\bno (?:lo )?sabemos\b|\bdesconozco\b|\blo desconozco\b",  # no lo sabemos
         r"\bno (?:puedo|podemos|pude|he podido|me es posible|podría|soy capaz de|estoy en condiciones de) (?:\w+ )?"
         r"(?:responder|contestar|determinar|encontrar|decir|proporcionar|confirmar|ayudar|dar|saber|ofrecer|precisar)\w*",
@@ -290,7 +291,7 @@ SPANISH = Phrases(
         r"respuesta$",
     ),
     breaks=r"pero|sin embargo|aunque|no obstante|sino|así que",
-    after_comma=r"y|o|ni",
+    joins=r"y|o|ni",
 )
 
 # Italian
@@ -329,7 +330,7 @@ ITALIAN = Phrases(
         r"risposta$",
     ),
     breaks=r"ma|però|tuttavia|sebbene|anche se|quindi",
-    after_comma=r"e|o|né",
+    joins=r"e|o|né",
 )
 
 # Portuguese
@@ -365,7 +366,7 @@ PORTUGUESE = Phrases(
         r"resposta$",
     ),
     breaks=r"mas|porém|no entanto|contudo|embora|portanto",
-    after_comma=r"e|ou|nem",
+    joins=r"e|ou|nem",
 )
 
 # Russian
@@ -397,7 +398,7 @@ RUSSIAN = Phrases(
         r"ответ$",
     ),
     breaks=r"но|однако|хотя|зато|поэтому",
-    after_comma=r"и|а|или",
+    joins=r"и|а|или",
 )
 
 # Japanese
@@ -427,8 +428,6 @@ JAPANESE = Phrases(
         r"(?:もし|追加の|さらに詳しい)",
         r"(?:回答|答え)$",
     ),
-    breaks=r"しかし|ただし|けれども|だが",
-    after_comma=r".",
 )
 
 # Arabic
@@ -456,12 +455,10 @@ ARABIC = Phrases(
         rf"{_AR}(?: \w+)? (?:فقط |تتحدث|يتحدث|تتناول|يتناول|تصف|يصف|تقتصر|يقتصر)",
         r"(?:الإجابة|الجواب)$",
     ),
-    breaks=r"لكن|ولكن|غير أن|إلا أن|لذلك|لذا",
-    after_comma=r".",
 )
 
 # Hindi
-_HI = r"(?:दस्तावेज़\w*|दस्तावेज\w*|संदर्भ\w*|सन्दर्भ\w*|पाठ|लेख\w*|स्रोत\w*|अनुच्छेद\w*|जानकारी|सामग्री|सूचना|गद्यांश)"
+_HI = r"(?:दस्तावेज़\S*|दस्तावेज\S*|संदर्भ\S*|सन्दर्भ\S*|पाठ|लेख\S*|स्रोत\S*|अनुच्छेद\S*|जानकारी|सामग्री|सूचना|गद्यांश)"
 _HI_WORDS = r"[^।,]*"
 HINDI = Phrases(
     declines=(
@@ -485,7 +482,7 @@ HINDI = Phrases(
         r"उत्तर$",
     ),
     breaks=r"लेकिन|परंतु|परन्तु|किंतु|मगर|इसलिए|हालांकि|हालाँकि",
-    after_comma=r"और|या",
+    joins=r"और|या",
 )
 
 LANGUAGES: dict[str, Phrases] = {

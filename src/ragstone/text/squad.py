@@ -27,7 +27,6 @@ _IS_DROPPED = np.isin(np.arange(256), np.frombuffer(_DROPPED, dtype=np.uint8))
 # What makes a text take the careful way: bytes beyond ASCII, and control characters other than white space.
 _IS_SPECIAL = np.array([byte > 126 or (byte < 32 and byte not in b"\t\n\v\f\r") for byte in range(256)])
 _ARTICLE_WORDS = ("a", "an", "the")
-_NOT_WORDS = pa.array([*_ARTICLE_WORDS, ""])
 
 
 class Numbered(NamedTuple):
@@ -62,7 +61,7 @@ def number_tokens(texts: pa.Array) -> Numbered:
     words = lists.flatten().dictionary_encode()
     numbers = words.indices.to_numpy()
     # An article or an empty piece is dropped wherever the split found it.
-    keep = ~pc.is_in(words.dictionary, value_set=_NOT_WORDS).to_numpy(zero_copy_only=False)[numbers]
+    keep = ~pc.is_in(words.dictionary, value_set=pa.array([*_ARTICLE_WORDS, ""])).to_numpy(zero_copy_only=False)[numbers]
     ends = np.concatenate([[0], np.cumsum(keep)])
     return Numbered(numbers[keep], ends[lists.offsets.to_numpy()], words.dictionary)
 

@@ -1,0 +1,132 @@
+"""Does an answer decline? By phrases that anybody can read and extend: `text.refusal_phrases`.
+
+An answer is a refusal when one of its clauses declines ("the documents do not say", "I cannot answer") and none has
+content: the others only apologise, give advice, ask back, or tell what the documents are about. So an answer that
+answers after a caveat ("the documents do not mention dogs, but cats travel free") or before one is none, and neither is a
+"cannot" that is the answer ("dogs cannot travel in the cabin").
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from ragstone.text.refusal_phrases import LANGUAGES
+
+# Longer ones are content: nobody declines at such length in one breath.
+_LONGEST_CLAUSE = 500
+# Which languages a clause may be in, by the letters that it has.
+_SCRIPTS = {
+    "[a-z]": ("en", "de", "fr", "es", "it", "pt"),
+    "[\u0400-\u04ff]": ("ru",),
+    "[\u3040-\u30ff\u3400-\u9fff]": ("zh", "ja"),
+    "[\u0600-\u06ff]": ("ar",),
+    "[\u0900-\u097f]": ("hi",),
+}
+_MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u0670\u0640]")
+_EDGES = " \t\r\n.,;:!?…。，、；：！？؟،؛।॥*_#>`\"'“”‘’«»„「」『』()[]-–—•"
+_QUESTION = re.compile(r"[?？؟][\s*_\"'”’»」』)\]]*$")
+# Where sentences end: after two letters, so that "e.g. dogs" and "9.30 p.m." stay whole; and where clauses do.
+_CLAUSE_ENDS = (
+    r"(?<=[\w)\]\"'”’»%*][\w)\]\"'”’»%*][.!?…])[\"'”’»)\]*_]*\s+",
+    r"(?<=[。！？；：;؛؟।॥，،\n])\s*",
+    r"(?<=[がずでめ]、)",
+    r":\**\s+|\s[–—-]\s|\n",
+    r"\s+(?=(?:but|however|although|whereas)\b)",
+)
+
+
+class _Patterns(NamedTuple):
+    """The phrases of the languages that share a script, compiled."""
+
+    script: re.Pattern[str]
+    declines: re.Pattern[str]
+    leads: re.Pattern[str]
+    harmless: re.Pattern[str]
+    echoes: re.Pattern[str]
+
+
+def find_refusal(answer: str) -> str | None:
+    """The first clause that declines, where the answer is a refusal; None where it is not."""
+    declining = None
+    about_documents = False
+    for clause in _clauses(answer):
+        folded = _fold(clause).strip(_EDGES)
+        if len(folded) > _LONGEST_CLAUSE:
+            return None
+        kind = _judge(folded, about_documents)
+        if kind == "declines":
+            declining = declining or clause.strip()
+        elif kind == "content" and not _QUESTION.search(clause) and not (declining and _continues(folded)):
+            return None
+        about_documents = about_documents or kind in ("declines", "harmless")
+    return declining
+
+
+def _judge(clause: str, about_documents: bool) -> str:
+    """What a clause does: it declines, is harmless, is empty but for an apology, or has content."""
+    kinds = [patterns for patterns in _patterns() if patterns.script.search(clause)]
+    while clause:
+        for patterns in kinds:
+            if patterns.declines.search(clause) or (about_documents and patterns.echoes.match(clause)):
+                return "declines"
+            if patterns.harmless.match(clause):
+                return "harmless"
+        lead = next((found for patterns in kinds if (found := patterns.leads.match(clause)) and found.end()), None)
+        if lead is None:
+            return "content"
+        clause = clause[lead.end() :].strip(_EDGES)
+    return "empty"
+
+
+def _continues(clause: str) -> bool:
+    """Whether this is only the end of a list that a comma cut off: "prices, | and dogs"."""
+    return len(clause.split()) <= 3 and bool(_joins().match(clause))
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The clauses one by one, so that a long answer is not taken apart further than needed."""
+    text = unicodedata.normalize("NFC", text).replace("’", "'").strip()
+    start = 0
+    for end in _ends().finditer(text):
+        if text[start : end.end()].strip(_EDGES):
+            yield text[start : end.end()]
+        start = end.end()
+    if text[start:].strip(_EDGES):
+        yield text[start:]
+
+
+def _fold(text: str) -> str:
+    """Lower case, without accents, Arabic vowel signs and stretches, with single spaces."""
+    bare = _MARKS.sub("", unicodedata.normalize("NFD", text.casefold()))
+    return " ".join(unicodedata.normalize("NFC", bare).split())
+
+
+@cache
+def _patterns() -> list[_Patterns]:
+    return [
+        _Patterns(re.compile(letters), *(_any(_all(names, kind)) for kind in ("declines", "leads", "harmless", "echoes")))
+        for letters, names in _SCRIPTS.items()
+    ]
+
+
+def _all(names: Iterable[str], kind: str) -> list[str]:
+    return [pattern for name in names for pattern in getattr(LANGUAGES[name], kind)]
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(_fold(pattern) for pattern in patterns) or r"(?!)")
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    words = "|".join(word for phrases in LANGUAGES.values() for word in (phrases.breaks, phrases.joins) if word)
+    return re.compile("|".join([*_CLAUSE_ENDS, rf",\s+(?=(?:{words})\b)"]), re.IGNORECASE)
+
+
+@cache
+def _joins() -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(phrases.joins for phrases in LANGUAGES.values() if phrases.joins)})\s")
