@@ -36,7 +36,7 @@ def test_the_last_part_is_ambiguous_if_several_have_it(catalogue):
 
 def test_an_alias_belongs_to_one_metric(catalogue):
     declare("a", aliases=("same",))
-    with pytest.raises(DefinitionError, match=r"^metric 'b': alias 'same' already means 'a'$"):
+    with pytest.raises(DefinitionError, match=r"^metric 'b': the name 'same' already means 'a'$"):
         declare("b", aliases=("same",))
     with pytest.raises(DefinitionError, match=r"^metric 'c': alias 'a' already means 'a'$"):
         declare("c", aliases=("a",))

@@ -142,3 +142,28 @@ def test_evidence_that_another_function_makes_is_refused(catalogue):
     message = message_of(lambda: evidence(yields=("c", "b"))(second))
     assert message == f"evidence 'second' is already defined in {__name__}.{first.__qualname__}; choose another name"
     assert catalogue.evidence("c") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"better": "up"}, "better must be one of higher, lower, none, got 'up'"),
+        ({"bounds": (1, 0)}, r"bounds must be \(low, high\), got \(1, 0\)"),
+    ],
+)
+def test_words_that_make_no_sense(catalogue, words, message):
+    with pytest.raises(DefinitionError, match=f"^metric 'odd': {message}$"):
+        metric("odd", **words)(lambda answer: 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("all", "is the name of a set of metrics"),
+        ("lexical", "is the name of a set"),
+        ("em", "already means 'exact_match'"),
+    ],
+)
+def test_names_that_are_taken(catalogue, name, message):
+    with pytest.raises(DefinitionError, match=message):
+        metric(name)(lambda answer: 1.0)

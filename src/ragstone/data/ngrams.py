@@ -59,9 +59,15 @@ def _keys(tokens: Tokens, numbers: np.ndarray, n: int, size: int, kind: type) ->
 
 
 def _count_both(keys: np.ndarray, size: int, rows: int) -> np.ndarray:
+    """How many keys of each row occur on both sides: as often as on the side that has fewer."""
     keys.sort()
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    counts, keys = np.diff(first, append=len(keys)), keys[first]
-    both = np.flatnonzero((keys[:-1] | 1) == keys[1:])
-    shared = np.minimum(counts[both], counts[both + 1])
-    return np.bincount(keys[both] // size, weights=shared, minlength=rows)
+    last = np.flatnonzero(keys[1:] ^ keys[:-1] == 1)  # of each run of one side that one of the other side follows
+    shared = np.ones(len(last))
+    before, after = np.maximum(last - 1, 0), np.minimum(last + 2, len(keys) - 1)
+    repeated = np.flatnonzero((keys[before] == keys[last]) & (keys[after] == keys[last + 1]) & (before < last))
+    if len(repeated):
+        end = last[repeated]
+        on_one = end + 1 - np.searchsorted(keys, keys[end])
+        on_other = np.searchsorted(keys, keys[end + 1], side="right") - end - 1
+        shared[repeated] = np.minimum(on_one, on_other)
+    return np.bincount(keys[last] // size, weights=shared, minlength=rows).astype(np.float64, copy=False)

@@ -49,7 +49,7 @@ class RagcheckerFormat(RowFormat):
             stream.write(b"\n]")
             for key, value in info.items():
                 if key != _RESULTS:
-                    stream.write(f",\n{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}".encode())
+                    stream.write(f",\n{json.dumps(key)}: {json.dumps(value)}".encode())
             stream.write(b"}\n")
 
     def _result(self, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def exact_match(shared_with_references: Ragged, answer_tokens: Tokens, reference
     columnar=True,
 )
 def contains(answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Cells:
-    """A reference answer stands word for word in the answer.
+    """A reference answer stands in the answer, letter for letter once both are normalised.
 
     1 if a normalised reference is a substring of the normalised answer, else 0. Empty references are passed over;
     skipped when all are empty.

@@ -26,10 +26,12 @@ class Catalogue:
     def add_metric(self, spec: MetricSpec) -> None:
         """Take in a metric; the same definition again (a notebook cell run twice) replaces it."""
         _refuse_other(self._metrics.get(spec.name), spec, "metric")
-        for name, _ in spec.aliases:
+        for name in (spec.name, *(alias for alias, _ in spec.aliases)):
             other = self._by_any_name().get(name)
             if other and other.spec.name != spec.name:
-                raise DefinitionError(f"metric '{spec.name}': alias '{name}' already means '{other.spec.name}'")
+                raise DefinitionError(f"metric '{spec.name}': the name '{name}' already means '{other.spec.name}'")
+            if name == "all" or name in self.sets():
+                raise DefinitionError(f"metric '{spec.name}': '{name}' is the name of a set of metrics")
         self._metrics[spec.name] = spec
 
     def add_evidence(self, spec: EvidenceSpec) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, get_args, overload
 
 from ragstone.errors import DefinitionError
 from ragstone.registry.catalogue import CATALOGUE
@@ -45,6 +45,13 @@ def metric(
         if inspect.iscoroutinefunction(function):
             raise DefinitionError(f"metric '{name}' is async: a metric is pure; whatever waits for a model is evidence")
         needs, parameters, _ = read_signature(function)
+        if better not in get_args(Direction):
+            raise DefinitionError(
+                f"metric '{name}': better must be one of {', '.join(get_args(Direction))}, got {better!r}"
+            )
+        low, high = bounds
+        if low is not None and high is not None and low >= high:
+            raise DefinitionError(f"metric '{name}': bounds must be (low, high), got {bounds}")
         if corpus and corpus.statistics not in needs:
             raise DefinitionError(
                 f"metric '{name}' must need '{corpus.statistics}', from which its corpus score is made"

@@ -18,6 +18,8 @@ class Phrases(NamedTuple):
     leads: tuple[str, ...]
     # A clause that begins so adds nothing to the answer: advice, offers, what the documents are about.
     harmless: tuple[str, ...]
+    # Without one of these no pattern of `declines` can match: a quick look that spares the long one.
+    cues: str
     # What declines only after a clause about the documents: "They describe the fares. | They do not mention dogs."
     echoes: tuple[str, ...] = ()
     # After a comma a new clause begins with these: words of contrast and consequence, and words that join.
@@ -38,7 +40,7 @@ _EN_SAY = (
     r"list|refer|tell|reveal|clarify|offer|disclose|have|note|define|identify|detail|touch|talk|report|name|show)"
 )
 _EN_CANNOT = (
-    r"(?:cannot|can ?not|can't|could not|couldn't|(?:am |'m |are |was |were )?(?:unable|not able) to|"
+    r"(?:cannot|can ?not|can't|could not|couldn't|(?:am |'m |are |'re |was |were )?(?:unable|not able) to|"
     r"(?:will not|won't) be able to)(?: \w+ly)?"
 )
 _EN_FIND = (
@@ -49,18 +51,28 @@ _EN_STATED = (
     r"(?:mentioned|stated|specified|given|provided|included|addressed|covered|discussed|described|found|available|answered|"
     r"contained|indicated|listed|present|known|disclosed|explained|detailed|recorded|clear|reported|named|part)"
 )
-_EN_THING = r"(?:information|info|mention|details?|answer|context|data|reference|evidence|indication|record)"
+_EN_THING = (
+    r"(?:information|info|mention|details?|answer|context|data|reference|evidence|indication|record|"
+    r"documents?|sources?|facts?)"
+)
+
+# "I" at the head of a clause, after no more than "this" or "from what I was given,".
+_EN_I = (
+    r"^(?:(?:this|that|which),? |(?:based|from|given|with|in|to|at|as|after|having|for|since|because)\b[^,]*, )?"
+    r"(?:i|we) ?(?:(?:\w+ly|still|also|just) )*"
+)
 
 ENGLISH = Phrases(
+    cues=r"n't|\bno\b|\bnot\b|cannot|none|neither|nothing|unable|insuf|inadeq|impossib|little|beyond|outside|must|have to|need to|prefer|unable|unknown|unansw|uncl|uncert|\bn/?a\b|d[uk]n|\bas an?\b",
     declines=(
-        rf"\b(?:i|we)(?: \w+ly| still| also| just| really)* ?{_EN_CANNOT} {_EN_FIND}\b",  # I cannot answer
+        rf"{_EN_I}{_EN_CANNOT} {_EN_FIND}\b",  # I cannot answer
         rf"^{_EN_CANNOT} (?:{_EN_FIND}|be (?:answered|determined))\b",  # unable to answer
-        r"\b(?:i|we)(?: \w+ly)? (?:do not|don't)(?: \w+ly)? know\b",  # I don't know
-        r"\b(?:i|we) (?:do not|don't|did not|didn't)(?: \w+ly)? (?:have|see|find) (?:any|enough|sufficient|access|"
-        rf"an answer|anything|that|the (?:answer|details)|(?:\w+ ){{0,2}}{_EN_THING})\b",  # I do not have any information
-        rf"\b(?:i|we) (?:have|had|found|find|see|saw) no (?:\w+ )?(?:{_EN_THING}|idea|knowledge)\b",  # I found no mention
-        r"\b(?:i|we) (?:found|find|see|saw|have) nothing\b",  # I found nothing about
-        r"\bi(?:'m| am) not (?:sure|certain|aware)\b",  # I am not sure
+        rf"{_EN_I}(?:do not|don't)(?: \w+ly)? know\b",  # I don't know
+        rf"{_EN_I}(?:do not|don't|did not|didn't)(?: \w+ly)? (?:have|see|find) (?:access|(?:\w+ ){{0,3}}{_EN_THING})\b",
+        rf"{_EN_I}(?:have|had|found|find|see|saw) no (?:\w+ )?(?:{_EN_THING}|idea|knowledge)\b",  # I found no mention
+        rf"{_EN_I}(?:found|find|see|saw|have) nothing\b",  # I found nothing about
+        rf"{_EN_I}(?:am |'m |are )not (?:sure|certain|aware)\b",  # I am not sure
+        rf"{_EN_I}(?:am |'m |are )(?:not given|given no|given too little)\b",  # we are not given enough information
         rf"\b{_EN}{_EN_GIVEN} (?:do|does|did){_EN_NOT} {_EN_SAY}\b",  # the documents do not mention
         rf"\b{_EN}\b.*\b(?:they|it) (?:do|does|did){_EN_NOT} {_EN_SAY}\b",  # while the text discusses X, it does not say
         rf"\b(?:none|neither) of the (?:\w+ )*{_EN} {_EN_SAY}",  # none of the passages mention
@@ -71,9 +83,11 @@ ENGLISH = Phrases(
         rf"(?:is|was|are){_EN_NOT}(?: anywhere)? {_EN_STATED}$",  # this is not mentioned
         rf"\bnot (?:be )?(?:answered|determined|found|inferred|established|derived|deduced|verified|known)\b.*\b"
         rf"(?:from|with|based on|using|in|by) (?:\w+ ){{0,4}}{_EN}\b",  # cannot be determined from the documents
-        rf"\b(?:question|this|that) {_EN_CANNOT} be (?:answered|determined)\b",  # this question cannot be answered
-        r"\b(?:not possible|impossible) to (?:answer|determine|say|tell|know|provide)\b",  # it is not possible to say
-        r"\b(?:the )?answer (?:is|was)(?: not|n't) (?:in|found|available|given|provided|stated|known|clear)\b",  # not in
+        rf"\b(?:question|problem|answer|this|that) {_EN_CANNOT} be (?:answered|determined)\b",  # this cannot be answered
+        r"\b(?:not possible|impossible) to (?:answer|say|tell|know|(?:determine|provide)(?:$|\b.*\b(?:answer|from|based|given|"
+        r"with|without|who|what|when|where|which|how|whether)\b))",  # it is not possible to say
+        rf"\banswer (?:is|was)(?: not|n't) (?:found|available|given|provided|stated|known|clear|in (?:\w+ ){{0,4}}{_EN})\b",
+        r"^the answer (?:is|was|remains) (?:unknown|unclear|uncertain)$",  # the answer is unknown
         r"\bthere (?:is|was|are)(?:n't| not) (?:any |enough |sufficient )(?:\w+ )?"
         r"(?:information|info|mention|details?|answer|context|data|evidence)\b",  # there is not enough information
         r"\bthere (?:is|was|are) (?:no|insufficient) (?:\w+ ){0,2}(?:information|info|mention|details?|answer)\b",
@@ -103,7 +117,7 @@ ENGLISH = Phrases(
     ),
     harmless=(
         r"(?:answer|response|final answer|note|conclusion|a)$",  # labels
-        r"(?:please|feel free|let me know|contact|consult|check with|try)\b",  # please contact the office
+        r"(?:please|feel free|let me know|contact|consult|check|try|ensure|make sure|rephrase|specify|upload)\b",  # please contact the office
         r"you (?:may|might|can|could|should|will need to|would need to)(?: \w+)? (?:want|wish|check|contact|consult|ask|"
         r"refer|visit|try|need|look|call|reach|provide|search|verify)\b",  # you may want to check
         r"(?:i (?:can|could|will|would|may|might) (?:be able to )?(?:help|look|try|answer)|i(?:'d| would) (?:be (?:happy|glad)"
@@ -115,7 +129,7 @@ ENGLISH = Phrases(
         r"(?:discuss|describe|mention|cover|contain|provide|focus|deal|talk|refer|relate|include|concern|list|give|address|"
         r"is|are|was|were|offer|seem|appear|outline|explain|touch|has|have)(?:e?s)?\b(?! that)",  # the documents describe
         r"(?:they|it|these|this) (?:only|just|merely|mainly|primarily|instead)\b",  # they only cover
-        r"(?:they|it) (?:discuss|describe|cover|mention|talk|focus|deal|are about|is about)(?:e?s)?\b(?! that)",
+        r"(?:they|it) (?:discuss|describe|cover|mention|talk|focus|deal|are about|is about)(?:e?s)?\b(?! that| \d)",
     ),
     echoes=(rf"^(?:they |it |which )?(?:do|does|did){_EN_NOT} {_EN_SAY}\b",),  # but it does not give
     breaks=r"but|however|although|though|yet|nevertheless|so|whereas|while",
@@ -123,14 +137,16 @@ ENGLISH = Phrases(
 )
 
 # Chinese, simplified and traditional
-_ZH = r"(?:文档|文件|文本|文中|文章|资料|資料|材料|上下文|段落|信息|資訊|内容|內容|原文|语料|檔案|检索结果)"
+_ZH = r"(?:知识库|知識庫|文档|文件|文本|文中|文章|资料|資料|材料|上下文|段落|信息|資訊|内容|內容|原文|语料|檔案|检索结果)"
 CHINESE = Phrases(
+    cues=r"[不无無没沒未难難缺作拒超]",
     declines=(
         r"(?:信息|资料|資料|資訊|材料|内容|上下文)(?:还|并|仍|都)?(?:不足|不够|不夠|不充分|有限)",  # 信息不足: RGB's own words
         r"(?:没有|沒有|缺乏|缺少|无|無)(?:足够|足夠|充分|充足|任何|更多)?的?(?:相关|相關|有关|有關)?的?(?:信息|资料|資料|資訊|依据|线索)",
         r"(?:无法|無法|不能|难以|難以|没法|没办法|不可能)[^，]*(?:回答|作答|答复|确定|確定|判断|判斷|得知|获知|知道|提供|给出|得出|找到|确认|確認|推断|推知)",
         r"(?:我|我们|我們)(?:也|并|還|还|真的)?(?:不知道|不清楚|不确定|不確定|不了解|不太清楚)",  # I do not know
         r"^(?:不知道|不清楚|不确定|不確定|不详|不詳|未知|不明|无可奉告|无答案|無答案|没有答案)$",  # unknown
+        rf"{_ZH}[^，]*(?:没有|沒有|无|無|缺乏)[^，]*(?:内容|內容|信息|資訊|答案|说明|說明|记载|資料|资料)",  # 文档中没有相关内容
         rf"{_ZH}[^，]*(?:没有|沒有|未|并未|並未|未能|没)(?:有|曾|明确|具体|直接|明確)*"
         r"(?:提到|提及|说明|說明|提供|包含|涉及|给出|給出|指出|记载|記載|介绍|介紹|写明|写|回答|描述|讨论|列出|说|提)",  # the text does not mention
         rf"(?:没有|沒有|未|未能|没)(?:能|在)?[^，]*{_ZH}[^，]*(?:找到|发现|發現|看到|提到|提及)",  # not found in the documents
@@ -163,6 +179,7 @@ _DE_SAY = (
     r"beantwort(?:et|en)|mach(?:t|en)|beinhalt(?:et|en)|stell(?:t|en)|erläuter(?:t|n)|äußer(?:t|n)|behandel(?:t|n)|erklär(?:t|en))"
 )
 GERMAN = Phrases(
+    cues=r"nicht|kein|ki\b|modell|intelligenz|unzu|unbe|wenig|k\.",
     declines=(
         r"\b(?:weiß|wissen) (?:ich|wir) (?:leider )?(?:nicht|nichts)\b",  # das weiß ich nicht
         r"\b(?:ich|wir) (?:weiß|wissen) (?:es |das |dazu |leider )*(?:nicht|nichts|keine)\b",  # ich weiß es nicht
@@ -171,9 +188,9 @@ GERMAN = Phrases(
         r"(?:beantworten|bestimmen|sagen|finden|feststellen|helfen|beurteilen|angeben|machen|geben)\b",  # kann ich nicht
         r"\b(?:ich|wir) (?:kann|können|konnte|konnten)\b.*\b(?:nicht|nichts|keine?n?)\b.*\b"
         r"(?:beantworten|bestimmen|sagen|finden|feststellen|helfen|beurteilen|angeben|machen|geben)\b",  # ich kann nicht
-        r"\b(?:ich|wir) (?:habe|haben|finde|finden)\b.*\b(?:keine?|nichts)\b.*"
+        r"\b(?:(?:ich|wir) (?:habe|haben|finde|finden|sehe)|(?:habe|haben|finde|finden|sehe) (?:ich|wir))\b.*\b(?:keine?|nichts)\b.*"
         r"(?:information|angabe|hinweis|daten|antwort|erwähnung|gefunden|darüber|dazu)",  # ich habe keine Informationen
-        r"\b(?:liegen|liegt|stehen) (?:mir|uns)\b.*\bkeine\b",  # dazu liegen mir keine Informationen vor
+        r"\bkeine (?:\w+ ){0,2}(?:informationen|angaben|hinweise|daten|antwort)\b.*\b(?:vor|gefunden|vorhanden|verfügbar|bekannt)$",
         rf"\b{_DE}\b.*\b{_DE_SAY}\b.*\b(?:nicht|nichts|keine?[nrms]?|keinerlei)\b",  # die Dokumente enthalten keine
         rf"\b(?:im|in|aus|anhand|mit|laut|auf)\b.*\b{_DE}\b.*\b(?:nicht|nichts|keine?[nr]?)\b.*\b(?:erwähnt|genannt|angegeben|"
         r"enthalten|hervor|zu finden|beschrieben|beantwort\w+|gesagt|erwähnung|information\w*|angaben?|bestimm\w+|steht)\b",
@@ -193,7 +210,7 @@ GERMAN = Phrases(
         r"(?:aber|jedoch|allerdings|daher|deshalb|also|und|doch|dass|weil|da)\b",
     ),
     harmless=(
-        r"(?:bitte|wenden sie sich|fragen sie|kontaktieren sie|sie können sich|wenn sie|falls sie|für (?:weitere|mehr|nähere))\b",
+        r"(?:bitte|(?:über)?prüfen sie|versuchen sie|wenden sie sich|fragen sie|kontaktieren sie|sie können sich|wenn sie|falls sie|für (?:weitere|mehr|nähere))\b",
         r"(?:ich (?:empfehle|helfe|schlage)|gerne|weitere informationen)\b",  # ich empfehle
         rf"(?:\w+ ){{0,4}}{_DE} (?:nur |lediglich )?(?:beschreib|behandel|enth[aä]lt|erwähn|nenn|befass|handel|betreff|bezieh)\w*\b",
         r"(?:sie|er|es|dort) (?:\w+ )?(?:nur|lediglich|ausschließlich)\b",  # sie behandeln nur
@@ -213,6 +230,7 @@ _FR_SAY = (
     r"décri|trait|inclu|offr|fai|signal)"
 )
 FRENCH = Phrases(
+    cues=r"\bne\b|n'|aucun|insuf|inconnu|\bnon\b|impossib|\ben tant\b",
     declines=(
         r"\bje (?:ne |n')(?:le |la |l'|en )?sais (?:pas|rien)\b",  # je ne sais pas
         r"\b(?:je|nous) (?:ne |n')(?:\w+ ){0,2}?(?:peux|peut|pouvons|puis|pourrais)(?: \w+)? (?:pas |malheureusement )*"
@@ -240,7 +258,7 @@ FRENCH = Phrases(
         rf"(?:d'après|selon|sur la base|à partir|dans|au vu|en fonction)\b[^,]*?\b{_FR}(?: \w+)?(?=,| je\b| il\b|$)",
     ),
     harmless=(
-        r"(?:veuillez|n'hésitez pas|contactez|consultez|merci de|s'il vous plaît|vous (?:pouvez|devriez|pourriez)|"
+        r"(?:veuillez|essayez|vérifiez|reformulez|n'hésitez pas|contactez|consultez|merci de|s'il vous plaît|vous (?:pouvez|devriez|pourriez)|"
         r"je vous (?:recommande|conseille|suggère|invite)|pour (?:plus|obtenir|de plus|toute)|si vous)\b",  # veuillez contacter
         rf"(?:\w+ ){{0,4}}{_FR}(?: \w+)? (?:décri|trait|parl|concern|port|abord|mentionn|contien|évoqu|donn)\w*\b(?! que)",
         r"ils? (?:\w+ )?(?:seulement|uniquement)\b",
@@ -261,12 +279,13 @@ _ES_SAY = (
     r"aclar|permit|abord|tien|detall|hac)"
 )
 SPANISH = Phrases(
+    cues=r"\bno\b|descon|ningun|\bni\b|\bsin\b|impos|insuf|\bcomo\b",
     declines=(
         r"^(?:yo )?no (?:lo sé|sé(?: (?:la respuesta|si|qué|cuál|cuánt\w+|cuándo|dónde|quién|cómo)\b.*)?$)",  # no lo sé
         r"\bno (?:lo )?sabemos\b|\bdesconozco\b|\blo desconozco\b",  # no lo sabemos
         r"\bno (?:puedo|podemos|pude|he podido|me es posible|podría|soy capaz de|estoy en condiciones de) (?:\w+ )?"
         r"(?:responder|contestar|determinar|encontrar|decir|proporcionar|confirmar|ayudar|dar|saber|ofrecer|precisar)\w*",
-        r"\bno (?:he encontrado|encuentro|encontré|hemos encontrado|tengo|tenemos|dispongo|disponemos|cuento|veo) (?:\w+ ){0,3}"
+        r"\bno (?:he encontrado|hemos encontrado|encontré|tenemos|disponemos|\w+o) (?:\w+ ){0,3}"
         r"(?:información|datos|mención|respuesta|detalles|referencia|nada)\b",  # no he encontrado información
         rf"\b{_ES}\b.* no (?:se )?{_ES_SAY}\w*\b",  # los documentos no mencionan
         rf"\bningun[oa]? (?:de (?:los|las) )?(?:\w+ )?{_ES} {_ES_SAY}\w*\b",  # ninguno de los documentos menciona
@@ -285,7 +304,7 @@ SPANISH = Phrases(
         rf"(?:según|con base en|en base a|basándome en|de acuerdo con|a partir de|en|con)\b[^,]*?\b{_ES}(?: \w+)?(?=,| no\b|$)",
     ),
     harmless=(
-        r"(?:por favor|le (?:recomiendo|sugiero|aconsejo)|te (?:recomiendo|sugiero)|consulte|contacte|póngase|puede (?:consultar|"
+        r"(?:por favor|le (?:recomiendo|sugiero|aconsejo)|te (?:recomiendo|sugiero)|consulte|contacte|póngase|intente|pruebe|verifique|reformule|puede (?:consultar|"
         r"contactar|llamar|preguntar)|para (?:más|obtener|mayor)|si (?:me|puede|necesita|tiene|desea))\b",
         rf"(?:\w+ ){{0,4}}{_ES}(?: \w+)? (?:solo |sólo |únicamente )?(?:describ|trat|habl|mencion|cubr|contien|se refier)\w*\b(?! que)",
         r"respuesta$",
@@ -299,8 +318,9 @@ _IT = (
     r"(?:document[oi]|documentazione|contest[oi]|test[oi]|pass(?:aggi|aggio|i|o)|font[ei]|estratt[oi]|articol[oi]|informazion[ei]|"
     r"dati|material[ei]|bran[oi])"
 )
-_IT_SAY = r"(?:menzion|indic|conten|fornisc|specific|dic|dà|danno|riport|includ|parl|spieg|descriv|rispond|cit|precis|offr|chiari|tratt)"
+_IT_SAY = r"(?:menzion|indic|cont[ei]|fornisc|specific|dic|dà|danno|riport|includ|parl|spieg|descriv|rispond|cit|precis|offr|chiari|tratt)"
 ITALIAN = Phrases(
+    cues=r"\bnon\b|nessun|sconosc|impos|insuf|\bcome\b|quanto",
     declines=(
         r"^(?:io )?non (?:lo )?so(?: .*)?$",  # non lo so
         r"\bnon (?:posso|possiamo|sono in grado di|riesco a|sono riuscit[oa] a|ho potuto) (?:\w+ )?"
@@ -324,7 +344,7 @@ ITALIAN = Phrases(
         rf"(?:secondo|in base|sulla base|dal|dai|nel|nei)\b[^,]*?\b{_IT}(?: \w+)?(?=,| non\b|$)",
     ),
     harmless=(
-        r"(?:per favore|si prega|la prego|consulti|contatti|si rivolga|può (?:contattare|consultare|rivolgersi)|le consiglio|"
+        r"(?:per favore|prova|provi|verifica|verifichi|specific[ahi]+|carica|si prega|la prego|consulti|contatti|si rivolga|può (?:contattare|consultare|rivolgersi)|le consiglio|"
         r"ti consiglio|per (?:ulteriori|maggiori|avere)|se (?:può|ha|vuole|desidera|mi))\b",
         rf"(?:\w+ ){{0,4}}{_IT}(?: \w+)? (?:solo |soltanto )?(?:descriv|tratt|parl|menzion|riguard|conten)\w*\b(?! che)",
         r"risposta$",
@@ -339,6 +359,7 @@ _PT = (
 )
 _PT_SAY = r"(?:mencion|indic|cont[eé]m|fornec|especific|diz|dizem|dá|dão|inclu|traz|trazem|fala|explic|descrev|respond|cita|precis|oferec|abord)"
 PORTUGUESE = Phrases(
+    cues=r"\bnão\b|nenhum|desconh|sem\b|impos|insuf|\bcomo\b",
     declines=(
         r"^(?:eu )?não (?:o )?sei(?: .*)?$",  # não sei
         r"\bnão (?:posso|podemos|consigo|conseguimos|consegui|sou capaz de|pude|foi possível|é possível) (?:\w+ )?"
@@ -360,7 +381,7 @@ PORTUGUESE = Phrases(
         rf"(?:segundo|com base|de acordo com|a partir|no|nos|na|nas)\b[^,]*?\b{_PT}(?: \w+)?(?=,| não\b|$)",
     ),
     harmless=(
-        r"(?:por favor|consulte|contate|contacte|entre em contato|recomendo|sugiro|você pode|pode (?:contactar|consultar)|"
+        r"(?:por favor|tente|verifique|reformule|consulte|contate|contacte|entre em contato|recomendo|sugiro|você pode|pode (?:contactar|consultar)|"
         r"para (?:mais|obter)|se (?:você|puder|quiser|tiver))\b",
         rf"(?:\w+ ){{0,4}}{_PT}(?: \w+)? (?:só |apenas |somente )?(?:descrev|trata|fala|mencion|cobre|cont[eé]m)\w*\b(?! que)",
         r"resposta$",
@@ -372,6 +393,7 @@ PORTUGUESE = Phrases(
 # Russian
 _RU = r"(?:документ\w*|контекст\w*|текст\w*|источник\w*|фрагмент\w*|отрыв\w*|материал\w*|стать\w*|информаци\w*|данн\w*|сведени\w*)"
 RUSSIAN = Phrases(
+    cues=r"\bне|\bнет|отсут|нельзя|без|затруд|ничего|\bкак\b",
     declines=(
         r"^(?:я )?(?:этого |об этом )?не знаю\b",  # я не знаю
         r"\b(?:я|мы) (?:\w+ )*не (?:могу|можем|смог|смогла|смогли|в состоянии) (?:\w+ )?(?:ответить|определить|найти|сказать|дать|"
@@ -393,7 +415,7 @@ RUSSIAN = Phrases(
         rf"(?:на основании|на основе|согласно|исходя из|судя по|по|из)\b[^,]*?{_RU}(?=,| я\b| не|$)",
     ),
     harmless=(
-        r"(?:пожалуйста|обратитесь|уточните|рекомендую|советую|попробуйте|вы можете|для (?:получения|более)|если (?:вы|у вас))\b",
+        r"(?:пожалуйста|проверьте|переформулируйте|обратитесь|уточните|рекомендую|советую|попробуйте|вы можете|для (?:получения|более)|если (?:вы|у вас))\b",
         rf"(?:\w+ ){{0,3}}{_RU} (?:только |лишь )?(?:описыва|говор|содерж|посвящ|касает|упомина|рассказыва)\w*\b(?!,? что)",
         r"ответ$",
     ),
@@ -404,6 +426,7 @@ RUSSIAN = Phrases(
 # Japanese
 _JA = r"(?:文書|文脈|文章|資料|テキスト|コンテキスト|情報|記事|ドキュメント|本文|内容)"
 JAPANESE = Phrases(
+    cues=r"ませ|ない|ず|不|なし|なく|かね|おら|足り|て|未",
     declines=(
         r"(?:わかり|分かり|判り|存じ上げ|存じ|知り)(?:ません|かねます)|(?:わから|分から|知ら)ない",  # わかりません
         r"(?:回答|お答え|答え|判断|特定|確認|断定|提供|対応)(?:が|は|を|に|する|すること)*(?:は|が)?(?:でき(?:ません|ない|ず|かね)|出来(?:ません|ない)|不可能|いたしかねます)",
@@ -411,7 +434,7 @@ JAPANESE = Phrases(
         rf"{_JA}(?:に|で|の|か|から|中|内|は|が|も|を|と|、|[一-龥ぁ-んァ-ンー])*?(?:記載|言及|記述|説明|情報|回答|答え)(?:が|は|も)?"
         r"(?:ありません|ない|ございません|なく|されていません|されていない|含まれていません|含まれていない|含まれておらず|見つかりません|見当たりません)",
         r"(?:記載|言及|記述|情報)(?:が|は|も)?(?:ありません|ございません|されていません|されていない|されておらず|見つかりません|見当たりません|含まれていません|含まれていない)",
-        rf"{_JA}.*(?:書かれて|載って|触れられて|述べられて|示されて|説明されて|含まれて)(?:いません|いない|おらず)",  # 書かれていません
+        rf"{_JA}.*(?:書かれて|載って|触れられて|述べられて|示されて|説明されて|含まれて)(?:いません|いない|おらず|おりません|いなかった)",  # 書かれていません
         r"(?:書かれて|載って|触れられて|述べられて)(?:いません|いない|おりません)$",
         r"(?:情報|資料|材料|データ)(?:が|は)?(?:不足|不十分|足り(?:ません|ない)|十分では)",  # 情報が不足
         r"^(?:不明|未詳|回答不能|答えなし|情報なし|該当なし)(?:です)?$",  # 不明です
@@ -433,6 +456,7 @@ JAPANESE = Phrases(
 # Arabic
 _AR = r"(?:ال)?(?:وثيقة|وثائق|مستندات?|سياق|نص|نصوص|مصادر|مقاطع|معلومات|معلومة|بيانات|مقال|محتوى)"
 ARABIC = Phrases(
+    cues=r"لا|لم|لن|ليس|غير|يتعذر|تتعذر|يستحيل|ناقص|مجهول",
     declines=(
         r"\bلا (?:أعرف|أعلم|أدري|نعرف|نعلم)\b",  # لا أعرف
         r"\b(?:لا|لم|لن) (?:أستطيع|يمكنني|أتمكن|نستطيع|يمكننا|أجد|أعثر|نجد)\b.*(?:إجاب|أجيب|تحديد|معرفة|معلومات|معلومة|مساعد|تقديم|إيجاد|"
@@ -440,6 +464,7 @@ ARABIC = Phrases(
         rf"\b(?:لا|لم|ولا|ولم) (?:تذكر|يذكر|تحتوي|يحتوي|تتضمن|يتضمن|توضح|يوضح|تشير|يشير|تحدد|يحدد|توفر|يوفر|تقدم|يقدم|تتناول|يتناول|يرد|ترد)\b"
         rf".*{_AR}",  # لا تذكر الوثائق
         rf"{_AR}.*\b(?:لا|لم|ولا|ولم) (?:تذكر|يذكر|تحتوي|يحتوي|تتضمن|يتضمن|توضح|يوضح|تشير|يشير|تحدد|يحدد|توفر|يوفر|تقدم|يقدم|يرد|ترد)\b",
+        r"\b(?:لا|لم) (?:تتوفر|يتوفر|تتوافر)\b.*(?:معلومات|معلومة|إجابة|بيانات|تفاصيل)",  # لا تتوفر معلومات
         r"\b(?:لا توجد|لا يوجد|ليس لدي|ليست لدي|ليس هناك|ليست هناك) (?:\w+ )?(?:معلومات|معلومة|إجابة|ذكر|بيانات|تفاصيل|إشارة|أي معلومات)",
         r"\b(?:لا يمكن|يتعذر|من غير الممكن|يستحيل|تتعذر) (?:\w+ )?(?:الإجابة|تحديد|معرفة|التحديد|الجزم)",  # لا يمكن الإجابة
         rf"{_AR}(?: \w+)* (?:غير (?:كاف|متوفر|متاح|مذكور|موجود|محدد)|ناقص)\w*",  # المعلومات غير كافية
@@ -451,7 +476,7 @@ ARABIC = Phrases(
         rf"(?:بناء على|وفقا|استنادا إلى|حسب|من خلال|في)\b[^،,]*?{_AR}(?: \w+)?$",
     ),
     harmless=(
-        r"(?:يرجى|الرجاء|من فضلك|يمكنك|أنصح|إذا (?:كان|كنت|أردت)|للمزيد|لمزيد)\b",
+        r"(?:يرجى|حاول|تأكد|أعد|الرجاء|من فضلك|يمكنك|أنصح|إذا (?:كان|كنت|أردت)|للمزيد|لمزيد)\b",
         rf"{_AR}(?: \w+)? (?:فقط |تتحدث|يتحدث|تتناول|يتناول|تصف|يصف|تقتصر|يقتصر)",
         r"(?:الإجابة|الجواب)$",
     ),
@@ -461,6 +486,7 @@ ARABIC = Phrases(
 _HI = r"(?:दस्तावेज़\S*|दस्तावेज\S*|संदर्भ\S*|सन्दर्भ\S*|पाठ|लेख\S*|स्रोत\S*|अनुच्छेद\S*|जानकारी|सामग्री|सूचना|गद्यांश)"
 _HI_WORDS = r"[^।,]*"
 HINDI = Phrases(
+    cues=r"नहीं|अपर्याप्त|अनुपलब्ध|अज्ञात|नाकाफ़ी",
     declines=(
         r"(?:मुझे|हमें)[^।,]*नहीं (?:पता|मालूम|मिल|पाया)",  # मुझे नहीं पता
         r"(?:मुझे|हमें)[^।,]*(?:पता|मालूम|जानकारी) नहीं",  # मुझे जानकारी नहीं है

@@ -43,7 +43,9 @@ class _Patterns(NamedTuple):
     """The phrases of the languages that share a script, compiled."""
 
     script: re.Pattern[str]
+    cues: re.Pattern[str]
     declines: re.Pattern[str]
+    heads: re.Pattern[str]
     leads: re.Pattern[str]
     harmless: re.Pattern[str]
     echoes: re.Pattern[str]
@@ -71,7 +73,9 @@ def _judge(clause: str, about_documents: bool) -> str:
     kinds = [patterns for patterns in _patterns() if patterns.script.search(clause)]
     while clause:
         for patterns in kinds:
-            if patterns.declines.search(clause) or (about_documents and patterns.echoes.match(clause)):
+            if patterns.cues.search(clause) and (patterns.heads.match(clause) or patterns.declines.search(clause)):
+                return "declines"
+            if about_documents and patterns.echoes.match(clause):
                 return "declines"
             if patterns.harmless.match(clause):
                 return "harmless"
@@ -108,7 +112,16 @@ def _fold(text: str) -> str:
 @cache
 def _patterns() -> list[_Patterns]:
     return [
-        _Patterns(re.compile(letters), *(_any(_all(names, kind)) for kind in ("declines", "leads", "harmless", "echoes")))
+        _Patterns(
+            script=re.compile(letters),
+            cues=_any(LANGUAGES[name].cues for name in names),
+            # Those at the head of a clause apart: the others are looked for at every place.
+            declines=_any(pattern for pattern in _all(names, "declines") if pattern[0] != "^"),
+            heads=_any(pattern for pattern in _all(names, "declines") if pattern[0] == "^"),
+            leads=_any(_all(names, "leads")),
+            harmless=_any(_all(names, "harmless")),
+            echoes=_any(_all(names, "echoes")),
+        )
         for letters, names in _SCRIPTS.items()
     ]
 
