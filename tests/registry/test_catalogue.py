@@ -38,7 +38,7 @@ def test_an_alias_belongs_to_one_metric(catalogue):
     declare("a", aliases=("same",))
     with pytest.raises(DefinitionError, match=r"^metric 'b': the name 'same' already means 'a'$"):
         declare("b", aliases=("same",))
-    with pytest.raises(DefinitionError, match=r"^metric 'c': alias 'a' already means 'a'$"):
+    with pytest.raises(DefinitionError, match=r"^metric 'c': the name 'a' already means 'a'$"):
         declare("c", aliases=("a",))
     assert [spec.name for spec in catalogue.metrics()] == ["a"]
 

@@ -158,12 +158,9 @@ def test_words_that_make_no_sense(catalogue, words, message):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        ("all", "is the name of a set of metrics"),
-        ("lexical", "is the name of a set"),
-        ("em", "already means 'exact_match'"),
-    ],
+    [("all", "is the name of a set of metrics"), ("mine", "is the name of a set"), ("same", "already means 'first'")],
 )
 def test_names_that_are_taken(catalogue, name, message):
+    metric("first", family="mine", aliases=["same"])(lambda answer: 1.0)
     with pytest.raises(DefinitionError, match=message):
         metric(name)(lambda answer: 1.0)

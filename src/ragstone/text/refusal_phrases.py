@@ -150,7 +150,7 @@ CHINESE = Phrases(
         rf"{_ZH}[^，]*(?:没有|沒有|未|并未|並未|未能|没)(?:有|曾|明确|具体|直接|明確)*"
         r"(?:提到|提及|说明|說明|提供|包含|涉及|给出|給出|指出|记载|記載|介绍|介紹|写明|写|回答|描述|讨论|列出|说|提)",  # the text does not mention
         rf"(?:没有|沒有|未|未能|没)(?:能|在)?[^，]*{_ZH}[^，]*(?:找到|发现|發現|看到|提到|提及)",  # not found in the documents
-        r"(?:我|我们|我們)?(?:没有|沒有|未|未能|没|没能)(?:找到|查到|发现|發現|检索到)[^，]*(?:信息|资料|資料|資訊|答案|内容|记录)",
+        r"(?:我|我们|我們)?(?:没有|沒有|未|未能|没|没能)(?:找到|查到|发现|發現|检索到)[^，]*(?:信息|资料|資料|資訊|答案|内容|记录|文档|文件)",
         r"作为(?:一个|一名)?(?:人工智能|ai|语言模型)",  # as an AI
         r"(?:拒绝|不便|不方便)(?:回答|透露)",  # decline to answer
         r"超出(?:了)?(?:我的|文档的|资料的)?(?:知识|能力)?范围",  # beyond my knowledge
@@ -190,6 +190,8 @@ GERMAN = Phrases(
         r"(?:beantworten|bestimmen|sagen|finden|feststellen|helfen|beurteilen|angeben|machen|geben)\b",  # ich kann nicht
         r"\b(?:(?:ich|wir) (?:habe|haben|finde|finden|sehe)|(?:habe|haben|finde|finden|sehe) (?:ich|wir))\b.*\b(?:keine?|nichts)\b.*"
         r"(?:information|angabe|hinweis|daten|antwort|erwähnung|gefunden|darüber|dazu)",  # ich habe keine Informationen
+        r"\b(?:liegt|liegen|steht|stehen) (?:mir|uns)\b.*\b(?:nicht|keine?)\b",  # das liegt mir nicht vor
+        r"\b(?:ich habe|wir haben)\b.*\binformation(?:en)?\b.*\bnicht$",  # ich habe diese Information nicht
         r"\bkeine (?:\w+ ){0,2}(?:informationen|angaben|hinweise|daten|antwort)\b.*\b(?:vor|gefunden|vorhanden|verfügbar|bekannt)$",
         rf"\b{_DE}\b.*\b{_DE_SAY}\b.*\b(?:nicht|nichts|keine?[nrms]?|keinerlei)\b",  # die Dokumente enthalten keine
         rf"\b(?:im|in|aus|anhand|mit|laut|auf)\b.*\b{_DE}\b.*\b(?:nicht|nichts|keine?[nr]?)\b.*\b(?:erwähnt|genannt|angegeben|"
@@ -211,7 +213,7 @@ GERMAN = Phrases(
     ),
     harmless=(
         r"(?:bitte|(?:über)?prüfen sie|versuchen sie|wenden sie sich|fragen sie|kontaktieren sie|sie können sich|wenn sie|falls sie|für (?:weitere|mehr|nähere))\b",
-        r"(?:ich (?:empfehle|helfe|schlage)|gerne|weitere informationen)\b",  # ich empfehle
+        r"(?:ich (?:empfehle|helfe|schlage|leite)|gerne|weitere informationen|fragen? (?:sie|bitte))\b",  # ich empfehle
         rf"(?:\w+ ){{0,4}}{_DE} (?:nur |lediglich )?(?:beschreib|behandel|enth[aä]lt|erwähn|nenn|befass|handel|betreff|bezieh)\w*\b",
         r"(?:sie|er|es|dort) (?:\w+ )?(?:nur|lediglich|ausschließlich)\b",  # sie behandeln nur
         r"antwort$",
@@ -246,6 +248,7 @@ FRENCH = Phrases(
         r"\bil n'(?:y a|existe) (?:pas|aucune?)(?: suffisamment| assez)?(?: d'| de )?(?:\w+ )?(?:information|mention|réponse|"
         r"renseignement|détail)",  # il n'y a aucune mention
         r"\b(?:n'est pas possible|impossible) de (?:répondre|déterminer|dire|savoir|trouver)\b",  # impossible de répondre
+        rf"\b(?:non|pas) (?:disponible|mentionné|précisé|indiqué|présent|spécifié|fourni)e?s?\b.*\bdans\b.*\b{_FR}\b",  # non disponible
         rf"\baucune? (?:information|mention|réponse|indication)\b.*\b(?:dans|disponible|fournie?|trouvée?|donnée)\b",
         r"^(?:informations?|données|contexte) insuffisante?s?$",  # informations insuffisantes
         rf"\b{_FR}\b.*\b(?:est|sont) insuffisante?s?\b",  # le contexte est insuffisant
@@ -330,6 +333,7 @@ ITALIAN = Phrases(
         rf"\bnessun[oa]? (?:dei |delle )?(?:\w+ )?{_IT} {_IT_SAY}\w*\b",  # nessuno dei documenti menziona
         rf"\bnon (?:è|sono|viene|vengono|si)\b.*\b(?:presente|presenti|menzionat|indicat|specificat|riportat|trova|disponibil|fornit|"
         rf"contenut|trovano|deduce|può)\w*\b.*\b(?:nel|nei|nella|nelle|negli|dal|dai|dalle|nell)\b.*\b{_IT}\b",  # non è presente nel
+        rf"\bnon (?:disponibil|present|menzionat|specificat|indicat|riportat)\w* (?:nel|nei|nella|nelle|negli|nell)\b.*\b{_IT}\b",
         r"\bnon (?:è possibile|si può) (?:rispond|determin|dir|saper|stabil)\w*|\bimpossibile (?:rispond|determin|stabil)\w*",
         r"\bnon (?:ci sono|c'è|vi sono) (?:\w+ ){0,2}(?:informazion|dettagl|menzion|rispost|riferiment)",  # non ci sono informazioni
         r"\bnessuna (?:informazione|menzione|risposta)\b.*\b(?:disponibile|trovata|fornita|nel|nei)\b",  # nessuna informazione
@@ -391,7 +395,7 @@ PORTUGUESE = Phrases(
 )
 
 # Russian
-_RU = r"(?:документ\w*|контекст\w*|текст\w*|источник\w*|фрагмент\w*|отрыв\w*|материал\w*|стать\w*|информаци\w*|данн\w*|сведени\w*)"
+_RU = r"(?:баз\w*(?: знаний)?|документ\w*|контекст\w*|текст\w*|источник\w*|фрагмент\w*|отрыв\w*|материал\w*|стать\w*|информаци\w*|данн\w*|сведени\w*)"
 RUSSIAN = Phrases(
     cues=r"\bне|\bнет|отсут|нельзя|без|затруд|ничего|\bкак\b",
     declines=(
@@ -404,7 +408,7 @@ RUSSIAN = Phrases(
         rf"\b{_RU}.* не (?:\w+ )?(?:содерж|упомина|указан|указыва|сказан|говор|привод|сообща|описыва|упомян|найден|отвеча|да[её]|раскры)\w*",
         rf"\b{_RU} (?:\w+ ){{0,4}}(?:нет|отсутству\w*|ничего не)\b",  # в тексте нет информации
         rf"\b(?:не (?:содерж|упомина|указан|указыва|сказан|найден|упомян)\w*|нет|отсутству\w*)\b.*\bв (?:\w+ ){{0,3}}{_RU}$",  # не указано в тексте
-        r"\b(?:недостаточно|не хватает|нет) (?:\w+ )?(?:информации|данных|сведений)\b",  # недостаточно информации
+        r"\b(?:недостаточно|не хватает|нет) (?:\w+ )?(?:информации|данных|сведений|записей|ответа)\b",  # недостаточно информации
         r"\b(?:невозможно|нельзя|не представляется возможным) (?:\w+ )?(?:ответить|определить|установить|сказать)\b",  # невозможно
         r"^(?:неизвестно|нет (?:ответа|данных|информации)|не указано|без понятия|затрудняюсь ответить)$",  # неизвестно
         r"\bкак (?:ии|искусственный интеллект|языковая модель)\b",  # как ИИ
@@ -459,7 +463,7 @@ ARABIC = Phrases(
     cues=r"لا|لم|لن|ليس|غير|يتعذر|تتعذر|يستحيل|ناقص|مجهول",
     declines=(
         r"\bلا (?:أعرف|أعلم|أدري|نعرف|نعلم)\b",  # لا أعرف
-        r"\b(?:لا|لم|لن) (?:أستطيع|يمكنني|أتمكن|نستطيع|يمكننا|أجد|أعثر|نجد)\b.*(?:إجاب|أجيب|تحديد|معرفة|معلومات|معلومة|مساعد|تقديم|إيجاد|"
+        r"\b(?:لا|لم|لن) (?:أستطيع|يمكنني|أتمكن|نستطيع|يمكننا|أجد|أعثر|نجد|أملك|نملك)\b.*(?:إجاب|أجيب|تحديد|معرفة|معلومات|معلومة|مساعد|تقديم|إيجاد|"
         r"العثور|ذكر|أي شيء|قول|تأكيد)",  # لا يمكنني الإجابة
         rf"\b(?:لا|لم|ولا|ولم) (?:تذكر|يذكر|تحتوي|يحتوي|تتضمن|يتضمن|توضح|يوضح|تشير|يشير|تحدد|يحدد|توفر|يوفر|تقدم|يقدم|تتناول|يتناول|يرد|ترد)\b"
         rf".*{_AR}",  # لا تذكر الوثائق
@@ -471,7 +475,7 @@ ARABIC = Phrases(
         r"^(?:غير (?:معروف|مذكور|محدد|متوفر|معلوم)\w*|مجهول|لا إجابة|لا معلومات)$",  # غير معروف
     ),
     leads=(
-        r"(?:عذرا|آسف|أعتذر|نعتذر|للأسف|معذرة|مع الأسف)\b",
+        r"(?:عذرا|(?:أنا )?آسف|أعتذر|نعتذر|للأسف|معذرة|مع الأسف)\b",
         r"(?:لكن|ولكن|لذلك|لذا|وبالتالي|إلا أن|غير أن|و)\b",
         rf"(?:بناء على|وفقا|استنادا إلى|حسب|من خلال|في)\b[^،,]*?{_AR}(?: \w+)?$",
     ),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
@@ -29,6 +30,8 @@ _SCRIPTS = {
 _MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u0670\u0640]")
 _EDGES = " \t\r\n.,;:!?…。，、；：！？؟،؛।॥*_#>`\"'“”‘’«»„「」『』()[]-–—•"
 _QUESTION = re.compile(r"[?？؟][\s*_\"'”’»」』)\]]*$")
+# After these an advice goes on: "You can search for: ferries, fares".
+_WEAK_ENDS = (":", "：", "，", "،")
 # Where sentences end: after two letters, so that "e.g. dogs" and "9.30 p.m." stay whole; and where clauses do.
 _CLAUSE_ENDS = (
     r"(?<=[\w)\]\"'”’»%*][\w)\]\"'”’»%*][.!?…])[\"'”’»)\]*_]*\s+",
@@ -37,6 +40,15 @@ _CLAUSE_ENDS = (
     r":\**\s+|\s[–—-]\s|\n",
     r"\s+(?=(?:but|however|although|whereas)\b)",
 )
+
+
+class Kind(Enum):
+    """What a clause does in an answer."""
+
+    DECLINES = "it declines"
+    HARMLESS = "it advises, offers help, or tells what the documents are about"
+    EMPTY = "it only apologises or asks"
+    CONTENT = "it says something"
 
 
 class _Patterns(NamedTuple):
@@ -54,39 +66,46 @@ class _Patterns(NamedTuple):
 def find_refusal(answer: str) -> str | None:
     """The first clause that declines, where the answer is a refusal; None where it is not."""
     declining = None
-    about_documents = False
+    before = Kind.EMPTY
+    about_documents = goes_on = False
     for clause in _clauses(answer):
         folded = _fold(clause).strip(_EDGES)
         if len(folded) > _LONGEST_CLAUSE:
             return None
         kind = _judge(folded, about_documents)
-        if kind == "declines":
+        if kind is Kind.CONTENT:
+            if _QUESTION.search(clause):
+                kind = Kind.EMPTY
+            elif (goes_on and before is Kind.HARMLESS) or (declining and _ends_list(folded)):
+                kind = before
+            else:
+                return None
+        if kind is Kind.DECLINES:
             declining = declining or clause.strip()
-        elif kind == "content" and not _QUESTION.search(clause) and not (declining and _continues(folded)):
-            return None
-        about_documents = about_documents or kind in ("declines", "harmless")
+        about_documents = about_documents or kind in (Kind.DECLINES, Kind.HARMLESS)
+        before, goes_on = kind, clause.rstrip().endswith(_WEAK_ENDS)
     return declining
 
 
-def _judge(clause: str, about_documents: bool) -> str:
-    """What a clause does: it declines, is harmless, is empty but for an apology, or has content."""
+def _judge(clause: str, about_documents: bool) -> Kind:
+    """What a clause does, by its words."""
     kinds = [patterns for patterns in _patterns() if patterns.script.search(clause)]
     while clause:
         for patterns in kinds:
             if patterns.cues.search(clause) and (patterns.heads.match(clause) or patterns.declines.search(clause)):
-                return "declines"
+                return Kind.DECLINES
             if about_documents and patterns.echoes.match(clause):
-                return "declines"
+                return Kind.DECLINES
             if patterns.harmless.match(clause):
-                return "harmless"
+                return Kind.HARMLESS
         lead = next((found for patterns in kinds if (found := patterns.leads.match(clause)) and found.end()), None)
         if lead is None:
-            return "content"
+            return Kind.CONTENT
         clause = clause[lead.end() :].strip(_EDGES)
-    return "empty"
+    return Kind.EMPTY
 
 
-def _continues(clause: str) -> bool:
+def _ends_list(clause: str) -> bool:
     """Whether this is only the end of a list that a comma cut off: "prices, | and dogs"."""
     return len(clause.split()) <= 3 and bool(_joins().match(clause))
 
