@@ -26,6 +26,8 @@ def work(prepared: list[tuple[list[str], list[str]]]) -> dict[str, list[float]]:
 
 def _pass_by_the_door() -> None:
     """The package's own `__init__` loads langchain and spaCy, which facts do not need."""
+    if _PACKAGE in sys.modules:
+        return
     spec = find_spec(_PACKAGE)
     if spec is None:
         raise ModuleNotFoundError(_PACKAGE, name=_PACKAGE)

@@ -92,6 +92,7 @@ ENGLISH = Phrases(
         r"(?:information|info|mention|details?|answer|context|data|evidence)\b",  # there is not enough information
         r"\bthere (?:is|was|are) (?:no|insufficient) (?:\w+ ){0,2}(?:information|info|mention|details?|answer)\b",
         rf"\bthere (?:is|was|are) no (?:\w+ )?{_EN_THING}\b.*\b(?:in|from|within) (?:\w+ ){{0,4}}{_EN}\b",  # no evidence in
+        rf"^no (?:\w+ ){{0,3}}(?:results?|matches|pages|{_EN}) (?:\w+ )?(?:were|was|are|is|could be)? ?(?:found|available)\b",  # no results found
         r"^no (?:\w+ ){0,2}(?:information|info|mention|details?|answer)\b.*\b(?:available|provided|given|found|included|of)\b",
         r"\b(?:insufficient|not enough|too little) (?:\w+ )?(?:information|context|data|evidence|details?) "
         rf"(?:(?:is |was )?(?:provided |given |available )?to|(?:in|from|within) (?:\w+ ){{0,4}}{_EN}\b)",  # … to answer
@@ -261,7 +262,7 @@ FRENCH = Phrases(
         rf"(?:d'après|selon|sur la base|à partir|dans|au vu|en fonction)\b[^,]*?\b{_FR}(?: \w+)?(?=,| je\b| il\b|$)",
     ),
     harmless=(
-        r"(?:veuillez|essayez|vérifiez|reformulez|n'hésitez pas|contactez|consultez|merci de|s'il vous plaît|vous (?:pouvez|devriez|pourriez)|"
+        r"(?:veuillez|(?!vous|chez|assez)\w+ez|n'hésitez pas|merci de|s'il vous plaît|vous (?:pouvez|devriez|pourriez)|"
         r"je vous (?:recommande|conseille|suggère|invite)|pour (?:plus|obtenir|de plus|toute)|si vous)\b",  # veuillez contacter
         rf"(?:\w+ ){{0,4}}{_FR}(?: \w+)? (?:décri|trait|parl|concern|port|abord|mentionn|contien|évoqu|donn)\w*\b(?! que)",
         r"ils? (?:\w+ )?(?:seulement|uniquement)\b",
@@ -307,7 +308,7 @@ SPANISH = Phrases(
         rf"(?:según|con base en|en base a|basándome en|de acuerdo con|a partir de|en|con)\b[^,]*?\b{_ES}(?: \w+)?(?=,| no\b|$)",
     ),
     harmless=(
-        r"(?:por favor|le (?:recomiendo|sugiero|aconsejo)|te (?:recomiendo|sugiero)|consulte|contacte|póngase|intente|pruebe|verifique|reformule|puede (?:consultar|"
+        r"(?:por favor|puedo (?:ayudar\w*|intentar)|le (?:recomiendo|sugiero|aconsejo)|te (?:recomiendo|sugiero)|consulte|contacte|póngase|intente|pruebe|verifique|reformule|puede (?:consultar|"
         r"contactar|llamar|preguntar)|para (?:más|obtener|mayor)|si (?:me|puede|necesita|tiene|desea))\b",
         rf"(?:\w+ ){{0,4}}{_ES}(?: \w+)? (?:solo |sólo |únicamente )?(?:describ|trat|habl|mencion|cubr|contien|se refier)\w*\b(?! que)",
         r"respuesta$",
@@ -336,6 +337,7 @@ ITALIAN = Phrases(
         rf"\bnon (?:disponibil|present|menzionat|specificat|indicat|riportat)\w* (?:nel|nei|nella|nelle|negli|nell)\b.*\b{_IT}\b",
         r"\bnon (?:è possibile|si può) (?:rispond|determin|dir|saper|stabil)\w*|\bimpossibile (?:rispond|determin|stabil)\w*",
         r"\bnon (?:ci sono|c'è|vi sono) (?:\w+ ){0,2}(?:informazion|dettagl|menzion|rispost|riferiment)",  # non ci sono informazioni
+        r"^(?:nessun risultato|nessuna corrispondenza)\b",  # nessun risultato
         r"\bnessuna (?:informazione|menzione|risposta)\b.*\b(?:disponibile|trovata|fornita|nel|nei)\b",  # nessuna informazione
         r"^(?:informazioni|dati|contesto) insufficient[ei]$",  # informazioni insufficienti
         rf"\b{_IT}\b.*\b(?:è|sono) insufficient[ei]\b",  # le informazioni sono insufficienti
@@ -385,8 +387,8 @@ PORTUGUESE = Phrases(
         rf"(?:segundo|com base|de acordo com|a partir|no|nos|na|nas)\b[^,]*?\b{_PT}(?: \w+)?(?=,| não\b|$)",
     ),
     harmless=(
-        r"(?:por favor|tente|verifique|reformule|consulte|contate|contacte|entre em contato|recomendo|sugiro|você pode|pode (?:contactar|consultar)|"
-        r"para (?:mais|obter)|se (?:você|puder|quiser|tiver))\b",
+        r"(?:por favor|posso (?:te |lhe |o )?ajudar|tente|verifique|reformule|consulte|contate|contacte|entre em contato|recomendo|sugiro|você pode|pode (?:contactar|consultar)|"
+        r"para (?:mais|obter|questões|outras)|se (?:você|puder|quiser|tiver))\b",
         rf"(?:\w+ ){{0,4}}{_PT}(?: \w+)? (?:só |apenas |somente )?(?:descrev|trata|fala|mencion|cobre|cont[eé]m)\w*\b(?! que)",
         r"resposta$",
     ),
@@ -404,6 +406,7 @@ RUSSIAN = Phrases(
         r"предоставить|помочь|подтвердить|установить)\b",  # я не могу ответить
         r"^не (?:могу|можем) (?:\w+ )?(?:ответить|сказать|определить)\b",  # не могу ответить
         r"\b(?:мне|нам) не (?:удалось|известно)\b",  # мне не удалось найти
+        r"\bне (?:нашёл|нашла|нашли|нашел|нахожу|вижу) (?:\w+ ){0,2}(?:ответ|информаци|данн|сведени|упоминани)",  # не нашёл ответа
         r"\b(?:у меня|у нас) нет\b.*(?:информаци|данн|сведени|ответ)",  # у меня нет данных
         rf"\b{_RU}.* не (?:\w+ )?(?:содерж|упомина|указан|указыва|сказан|говор|привод|сообща|описыва|упомян|найден|отвеча|да[её]|раскры)\w*",
         rf"\b{_RU} (?:\w+ ){{0,4}}(?:нет|отсутству\w*|ничего не)\b",  # в тексте нет информации
@@ -441,16 +444,17 @@ JAPANESE = Phrases(
         rf"{_JA}.*(?:書かれて|載って|触れられて|述べられて|示されて|説明されて|含まれて)(?:いません|いない|おらず|おりません|いなかった)",  # 書かれていません
         r"(?:書かれて|載って|触れられて|述べられて)(?:いません|いない|おりません)$",
         r"(?:情報|資料|材料|データ)(?:が|は)?(?:不足|不十分|足り(?:ません|ない)|十分では)",  # 情報が不足
+        rf"{_JA}.*(?:記載|言及|情報|該当)(?:が|は)?(?:なし|無し|無い)$",  # 資料に記載なし
         r"^(?:不明|未詳|回答不能|答えなし|情報なし|該当なし)(?:です)?$",  # 不明です
         r"aiとして|言語モデルとして",  # AIとして
     ),
     leads=(
-        r"(?:大変)?(?:申し訳(?:ありません|ございません|ない)|すみません|恐れ入ります|残念)(?:が|ながら)?",
+        r"(?:大変)?(?:申し訳(?:ありません|ございません|ない)|すみません|恐れ入ります|残念)(?:です)?(?:が|けど|けれど|ながら)?",
         r"(?:しかし|ただし|そのため|したがって|なお)",
         rf"(?:提供|与え)?(?:された|られた)?{_JA}(?:に(?:よると|基づくと|よれば)|から(?:は)?)(?=、|$)",
     ),
     harmless=(
-        r"(?:詳しくは|詳細は|.*(?:お問い合わせ|ご確認|ご参照|ご連絡|お尋ね|ご提供)(?:ください|下さい|いただ))",  # お問い合わせください
+        r"(?:詳しくは|詳細は|.*(?:ください|下さい|いただけますか|お手伝いします|お手伝いいたします)$)",  # お問い合わせください
         rf"{_JA}.*(?:のみ|だけ|しか)",  # 夏の時刻表のみ
         r"(?:もし|追加の|さらに詳しい)",
         r"(?:回答|答え)$",
@@ -513,6 +517,15 @@ HINDI = Phrases(
     ),
     breaks=r"लेकिन|परंतु|परन्तु|किंतु|मगर|इसलिए|हालांकि|हालाँकि",
     joins=r"और|या",
+)
+
+# Who says that the question itself is not answered has declined for good: what follows does not answer it either.
+ANSWERING = r"answer|respond|help|assist|beantwort|répond|respon[ds]|rispo[ns]|ответ|回答|作答|答复|答え|إجاب|أجيب|उत्तर|जवाब"
+# … unless it begins with one of these.
+CONTRAST = (
+    r"but|however|nevertheless|still|that said|yet|aber|jedoch|allerdings|dennoch|mais|cependant|toutefois|néanmoins|"
+    r"pero|sin embargo|no obstante|ma|però|tuttavia|mas|porém|no entanto|contudo|но|однако|тем не менее|但|不过|不過|然而|可是|"
+    r"しかし|ただし|لكن|ولكن|ومع ذلك|लेकिन|परंतु|किंतु|मगर|हालांकि"
 )
 
 LANGUAGES: dict[str, Phrases] = {

@@ -15,7 +15,17 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
-from ragstone.text.refusal_phrases import LANGUAGES
+from ragstone.text.refusal_phrases import ANSWERING, CONTRAST, LANGUAGES
+
+
+class Kind(Enum):
+    """What a clause does in an answer."""
+
+    DECLINES = "it declines"
+    HARMLESS = "it advises, offers help, or tells what the documents are about"
+    EMPTY = "it only apologises or asks"
+    CONTENT = "it says something"
+
 
 # Longer ones are content: nobody declines at such length in one breath.
 _LONGEST_CLAUSE = 500
@@ -30,8 +40,12 @@ _SCRIPTS = {
 _MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u0670\u0640]")
 _EDGES = " \t\r\n.,;:!?…。，、；：！？؟،؛।॥*_#>`\"'“”‘’«»„「」『』()[]-–—•"
 _QUESTION = re.compile(r"[?？؟][\s*_\"'”’»」』)\]]*$")
-# After these an advice goes on: "You can search for: ferries, fares".
-_WEAK_ENDS = (":", "：", "，", "،")
+# What goes on after these: "You can search for: ferries, fares", "I have no information on: fares".
+_WEAK_ENDS = {
+    **dict.fromkeys("，،", (Kind.HARMLESS,)),
+    **dict.fromkeys(":：", (Kind.HARMLESS, Kind.DECLINES)),
+}
+_LONGEST_ASIDE = 120
 # Where sentences end: after two letters, so that "e.g. dogs" and "9.30 p.m." stay whole; and where clauses do.
 _CLAUSE_ENDS = (
     r"(?<=[\w)\]\"'”’»%*][\w)\]\"'”’»%*][.!?…])[\"'”’»)\]*_]*\s+",
@@ -40,15 +54,6 @@ _CLAUSE_ENDS = (
     r":\**\s+|\s[–—-]\s|\n",
     r"\s+(?=(?:but|however|although|whereas)\b)",
 )
-
-
-class Kind(Enum):
-    """What a clause does in an answer."""
-
-    DECLINES = "it declines"
-    HARMLESS = "it advises, offers help, or tells what the documents are about"
-    EMPTY = "it only apologises or asks"
-    CONTENT = "it says something"
 
 
 class _Patterns(NamedTuple):
@@ -67,7 +72,8 @@ def find_refusal(answer: str) -> str | None:
     """The first clause that declines, where the answer is a refusal; None where it is not."""
     declining = None
     before = Kind.EMPTY
-    about_documents = goes_on = False
+    about_documents = False
+    goes_on: tuple[Kind, ...] = ()
     for clause in _clauses(answer):
         folded = _fold(clause).strip(_EDGES)
         if len(folded) > _LONGEST_CLAUSE:
@@ -76,14 +82,16 @@ def find_refusal(answer: str) -> str | None:
         if kind is Kind.CONTENT:
             if _QUESTION.search(clause):
                 kind = Kind.EMPTY
-            elif (goes_on and before is Kind.HARMLESS) or (declining and _ends_list(folded)):
+            elif before in goes_on or (declining and _ends_list(folded)):
                 kind = before
+            elif declining and _answering().search(_fold(declining)) and _is_aside(folded):
+                kind = Kind.HARMLESS
             else:
                 return None
         if kind is Kind.DECLINES:
             declining = declining or clause.strip()
         about_documents = about_documents or kind in (Kind.DECLINES, Kind.HARMLESS)
-        before, goes_on = kind, clause.rstrip().endswith(_WEAK_ENDS)
+        before, goes_on = kind, _WEAK_ENDS.get(clause.rstrip()[-1:], ())
     return declining
 
 
@@ -103,6 +111,11 @@ def _judge(clause: str, about_documents: bool) -> Kind:
             return Kind.CONTENT
         clause = clause[lead.end() :].strip(_EDGES)
     return Kind.EMPTY
+
+
+def _is_aside(clause: str) -> bool:
+    """Whether this can stand after "I cannot answer that" without answering it: short, no figures, no contrast."""
+    return len(clause) <= _LONGEST_ASIDE and not re.search(r"\d", clause) and not _contrast().match(clause)
 
 
 def _ends_list(clause: str) -> bool:
@@ -162,3 +175,13 @@ def _ends() -> re.Pattern[str]:
 @cache
 def _joins() -> re.Pattern[str]:
     return re.compile(rf"(?:{'|'.join(phrases.joins for phrases in LANGUAGES.values() if phrases.joins)})\s")
+
+
+@cache
+def _answering() -> re.Pattern[str]:
+    return re.compile(_fold(ANSWERING))
+
+
+@cache
+def _contrast() -> re.Pattern[str]:
+    return re.compile(rf"(?:{_fold(CONTRAST)})")
