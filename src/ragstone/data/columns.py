@@ -59,6 +59,11 @@ class Ragged:
         flat: np.ndarray = np.fromiter((value for row in lists for value in row), dtype=dtype, count=int(lengths.sum()))
         return cls(flat, np.concatenate([[0], np.cumsum(lengths)]))
 
+    @classmethod
+    def concat(cls, columns: Sequence[Ragged]) -> Ragged:
+        """One column of the rows of all."""
+        return cls(np.concatenate([column.values for column in columns]), concat_offsets(columns))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -94,6 +99,11 @@ class Ragged:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         source = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths) + np.repeat(self.offsets[:-1][rows], lengths)
         return Ragged(self.values[source], offsets)
+
+
+def concat_offsets(columns: Sequence[Any]) -> np.ndarray:
+    """Where the rows of all columns begin when their entries lie one after the other."""
+    return np.cumsum(np.concatenate([[0], *(column.lengths for column in columns)]))
 
 
 @dataclass

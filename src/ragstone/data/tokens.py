@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.data.columns import Ragged
+from ragstone.data.columns import Ragged, concat_offsets
 
 Inner = TypeVar("Inner", bound=Any)
 
@@ -21,6 +21,15 @@ class Tokens(Ragged):
         super().__init__(values, offsets)
         self.words = words
         self._spelled: list[str] | None = None
+
+    @classmethod
+    def concat(cls, columns: Sequence[Ragged]) -> Tokens:
+        """One column of the rows of all, with one dictionary."""
+        numbered = [
+            pa.DictionaryArray.from_arrays(pa.array(c.values), c.words) for c in columns if isinstance(c, Tokens)
+        ]
+        both = pa.chunked_array(numbered).unify_dictionaries().combine_chunks()
+        return cls(both.indices.to_numpy(), concat_offsets(columns), both.dictionary)
 
     def __getitem__(self, row: int) -> Any:
         if self._spelled is None:
@@ -48,6 +57,12 @@ class Nested(Generic[Inner]):
     def __init__(self, inner: Inner, offsets: np.ndarray) -> None:
         self.inner = inner
         self.offsets = offsets
+
+    @classmethod
+    def concat(cls, columns: Sequence[Nested[Inner]]) -> Nested[Inner]:
+        """One column of the rows of all."""
+        inner = type(columns[0].inner).concat([column.inner for column in columns])
+        return cls(inner, concat_offsets(columns))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

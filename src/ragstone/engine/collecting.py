@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.data.codec import arrow_type, encoder
-from ragstone.data.columns import FAILED, SKIPPED, Column, Gaps, Ragged, Rows
+from ragstone.data.columns import FAILED, SKIPPED, Column, Gaps, Rows
 from ragstone.engine.calls import Outcome, Refused, call_async, call_columnar, call_plain, explain
 from ragstone.engine.ledger import Absence, Entry, Ledger
 from ragstone.engine.planning import EvidenceStep, Tool
@@ -96,9 +96,8 @@ def _concatenate(columns: Sequence[Any]) -> Any:
         return np.concatenate(columns)
     if isinstance(first, pa.Array):
         return pa.concat_arrays(columns)
-    if isinstance(first, Ragged):
-        lists = [column[0] for column in columns]
-        return Ragged(np.concatenate(lists), np.cumsum([0, *map(len, lists)]))
+    if hasattr(first, "concat"):
+        return first.concat(columns)
     return Rows([value for column in columns for value in column])
 
 

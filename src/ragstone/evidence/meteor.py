@@ -22,6 +22,10 @@ from ragstone.text.porter import stem
 from ragstone.text.wordnet import WordNet, find_wordnet
 
 
+# Of the words that are left over: their places, rows and stems.
+_Left = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
 class _Matches(NamedTuple):
     """Which word of all answers stands for which word of all references."""
 
@@ -53,19 +57,21 @@ def align_words(word_pairs: WordPairs) -> dict[str, Ragged]:
 def _align(
     answers: Tokens, references: Tokens, number: np.ndarray, stems: pa.Array, wordnet: WordNet | None
 ) -> _Matches:
-    found: list[_Matches] = []
     rows = answers.row_of, references.row_of
-    left = np.arange(len(answers.values)), np.arange(len(references.values))
-    for words in (
-        (answers.values, references.values),
-        (number[answers.values], number[references.values]),
-    ):
-        keys = [row[free] * (len(answers.words) + 1) + word[free] for row, word, free in zip(rows, words, left, strict=True)]
-        matched = _Matches(*(free[at] for free, at in zip(left, _match_from_the_end(*keys), strict=True)))
-        found.append(matched)
-        left = np.setdiff1d(left[0], matched.said), np.setdiff1d(left[1], matched.expected)
-    if wordnet and len(left[0]) and len(left[1]):
-        found.append(_match_synonyms(answers, references, left, number, stems, wordnet))
+    words = answers.values, references.values
+    stemmed = number[answers.values], number[references.values]
+    free = np.arange(len(words[0])), np.arange(len(words[1]))
+    found: list[_Matches] = []
+    for compared in (words, stemmed):
+        keys = [
+            row[left] * len(answers.words) + word[left] for row, word, left in zip(rows, compared, free, strict=True)
+        ]
+        places = _match_from_the_end(*keys)
+        found.append(_Matches(*(left[at] for left, at in zip(free, places, strict=True))))
+        free = np.delete(free[0], places[0]), np.delete(free[1], places[1])
+    if wordnet:
+        left = [(places, row[places], stem[places]) for places, row, stem in zip(free, rows, stemmed, strict=True)]
+        found.append(_match_synonyms(left[0], left[1], _synonyms(np.unique(left[0][2]), stems, wordnet)))
     return _Matches(*(np.concatenate(side) for side in zip(*found, strict=True)))
 
 
@@ -90,32 +96,33 @@ def _group_from_the_end(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     return ordered[first], np.append(first, len(keys)), order
 
 
-def _match_synonyms(
-    answers: Tokens,
-    references: Tokens,
-    left: tuple[np.ndarray, np.ndarray],
-    number: np.ndarray,
-    stems: pa.Array,
-    wordnet: WordNet,
-) -> _Matches:
+def _synonyms(wanted: np.ndarray, stems: pa.Array, wordnet: WordNet) -> dict[int, list[int]]:
+    """For each stem the numbers of its synonyms among the stems, where it has any."""
     spelled: list[str] = stems.to_pylist()
     number_of = {word: place for place, word in enumerate(spelled)}
-    synonyms: dict[int, list[int]] = {}
-    free: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    row_of, stem_of = references.row_of[left[1]], number[references.values[left[1]]]
-    for place, row, word in zip(left[1].tolist(), row_of.tolist(), stem_of.tolist(), strict=True):
-        free[row][word].append(place)
-    said, expected = [], []
-    row_of, stem_of = answers.row_of[left[0]], number[answers.values[left[0]]]
-    for place, row, word in zip(left[0][::-1].tolist(), row_of[::-1].tolist(), stem_of[::-1].tolist(), strict=True):
-        there = free.get(row)
-        if not there:
-            continue
-        if word not in synonyms:
-            synonyms[word] = [number_of[name] for name in wordnet.synonyms(spelled[word]) if name in number_of]
-        places = [there[other] for other in synonyms[word] if there.get(other)]
+    found = {}
+    for number in wanted.tolist():
+        names = wordnet.synonyms(spelled[number])
+        if others := [number_of[name] for name in names if name in number_of and name != spelled[number]]:
+            found[number] = others
+    return found
+
+
+def _match_synonyms(said: _Left, expected: _Left, synonyms: dict[int, list[int]]) -> _Matches:
+    """The last word of the answer first, with the last word of the reference that means the same."""
+    free: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for place, row, stem_number in _only(expected, [number for others in synonyms.values() for number in others]):
+        free[row, stem_number].append(place)
+    pairs: list[tuple[int, int]] = []
+    for place, row, stem_number in reversed(_only(said, list(synonyms))):
+        places = [there for other in synonyms[stem_number] if (there := free.get((row, other)))]
         if places:
-            last = max(places, key=lambda free_places: free_places[-1])
-            said.append(place)
-            expected.append(last.pop())
-    return _Matches(np.array(said, dtype=np.int64), np.array(expected, dtype=np.int64))
+            last = max(places, key=lambda there: there[-1])
+            pairs.append((place, last.pop()))
+    return _Matches(*np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+
+
+def _only(left: _Left, stems: list[int]) -> list[tuple[int, int, int]]:
+    """Place, row and stem of the words with one of these stems."""
+    chosen = np.isin(left[2], stems)
+    return list(zip(*(side[chosen].tolist() for side in left), strict=True))

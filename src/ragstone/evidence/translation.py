@@ -13,14 +13,15 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import Skip
 from ragstone.registry import evidence
 from ragstone.text.edit_rate import count_edits
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics import BLEU, CHRF
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
 
 # Thai and Lao, Burmese, Khmer, hiragana and katakana, and rare Chinese: what sacrebleu's `zh` leaves together.
 _LEFT_TOGETHER = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\U00020000-\U0003ffff"
@@ -82,29 +83,29 @@ def _one_form(texts: Sequence[str]) -> list[str]:
 
 @cache
 def _bleu(tokenise: str) -> BLEU:
-    from sacrebleu.metrics import BLEU  # noqa: PLC0415
+    from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415
 
     return BLEU(tokenize=tokenise, force=True, effective_order=True)
 
 
 @cache
 def _chrf() -> CHRF:
-    from sacrebleu.metrics import CHRF  # noqa: PLC0415
+    from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415
 
     return CHRF()
 
 
 def _forget() -> None:
     """Empty sacrebleu's caches: they keep the last 65,536 texts, however long, and our texts come once."""
-    for tokenise in _tokenisers():
-        tokenise.__call__.cache_clear()
+    for cached in _cached():
+        cached.cache_clear()
 
 
 @cache
-def _tokenisers() -> Sequence[type]:
+def _cached() -> list[Any]:
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a  # noqa: PLC0415
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp  # noqa: PLC0415
     from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer  # noqa: PLC0415
     from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh  # noqa: PLC0415
 
-    return Tokenizer13a, TokenizerRegexp, TercomTokenizer, TokenizerZh
+    return [vars(kind)["__call__"] for kind in (Tokenizer13a, TokenizerRegexp, TercomTokenizer, TokenizerZh)]

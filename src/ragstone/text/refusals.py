@@ -39,6 +39,7 @@ _SCRIPTS = {
 }
 _MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u0670\u0640]")
 _EDGES = " \t\r\n.,;:!?…。，、；：！？؟،؛।॥*_#>`\"'“”‘’«»„「」『』()[]-–—•"
+_CITATIONS = re.compile(r"\s?\[[^\[\]\n]{1,40}\]")
 _QUESTION = re.compile(r"[?？؟][\s*_\"'”’»」』)\]]*$")
 # What goes on after these: "You can search for: ferries, fares", "I have no information on: fares".
 _WEAK_ENDS = {
@@ -125,7 +126,7 @@ def _ends_list(clause: str) -> bool:
 
 def _clauses(text: str) -> Iterator[str]:
     """The clauses one by one, so that a long answer is not taken apart further than needed."""
-    text = unicodedata.normalize("NFC", text).replace("’", "'").strip()
+    text = _CITATIONS.sub("", unicodedata.normalize("NFC", text)).replace("’", "'").strip()
     start = 0
     for end in _ends().finditer(text):
         if text[start : end.end()].strip(_EDGES):

@@ -1,0 +1,86 @@
+"""Texts cut into sentences, in any script, by rules that a person can read.
+
+A full stop ends a sentence where white space follows and the next word does not begin in lower case; not after an
+abbreviation, an initial or the number of a list item, nor within a decimal. The stops of scripts that need no space after
+them (。！？ and the danda among them) always end one. So does a line break, unless the next line goes on in lower case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragstone.text.words import Span
+
+_CLOSERS = "\"'”’»›)\\]}」』）】〉》"
+_OPENERS = "\"'“‘«‹(\\[{「『（【〈《¿¡*_#>•·–—-"
+_ENDS = re.compile(
+    rf"""
+      (?P<always>[。！？｡।॥؟۔։።။។៕]+[{_CLOSERS}]*+ | ．(?![0-9０-９])[{_CLOSERS}]*+ | \n\s*?\n)
+    | (?P<line>\n)
+    | (?P<stop>(?<![.!?…])[.!?…]++[{_CLOSERS}]*+)(?=\s|$)
+    """,
+    re.VERBOSE,
+)
+_NEXT_WORD = re.compile(rf"[\s{_OPENERS}]*+(\w*)")
+_LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]+$")
+_ITEM_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|\w)[.)\]]+")
+# Never the end of a sentence.
+_BEFORE_NAMES = frozenset(
+    "mr mrs ms mx dr prof rev hon gen col maj capt lt sgt st sr sra dra mme mlle fr hr frau herr messrs gov sen rep pres "
+    "e.g i.e eg ie cf vs viz ca approx fig figs eq eqs sec ch chap art no nos nr vol vols pp ed eds z.b d.h u.a bzw".split()
+)
+# The end of a sentence only before a word that begins many of them.
+_ANYWHERE = frozenset(
+    "etc al inc ltd co corp llc bros dept univ assn jr sr phd ph.d m.d b.a m.a b.sc m.sc u.s u.k u.n e.u u.s.a d.c a.m p.m "
+    "am pm b.c a.d b.c.e c.e jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ave blvd rd usw "
+    "est ft in lb oz min max".split()
+)
+_BEGINNERS = frozenset(
+    "the a an this that these those there it its he she they we you i his her their our my in on at as if but and or so "
+    "for from with by when while after before since because although though however moreover also then thus therefore "
+    "what who where why how which some many most all no not".split()
+)
+
+
+def sentences(text: str) -> list[Span]:
+    """Where the sentences of a text stand; what has no letter and no digit is no sentence and belongs to none."""
+    found = []
+    start = 0
+    for end in [*_ends(text), len(text)]:
+        span = _trimmed(text, start, end)
+        if any(character.isalnum() for character in text[span.start : span.end]):
+            found.append(span)
+        start = end
+    return found
+
+
+def _ends(text: str) -> Iterator[int]:
+    start = 0
+    for match in _ENDS.finditer(text):
+        if match["always"] or _begins_anew(text, start, match):
+            start = match.end()
+            yield start
+
+
+def _begins_anew(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether a new sentence begins after a full stop or a line break."""
+    following = _NEXT_WORD.match(text, match.end())
+    word = following[1] if following else ""
+    if word[:1].islower():
+        return False
+    if match["line"] or match["stop"][0] != ".":
+        return True
+    if match.end() - start < 12 and _ITEM_NUMBER.fullmatch(text[start : match.end()].strip()):
+        return False
+    last = _LAST_WORD.search(text[max(start, match.start() - 24) : match.start()])
+    before = last[0].lower() if last else ""
+    if before in _BEFORE_NAMES:
+        return False
+    initial = len(before) == 1 and before.isalpha()
+    return word.lower() in _BEGINNERS if initial or before in _ANYWHERE else True
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    inside = text[start:end]
+    return Span(start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip()))
