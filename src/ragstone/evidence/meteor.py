@@ -21,7 +21,6 @@ from ragstone.text.folded import respell
 from ragstone.text.porter import stem
 from ragstone.text.wordnet import WordNet, find_wordnet
 
-
 # Of the words that are left over: their places, rows and stems.
 _Left = tuple[np.ndarray, np.ndarray, np.ndarray]
 

@@ -7,6 +7,7 @@ only for those who want them.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -147,9 +148,7 @@ def stem_of_long(word: str) -> str:
 
 def _shared_by_lines(answers: Nested[Tokens], references: Nested[Tokens]) -> np.ndarray:
     """No word of the answer counts more often than it has it, so the common words are compared with all of its words."""
-    chosen = [
-        _common_words(_numbers(answers, pair), _numbers(references, pair)) for pair in range(len(references))
-    ]
+    chosen = [_common_words(_numbers(answers, pair), _numbers(references, pair)) for pair in range(len(references))]
     offsets = np.cumsum([0, *map(len, chosen)])
     numbers = np.array([number for found in chosen for number in found], dtype=np.int64)
     return shared_ngrams(Tokens(numbers, offsets, answers.inner.words), answers.joined(), 1)
@@ -157,7 +156,7 @@ def _shared_by_lines(answers: Nested[Tokens], references: Nested[Tokens]) -> np.
 
 def _numbers(lines: Nested[Tokens], row: int) -> list[tuple[int, ...]]:
     values, offsets = lines.inner.values, lines.inner.offsets[lines.offsets[row] : lines.offsets[row + 1] + 1]
-    return [tuple(values[start:end].tolist()) for start, end in zip(offsets, offsets[1:], strict=False)]
+    return [tuple(values[start:end].tolist()) for start, end in pairwise(offsets.tolist())]
 
 
 def _common_words(answer: list[tuple[int, ...]], reference: list[tuple[int, ...]]) -> list[int]:

@@ -120,12 +120,13 @@ def _merge(
     """One value a row from the counts of each reference."""
     precision, recall = shared / np.maximum(said, 1), shared / np.maximum(expected, 1)
     both = precision + recall
-    f1 = np.divide(2 * precision * recall, both, out=np.zeros(len(both)), where=both > 0)
-    values = {"f1": f1, "precision": precision, "recall": recall}[score]
+    f1: np.ndarray = np.divide(2 * precision * recall, both, out=np.zeros(len(both)), where=both > 0)
+    values: np.ndarray = {"f1": f1, "precision": precision, "recall": recall}[score]
     if len(values) == len(lists) and (lists.lengths == 1).all():
         return values
     if merge == "mean":
-        return np.bincount(lists.row_of, weights=values, minlength=len(lists)) / np.maximum(lists.lengths, 1)
+        sums = np.bincount(lists.row_of, weights=values, minlength=len(lists))
+        return np.asarray(sums / np.maximum(lists.lengths, 1))
     best = np.zeros(len(lists))
     # Best F1 last within its row, the first of equals after the others: the last write stays.
     order = np.lexsort((-np.arange(len(f1)), f1))

@@ -121,7 +121,7 @@ def _number_unicode(texts: pa.Array) -> Numbered:
 
 
 def _kinds_of(codes: np.ndarray) -> np.ndarray:
-    kinds = _KINDS[codes]
+    kinds: np.ndarray = _KINDS[codes]
     unknown = kinds == _UNKNOWN
     if unknown.any():
         for code in np.unique(codes[unknown]).tolist():

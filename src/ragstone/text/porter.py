@@ -6,22 +6,25 @@ consonant only (`happi`, but `enjoy`), and -alli, -fulli, -bli, -logi are among 
 
 from __future__ import annotations
 
-_IRREGULAR = {
-    **{word: word for word in ("sky", "news", "inning", "outing", "canning", "howe", "proceed", "exceed", "succeed")},
-    **{"skies": "sky", "dying": "die", "lying": "lie", "tying": "tie"},
-    **{"innings": "inning", "outings": "outing", "cannings": "canning"},
-}
-_PLURALS = {"sses": "ss", "ies": "i", "ss": "ss", "s": ""}
-_DOUBLE_SUFFIXES = {
-    **{"ational": "ate", "ization": "ize", "iveness": "ive", "fulness": "ful", "ousness": "ous"},
-    **{"tional": "tion", "biliti": "ble"},
-    **{"entli": "ent", "ousli": "ous", "ation": "ate", "alism": "al", "aliti": "al", "iviti": "ive", "fulli": "ful"},
-    **{"enci": "ence", "anci": "ance", "izer": "ize", "ator": "ate"},
-    **{"bli": "ble", "eli": "e"},
-}
-_MORE_SUFFIXES = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_LAST_SUFFIXES = dict.fromkeys(
-    "ement ance ence able ible ment ant ent ion ism ate iti ous ive ize al er ic ou".split(), ""
+
+def _pairs(spelled: str) -> dict[str, str]:
+    """`ational:ate` as an ending and what it becomes; a word without a colon stands for itself."""
+    return {pair.partition(":")[0]: pair.rpartition(":")[2] for pair in spelled.split()}
+
+
+_IRREGULAR = _pairs(
+    "sky skies:sky dying:die lying:lie tying:tie news inning innings:inning outing outings:outing canning cannings:canning "
+    "howe proceed exceed succeed"
+)
+# Longest endings first.
+_PLURALS = _pairs("sses:ss ies:i ss s:")
+_DOUBLE_SUFFIXES = _pairs(
+    "ational:ate ization:ize iveness:ive fulness:ful ousness:ous tional:tion biliti:ble entli:ent ousli:ous ation:ate "
+    "alism:al aliti:al iviti:ive fulli:ful enci:ence anci:ance izer:ize ator:ate bli:ble eli:e"
+)
+_MORE_SUFFIXES = _pairs("icate:ic ative: alize:al iciti:ic ical:ic ness: ful:")
+_LAST_SUFFIXES = _pairs(
+    "ement: ance: ence: able: ible: ment: ant: ent: ion: ism: ate: iti: ous: ive: ize: al: er: ic: ou:"
 )
 
 
@@ -72,7 +75,7 @@ def _ends_short(word: str) -> bool:
 
 
 def _longest(word: str, suffixes: dict[str, str]) -> str | None:
-    """The longest of the suffixes that the word has; they are sorted by length."""
+    """The longest of the suffixes that the word has."""
     if word.endswith(tuple(suffixes)):  # most words have none, and this asks all at once
         return next(suffix for suffix in suffixes if word.endswith(suffix))
     return None

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ragstone.text.words import Span
 
 _CLOSERS = "\"'”’»›)\\]}」』）】〉》"
-_OPENERS = "\"'“‘«‹(\\[{「『（【〈《¿¡*_#>•·–—-"
+_OPENERS = "\"'“‘«‹(\\[{「『（【〈《¿¡*_–—-"
 _ENDS = re.compile(
     rf"""
       (?P<always>[。！？｡।॥؟۔։።။។៕]+[{_CLOSERS}]*+ | ．(?![0-9０-９])[{_CLOSERS}]*+ | \n\s*?\n)
@@ -23,23 +23,30 @@ _ENDS = re.compile(
     re.VERBOSE,
 )
 _NEXT_WORD = re.compile(rf"[\s{_OPENERS}]*+(\w*)")
+_NEXT_LINE = re.compile(r"\s*+(\w*)")  # one that begins with a dash or a bullet is an item of its own
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]+$")
 _ITEM_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|\w)[.)\]]+")
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
 # Never the end of a sentence.
-_BEFORE_NAMES = frozenset(
+_BEFORE_NAMES = _words(
     "mr mrs ms mx dr prof rev hon gen col maj capt lt sgt st sr sra dra mme mlle fr hr frau herr messrs gov sen rep pres "
-    "e.g i.e eg ie cf vs viz ca approx fig figs eq eqs sec ch chap art no nos nr vol vols pp ed eds z.b d.h u.a bzw".split()
+    "e.g i.e eg ie cf vs viz ca approx fig figs eq eqs sec ch chap art no nos nr vol vols pp ed eds z.b d.h u.a bzw"
 )
 # The end of a sentence only before a word that begins many of them.
-_ANYWHERE = frozenset(
+_ANYWHERE = _words(
     "etc al inc ltd co corp llc bros dept univ assn jr sr phd ph.d m.d b.a m.a b.sc m.sc u.s u.k u.n e.u u.s.a d.c a.m p.m "
     "am pm b.c a.d b.c.e c.e jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ave blvd rd usw "
-    "est ft in lb oz min max".split()
+    "est ft in lb oz min max"
 )
-_BEGINNERS = frozenset(
+_BEGINNERS = _words(
     "the a an this that these those there it its he she they we you i his her their our my in on at as if but and or so "
     "for from with by when while after before since because although though however moreover also then thus therefore "
-    "what who where why how which some many most all no not".split()
+    "what who where why how which some many most all no not"
 )
 
 
@@ -65,7 +72,7 @@ def _ends(text: str) -> Iterator[int]:
 
 def _begins_anew(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a new sentence begins after a full stop or a line break."""
-    following = _NEXT_WORD.match(text, match.end())
+    following = (_NEXT_LINE if match["line"] else _NEXT_WORD).match(text, match.end())
     word = following[1] if following else ""
     if word[:1].islower():
         return False

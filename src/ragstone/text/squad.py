@@ -61,7 +61,9 @@ def number_tokens(texts: pa.Array) -> Numbered:
     words = lists.flatten().dictionary_encode()
     numbers = words.indices.to_numpy()
     # An article or an empty piece is dropped wherever the split found it.
-    keep = ~pc.is_in(words.dictionary, value_set=pa.array([*_ARTICLE_WORDS, ""])).to_numpy(zero_copy_only=False)[numbers]
+    keep = ~pc.is_in(words.dictionary, value_set=pa.array([*_ARTICLE_WORDS, ""])).to_numpy(zero_copy_only=False)[
+        numbers
+    ]
     ends = np.concatenate([[0], np.cumsum(keep)])
     return Numbered(numbers[keep], ends[lists.offsets.to_numpy()], words.dictionary)
 

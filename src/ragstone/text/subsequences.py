@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from math import isqrt
 from typing import Any
 
@@ -35,12 +35,12 @@ def common_lengths(
 def _texts(numbers: np.ndarray, offsets: np.ndarray) -> list[Any]:
     codes = np.where(numbers < _SURROGATES.start, numbers, numbers + len(_SURROGATES))
     text, ends = codes.astype("<u4").tobytes().decode("utf-32-le"), offsets.tolist()
-    return [text[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 def _lists(numbers: np.ndarray, offsets: np.ndarray) -> list[Any]:
     every, ends = numbers.tolist(), offsets.tolist()
-    return [every[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    return [every[start:end] for start, end in pairwise(ends)]
 
 
 def union_of_common(line: Sequence[int], others: Sequence[Sequence[int]]) -> list[int]:
