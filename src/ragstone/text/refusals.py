@@ -3,7 +3,8 @@
 An answer is a refusal when one of its clauses declines ("the documents do not say", "I cannot answer") and none has
 content: the others only apologise, give advice, ask back, or tell what the documents are about. So an answer that
 answers after a caveat ("the documents do not mention dogs, but cats travel free") or before one is none, and neither is a
-"cannot" that is the answer ("dogs cannot travel in the cabin").
+"cannot" that is the answer ("dogs cannot travel in the cabin"). After words that leave the question itself unanswered ("I
+cannot answer this"), short remarks without figures and without a "but" are let pass.
 """
 
 from __future__ import annotations
