@@ -148,18 +148,22 @@ def stem_of_long(word: str) -> str:
 
 def _shared_by_lines(answers: Nested[Tokens], references: Nested[Tokens]) -> np.ndarray:
     """No word of the answer counts more often than it has it, so the common words are compared with all of its words."""
-    chosen = [_common_words(_numbers(answers, pair), _numbers(references, pair)) for pair in range(len(references))]
+    chosen = [_common_words(answers, references, pair) for pair in range(len(references))]
     offsets = np.cumsum([0, *map(len, chosen)])
     numbers = np.array([number for found in chosen for number in found], dtype=np.int64)
     return shared_ngrams(Tokens(numbers, offsets, answers.inner.words), answers.joined(), 1)
 
 
-def _numbers(lines: Nested[Tokens], row: int) -> list[tuple[int, ...]]:
-    values, offsets = lines.inner.values, lines.inner.offsets[lines.offsets[row] : lines.offsets[row + 1] + 1]
-    return [tuple(values[start:end].tolist()) for start, end in pairwise(offsets.tolist())]
-
-
-def _common_words(answer: list[tuple[int, ...]], reference: list[tuple[int, ...]]) -> list[int]:
-    others = list(dict.fromkeys(answer))
-    found = {line: union_of_common(line, others) for line in dict.fromkeys(reference)}
-    return [number for line in reference for number in found[line]]
+def _common_words(answers: Nested[Tokens], references: Nested[Tokens], pair: int) -> list[int]:
+    """The words of the reference's lines that the answer's lines have in the same order."""
+    end = len(answers.inner.words)
+    said, expected = (
+        (side.inner.values, side.inner.offsets[side.offsets[pair] : side.offsets[pair + 1] + 1])
+        for side in (answers, references)
+    )
+    numbers, ends = said
+    others = np.insert(numbers[ends[0] : ends[-1]], ends[1:-1] - ends[0], end)
+    numbers, ends = expected
+    lines = [tuple(numbers[first:last].tolist()) for first, last in pairwise(ends.tolist())]
+    found = {line: union_of_common(line, others, end) for line in dict.fromkeys(lines) if line}
+    return [number for line in lines if line for number in found[line]]

@@ -7,15 +7,13 @@ is a gap. Beyond ASCII rouge-score drops every letter; here letters of all scrip
 from __future__ import annotations
 
 import string
-import unicodedata
 from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 
 from ragstone.text.squad import Numbered
-from ragstone.text.words import _UNSPACED as UNSPACED_CHARACTER
-from ragstone.text.words import _fold
+from ragstone.text.words import fold, is_mark, stands_alone
 
 _WORD_BYTES = (string.ascii_letters + string.digits).encode()
 _IS_WORD_BYTE = bytes(byte in _WORD_BYTES for byte in range(256))
@@ -116,7 +114,7 @@ def _number_unicode(texts: pa.Array) -> Numbered:
     sizes, inside = np.diff(places, append=len(data)), carried != _GAP
     lengths = np.add.reduceat(sizes * inside, starts) if len(starts) else starts
     raw = _strings(_ends(lengths), data[np.repeat(inside, sizes)]).dictionary_encode()
-    number, folded = respell(raw.dictionary, _fold)
+    number, folded = respell(raw.dictionary, fold)
     return Numbered(number[raw.indices.to_numpy()], np.searchsorted(starts, bounds), folded)
 
 
@@ -131,11 +129,11 @@ def _kinds_of(codes: np.ndarray) -> np.ndarray:
 
 
 def _kind(character: str) -> int:
-    if unicodedata.category(character)[0] == "M":
+    if is_mark(character):
         return _MARK
-    if not character.isalnum():
-        return _GAP
-    return _UNSPACED if UNSPACED_CHARACTER.match(character) else _SPACED
+    if stands_alone(character):
+        return _UNSPACED
+    return _SPACED if character.isalnum() else _GAP
 
 
 def _interleave(plain: Numbered, other: Numbered, is_other: np.ndarray) -> Numbered:

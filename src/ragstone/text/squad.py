@@ -1,6 +1,6 @@
 """The SQuAD normalisation: lower-case, no ASCII punctuation, no English articles, split at white space.
 
-Where a text has more than ASCII, two things are done that SQuAD's script leaves undone: letters have one Unicode form
+Where a text has more than ASCII, more is done than in SQuAD's script: letters have one Unicode form
 and full case folding (Straße is STRASSE), and each character of a script that is written without spaces (Chinese,
 Japanese, Thai, …) is a word of its own, so that overlap means something there.
 """
@@ -19,6 +19,9 @@ import pyarrow.compute as pc
 from ragstone.text.words import split_unspaced
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+# Beyond ASCII: Arabic and Indic punctuation, and characters that nobody sees.
+_UNSEEN = (0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFE0E, 0xFE0F, 0xFEFF)
+_MORE_PUNCTUATION = dict.fromkeys((*map(ord, "،؛؟۔٪٫٬٭।॥"), *_UNSEEN))
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 # Bytes of ASCII text: upper case to lower, and what is dropped.
 _LOWER = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in range(256))
@@ -46,7 +49,8 @@ def tokens(text: str) -> list[str]:
     """The words of the normalised text."""
     if text.isascii():
         return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
-    text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).translate(_PUNCTUATION)
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = text.replace("i\u0307", "i").translate(_PUNCTUATION).translate(_MORE_PUNCTUATION)
     parts = (part for word in _ARTICLES.sub(" ", text).split() for part in split_unspaced(word))
     return [part for part in parts if part not in _ARTICLE_WORDS]
 

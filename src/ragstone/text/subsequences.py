@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from math import isqrt
 from typing import Any
@@ -14,6 +14,7 @@ from rapidfuzz.process import cpdist
 # A number is written as a character, where there are enough of them: all but the surrogates.
 _SURROGATES = range(0xD800, 0xE000)
 _CHARACTERS = 0x110000 - len(_SURROGATES)
+_STRANGER, _LINE_END, _FIRST_NAME = range(3)
 # Bits of memory for one comparison, beyond which a part of it is made twice.
 _MOST_BITS = 2**30
 
@@ -33,8 +34,7 @@ def common_lengths(
 
 
 def _texts(numbers: np.ndarray, offsets: np.ndarray) -> list[Any]:
-    codes = np.where(numbers < _SURROGATES.start, numbers, numbers + len(_SURROGATES))
-    text, ends = codes.astype("<u4").tobytes().decode("utf-32-le"), offsets.tolist()
+    text, ends = _as_text(numbers), offsets.tolist()
     return [text[start:end] for start, end in pairwise(ends)]
 
 
@@ -43,31 +43,47 @@ def _lists(numbers: np.ndarray, offsets: np.ndarray) -> list[Any]:
     return [every[start:end] for start, end in pairwise(ends)]
 
 
-def union_of_common(line: Sequence[int], others: Sequence[Sequence[int]]) -> list[int]:
+def _as_text(numbers: np.ndarray) -> str:
+    """Each number as a character."""
+    codes = np.where(numbers < _SURROGATES.start, numbers, numbers + len(_SURROGATES))
+    return codes.astype("<u4").tobytes().decode("utf-32-le")
+
+
+def union_of_common(line: Sequence[int], others: np.ndarray, end: int) -> list[int]:
     """The numbers of a line at the places that belong to its longest common subsequence with any of the other lines.
 
-    Where there are several such subsequences the one is taken that Google's rouge-score takes.
+    The other lines are in one array, with the number `end`, larger than all others, between them. Where there are several
+    such subsequences the one is taken that Google's rouge-score takes.
     """
-    masks: dict[int, int] = {}
+    places: dict[int, int] = {}
     for place, number in enumerate(line):
-        masks[number] = masks.get(number, 0) | 1 << place
+        places[number] = places.get(number, 0) | 1 << place
+    # Numbers that the line does not have are all the same stranger; of a run of them the first is enough, and it must
+    # follow a number that the line has. Then many of the other lines are equal, and only different ones are compared.
+    names = np.zeros(end + 1, dtype=np.int64)
+    names[end] = _LINE_END
+    names[list(places)] = np.arange(len(places)) + _FIRST_NAME
+    named = names[others]
+    kept = named != _STRANGER
+    kept[1:] |= named[:-1] >= _FIRST_NAME
+    masks = [0, 0, *places.values()]
     chosen = 0
-    for other in others:
-        chosen |= _common_places(masks, len(line), other)
+    for other in set(_as_text(named[kept]).split(chr(_LINE_END))):
+        chosen |= _common_places([masks[_number(name)] for name in other], len(line))
     return [number for place, number in enumerate(line) if chosen >> place & 1] if chosen else []
 
 
-def _common_places(masks: Mapping[int, int], size: int, other: Sequence[int]) -> int:
-    """Bit by bit the places of a line, given by the places of each number in it, that another line shares in order.
+def _number(character: str) -> int:
+    code = ord(character)
+    return code if code < _SURROGATES.start else code - len(_SURROGATES)
+
+
+def _common_places(steps: Sequence[int], size: int) -> int:
+    """Bit by bit the places of a line that another line shares in order; its steps are the places of each of its numbers.
 
     Bit-parallel (Hyyrö 2004): after a step a bit is 0 where the longest common subsequence grows with that place. Walking
     back, a place is taken where the numbers are equal; otherwise what grows there came from an earlier step.
     """
-    steps: list[int] = []
-    for number in other:
-        mask = masks.get(number, 0)
-        if mask or (steps and steps[-1]):  # of a run of strangers one is enough, but it counts in the walk back
-            steps.append(mask)
     chosen, below = 0, (1 << size) - 1
     for mask, state in _backwards(steps, size):
         top = ((mask | ~state) & below).bit_length()

@@ -12,10 +12,14 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 # Scripts that are written without spaces (Thai, Lao, Myanmar, Khmer, Japanese, Chinese): each character, with the marks
 # that follow it, counts as a word of its own.
-_UNSPACED_RANGE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_MARKS = "\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
+_UNSPACED_RANGE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+_MARKS = "\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a\uff9e\uff9f"
+_EMOJI_RANGE = "\u2600-\u27bf\U0001f000-\U0001faff"
+# Belong to the letter before them like a combining mark: the soft hyphen, and the voice marks of half-width kana.
+_JOINED = "\u00ad\uff9e\uff9f"
 _UNSPACED_PUNCTUATION = "\u0e2f\u0e5a\u0e5b\u3000-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 _UNSPACED = re.compile(f"[{_UNSPACED_RANGE}]")
+_EMOJI = re.compile(f"[{_EMOJI_RANGE}]")
 _PIECES = re.compile(
     f"(?![{_UNSPACED_PUNCTUATION}])[{_UNSPACED_RANGE}][{_MARKS}]*|[^{_UNSPACED_RANGE}{_UNSPACED_PUNCTUATION}]+"
 )
@@ -86,7 +90,7 @@ def words(text: str) -> Iterator[Word]:
             yield Word(match[0], match.start(), match.end())
     else:
         for match in _word_pattern().finditer(text):
-            yield Word(_fold(match[0]), match.start(), match.end())
+            yield Word(fold(match[0]), match.start(), match.end())
 
 
 def _single_spaces(text: str) -> str:
@@ -105,13 +109,27 @@ def split_unspaced(word: str) -> list[str]:
 def _word_pattern() -> re.Pattern[str]:
     """A letter or digit with its combining marks; a run of them where the script has spaces between words."""
     marks = "".join(re.escape(mark) for mark in map(chr, range(0x300, 0x20000)) if unicodedata.category(mark)[0] == "M")
-    alone = f"(?=[{_UNSPACED_RANGE}])[^\\W_][{marks}]*"
+    marks += _JOINED
+    alone = f"(?=[{_UNSPACED_RANGE}])(?![{_JOINED}])[^\\W_][{marks}]*"
     in_run = f"(?![{_UNSPACED_RANGE}])[^\\W_][{marks}]*"
-    return re.compile(f"{alone}|(?:{in_run})+")
+    return re.compile(f"{alone}|(?:{in_run})+|[{_EMOJI_RANGE}][{marks}]*")
+
+
+def is_mark(character: str) -> bool:
+    """Whether a character belongs to the one before it."""
+    return character in _JOINED or unicodedata.category(character)[0] == "M"
+
+
+def stands_alone(character: str) -> bool:
+    """Whether a character is a word of its own: a letter of a script without spaces, or an emoji."""
+    return bool(_EMOJI.match(character)) or (character.isalnum() and bool(_UNSPACED.match(character)))
 
 
 # Words repeat; taking one apart is what costs.
 @lru_cache(maxsize=1 << 16)
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
+    """A word in the one form in which it is compared."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return folded.replace(" ", "")  # a few ligatures unfold to several words; a word stays one word
+    # The Turkish capital İ folds to an i with a second dot; soft hyphens are no letters; a few ligatures unfold to
+    # several words, and a word stays one word.
+    return folded.replace("i\u0307", "i").replace("\u00ad", "").replace(" ", "")
