@@ -20,6 +20,7 @@ Values = Mapping[str, Sequence[float]]
 class Contestant(Protocol):
     """Takes turns; afterwards it has the values of its last one."""
 
+    title: str
     values: Values
 
     def turn(self) -> float:
@@ -37,6 +38,7 @@ class Ragstone:
         from ragstone.registry import resolve_metrics
         from ragstone.text.matchers import make_matcher
 
+        self.title = "Ragstone"
         table = read_dataset(str(data)).table
         self._batch: pa.RecordBatch = table.combine_chunks().to_batches()[0]
         self._tools = {"matcher": make_matcher("citation")}
@@ -62,6 +64,7 @@ class Light:
 
     def __init__(self, name: str, data: Path) -> None:
         self._peer = import_module(f"benchmarks.peers.{name}")
+        self.title: str = self._peer.TITLE
         with data.open(encoding="utf-8") as stream:
             self._prepared = self._peer.prepare([json.loads(line) for line in stream])
         self.values: Values = {}
@@ -79,6 +82,7 @@ class Heavy:
     def __init__(self, name: str, data: Path) -> None:
         self._name = name
         self._data = data
+        self.title: str = import_module(f"benchmarks.peers.{name}").TITLE
         self.values: Values = {}
 
     def turn(self) -> float:

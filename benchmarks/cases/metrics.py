@@ -42,44 +42,28 @@ def run(peers: bool) -> list[Result]:
 
 
 def _compare(comparison: Comparison, data: Path, peers: bool) -> list[Result]:
-    others = _others(comparison, data, peers)
-    if not _are_known(comparison.metrics):
-        times = medians({name: other.turn for name, other in others.items()})
-        note = "for comparison later: Ragstone has no such metric yet"
-        return [Result(f"{name} alone", _per_row(seconds), "µs/row", note=note) for name, seconds in times.items()]
-    ours = Ragstone(comparison.metrics, data)
-    times = medians({"ragstone": ours.turn, **{name: other.turn for name, other in others.items()}})
-    own = times["ragstone"]
-    results = [Result(comparison.family, _per_row(own), "µs/row", note=f"{len(comparison.metrics)} metrics")]
-    for name, other in others.items():
+    ours, others = Ragstone(comparison.metrics, data), _others(comparison, data, peers)
+    times = medians({contestant.title: contestant.turn for contestant in (ours, *others)})
+    per_row = {title: seconds / _ROWS * 1e6 for title, seconds in times.items()}
+    own = per_row[ours.title]
+    results = [Result(comparison.family, own, "µs/row", note=f"{len(comparison.metrics)} metrics")]
+    for other in others:
+        name, theirs = f"{comparison.family}: {other.title}", per_row[other.title]
         apart = _difference(ours, other, comparison.metrics)
         results += [
-            Result(
-                f"{comparison.family}: {name} takes", times[name] / own, "×", note=f"{_per_row(times[name]):.1f} µs/row"
-            ),
-            Result(f"{comparison.family}: {name} differs by", apart, "at most", at_most=1e-9, binding=True),
+            Result(f"{name} takes", theirs / own, "×", note=f"{theirs:,.1f} µs/row"),
+            Result(f"{name} differs by", apart, "at most", at_most=1e-9, binding=True),
         ]
     return results
 
 
-def _others(comparison: Comparison, data: Path, peers: bool) -> dict[str, Contestant]:
-    others: dict[str, Contestant] = {name: Light(name, data) for name in comparison.light}
+def _others(comparison: Comparison, data: Path, peers: bool) -> list[Contestant]:
+    others: list[Contestant] = [Light(name, data) for name in comparison.light]
     if peers:
-        others |= {name: Heavy(name, data) for name in comparison.heavy}
+        others += [Heavy(name, data) for name in comparison.heavy]
     elif "pytrec" in comparison.heavy and find_spec("pytrec_eval"):
-        others["pytrec"] = Light("pytrec", data)
+        others.append(Light("pytrec", data))
     return others
-
-
-def _are_known(metrics: tuple[str, ...]) -> bool:
-    from ragstone.engine.catalogue import cards
-
-    names = {card.name for card in cards()}
-    return all(metric.partition("@")[0] in names for metric in metrics)
-
-
-def _per_row(seconds: float) -> float:
-    return seconds / _ROWS * 1e6
 
 
 def _difference(ours: Contestant, other: Contestant, metrics: tuple[str, ...]) -> float:

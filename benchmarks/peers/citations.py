@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+TITLE = "a plain loop"
+
 
 def prepare(rows: list[dict[str, Any]]) -> list[tuple[list[str], list[str]]]:
     return [(row["facts"], [chunk["text"] for chunk in row["contexts"]]) for row in rows]

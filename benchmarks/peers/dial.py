@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+TITLE = "aidial-rag-eval"
 _PACKAGE = "aidial_rag_eval"
 _NAMES = {"fact_recall": "recall", "fact_precision": "precision", "fact_f1": "f1", "fact_mrr_mean": "mrr"}
 

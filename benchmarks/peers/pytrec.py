@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+TITLE = "pytrec_eval"
 _NAMES = {"precision@5": "P_5", "recall@5": "recall_5", "mrr": "recip_rank", "ndcg@5": "ndcg_cut_5"}
 _MEASURES = {"P.5", "recall.5", "recip_rank", "ndcg_cut.5"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+TITLE = "a plain loop"
 _K = 5
 
 

@@ -7,6 +7,8 @@ import string
 from collections import Counter
 from typing import Any
 
+TITLE = "SQuAD's script"
+
 
 def prepare(rows: list[dict[str, Any]]) -> list[tuple[str, list[str], str]]:
     return [(row["answer"], row["references"], " ".join(chunk["text"] for chunk in row["contexts"])) for row in rows]

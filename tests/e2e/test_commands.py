@@ -327,7 +327,7 @@ def test_validate(cli, home):
     assert printed.code == 0
     assert printed.out.startswith("fit: 2 samples, format ragstone, fingerprint ")
     assert "token_f1" in printed.out
-    assert "needs relevance, which no row has" in printed.out
+    assert "needs relevance or reference_contexts, which no row has" in printed.out
     assert runs() == []
     told = json.loads(cli("validate", "answers.jsonl", "--json").out)
     assert told["profile"]["rows"] == 2

@@ -16,7 +16,7 @@ def test_what_can_be_computed_and_what_cannot():
     assert checked.profile.present["references"] == 1
     assert "token_f1" in checked.possible
     assert "recall" in checked.impossible["needs contexts, which no row has"] + checked.impossible.get(
-        "needs relevance, which no row has", []
+        "needs relevance or reference_contexts, which no row has", []
     )
     assert any("contextz" in note for note in checked.notes)
 

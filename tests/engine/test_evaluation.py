@@ -48,7 +48,7 @@ EXPECTED = {
     ("b", "fact_recall@1"): (None, "skipped", "no facts"),
     ("c", "fact_recall@1"): (None, "skipped", "no facts"),
     ("a", "recall"): (1.0, "ok", None),
-    ("b", "recall"): (None, "skipped", "no relevance"),
+    ("b", "recall"): (None, "skipped", "no relevance and no reference contexts"),
     ("c", "recall"): (None, "skipped", "no contexts"),
 }
 

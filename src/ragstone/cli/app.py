@@ -12,6 +12,7 @@ from ragstone.cli.demo import demo
 from ragstone.cli.doctor import doctor
 from ragstone.cli.metrics import metrics
 from ragstone.cli.run import run
+from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
 
 app = typer.Typer(
@@ -40,5 +41,5 @@ def _root(
     pass
 
 
-for command in (demo, run, metrics, convert, validate, doctor):
+for command in (demo, run, metrics, convert, validate, trec, doctor):
     app.command()(command)

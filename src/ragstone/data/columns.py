@@ -162,3 +162,16 @@ class Gaps:
 
     column: Any
     reasons: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """A column that not every row has: the values of those that do, and which rows of all these are."""
+
+    column: Any
+    rows: np.ndarray
+
+    def without(self, rows: Sequence[int] | np.ndarray) -> Sparse:
+        """The column without the values of some rows."""
+        keep = np.flatnonzero(~np.isin(self.rows, rows))
+        return self if len(keep) == len(self.rows) else Sparse(self.column.take(keep), self.rows[keep])

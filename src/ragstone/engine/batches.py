@@ -41,9 +41,13 @@ async def evaluate_batch(
             ledger.add(entry)
             if not step.spec.transient:
                 result.evidence[entry.name] = entry
-    for metric in plan.metrics:
-        result.cells[metric.name] = _compute(metric, ledger)
+    result.cells = compute_metrics(plan, ledger)
     return result
+
+
+def compute_metrics(plan: Plan, ledger: Ledger) -> dict[str, Cells]:
+    """All metrics of the plan from evidence that is there."""
+    return {step.name: _compute(step, ledger) for step in plan.metrics}
 
 
 def _compute(step: MetricStep, ledger: Ledger) -> Cells:

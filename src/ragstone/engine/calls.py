@@ -40,7 +40,7 @@ def call_plain(spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], che
     needs, rows, absent = _prepare(spec, ledger, extra)
     function = partial(spec.function, **extra)
     results: list[Any] = []
-    for row, values in zip(rows.tolist(), _row_values(needs, ledger, rows), strict=True):
+    for row, values in zip(rows.tolist(), _row_values(spec, needs, ledger, rows), strict=True):
         try:
             results.append(check(function(**dict(zip(needs, values, strict=True)))))
         except _RAISED as error:
@@ -67,8 +67,8 @@ async def call_async(
             except _RAISED as error:
                 absent[row] = explain(error)
 
-    calls = [one(row, values) for row, values in zip(rows.tolist(), _row_values(needs, ledger, rows), strict=True)]
-    answers = await asyncio.gather(*calls)
+    inputs = _row_values(spec, needs, ledger, rows)
+    answers = await asyncio.gather(*(one(row, values) for row, values in zip(rows.tolist(), inputs, strict=True)))
     results = [answer for row, answer in zip(rows.tolist(), answers, strict=True) if row not in absent]
     return Outcome(_without(rows, absent), results, absent)
 
@@ -88,7 +88,10 @@ def call_columnar(
     function = partial(spec.function, **extra)
 
     def call(chosen: np.ndarray) -> Any:
-        columns = {need: ledger[need].column_of(chosen) for need in needs}
+        columns = {
+            need: ledger.some_of(need, chosen) if need in spec.either else ledger[need].column_of(chosen)
+            for need in needs
+        }
         return check(function(**columns), len(chosen))
 
     try:
@@ -134,13 +137,16 @@ def _prepare(
     spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any]
 ) -> tuple[list[str], np.ndarray, dict[int, Absence]]:
     needs = [need for need in spec.needs if need not in extra]
-    return needs, *ledger.common_rows(needs)
+    return needs, *ledger.common_rows(needs, spec.either)
 
 
-def _row_values(needs: Sequence[str], ledger: Ledger, rows: np.ndarray) -> Any:
+def _row_values(spec: FunctionSpec, needs: Sequence[str], ledger: Ledger, rows: np.ndarray) -> Any:
     if not needs:
         return [()] * len(rows)
-    return zip(*(ledger[need].values_of(rows) for need in needs), strict=True)
+    columns = [
+        ledger.values_or_none(need, rows) if need in spec.either else ledger[need].values_of(rows) for need in needs
+    ]
+    return zip(*columns, strict=True)
 
 
 def _without(rows: np.ndarray, absent: Mapping[int, Absence]) -> np.ndarray:

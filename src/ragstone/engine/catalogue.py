@@ -109,6 +109,7 @@ def _closure(spec: MetricSpec) -> tuple[list[str], list[str]]:
     """The fields that a metric rests on, and the evidence in between."""
     fields: dict[str, None] = {}
     evidence: dict[str, None] = {}
+    choices: dict[str, str] = {}
     waiting = list(spec.needs)
     while waiting:
         need = waiting.pop(0)
@@ -117,4 +118,5 @@ def _closure(spec: MetricSpec) -> tuple[list[str], list[str]]:
         elif (made := CATALOGUE.evidence(need)) and need not in evidence:
             evidence[need] = None
             waiting.extend(made.needs)
-    return [name for name in FIELDS if name in fields], list(evidence)
+            choices.update(dict.fromkeys(made.either, " or ".join(made.either)))
+    return list(dict.fromkeys(choices.get(name, name) for name in FIELDS if name in fields)), list(evidence)

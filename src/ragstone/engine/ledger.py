@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ragstone.data.columns import SKIPPED
+from ragstone.data.columns import SKIPPED, Sparse
 from ragstone.data.dataset import view_column
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, present
 
@@ -82,17 +82,42 @@ class Ledger:
         """Take in new evidence."""
         self._entries[entry.name] = entry
 
-    def common_rows(self, needs: Sequence[str]) -> tuple[np.ndarray, dict[int, Absence]]:
+    def common_rows(self, needs: Sequence[str], either: Sequence[str] = ()) -> tuple[np.ndarray, dict[int, Absence]]:
         """The rows for which everything that is needed is there, and for the others what is not."""
         absent: dict[int, Absence] = {}
         for need in needs:
-            for row, absence in self._entries[need].absent.items():
+            for row, absence in self._entries[need].absent.items() if need not in either else ():
                 absent.setdefault(row, absence)
+        if either:
+            nothing = Absence(SKIPPED, " and ".join(f"no {need.replace('_', ' ')}" for need in either))
+            for row in np.flatnonzero(~np.any([self._has(need) for need in either], axis=0)).tolist():
+                absent.setdefault(row, nothing)
         if not absent:
             return np.arange(self.size), absent
         keep = np.ones(self.size, dtype=bool)
         keep[list(absent)] = False
         return np.flatnonzero(keep), absent
+
+    def some_of(self, name: str, rows: np.ndarray) -> Sparse | None:
+        """What these rows have of a column that not all have; None if none does."""
+        places = np.flatnonzero(self._has(name)[rows])
+        return Sparse(self._entries[name].column_of(rows[places]), places) if len(places) else None
+
+    def values_or_none(self, name: str, rows: np.ndarray) -> Sequence[Any]:
+        """The Python values for these rows, None where there is none."""
+        values: list[Any] = [None] * len(rows)
+        places = np.flatnonzero(self._has(name)[rows])
+        if len(places):
+            for place, value in zip(places.tolist(), self._entries[name].values_of(rows[places]), strict=True):
+                values[place] = value
+        return values
+
+    def _has(self, name: str) -> np.ndarray:
+        """Which rows have a value, as booleans."""
+        there = np.zeros(self.size, dtype=bool)
+        if name in self._entries:
+            there[self._entries[name].rows] = True
+        return there
 
     def _field(self, name: str, column: pa.Array) -> Entry:
         known = present(name, column).to_numpy(zero_copy_only=False)

@@ -10,6 +10,7 @@ from ragstone.data.codec import arrow_type
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
 from ragstone.errors import DefinitionError, nearest
 from ragstone.registry import CATALOGUE, Catalogue, EvidenceSpec, Metric
+from ragstone.registry.specs import FunctionSpec
 
 # What a run can be given as tools, and how: for the words of a skipped metric.
 TOOLS = {"matcher": "choose one with --matcher"}
@@ -98,7 +99,7 @@ class _Planner:
         skipped: dict[str, str] = {}
         for metric in metrics:
             try:
-                chain = self._close(metric.spec.needs, f"metric '{metric.spec.name}'", may_use_tools=False, path=())
+                chain = self._close(metric.spec, f"metric '{metric.spec.name}'", may_use_tools=False, path=())
             except _Missing as missing:
                 skipped[str(metric)] = str(missing)
                 continue
@@ -108,21 +109,24 @@ class _Planner:
         return Plan(tuple(map(self._evidence_step, self._order.values())), tuple(steps), skipped)
 
     def _close(
-        self, needs: Sequence[str], who: str, may_use_tools: bool, path: tuple[str, ...]
+        self, spec: FunctionSpec, who: str, may_use_tools: bool, path: tuple[str, ...]
     ) -> dict[str, EvidenceSpec]:
-        """The evidence that the needs rest on, in the order in which it must be made.
+        """The evidence that a function rests on, in the order in which it must be made.
 
         What is absent is raised last: what is wrong with a definition shows whatever the data has.
         """
         chain: dict[str, EvidenceSpec] = {}
-        missing: list[_Missing] = []
-        for need in needs:
+        missing: dict[str, _Missing] = {}
+        for need in spec.needs:
             try:
                 chain.update(self._resolve(need, who, may_use_tools, path))
             except _Missing as absence:
-                missing.append(absence)
-        if missing:
-            raise missing[0]
+                missing[need] = absence
+        if spec.either and missing.keys() >= set(spec.either):
+            raise _Missing(f"needs {' or '.join(spec.either)}, which no row has")
+        for need, reason in missing.items():
+            if need not in spec.either:
+                raise reason
         return chain
 
     def _resolve(self, need: str, who: str, may_use_tools: bool, path: tuple[str, ...]) -> dict[str, EvidenceSpec]:
@@ -134,7 +138,7 @@ class _Planner:
             if need in path:
                 raise DefinitionError(f"evidence '{need}' needs itself: {' → '.join((*path, need))}")
             _check_storable(spec, need)
-            below = self._close(spec.needs, f"evidence '{spec.name}'", may_use_tools=True, path=(*path, need))
+            below = self._close(spec, f"evidence '{spec.name}'", may_use_tools=True, path=(*path, need))
             return {**below, need: spec}
         if need in GIVEN_EVIDENCE:
             raise _Missing(f"needs {need}, which no row has")
@@ -165,7 +169,7 @@ class _Planner:
             pieces.append(piece)
 
     def _evidence_step(self, spec: EvidenceSpec) -> EvidenceStep:
-        chain = self._close(spec.needs, f"evidence '{spec.name}'", may_use_tools=True, path=(spec.name,))
+        chain = self._close(spec, f"evidence '{spec.name}'", may_use_tools=True, path=(spec.name,))
         fields = {need for part in (*chain.values(), spec) for need in part.needs if need in self._present}
         signature = self._sign(spec.stamp, {**chain, spec.name: spec})
         return EvidenceStep(spec, tuple(self._wanted[spec.home]), tuple(sorted(fields)), signature)

@@ -1,44 +1,146 @@
-"""What each retrieved chunk is worth, from the grades that people gave to chunk ids."""
+"""What each retrieved chunk is worth: by the grades that people gave to ids or, without these, by the reference contexts.
+
+Retrieval can also be judged by the facts that the chunks hold: see `facts`.
+"""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Callable, Collection, Sequence, Set
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from ragstone.data.columns import Gaps, Ragged
+from ragstone.data.columns import Gaps, Ragged, Sparse
+from ragstone.data.gains import Gains
+from ragstone.data.matching import IdLists, Matches, match_ids, match_lists
+from ragstone.evidence.reference_texts import find_references
 from ragstone.registry import evidence
 
-
-@evidence(columnar=True, transient=True)
-def gains(contexts: pa.ListArray, relevance: pa.ListArray) -> Gaps:
-    """The grade of each retrieved chunk in rank order, found by its id; a chunk retrieved twice counts once."""
-    gaps: dict[int, str] = {}
-    rows: list[list[float]] = []
-    for row, (ids, grades) in enumerate(zip(_split(contexts, "id"), _grades(relevance), strict=True)):
-        if None in ids:
-            gaps[row] = f"retrieved chunk {ids.index(None) + 1} has no id"
-        rows.append([max(0.0, grades.get(name, 0.0)) for name in dict.fromkeys(ids)])
-    return Gaps(Ragged.from_lists(rows), gaps)
+PIECES = ("gains", "relevant_grades", "judgements", "judged_grades")
 
 
-@evidence(columnar=True, transient=True)
-def relevant_grades(relevance: pa.ListArray) -> Ragged:
-    """The grades above zero of all that should be retrieved, best first."""
-    return Ragged.from_lists(
-        [sorted((grade for grade in grades.values() if grade > 0), reverse=True) for grades in _grades(relevance)]
-    )
+class Judged(NamedTuple):
+    """What was found in each row's list, the grades of all that could be found, and the rows of these."""
+
+    found: Matches
+    grades: np.ndarray
+    rows: np.ndarray
 
 
-def _grades(relevance: pa.ListArray) -> list[dict[str, float]]:
-    return [
-        dict(zip(ids, grades, strict=True))
-        for ids, grades in zip(_split(relevance, "id"), _split(relevance, "grade"), strict=True)
-    ]
+@evidence(yields=PIECES, columnar=True, transient=True, either=("relevance", "reference_contexts"))
+def retrieval_judgements(
+    contexts: pa.ListArray, relevance: Sparse | None, reference_contexts: Sparse | None, wanted: Set[str]
+) -> dict[str, Gaps]:
+    """The grades of the retrieved chunks in rank order, and of all chunks that could be retrieved.
+
+    By id where there is `relevance` and every chunk has an id, else by text where there are reference contexts. A chunk
+    retrieved twice counts once. `gains` and `relevant_grades` (best first) are grades above 0; `judgements` and
+    `judged_grades` have those of 0 too. A grade below 0 is no judgement.
+    """
+    parts: list[tuple[np.ndarray, Judged]] = []
+    reasons: dict[int, str] = {}
+    if relevance is not None:
+        nameless = _nameless(contexts)
+        reasons = {row: nameless[row] for row in nameless.keys() & set(relevance.rows.tolist())} if nameless else {}
+        graded = relevance.without(list(reasons))
+        parts.append((graded.rows, _judge_ids(_take(contexts, graded.rows), graded.column)))
+    if reference_contexts is not None:
+        rest = reference_contexts.without(parts[0][0]) if parts else reference_contexts
+        judged, wordless = _judge_texts(_take(contexts, rest.rows), rest.column)
+        parts.append((rest.rows, judged))
+        for position, row in enumerate(rest.rows.tolist()):
+            reasons.pop(row, None)
+            if position in wordless:
+                reasons[row] = wordless[position]
+    pieces = _pieces(_join(parts, len(contexts)), wanted)
+    return {name: Gaps(column, reasons) for name, column in pieces.items()}
 
 
-def _split(lists: pa.ListArray, child: str) -> list[list[Any]]:
-    """One field of the structs in each row's list."""
-    values = iter(lists.flatten().field(child).to_pylist())
-    return [list(itertools.islice(values, length)) for length in lists.value_lengths().to_pylist()]
+def judge_lists(
+    retrieved: Sequence[Collection[str]], relevance: Sequence[dict[str, float]], wanted: Set[str]
+) -> dict[str, Any]:
+    """The same for Python lists of ids, and grades by id."""
+    lengths = np.fromiter(map(len, relevance), dtype=np.int64, count=len(relevance))
+    values = itertools.chain.from_iterable(map(dict.values, relevance))
+    grades = np.fromiter(values, dtype=np.float64, count=int(lengths.sum()))
+    if not np.isfinite(grades).all():
+        raise ValueError("grades must be finite numbers")
+    rows = np.repeat(np.arange(len(relevance)), lengths)
+    return _pieces(Judged(match_lists(retrieved, relevance), grades, rows), wanted)
+
+
+def _judge_ids(contexts: pa.ListArray, relevance: pa.ListArray) -> Judged:
+    graded = relevance.flatten()
+    wanted = IdLists(graded.field("id"), _offsets(relevance))
+    found = match_ids(IdLists(contexts.flatten().field("id"), _offsets(contexts)), wanted)
+    return Judged(found, graded.field("grade").to_numpy(), wanted.row_of)
+
+
+def _judge_texts(contexts: pa.ListArray, reference_contexts: pa.ListArray) -> tuple[Judged, dict[int, str]]:
+    found, counts, wordless = find_references(contexts, reference_contexts)
+    return Judged(found, np.ones(counts.sum()), np.repeat(np.arange(len(counts)), counts)), wordless
+
+
+def _nameless(contexts: pa.ListArray) -> dict[int, str]:
+    """The rows in which a chunk has no id."""
+    ids = contexts.flatten().field("id")
+    if not ids.null_count:
+        return {}
+    offsets = _offsets(contexts)
+    places = np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))
+    rows, first = np.unique(np.searchsorted(offsets, places, side="right") - 1, return_index=True)
+    numbers = places[first] - offsets[rows] + 1
+    return {row: f"retrieved chunk {number} has no id" for row, number in zip(rows.tolist(), numbers, strict=True)}
+
+
+def _join(parts: Sequence[tuple[np.ndarray, Judged]], size: int) -> Judged:
+    """What was judged in one way or the other, each for some rows of the batch, as one."""
+    if len(parts) == 1 and len(parts[0][0]) == size:
+        return parts[0][1]
+    lengths = np.zeros(size, dtype=np.int64)
+    columns: list[list[np.ndarray]] = [[] for _ in range(5)]
+    entries = 0
+    for places, (found, grades, rows) in parts:
+        lengths[places] = found.lengths
+        moved = (places[found.rows], found.ranks, found.entries + entries, grades, places[rows])
+        for column, values in zip(columns, moved, strict=True):
+            column.append(values)
+        entries += len(grades)
+    found_rows, ranks, numbers, all_grades, all_rows = map(np.concatenate, columns)
+    order = np.argsort(found_rows, kind="stable")
+    return Judged(Matches(found_rows[order], ranks[order], numbers[order], lengths), all_grades, all_rows)
+
+
+def _pieces(judged: Judged, wanted: Set[str]) -> dict[str, Any]:
+    found, all_grades = judged.found, judged.grades
+    grades = all_grades[found.entries]
+    all_found = Gains(found.rows, found.ranks, grades, found.lengths)
+    makers: dict[str, Callable[[], Any]] = {
+        "gains": lambda: all_found.where(grades > 0),
+        "relevant_grades": lambda: _best_first(judged, all_grades > 0),
+        "judgements": lambda: all_found.where(grades >= 0),
+        "judged_grades": lambda: _best_first(judged, all_grades >= 0),
+    }
+    return {name: make() for name, make in makers.items() if name in wanted}
+
+
+def _best_first(judged: Judged, chosen: np.ndarray) -> Ragged:
+    """The chosen grades of each row. Sorted as whole numbers, which is quickest: row and place among all grades."""
+    places = np.flatnonzero(chosen)
+    rows, grades = judged.rows[places], judged.grades[places]
+    levels = -np.unique(-grades)
+    keys = rows * max(len(levels), 1) + np.searchsorted(-levels, -grades)
+    keys.sort()
+    counts = np.bincount(rows, minlength=len(judged.found.lengths))
+    best = levels[keys % len(levels)] if len(levels) else grades
+    return Ragged(best, np.concatenate([[0], np.cumsum(counts)]))
+
+
+def _take(lists: pa.ListArray, rows: np.ndarray) -> pa.ListArray:
+    return lists if len(rows) == len(lists) else lists.take(pa.array(rows))
+
+
+def _offsets(lists: pa.ListArray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lists.value_lengths().to_numpy())])

@@ -13,12 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragstone.data.columns import Gaps
 from ragstone.data.ngrams import shared_ngrams
 from ragstone.data.tokens import Nested, Tokens, same_numbers
 from ragstone.registry import evidence
 from ragstone.text.folded import number_words, respell
 from ragstone.text.porter import stem
 from ragstone.text.subsequences import common_lengths, union_of_common
+
+# Beyond this a row takes minutes. Both texts must have more than a thousand lines.
+_MOST_LINE_PAIRS = 2_000_000
 
 
 class WordPairs:
@@ -136,9 +140,20 @@ def word_pairs(answer_words: Tokens, reference_words: Nested[Tokens]) -> WordPai
 
 
 @evidence(columnar=True, transient=True)
-def line_pairs(answer: pa.StringArray, references: pa.ListArray) -> LinePairs:
+def line_pairs(answer: pa.StringArray, references: pa.ListArray, word_pairs: WordPairs) -> Gaps:
     """The answer's lines beside those of each reference, ready to be compared."""
-    return LinePairs(answer, references)
+    rows = word_pairs.references.row_of
+    said, expected = (
+        np.minimum(pc.count_substring(texts, "\n").to_numpy() + 1, tokens.lengths)
+        for texts, tokens in ((answer, word_pairs.answers), (references.flatten(), word_pairs.references.inner))
+    )
+    pairs = said[rows] * expected
+    too_many = {int(rows[place]): _too_many(pairs[place]) for place in np.flatnonzero(pairs > _MOST_LINE_PAIRS)}
+    return Gaps(LinePairs(answer, references), too_many)
+
+
+def _too_many(pairs: int) -> str:
+    return f"answer and reference have too many lines: {pairs:,} pairs of them, and at most {_MOST_LINE_PAIRS:,} are compared"
 
 
 def stem_of_long(word: str) -> str:
@@ -156,14 +171,13 @@ def _shared_by_lines(answers: Nested[Tokens], references: Nested[Tokens]) -> np.
 
 def _common_words(answers: Nested[Tokens], references: Nested[Tokens], pair: int) -> list[int]:
     """The words of the reference's lines that the answer's lines have in the same order."""
-    end = len(answers.inner.words)
-    said, expected = (
-        (side.inner.values, side.inner.offsets[side.offsets[pair] : side.offsets[pair + 1] + 1])
-        for side in (answers, references)
-    )
-    numbers, ends = said
-    others = np.insert(numbers[ends[0] : ends[-1]], ends[1:-1] - ends[0], end)
-    numbers, ends = expected
-    lines = [tuple(numbers[first:last].tolist()) for first, last in pairwise(ends.tolist())]
-    found = {line: union_of_common(line, others, end) for line in dict.fromkeys(lines) if line}
-    return [number for line in lines if line for number in found[line]]
+    said, expected = _lines_of(answers, pair), _lines_of(references, pair)
+    others = dict.fromkeys(said)
+    found = {line: union_of_common(line, others) for line in dict.fromkeys(expected)}
+    return [number for line in expected for number in found[line]]
+
+
+def _lines_of(lines: Nested[Tokens], row: int) -> list[tuple[int, ...]]:
+    ends = lines.inner.offsets[lines.offsets[row] : lines.offsets[row + 1] + 1].tolist()
+    numbers = lines.inner.values[ends[0] : ends[-1]].tolist()
+    return [tuple(numbers[start - ends[0] : end - ends[0]]) for start, end in pairwise(ends)]

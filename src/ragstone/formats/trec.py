@@ -58,10 +58,8 @@ class TrecFormat:
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """A sample a query: those that were judged first, then those that only the run has."""
-        parts = _by_part(sources)
-        judged = read_qrels(parts["qrels"], _of(report, parts, "qrels")) if "qrels" in parts else {}
-        run = read_run(parts["run"], _of(report, parts, "run")) if "run" in parts else {}
-        if len(parts) == 2:
+        judged, run = read_parts(sources, report)
+        if len(sources) == 2:
             note_unmatched(judged, run, report)
         for query in dict.fromkeys([*judged, *run]):
             ranking = run.pop(query, None)
@@ -69,6 +67,13 @@ class TrecFormat:
                 [{"text": "", "id": name, "score": score} for name, score in ranking.ordered()] if ranking else None
             )
             yield Draft(f"query {query}", {"id": query, "relevance": judged.get(query), "contexts": chunks})
+
+
+def read_parts(sources: Sequence[Source], report: Report) -> tuple[Judgements, Run]:
+    """What was judged and what was retrieved, told apart by their columns; empty where there is no such file."""
+    parts = _by_part(sources)
+    judged = read_qrels(parts["qrels"], _of(report, parts, "qrels")) if "qrels" in parts else {}
+    return judged, read_run(parts["run"], _of(report, parts, "run")) if "run" in parts else {}
 
 
 def tell_part(source: Source) -> Part | None:

@@ -1,6 +1,7 @@
-"""The classics of information retrieval, on the grades of the retrieved chunk ids.
+"""What was retrieved against what should have been: the classics of information retrieval that count.
 
-Whole columns at once. Definitions are trec_eval's unless a parameter says otherwise; a chunk retrieved twice counts once.
+Whole columns at once. Definitions are trec_eval's unless a parameter says otherwise. A chunk is relevant if its grade is
+above 0, or at least `rel` where that is given. What comes early matters to the metrics in `ranking`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from typing import Literal
 import numpy as np
 
 from ragstone.data.columns import Cells, Ragged
+from ragstone.data.gains import Gains
 from ragstone.registry import metric
 
 TREC = "trec_eval"
-CHUNK_IDS = "Chunk ids depend on how the documents were split: two chunkings cannot be compared by them."
-NO_RELEVANT = "no grade in relevance is above 0"
+CHUNK_IDS = (
+    "Chunk ids depend on how the documents were split: two chunkings cannot be compared by them. "
+    "Reference contexts are matched by their words only."
+)
 
 
 @metric(
@@ -22,21 +26,30 @@ NO_RELEVANT = "no grade in relevance is above 0"
     family="retrieval",
     judges="contexts",
     against="relevance",
-    source=TREC,
-    misleads=CHUNK_IDS,
-    aliases=("p",),
-    sets=("traditional",),
+    source=f"{TREC} P, set_P; unitxt retrieval at k",
+    misleads=f"{CHUNK_IDS} What nobody judged counts as noise.",
+    aliases={
+        "p": {},
+        "set_p": {},
+        "setp": {},
+        "context_correctness.precision": {"over": "retrieved"},
+        "unitxt.context_correctness.precision": {"over": "retrieved"},
+    },
+    sets={"traditional": {}, "unitxt": {"over": "retrieved", "k": 5}},
     columnar=True,
 )
-def precision(gains: Ragged, k: int | None = None, over: Literal["k", "retrieved"] = "k") -> np.ndarray:
+def precision(
+    gains: Gains, k: int | None = None, over: Literal["k", "retrieved"] = "k", rel: float | None = None
+) -> np.ndarray:
     """How many of the first k retrieved chunks are relevant.
 
     Relevant among the first k / k, even when fewer were retrieved (`over=retrieved`, unitxt's: / min(k, retrieved)).
     Without k, over all that was retrieved. Nothing retrieved: 0.
     """
+    hits = relevant(gains, k, rel)
     retrieved = gains.lengths if k is None else np.minimum(gains.lengths, k)
     divisor = retrieved if k is None or over == "retrieved" else np.full(len(gains), k)
-    return _divide(_relevant_found(gains, k), divisor)
+    return divide(hits.sum(hits.is_new), divisor)
 
 
 @metric(
@@ -44,85 +57,104 @@ def precision(gains: Ragged, k: int | None = None, over: Literal["k", "retrieved
     family="retrieval",
     judges="contexts",
     against="relevance",
-    source=TREC,
+    source=f"{TREC} recall, set_recall; unitxt retrieval at k",
     misleads=CHUNK_IDS,
-    sets=("traditional",),
+    aliases=("r", "set_recall", "setr", "context_correctness.recall", "unitxt.context_correctness.recall"),
+    sets={"traditional": {}, "unitxt": {"k": 5}},
     columnar=True,
 )
-def recall(gains: Ragged, relevant_grades: Ragged, k: int | None = None) -> Cells:
+def recall(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float | None = None) -> Cells:
     """How many of the relevant chunks are among the first k retrieved.
 
     Skipped when nothing is relevant.
     """
-    relevant = relevant_grades.lengths
-    return Cells.unless(relevant == 0, NO_RELEVANT, _divide(_relevant_found(gains, k), relevant))
+    wanted = count_relevant(relevant_grades, rel)
+    return unless_none(wanted, rel, divide(relevant(gains, k, rel).sum(), wanted))
 
 
 @metric(
-    "mrr",
+    "f1",
     family="retrieval",
-    judges="ranking",
+    judges="contexts",
     against="relevance",
-    source=f"{TREC} recip_rank; unitxt context correctness",
-    misleads=f"{CHUNK_IDS} Only the first relevant chunk counts.",
-    aliases=("recip_rank", "unitxt.context_correctness"),
-    sets=("traditional", "unitxt"),
+    source=f"{TREC} set_F",
+    misleads=f"{CHUNK_IDS} One number hides which of the two is low.",
+    aliases=("set_f", "setf"),
     columnar=True,
 )
-def mrr(gains: Ragged, k: int | None = None) -> np.ndarray:
-    """How early the first relevant chunk comes.
-
-    1 / rank of the first relevant among the first k; none found: 0.
-    """
-    hits = np.flatnonzero(_relevant(gains, k))
-    rows, first = np.unique(gains.row_of[hits], return_index=True)
-    values = np.zeros(len(gains))
-    values[rows] = 1 / (gains.position[hits[first]] + 1)
-    return values
-
-
-@metric(
-    "ndcg",
-    family="retrieval",
-    judges="ranking",
-    against="relevance",
-    source=f"{TREC} ndcg_cut (Järvelin & Kekäläinen 2002)",
-    misleads=CHUNK_IDS,
-    sets=("traditional",),
-    columnar=True,
-)
-def ndcg(
-    gains: Ragged, relevant_grades: Ragged, k: int | None = None, gain: Literal["linear", "exponential"] = "linear"
+def f1(
+    gains: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    over: Literal["k", "retrieved"] = "k",
+    rel: float | None = None,
 ) -> Cells:
-    """How close the ranking comes to the best possible one, early ranks counting most.
+    """The balance of precision and recall among the first k retrieved chunks.
 
-    Sum of gain / log2(rank + 1) over the first k, divided by that of the ideal ranking of all graded chunks.
-    Gain is the grade (trec_eval) or 2^grade - 1 (`gain=exponential`). Skipped when nothing is relevant.
+    Their harmonic mean, 0 unless both are above 0; `over` is precision's. Skipped when nothing is relevant.
     """
-    ideal = _discounted(relevant_grades, k, gain)
-    return Cells.unless(ideal == 0, NO_RELEVANT, _divide(_discounted(gains, k, gain), ideal))
+    exact, complete = precision(gains, k, over, rel), recall(gains, relevant_grades, k, rel)
+    complete.values = divide(2 * exact * complete.values, exact + complete.values)
+    return complete
 
 
-def _relevant(gains: Ragged, k: int | None) -> np.ndarray:
-    """Which chunks are relevant and among the first k."""
-    relevant: np.ndarray = (gains.values > 0) & _among_first(gains, k)
-    return relevant
+@metric(
+    "hit",
+    family="retrieval",
+    judges="contexts",
+    against="relevance",
+    source=f"{TREC} success; unitxt match at k",
+    misleads=f"{CHUNK_IDS} One relevant chunk is enough, however many are needed.",
+    aliases=("success", "hit_rate", "context_correctness.match", "unitxt.context_correctness.match"),
+    sets={"unitxt": {"k": 1}},
+    columnar=True,
+)
+def hit(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float | None = None) -> Cells:
+    """At least one relevant chunk is among the first k retrieved.
+
+    1 or 0. Skipped when nothing is relevant.
+    """
+    return unless_none(count_relevant(relevant_grades, rel), rel, relevant(gains, k, rel).sum() > 0)
 
 
-def _relevant_found(gains: Ragged, k: int | None) -> np.ndarray:
-    return gains.sum(_relevant(gains, k))
+@metric(
+    "r_precision",
+    family="retrieval",
+    judges="contexts",
+    against="relevance",
+    source=f"{TREC} Rprec",
+    misleads=CHUNK_IDS,
+    aliases=("rprec",),
+    columnar=True,
+)
+def r_precision(gains: Gains, relevant_grades: Ragged, rel: float | None = None) -> Cells:
+    """How many of the first R chunks are relevant, where R are relevant in all: precision and recall at once.
+
+    Relevant among the first R / R. Skipped when nothing is relevant.
+    """
+    wanted = count_relevant(relevant_grades, rel)
+    hits = relevant(gains, None, rel)
+    return unless_none(wanted, rel, divide(hits.where(hits.ranks <= wanted[hits.rows]).sum(), wanted))
 
 
-def _among_first(gains: Ragged, k: int | None) -> np.ndarray:
-    return np.ones(len(gains.values), dtype=bool) if k is None else gains.position < k
+def relevant(gains: Gains, k: int | None, rel: float | None) -> Gains:
+    """The grades that count as relevant among the first k."""
+    chosen = gains.grades > 0 if rel is None else (gains.grades > 0) & (gains.grades >= rel)
+    return gains.where(chosen if k is None else chosen & (gains.ranks <= k))
 
 
-def _discounted(gains: Ragged, k: int | None, gain: str) -> np.ndarray:
-    worth = gains.values if gain == "linear" else np.exp2(gains.values) - 1
-    return gains.sum(_among_first(gains, k) * worth / np.log2(gains.position + 2))
+def count_relevant(relevant_grades: Ragged, rel: float | None) -> np.ndarray:
+    """How many are relevant, retrieved or not."""
+    return relevant_grades.lengths if rel is None else relevant_grades.sum(relevant_grades.values >= rel)
 
 
-def _divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def unless_none(wanted: np.ndarray, rel: float | None, values: np.ndarray) -> Cells:
+    """The values, but for rows in which nothing is relevant."""
+    reason = "no grade in relevance is above 0" if rel is None else f"no grade in relevance is {rel:g} or more"
+    return Cells.unless(wanted == 0, reason, values)
+
+
+def divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Part / whole, and 0 where there is no whole."""
     share: np.ndarray = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
     return share

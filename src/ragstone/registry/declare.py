@@ -89,6 +89,7 @@ def evidence(
     yields: Sequence[str] = (),
     columnar: bool = False,
     transient: bool = False,
+    either: Sequence[str] = (),
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Callable[[Function], Function]: ...
@@ -99,6 +100,7 @@ def evidence(
     yields: Sequence[str] = (),
     columnar: bool = False,
     transient: bool = False,
+    either: Sequence[str] = (),
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Function | Callable[[Function], Function]:
@@ -106,6 +108,8 @@ def evidence(
 
     With `yields` one call makes several pieces and returns a mapping of them; a parameter called `wanted` is
     given the set of pieces that somebody needs. Transient evidence (tokens, say) is cheap and is not stored.
+    Of the needs named in `either` a row must have one: the function gets None for what is not there, a columnar one
+    gets `Sparse` columns, or None for what no row has.
     What else decides the values (a library's version) is what `signature` returns; scores carry it.
     """
 
@@ -120,6 +124,8 @@ def evidence(
                 f"{name}: evidence has no parameters, so '{parameters[0].name}' cannot have a default; "
                 "what is chosen once for a run is a tool, what belongs to one number is a parameter of the metric"
             )
+        if strangers := [need for need in either if need not in needs]:
+            raise DefinitionError(f"{name}: '{strangers[0]}' stands in `either`, but it is no argument")
         CATALOGUE.add_evidence(
             EvidenceSpec(
                 name=name,
@@ -132,6 +138,7 @@ def evidence(
                 transient=transient,
                 wants_pieces=wants_pieces,
                 signature=signature,
+                either=tuple(either),
             )
         )
         return function

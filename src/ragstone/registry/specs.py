@@ -8,7 +8,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ragstone.errors import DefinitionError, UsageError
@@ -70,6 +70,8 @@ class FunctionSpec:
     parameters: tuple[Parameter, ...]
     columnar: bool
     version: int
+    # Needs of which one is enough.
+    either: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def is_async(self) -> bool:

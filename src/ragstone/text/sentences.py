@@ -14,14 +14,10 @@ from ragstone.text.words import Span
 
 _CLOSERS = "\"'”’»›)\\]}」』）】〉》"
 _OPENERS = "\"'“‘«‹(\\[{「『（【〈《¿¡*_–—-"
-_ENDS = re.compile(
-    rf"""
-      (?P<always>[。！？｡।॥؟۔։።။។៕]+[{_CLOSERS}]*+ | ．(?![0-9０-９])[{_CLOSERS}]*+ | \n\s*?\n)
-    | (?P<line>\n)
-    | (?P<stop>(?<![.!?…])[.!?…]++[{_CLOSERS}]*+)(?=\s|$)
-    """,
-    re.VERBOSE,
-)
+_SPACED_STOPS = ".!?…"
+_OTHER_STOPS = "。！？｡．।॥؟۔։።။។៕"
+_STOPS = _SPACED_STOPS + _OTHER_STOPS
+_END = re.compile(rf"[\n{_STOPS}][{_STOPS}]*+[{_CLOSERS}]*+")
 _NEXT_WORD = re.compile(rf"[\s{_OPENERS}]*+(\w*)")
 _NEXT_LINE = re.compile(r"\s*+(\w*)")  # one that begins with a dash or a bullet is an item of its own
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]+$")
@@ -64,19 +60,32 @@ def sentences(text: str) -> list[Span]:
 
 def _ends(text: str) -> Iterator[int]:
     start = 0
-    for match in _ENDS.finditer(text):
-        if match["always"] or _begins_anew(text, start, match):
-            start = match.end()
-            yield start
+    for match in _END.finditer(text):
+        stop, end = match[0], match.end()
+        if stop[0] == "\n":
+            ends = _ends_line(text, end)
+        elif not any(character in _OTHER_STOPS for character in stop):
+            ends = (end == len(text) or text[end].isspace()) and _ends_spaced(text, start, match)
+        else:
+            ends = stop != "．" or not text[end : end + 1].isdigit()
+        if ends:
+            start = end
+            yield end
 
 
-def _begins_anew(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether a new sentence begins after a full stop or a line break."""
-    following = (_NEXT_LINE if match["line"] else _NEXT_WORD).match(text, match.end())
+def _ends_line(text: str, end: int) -> bool:
+    """Whether a sentence ends with the line: not where the next line, without an empty one between, begins in lower case."""
+    following = _NEXT_LINE.match(text, end)
+    return following is None or "\n" in following[0] or not following[1][:1].islower()
+
+
+def _ends_spaced(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether a sentence ends with a stop that has a space after it."""
+    following = _NEXT_WORD.match(text, match.end())
     word = following[1] if following else ""
     if word[:1].islower():
         return False
-    if match["line"] or match["stop"][0] != ".":
+    if match[0][0] != ".":
         return True
     if match.end() - start < 12 and _ITEM_NUMBER.fullmatch(text[start : match.end()].strip()):
         return False

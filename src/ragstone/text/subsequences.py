@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice, pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from math import isqrt
 from typing import Any
 
@@ -14,7 +14,6 @@ from rapidfuzz.process import cpdist
 # A number is written as a character, where there are enough of them: all but the surrogates.
 _SURROGATES = range(0xD800, 0xE000)
 _CHARACTERS = 0x110000 - len(_SURROGATES)
-_STRANGER, _LINE_END, _FIRST_NAME = range(3)
 # Bits of memory for one comparison, beyond which a part of it is made twice.
 _MOST_BITS = 2**30
 
@@ -34,7 +33,9 @@ def common_lengths(
 
 
 def _texts(numbers: np.ndarray, offsets: np.ndarray) -> list[Any]:
-    text, ends = _as_text(numbers), offsets.tolist()
+    """Each number as a character, each row as a text."""
+    codes = np.where(numbers < _SURROGATES.start, numbers, numbers + len(_SURROGATES))
+    text, ends = codes.astype("<u4").tobytes().decode("utf-32-le"), offsets.tolist()
     return [text[start:end] for start, end in pairwise(ends)]
 
 
@@ -43,39 +44,19 @@ def _lists(numbers: np.ndarray, offsets: np.ndarray) -> list[Any]:
     return [every[start:end] for start, end in pairwise(ends)]
 
 
-def _as_text(numbers: np.ndarray) -> str:
-    """Each number as a character."""
-    codes = np.where(numbers < _SURROGATES.start, numbers, numbers + len(_SURROGATES))
-    return codes.astype("<u4").tobytes().decode("utf-32-le")
-
-
-def union_of_common(line: Sequence[int], others: np.ndarray, end: int) -> list[int]:
+def union_of_common(line: Sequence[int], others: Iterable[Sequence[int]]) -> list[int]:
     """The numbers of a line at the places that belong to its longest common subsequence with any of the other lines.
 
-    The other lines are in one array, with the number `end`, larger than all others, between them. Where there are several
-    such subsequences the one is taken that Google's rouge-score takes.
+    Where there are several such subsequences the one is taken that Google's rouge-score takes.
     """
-    places: dict[int, int] = {}
+    masks: dict[int, int] = {}
     for place, number in enumerate(line):
-        places[number] = places.get(number, 0) | 1 << place
-    # Numbers that the line does not have are all the same stranger; of a run of them the first is enough, and it must
-    # follow a number that the line has. Then many of the other lines are equal, and only different ones are compared.
-    names = np.zeros(end + 1, dtype=np.int64)
-    names[end] = _LINE_END
-    names[list(places)] = np.arange(len(places)) + _FIRST_NAME
-    named = names[others]
-    kept = named != _STRANGER
-    kept[1:] |= named[:-1] >= _FIRST_NAME
-    masks = [0, 0, *places.values()]
+        masks[number] = masks.get(number, 0) | 1 << place
     chosen = 0
-    for other in set(_as_text(named[kept]).split(chr(_LINE_END))):
-        chosen |= _common_places([masks[_number(name)] for name in other], len(line))
+    for other in others:
+        if not masks.keys().isdisjoint(other):
+            chosen |= _common_places([masks.get(number, 0) for number in other], len(line))
     return [number for place, number in enumerate(line) if chosen >> place & 1] if chosen else []
-
-
-def _number(character: str) -> int:
-    code = ord(character)
-    return code if code < _SURROGATES.start else code - len(_SURROGATES)
 
 
 def _common_places(steps: Sequence[int], size: int) -> int:
@@ -101,17 +82,19 @@ def _backwards(steps: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
     """Each step with the state after it, last first; of a long comparison only some states are kept, the rest made again."""
     full = (1 << size) - 1
 
-    def follow(state: int, mask: int) -> int:
-        matched = state & mask
-        return ((state + matched) | (state - matched)) & full
+    def follow(states: list[int], masks: Sequence[int], state: int) -> int:
+        for mask in masks:
+            matched = state & mask
+            if matched:
+                state = ((state + matched) | (state - matched)) & full
+            states.append(state)
+        return state
 
     block = len(steps) if len(steps) * size <= _MOST_BITS else isqrt(len(steps))
-    if not steps:
-        return
     starts = [full]
-    if block < len(steps):
-        starts = list(islice(accumulate(steps, follow, initial=full), 0, len(steps), block))
+    for end in range(block, len(steps), block):
+        starts.append(follow([], steps[end - block : end], starts[-1]))
     for number in reversed(range(len(starts))):
-        part = steps[number * block : (number + 1) * block]
-        states = list(islice(accumulate(part, follow, initial=starts[number]), 1, None))
+        part, states = steps[number * block : (number + 1) * block], []
+        follow(states, part, starts[number])
         yield from zip(reversed(part), reversed(states), strict=True)

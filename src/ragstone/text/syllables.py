@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
-# Longer ones are not remembered: they are no words.
-_LONGEST_KNOWN = 40
 _PARTS = re.compile(r"[a-z]+|[0-9]")
 _VOWELS = re.compile(r"[aeiouy]+")
 # Vowels that are written but not spoken: make but not table, makes but not boxes, asked but not wanted.
@@ -37,16 +34,9 @@ _APART = re.compile(
 
 def count_syllables(word: str) -> int:
     """How many syllables an English word has, at least one. A digit counts as one."""
-    return _count_known(word) if len(word) <= _LONGEST_KNOWN else _count(word)
-
-
-def _count(word: str) -> int:
     if not word.isascii():
         word = "".join(letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
     return max(1, sum(map(_count_part, _PARTS.findall(word.lower()))))
-
-
-_count_known = lru_cache(maxsize=65_536)(_count)
 
 
 def _count_part(part: str) -> int:

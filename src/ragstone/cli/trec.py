@@ -1,0 +1,132 @@
+"""ragstone trec: for people who come from trec_eval or ir_measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from ragstone.formats.reports import Report
+    from ragstone.registry import Metric
+
+_CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+# What trec_eval means by a name without a cut-off.
+_EXPANDED = {**dict.fromkeys(("P", "recall", "ndcg_cut", "map_cut"), _CUTS), "success": (1, 5, 10)}
+_NUM_Q = "num_q"
+_OFFICIAL = (_NUM_Q, "map", "Rprec", "bpref", "recip_rank", "P")
+# trec_eval's own names for sets of measures, those of them that Ragstone has, and what to print when nothing is named.
+_SETS = {
+    "official": _OFFICIAL,
+    "all_trec": (*_OFFICIAL, "recall", "ndcg", "ndcg_cut", "map_cut", "success", "set_P", "set_recall", "set_F"),
+    "": (*_OFFICIAL, "ndcg", "ndcg_cut_10"),
+}
+_CUT = re.compile(r"([A-Za-z_]*[A-Za-z])[._](\d+(?:,\d+)*)")
+
+
+class Measure(NamedTuple):
+    """A metric and the name under which it was asked for; no metric for the number of queries."""
+
+    label: str
+    metric: Metric | None
+
+
+def trec(
+    qrels: Annotated[
+        str, typer.Argument(metavar="QRELS", help="Judgements: qid iter docid grade.", show_default=False)
+    ],
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Results: qid Q0 docid rank score tag.", show_default=False)
+    ],
+    measures: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MEASURE",
+            help="nDCG@10 P@5 MAP, ndcg_cut.10 P_5 map; trec_eval's main ones by default.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006  (typer reads the default, nobody changes it)
+    per_query: Annotated[bool, typer.Option("-q", help="The values of each query as well.")] = False,
+    complete: Annotated[
+        bool, typer.Option("-c", help="Average over all judged queries: those that the run lacks count 0.")
+    ] = False,
+    level: Annotated[
+        float | None, typer.Option("-l", help="The least grade that counts as relevant.", show_default=False)
+    ] = None,
+    more: Annotated[
+        list[str], typer.Option("-m", metavar="MEASURE", help="A measure, as trec_eval takes it.", show_default=False)
+    ] = [],  # noqa: B006
+) -> None:
+    """Evaluate a TREC run, printed as trec_eval does; nothing is stored."""
+    from ragstone.cli.screen import remark
+    from ragstone.engine.rankings import score_rankings
+    from ragstone.formats.reports import Report
+    from ragstone.formats.sources import Source
+    from ragstone.formats.trec import read_parts
+
+    wanted = [measure for name in [*more, *measures] or [""] for measure in _parse(name, level)]
+    report = Report()
+    judged, found = read_parts([Source(qrels), Source(run)], report)
+    report.raise_problems(f"{qrels} and {run}")
+    queries = sorted(judged if complete else judged.keys() & found.keys())
+    _note_left_out(judged.keys() - set(queries), found.keys() - judged.keys(), report)
+    for text in report.notes:
+        remark(text)
+    scores = score_rankings(
+        [[name for name, _ in found[query].ordered()] if query in found else [] for query in queries],
+        [judged[query] for query in queries],
+        [str(measure.metric) for measure in wanted if measure.metric],
+    )
+    typer.echo("\n".join(_lines(wanted, queries, scores, per_query)))
+
+
+def _parse(name: str, level: float | None) -> Iterator[Measure]:
+    """The measures that a name stands for; with trec_eval's own spelling of cut-offs, too."""
+    from ragstone.errors import UsageError
+    from ragstone.registry import parse_metric
+    from ragstone.registry.expression import make_metric
+
+    if name in _SETS:
+        for part in _SETS[name]:
+            yield from _parse(part, level)
+    elif name in _EXPANDED:
+        yield from _parse(f"{name}.{','.join(map(str, _EXPANDED[name]))}", level)
+    elif cuts := _CUT.fullmatch(name):
+        for cut in cuts[2].split(","):
+            (measure,) = _parse(f"{cuts[1]}@{cut}", level)
+            yield measure._replace(label=f"{cuts[1]}_{cut}")
+    elif name == _NUM_Q:
+        yield Measure(name, None)
+    else:
+        import ragstone.metrics  # noqa: F401  (fills the catalogue)
+
+        metric = parse_metric(name)
+        if metric.spec.family != "retrieval":
+            raise UsageError(f"'{name}' is no measure of ranked lists; `ragstone metrics retrieval` lists those")
+        if level is not None and metric.spec.parameter("rel"):
+            metric = make_metric(metric.spec, **{"rel": level, **dict(metric.settings)})
+        yield Measure(name, metric)
+
+
+def _note_left_out(not_found: set[str], not_judged: set[str], report: Report) -> None:
+    report.note_all("judged queries that the run does not have", sorted(not_found), "left out; -c counts them as 0")
+    report.note_all("queries of the run that nobody judged", sorted(not_judged), "left out")
+
+
+def _lines(
+    measures: Sequence[Measure], queries: Sequence[str], scores: dict[str, list[float | None]], per_query: bool
+) -> Iterator[str]:
+    """A line a measure: of each query where that is wanted, then of all. Where nothing is relevant, trec_eval has 0."""
+    values = {name: [value or 0.0 for value in column] for name, column in scores.items()}
+    for number, query in enumerate(queries if per_query else ()):
+        for label, metric in measures:
+            if metric:
+                yield _line(label, query, values[str(metric)][number])
+    for label, metric in measures:
+        yield _line(label, "all", sum(values[str(metric)]) / len(queries) if metric else len(queries))
+
+
+def _line(label: str, query: str, value: float) -> str:
+    return f"{label:<22}\t{query}\t{value if isinstance(value, int) else f'{value:6.4f}'}"
