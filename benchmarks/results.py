@@ -19,16 +19,18 @@ class Result:
     at_most: float | None = None
     binding: bool = False
     note: str = ""
+    at_least: float | None = None
 
     @property
     def missed(self) -> bool:
         """Whether there is a target and it was not reached."""
-        return self.at_most is not None and not self.reached <= self.at_most
+        too_much = self.at_most is not None and not self.reached <= self.at_most
+        return too_much or (self.at_least is not None and not self.reached >= self.at_least)
 
     @property
     def verdict(self) -> str:
         """A word for the table."""
-        if self.at_most is None:
+        if self.at_most is None and self.at_least is None:
             return ""
         if not self.missed:
             return "yes"
@@ -36,7 +38,8 @@ class Result:
 
     def cells(self) -> list[str]:
         """The figure as words."""
-        target = "" if self.at_most is None else f"≤ {show(self.at_most, self.unit)}"
+        limits = (("≥", self.at_least), ("≤", self.at_most))
+        target = " ".join(f"{sign} {show(limit, self.unit)}" for sign, limit in limits if limit is not None)
         return [self.name, target, show(self.reached, self.unit), self.verdict, self.note]
 
 

@@ -4,11 +4,10 @@ Importing this package does no work: each name is loaded when it is first used. 
 your own are in `ragstone.registry`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from ragstone._version import __version__
+
+# Type checkers know the name; importing it from typing would cost more than all the rest.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -58,7 +57,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'ragstone' has no attribute '{name}'")
     import importlib

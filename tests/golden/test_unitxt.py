@@ -13,7 +13,7 @@ from tests.metrics.scoring import chunks, score
 from tests.shared_data import shared_data
 
 CUTS = (1, 3, 5, 10, 20, 40)
-NO_RELEVANCE = (None, "no relevance")
+NO_RELEVANCE = (None, "no relevance and no reference contexts")
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,12 @@ def test_mrr(cases):
         assert ours(samples, "mrr") == skip_without_relevant(samples, targets(case, "mrr"))
 
 
+def test_map(cases):
+    for case in cases["map"]:
+        samples = of_ids(case)
+        assert ours(samples, "map(over=retrieved)") == skip_without_relevant(samples, targets(case, "map"))
+
+
 @pytest.mark.parametrize("k", CUTS)
 def test_retrieval_at_k(cases, k):
     for case in cases["retrieval"]:
@@ -76,8 +82,7 @@ def check_retrieval(case, samples, k, prefix):
         expected = skip_without_relevant(samples, targets(case, f"{prefix}{name}_at_{k}"))
         assert ours(samples, metric) == expected
     expected = skip_without_relevant(samples, targets(case, f"{prefix}match_at_{k}"))
-    hits = [value if isinstance(value, tuple) else float(value > 0) for value in ours(samples, f"mrr@{k}")]
-    assert hits == expected
+    assert ours(samples, f"context_correctness.match@{k}") == expected
 
 
 def of_task(case):
@@ -87,6 +92,11 @@ def of_task(case):
 def test_context_correctness(cases):
     for case in pipelines(cases, "rag_context_correctness", ".mrr"):
         assert ours(of_task(case), "unitxt.context_correctness") == targets(case, "context_correctness_mrr")
+
+
+def test_context_correctness_by_all_relevant(cases):
+    for case in pipelines(cases, "rag_context_correctness", ".map"):
+        assert ours(of_task(case), "unitxt.context_correctness.map") == targets(case, "context_correctness_map")
 
 
 def of_texts(case):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from ragstone.errors import UsageError
+
 if TYPE_CHECKING:
     from ragstone.formats.reports import Report
     from ragstone.registry import Metric
@@ -71,6 +73,8 @@ def trec(
     judged, found = read_parts([Source(qrels), Source(run)], report)
     report.raise_problems(f"{qrels} and {run}")
     queries = sorted(judged if complete else judged.keys() & found.keys())
+    if not queries:
+        raise UsageError(f"no query stands in both {qrels} and {run}")
     _note_left_out(judged.keys() - set(queries), found.keys() - judged.keys(), report)
     for text in report.notes:
         remark(text)
@@ -84,7 +88,6 @@ def trec(
 
 def _parse(name: str, level: float | None) -> Iterator[Measure]:
     """The measures that a name stands for; with trec_eval's own spelling of cut-offs, too."""
-    from ragstone.errors import UsageError
     from ragstone.registry import parse_metric
     from ragstone.registry.expression import make_metric
 
