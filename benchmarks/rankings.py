@@ -51,23 +51,28 @@ def ragstone(lists: Lists) -> Values:
 
 def samples(lists: Lists) -> Values:
     """Ours by the long way: sample objects, the samples table, one batch through the engine."""
-    from benchmarks.contestants import score_table
+    import asyncio
+
     from ragstone.data.dataset import samples_table
     from ragstone.data.types import Chunk, Sample
+    from ragstone.engine.batches import evaluate_batch
+    from ragstone.engine.planning import make_plan
+    from ragstone.registry import resolve_metrics
 
     rows = [
-        Sample(str(number), contexts=[Chunk("", name) for name in ids], relevance=grades)
+        Sample(str(number), contexts=[Chunk("", name) for name in ids], relevance=dict(grades))
         for number, (ids, grades) in enumerate(zip(*lists, strict=True))
     ]
-    return score_table(samples_table(rows), METRICS)
+    batch = samples_table(rows).to_batches()[0]
+    plan = make_plan(resolve_metrics(METRICS), ("contexts", "relevance"), {})
+    found = asyncio.run(evaluate_batch(plan, batch, {}, asyncio.Semaphore(1)))
+    return {name: cells.values.tolist() for name, cells in found.cells.items()}
 
 
 def pytrec(lists: Lists) -> Values:
     """pytrec_eval: trec_eval's own C code, with the mappings that it wants."""
     grades = {str(number): judged for number, judged in enumerate(lists[1])}
-    run = {
-        str(number): {name: -float(rank) for rank, name in enumerate(ids)} for number, ids in enumerate(lists[0])
-    }
+    run = {str(number): {name: -float(rank) for rank, name in enumerate(ids)} for number, ids in enumerate(lists[0])}
     measures = {"recip_rank", "map", "ndcg_cut.10", "P.10", "recall.10"}
     found = import_module("pytrec_eval").RelevanceEvaluator(grades, measures).evaluate(run)
     return {ours: [found[query][theirs] for query in grades] for ours, theirs in _THEIRS.items()}

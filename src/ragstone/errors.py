@@ -14,7 +14,6 @@ Skip is not an error: an evidence or metric function raises it to say that a row
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -110,5 +109,7 @@ class Skip(Exception):  # noqa: N818  (a signal, not an error)
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The registered names that look most like a mistyped one."""
+    import difflib  # noqa: PLC0415  (only mistakes need it, and `--help` should not wait for it)
+
     by_folded = {candidate.lower(): candidate for candidate in known}
     return [by_folded[match] for match in difflib.get_close_matches(name.lower(), by_folded, n=most, cutoff=0.6)]
