@@ -181,7 +181,18 @@ def test_equals_pytrec_eval(cli, tmp_path):
     (tmp_path / "qrels").write_text("".join(lines))
     lines = [f"{query} Q0 {name} 0 {score} x\n" for query, found in run.items() for name, score in found.items()]
     (tmp_path / "run").write_text("".join(lines))
-    measures = ["map", "bpref", "Rprec", "recip_rank", "ndcg", "P_5", "recall_5", "ndcg_cut_5", "map_cut_5", "success_5"]
+    measures = [
+        "map",
+        "bpref",
+        "Rprec",
+        "recip_rank",
+        "ndcg",
+        "P_5",
+        "recall_5",
+        "ndcg_cut_5",
+        "map_cut_5",
+        "success_5",
+    ]
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {name.replace("_5", ".5") for name in measures})
     expected = evaluator.evaluate(run)
     done = cli("trec", str(tmp_path / "qrels"), str(tmp_path / "run"), "-q", *measures)

@@ -63,7 +63,10 @@ def test_blocks_make_no_difference(block, pairs):
 def test_more_rows_than_a_block_holds():
     random = np.random.default_rng(3)
     pairs = [
-        ([f"d{number}" for number in random.integers(0, 300, size=random.integers(0, 200)).tolist()], [f"d{row % 300}", "x"])
+        (
+            [f"d{number}" for number in random.integers(0, 300, size=random.integers(0, 200)).tolist()],
+            [f"d{row % 300}", "x"],
+        )
         for row in range(2500)
     ]
     assert both_ways(pairs) == naive(pairs)
@@ -85,7 +88,10 @@ def test_numbers_that_meet_are_tried_again(pairs):
 
 
 def test_lone_surrogates():
-    assert as_tuples(match_lists([["\ud800", "a"], ["\udfff\n"]], [["a"], ["\udfff\n"]])) == ([(0, 2, 0), (1, 1, 1)], [2, 1])
+    assert as_tuples(match_lists([["\ud800", "a"], ["\udfff\n"]], [["a"], ["\udfff\n"]])) == (
+        [(0, 2, 0), (1, 1, 1)],
+        [2, 1],
+    )
 
 
 def test_a_slice_of_a_column():

@@ -64,7 +64,10 @@ def test_references_by_rank():
 
 
 def test_other_scripts():
-    assert find(["東京は九時に開く。", "Straße und MÜNCHEN"], ["strasse und Mu\u0308nchen", "九時に開く"])[0] == [(1, 1), (2, 0)]
+    assert find(["東京は九時に開く。", "Straße und MÜNCHEN"], ["strasse und Mu\u0308nchen", "九時に開く"])[0] == [
+        (1, 1),
+        (2, 0),
+    ]
 
 
 def test_nothing_retrieved():

@@ -157,9 +157,7 @@ def test_exponential_gain_is_linear_gain_of_other_grades(random_case):
 def test_err_and_exponential_gain_equal_gdeval(random_case):
     """No equal scores here: gdeval breaks ties in another way. It wants numbers for names, and prints five digits."""
     qrels = {query[1:]: judged for query, judged in random_case[0].items()}
-    run = {
-        query[1:]: {name: -float(at) for at, name in enumerate(found)} for query, found in random_case[1].items()
-    }
+    run = {query[1:]: {name: -float(at) for at, name in enumerate(found)} for query, found in random_case[1].items()}
     names = {
         **{f"ERR@{k}": f"err@{k}" for k in (3, 10, 20)},
         **{f"nDCG(dcg='exp-log2')@{k}": f"ndcg(gain=exponential)@{k}" for k in (3, 10, 20)},

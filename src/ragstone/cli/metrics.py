@@ -53,7 +53,7 @@ def _print_all(found: list[MetricCard]) -> None:
                 table.add_row(*map(Text, (card.usage, card.range, ", ".join(card.needs), card.meaning)))
         screen.print(table)
         screen.print()
-    screen.print(Text(f"sets for -m: {', '.join(set_names())}, all"))
+    screen.print(Text(f"sets for -m: {', '.join(set_names())}, quick (the default), all"))
     screen.print("ragstone metrics NAME tells more about one.")
 
 

@@ -24,7 +24,7 @@ def run(
             "-m",
             "--metrics",
             metavar="NAMES",
-            help="Metrics or sets, separated by commas: recall@5,token_f1 or dial. All that the data allows by default.",
+            help="Metrics or sets, separated by commas: recall@5,token_f1 or dial. All that the data allows and that take little time by default; all for the slow ones too.",
             show_default=False,
         ),
     ] = [],  # noqa: B006  (typer reads the default, nobody changes it)

@@ -22,6 +22,7 @@ _WORD = 8
 # Stands in no UTF-8 text: a padded id equals no other.
 _PADDING = b"\xff"
 _SLOTS_PER_KEY = 8
+_SHORT_ROW = 30
 _AGAIN = np.uint64(0x9E3779B97F4A7C15)
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -36,8 +37,10 @@ class IdLists(NamedTuple):
     def of(cls, rows: Sequence[Collection[str]]) -> IdLists:
         """Python strings as a column. Every id gets a line feed at its end, for all lists alike: that is quickest."""
         lengths = _lengths(rows)
-        joined = map("\n".join, filter(len, rows))
-        data = "\n".join([*joined, ""]).encode(errors="surrogatepass")
+        # Long lists are joined one by one, sooner than many short ones.
+        short = lengths.sum() < _SHORT_ROW * len(rows)
+        parts = itertools.chain.from_iterable(rows) if short else map("\n".join, filter(len, rows))
+        data = "\n".join([*parts, ""]).encode(errors="surrogatepass")
         places = _line_places(data, int(lengths.sum()))
         if places is None:  # there are line feeds within ids
             names = [f"{name}\n".encode(errors="surrogatepass") for row in rows for name in row]

@@ -30,6 +30,7 @@ class MetricCard:
     misleads: str
     aliases: list[str]
     sets: list[str]
+    slow: bool
     version: int
 
     def lines(self) -> Iterator[tuple[str, str]]:
@@ -44,6 +45,7 @@ class MetricCard:
             ("source", self.source),
             ("aliases", ", ".join(self.aliases)),
             ("sets", ", ".join(self.sets)),
+            ("computed", "only by name or with -m all: it takes long" if self.slow else ""),
         ]
         return (pair for pair in pairs if pair[1])
 
@@ -80,6 +82,7 @@ def _card(spec: MetricSpec) -> MetricCard:
         misleads=spec.misleads,
         aliases=[_alias(name, dict(settings)) for name, settings in spec.aliases],
         sets=list(dict.fromkeys([spec.family, *(name for name, _ in spec.sets)])),
+        slow=spec.slow,
         version=spec.version,
     )
 

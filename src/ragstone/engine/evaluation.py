@@ -71,13 +71,13 @@ def evaluate(
     """Evaluate what a RAG system retrieved and answered; returns the stored run.
 
     `data` is a path or URL (two for formats of two files), a list of dicts, or a pandas, polars, Arrow or Hugging Face
-    table. `metrics` are metric strings or names of sets; all that the data allows by default. `out` is the folder or
+    table. `metrics` are metric strings or names of sets; all that the data allows and that take little time by default. `out` is the folder or
     `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
     maps our field names to those of the data. `note` is called with each remark about the data.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, got {limit}")
-    chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["all"]
+    chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["quick"]
     tools: dict[str, Tool] = {"matcher": make_matcher(matcher) if isinstance(matcher, str) else matcher}
     request = Request(resolve_metrics(chosen), tools, name, max(1, concurrency))
     # Definition errors show before the data is read.

@@ -73,6 +73,7 @@ def ter_of(statistics: np.ndarray) -> np.ndarray:
     },
     sets=("traditional",),
     columnar=True,
+    slow=True,
     corpus=Corpus("bleu_statistics", bleu_of),
 )
 def bleu(bleu_statistics: Rows, order: Order = "full") -> np.ndarray:  # noqa: ARG001  (for the run's score)
@@ -96,6 +97,7 @@ def bleu(bleu_statistics: Rows, order: Order = "full") -> np.ndarray:  # noqa: A
     aliases=("chrf2", "sacrebleu.chrf"),
     sets=("traditional",),
     columnar=True,
+    slow=True,
     corpus=Corpus("chrf_statistics", chrf_of),
 )
 def chrf(chrf_statistics: Rows) -> np.ndarray:
@@ -119,6 +121,7 @@ def chrf(chrf_statistics: Rows) -> np.ndarray:
     aliases=("sacrebleu.ter", "translation_edit_rate"),
     sets=("traditional",),
     columnar=True,
+    slow=True,
     corpus=Corpus("ter_statistics", ter_of),
 )
 def ter(ter_statistics: Rows) -> np.ndarray:

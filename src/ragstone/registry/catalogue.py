@@ -30,7 +30,7 @@ class Catalogue:
             other = self._by_any_name().get(name)
             if other and other.spec.name != spec.name:
                 raise DefinitionError(f"metric '{spec.name}': the name '{name}' already means '{other.spec.name}'")
-            if name == "all" or name in self.sets():
+            if name in ("all", "quick") or name in self.sets():
                 raise DefinitionError(f"metric '{spec.name}': '{name}' is the name of a set of metrics")
         self._metrics[spec.name] = spec
 

@@ -30,6 +30,7 @@ def metric(
     sets: Names = (),
     columnar: bool = False,
     corpus: Corpus | None = None,
+    slow: bool = False,
     version: int = 1,
 ) -> Callable[[Function], Function]:
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
@@ -37,7 +38,7 @@ def metric(
     An alias or a set may stand for settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`.
     `judges` and `against` place it on the map of what is judged against what; `misleads` says when not to trust it.
     A columnar metric takes whole columns and returns one array or `Cells`. A metric with a `corpus` is summarised from its
-    rows' statistics, which must be among its needs. The version goes up when values change.
+    rows' statistics, which must be among its needs. A slow one is only computed when it is named. The version goes up when values change.
     """
 
     def register(function: Function) -> Function:
@@ -74,6 +75,7 @@ def metric(
                 aliases=_named_settings(aliases),
                 sets=_named_settings(sets),
                 corpus=corpus,
+                slow=slow,
             )
         )
         return function

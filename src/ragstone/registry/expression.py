@@ -64,12 +64,12 @@ def parse_metric(text: str, catalogue: Catalogue = CATALOGUE) -> Metric:
 
 
 def resolve_metrics(texts: Iterable[str], catalogue: Catalogue = CATALOGUE) -> list[Metric]:
-    """Metric strings, names of sets and `all` as metrics, each once, in the order asked for."""
+    """Metric strings, names of sets, `all` and `quick` (all that take little time) as metrics, each once."""
     found: dict[str, Metric] = {}
     sets = catalogue.sets()
     for text in split_metrics(texts):
-        if text == "all":
-            chosen = [make_metric(spec) for spec in catalogue.metrics()]
+        if text in ("all", "quick"):
+            chosen = [make_metric(spec) for spec in catalogue.metrics() if text == "all" or not spec.slow]
         elif text in sets:
             chosen = [make_metric(spec, **settings) for spec, settings in sets[text]]
         else:

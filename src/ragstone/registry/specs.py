@@ -145,6 +145,8 @@ class MetricSpec(FunctionSpec):
     aliases: Settings
     sets: Settings
     corpus: Corpus | None
+    # Not computed unless it is asked for: it takes longer than all the quick ones together.
+    slow: bool
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""

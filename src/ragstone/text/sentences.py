@@ -17,9 +17,8 @@ _OPENERS = "\"'“‘«‹(\\[{「『（【〈《¿¡*_–—-"
 _SPACED_STOPS = ".!?…"
 _OTHER_STOPS = "。！？｡．।॥؟۔։።။។៕"
 _STOPS = _SPACED_STOPS + _OTHER_STOPS
-_END = re.compile(rf"[\n{_STOPS}][{_STOPS}]*+[{_CLOSERS}]*+")
-_NEXT_WORD = re.compile(rf"[\s{_OPENERS}]*+(\w*)")
-_NEXT_LINE = re.compile(r"\s*+(\w*)")  # one that begins with a dash or a bullet is an item of its own
+_END = re.compile(rf"([\n{_STOPS}][{_STOPS}]*+[{_CLOSERS}]*+)(\s*+)")
+_NEXT_WORD = re.compile(rf"[\s{_OPENERS}]*+(\w{{0,20}})")
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]+$")
 _ITEM_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|\w)[.)\]]+")
 
@@ -61,22 +60,23 @@ def sentences(text: str) -> list[Span]:
 def _ends(text: str) -> Iterator[int]:
     start = 0
     for match in _END.finditer(text):
-        stop, end = match[0], match.end()
-        if stop[0] == "\n":
-            ends = _ends_line(text, end)
-        elif not any(character in _OTHER_STOPS for character in stop):
-            ends = (end == len(text) or text[end].isspace()) and _ends_spaced(text, start, match)
-        else:
-            ends = stop != "．" or not text[end : end + 1].isdigit()
-        if ends:
-            start = end
-            yield end
+        if _is_end(text, start, match):
+            start = match.end()
+            yield start
 
 
-def _ends_line(text: str, end: int) -> bool:
-    """Whether a sentence ends with the line: not where the next line, without an empty one between, begins in lower case."""
-    following = _NEXT_LINE.match(text, end)
-    return following is None or "\n" in following[0] or not following[1][:1].islower()
+def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
+    stop, space = match[1], match[2]
+    # Where the next line, without an empty one between, begins in lower case, the sentence goes on. A dash or a bullet
+    # is a beginning too.
+    lines = (stop + space).count("\n")
+    if lines and (lines > 1 or not text[match.end() : match.end() + 1].islower()):
+        return True
+    if stop == "\n":
+        return False
+    if any(character in _OTHER_STOPS for character in stop):
+        return stop != "．" or not text[match.end() : match.end() + 1].isdigit()
+    return (space != "" or match.end() == len(text)) and _ends_spaced(text, start, match)
 
 
 def _ends_spaced(text: str, start: int, match: re.Match[str]) -> bool:
@@ -85,9 +85,9 @@ def _ends_spaced(text: str, start: int, match: re.Match[str]) -> bool:
     word = following[1] if following else ""
     if word[:1].islower():
         return False
-    if match[0][0] != ".":
+    if match[1][0] != ".":
         return True
-    if match.end() - start < 12 and _ITEM_NUMBER.fullmatch(text[start : match.end()].strip()):
+    if match.end(1) - start < 12 and _ITEM_NUMBER.fullmatch(text[start : match.end(1)].strip()):
         return False
     last = _LAST_WORD.search(text[max(start, match.start() - 24) : match.start()])
     before = last[0].lower() if last else ""
