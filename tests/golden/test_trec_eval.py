@@ -24,8 +24,14 @@ ir_measures = pytest.importorskip("ir_measures")
 
 CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 OURS = {
-    **{"recip_rank": "mrr", "map": "map", "ndcg": "ndcg", "Rprec": "r_precision", "bpref": "bpref"},
-    **{"set_P": "precision", "set_recall": "recall", "set_F": "f1"},
+    "recip_rank": "mrr",
+    "map": "map",
+    "ndcg": "ndcg",
+    "Rprec": "r_precision",
+    "bpref": "bpref",
+    "set_P": "precision",
+    "set_recall": "recall",
+    "set_F": "f1",
     **{f"P_{k}": f"precision@{k}" for k in CUTS},
     **{f"recall_{k}": f"recall@{k}" for k in CUTS},
     **{f"ndcg_cut_{k}": f"ndcg@{k}" for k in CUTS},

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.text.squad import Numbered
-from ragstone.text.words import fold, is_mark, stands_alone
+from ragstone.text.words import fold, words
 
 _WORD_BYTES = (string.ascii_letters + string.digits).encode()
 _IS_WORD_BYTE = bytes(byte in _WORD_BYTES for byte in range(256))
@@ -129,11 +129,11 @@ def _kinds_of(codes: np.ndarray) -> np.ndarray:
 
 
 def _kind(character: str) -> int:
-    if is_mark(character):
-        return _MARK
-    if stands_alone(character):
-        return _UNSPACED
-    return _SPACED if character.isalnum() else _GAP
+    """What `words` makes of a character, alone and after a letter."""
+    after_letter = list(words(f"é{character}"))
+    if list(words(character)):
+        return _SPACED if len(after_letter) == 1 else _UNSPACED
+    return _MARK if after_letter[0].end == 2 else _GAP
 
 
 def _interleave(plain: Numbered, other: Numbered, is_other: np.ndarray) -> Numbered:
