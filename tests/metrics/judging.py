@@ -11,102 +11,123 @@ def ranked(ids, relevant):
     return Sample("1", contexts=chunks(ids), relevance=dict.fromkeys(relevant, 1.0))
 
 
-def plain(row: Sample, rel: float | None = None) -> dict[str, float | None]:
-    """Every spelling in METRICS; None where nothing is relevant."""
-    retrieved = list(dict.fromkeys(chunk.id for chunk in row.contexts))
-    grades = [row.relevance.get(name, -1) for name in retrieved]
-    gains = [max(grade, 0) for grade in grades]
-    hits = [gain > 0 and (rel is None or gain >= rel) for gain in gains]
-    ideal = sorted((grade for grade in row.relevance.values() if grade > 0), reverse=True)
-    wanted = sum(grade > 0 and (rel is None or grade >= rel) for grade in row.relevance.values())
-    refused = sum(grade >= 0 for grade in row.relevance.values()) - wanted
+def share(part, whole):
+    return part / whole if whole else 0.0
 
-    def share(part, whole):
-        return part / whole if whole else 0.0
 
-    def precision(k=None, over=None):
-        return share(sum(hits[:k]), over or len(hits[:k]))
+class Judge:
+    """A ranking and what is known about it."""
 
-    def recall(k=None):
-        return share(sum(hits[:k]), wanted)
+    def __init__(self, row: Sample, rel: float | None) -> None:
+        retrieved = list(dict.fromkeys(chunk.id for chunk in row.contexts))
+        judged = row.relevance.values()
+        least = rel or 1e-300
+        self.grades = [row.relevance.get(name, -1) for name in retrieved]
+        self.gains = [max(grade, 0) for grade in self.grades]
+        self.hits = [grade >= least for grade in self.grades]
+        self.ideal = sorted((grade for grade in judged if grade > 0), reverse=True)
+        self.wanted = sum(grade >= least for grade in judged)
+        self.refused = sum(0 <= grade < least for grade in judged)
 
-    def f1(k, over=None):
-        return share(2 * precision(k, over) * recall(k), precision(k, over) + recall(k))
+    def precision(self, k=None, over=None):
+        return share(sum(self.hits[:k]), over or len(self.hits[:k]))
 
-    def mrr(k=None):
-        return next((1 / (at + 1) for at, hit in enumerate(hits[:k]) if hit), 0.0)
+    def recall(self, k=None):
+        return share(sum(self.hits[:k]), self.wanted)
 
-    def average_precision(k, whole):
-        return share(sum(precision(at + 1) for at, hit in enumerate(hits[:k]) if hit), whole)
+    def f1(self, k, over=None):
+        precision, recall = self.precision(k, over), self.recall(k)
+        return share(2 * precision * recall, precision + recall)
 
-    def ndcg(worth, k=None):
+    def mrr(self, k=None):
+        return next((1 / (at + 1) for at, hit in enumerate(self.hits[:k]) if hit), 0.0)
+
+    def average_precision(self, k, whole):
+        return share(sum(self.precision(at + 1) for at, hit in enumerate(self.hits[:k]) if hit), whole)
+
+    def ndcg(self, worth, k=None):
         dcg, best = (
-            sum(worth(gain) / math.log2(at + 2) for at, gain in enumerate(listed[:k])) for listed in (gains, ideal)
+            sum(worth(gain) / math.log2(at + 2) for at, gain in enumerate(listed[:k]))
+            for listed in (self.gains, self.ideal)
         )
-        return dcg / best if ideal else None
+        return dcg / best if self.ideal else None
 
-    def rbp(p, k=None):
-        return (1 - p) * sum(p**at for at, hit in enumerate(hits[:k]) if hit)
+    def rbp(self, p, k=None):
+        return (1 - p) * sum(p**at for at, hit in enumerate(self.hits[:k]) if hit)
 
-    def err(k=None, most=4):
+    def err(self, k=None, most=4):
         value, reached = 0.0, 1.0
-        for at, gain in enumerate(gains[:k]):
+        for at, gain in enumerate(self.gains[:k]):
             leaves = (2 ** min(gain, most) - 1) / 2**most
             value += reached * leaves / (at + 1)
             reached *= 1 - leaves
         return value
 
-    def bpref():
+    def bpref(self):
         total, above = 0.0, 0
-        for grade, hit in zip(grades, hits, strict=True):
+        for grade, hit in zip(self.grades, self.hits, strict=True):
             if hit:
-                total += 1 - share(min(above, wanted), min(refused, wanted))
+                total += 1 - share(min(above, self.wanted), min(self.refused, self.wanted))
             elif grade >= 0:
                 above += 1
-        return share(total, wanted)
+        return share(total, self.wanted)
 
-    def unless_nothing(value):
-        return value if wanted else None
+    def always(self):
+        """What has a value even if nothing is relevant."""
+        return {
+            "precision": self.precision(),
+            "precision@3": self.precision(3, 3),
+            "precision@9": self.precision(9, 9),
+            "precision(over=retrieved)@3": self.precision(3),
+            "mrr": self.mrr(),
+            "mrr@2": self.mrr(2),
+            "rbp": self.rbp(0.8),
+            "rbp(p=0.5)@3": self.rbp(0.5, 3),
+        }
 
-    own = "" if rel is None else f"rel={rel}"
+    def unless_nothing_is_relevant(self):
+        values = {
+            "recall": self.recall(),
+            "recall@2": self.recall(2),
+            "f1": self.f1(None),
+            "f1@3": self.f1(3, 3),
+            "f1(over=retrieved)@3": self.f1(3),
+            "hit": float(any(self.hits)),
+            "hit@2": float(any(self.hits[:2])),
+            "r_precision": share(sum(self.hits[: self.wanted]), self.wanted),
+            "map": self.average_precision(None, self.wanted),
+            "map@3": self.average_precision(3, self.wanted),
+            "map(over=retrieved)": self.average_precision(None, sum(self.hits)),
+            "map(over=retrieved)@3": self.average_precision(3, sum(self.hits[:3])),
+            "bpref": self.bpref(),
+        }
+        return values if self.wanted else dict.fromkeys(values)
 
-    def spell(name, *settings, k=None):
-        inside = ", ".join(filter(None, [*settings, own]))
-        return name + (f"({inside})" if inside else "") + (f"@{k}" if k else "")
+    def graded(self):
+        """What looks at the grades themselves."""
+        return {
+            "ndcg": self.ndcg(lambda gain: gain),
+            "ndcg@3": self.ndcg(lambda gain: gain, 3),
+            "ndcg(gain=exponential)": self.ndcg(lambda gain: 2**gain - 1),
+            "ndcg(gain=exponential)@3": self.ndcg(lambda gain: 2**gain - 1, 3),
+            "err": self.err(),
+            "err@3": self.err(3),
+            "err(max_grade=2.0)": self.err(most=2),
+        }
 
-    found = {
-        spell("precision"): precision(),
-        spell("precision", k=3): precision(3, 3),
-        spell("precision", k=9): precision(9, 9),
-        spell("precision", "over=retrieved", k=3): precision(3),
-        spell("recall"): unless_nothing(recall()),
-        spell("recall", k=2): unless_nothing(recall(2)),
-        spell("f1"): unless_nothing(f1(None)),
-        spell("f1", k=3): unless_nothing(f1(3, 3)),
-        spell("f1", "over=retrieved", k=3): unless_nothing(f1(3)),
-        spell("hit"): unless_nothing(float(any(hits))),
-        spell("hit", k=2): unless_nothing(float(any(hits[:2]))),
-        spell("r_precision"): unless_nothing(share(sum(hits[:wanted]), wanted)),
-        spell("mrr"): mrr(),
-        spell("mrr", k=2): mrr(2),
-        spell("map"): unless_nothing(average_precision(None, wanted)),
-        spell("map", k=3): unless_nothing(average_precision(3, wanted)),
-        spell("map", "over=retrieved"): unless_nothing(average_precision(None, sum(hits))),
-        spell("map", "over=retrieved", k=3): unless_nothing(average_precision(3, sum(hits[:3]))),
-        spell("rbp"): rbp(0.8),
-        spell("rbp", "p=0.5", k=3): rbp(0.5, 3),
-        spell("bpref"): unless_nothing(bpref()),
-    }
-    graded = {
-        "ndcg": ndcg(lambda gain: gain),
-        "ndcg@3": ndcg(lambda gain: gain, 3),
-        "ndcg(gain=exponential)": ndcg(lambda gain: 2**gain - 1),
-        "ndcg(gain=exponential)@3": ndcg(lambda gain: 2**gain - 1, 3),
-        "err": err(),
-        "err@3": err(3),
-        "err(max_grade=2.0)": err(most=2),
-    }
-    return {**found, **(graded if rel is None else {})}
+
+def plain(row: Sample, rel: float | None = None) -> dict[str, float | None]:
+    """The metrics by their canonical strings; None where nothing is relevant."""
+    judge = Judge(row, rel)
+    values = {**judge.always(), **judge.unless_nothing_is_relevant()}
+    if rel is None:
+        return {**values, **judge.graded()}
+    return {_with_setting(name, f"rel={rel}"): value for name, value in values.items()}
+
+
+def _with_setting(name, setting):
+    name, at, k = name.partition("@")
+    return (name.replace(")", f", {setting})") if "(" in name else f"{name}({setting})") + at + k
 
 
 METRICS = list(plain(ranked("a", "a")))

@@ -77,6 +77,7 @@ def test_a_slice_of_a_column(many, start):
     assert spelled(number_words(column)) == [one_by_one(text) for text in many[start:]]
 
 
+@pytest.mark.slow
 def test_every_character():
     """Within words, in one text, since each takes its time alone."""
     characters = [

@@ -1,6 +1,7 @@
 """Sentences of several scripts, as a person would cut them."""
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,7 @@ def cut(text):
         "Wait... what happened? | Nothing.",
         "See Fig. 3, No. 5 and Sec. 2. | Then rest.",
         "Plan B. | The rest follows.",
-        "1. Mix it. | 2. Bake it. | a) Eat it.",
+        "1. Mix it. | 2. Bake it. | (3.) Eat it.",
         "Heading | - first item | - second item | * third | 4. fourth",
         "A line\nthat goes on\nhere. | Next.",
         "One paragraph | \n\n | another one".replace(" | \n\n | ", "\n\n| "),
@@ -47,12 +48,12 @@ def test_no_sentence(text):
     assert cut(text) == []
 
 
-@given(st.text(st.sampled_from([*"aB1 .!?\n\"'()-", "。", "é", "Dr."]), max_size=30))
+@given(st.lists(st.sampled_from([*"aB1 .!?\n\"'()-", "。", "é", "Dr."]), max_size=30).map("".join))
 def test_laws(text):
     """Sentences lie in order, begin and end with something to see, and leave out no letter."""
     found = sentences(text)
     assert all(text[start:end].strip() == text[start:end] != "" for start, end in found)
-    assert all(before.end <= after.start for before, after in zip(found, found[1:], strict=False))
+    assert all(before.end <= after.start for before, after in pairwise(found))
     assert [c for c in text if c.isalnum()] == [c for part in cut(text) for c in part if c.isalnum()]
 
 

@@ -7,9 +7,7 @@ compared too, so what is found is exact; were two different ids ever to get one 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +21,6 @@ _WIDEST = 64
 _WORD = 8
 # Stands in no UTF-8 text: a padded id equals no other.
 _PADDING = b"\xff"
-_THREADS = min(os.cpu_count() or 1, 4)
 _SLOTS_PER_KEY = 8
 _SHORT_ROW = 30
 _AGAIN = np.uint64(0x9E3779B97F4A7C15)
@@ -82,30 +79,20 @@ class Matches(NamedTuple):
 
 def match_ids(found: IdLists, wanted: IdLists) -> Matches:
     """Where the wanted ids of each row, which must be distinct, stand in its list."""
-    runs = list(blocks(found.lengths + wanted.lengths))
-    pairs = ((found.slice(start, stop), wanted.slice(start, stop)) for start, stop in runs)
-    return _match_blocks(pairs, [(start, wanted.offsets[start]) for start, _ in runs])
+    return join_matches(
+        (_match(found.slice(start, stop), wanted.slice(start, stop)), start, wanted.offsets[start])
+        for start, stop in blocks(found.lengths + wanted.lengths)
+    )
 
 
 def match_lists(found: Sequence[Collection[str]], wanted: Sequence[Collection[str]]) -> Matches:
     """The same for Python strings."""
-    sizes = _lengths(wanted)
-    runs = list(blocks(_lengths(found) + sizes))
-    pairs = ((IdLists.of(found[start:stop]), IdLists.of(wanted[start:stop])) for start, stop in runs)
-    offsets = _offsets(sizes)
-    return _match_blocks(pairs, [(start, offsets[start]) for start, _ in runs])
-
-
-def _match_blocks(pairs: Iterable[tuple[IdLists, IdLists]], starts: Sequence[tuple[int, int]]) -> Matches:
-    """All blocks, each with the first row and the first wanted id of it; numpy lets other threads work meanwhile."""
-    columns: list[list[np.ndarray]] = [[_NONE] for _ in Matches._fields]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        matched = pool.map(_match, *zip(*pairs, strict=True)) if len(starts) > 1 else itertools.starmap(_match, pairs)
-        for part, (row, entry) in zip(matched, starts, strict=True):
-            moved = part._replace(rows=part.rows + row, entries=part.entries + entry)
-            for column, values in zip(columns, moved, strict=True):
-                column.append(values)
-    return Matches(*map(np.concatenate, columns))
+    sizes = _lengths(found), _lengths(wanted)
+    first = _offsets(sizes[1])
+    return join_matches(
+        (_match(IdLists.of(found[start:stop]), IdLists.of(wanted[start:stop])), start, first[start])
+        for start, stop in blocks(sizes[0] + sizes[1])
+    )
 
 
 def blocks(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -117,6 +104,16 @@ def blocks(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
         stop = max(int(np.searchsorted(ends, done + _BLOCK, side="right")), start + 1)
         yield start, stop
         start = stop
+
+
+def join_matches(parts: Iterable[tuple[Matches, int, int]]) -> Matches:
+    """The matches of one block after the other, each with the first row and the first wanted id of its block."""
+    columns: list[list[np.ndarray]] = [[_NONE] for _ in Matches._fields]
+    for part, row, entry in parts:
+        moved = part._replace(rows=part.rows + row, entries=part.entries + entry)
+        for column, values in zip(columns, moved, strict=True):
+            column.append(values)
+    return Matches(*map(np.concatenate, columns))
 
 
 def _match(found: IdLists, wanted: IdLists) -> Matches:

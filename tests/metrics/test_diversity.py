@@ -1,0 +1,74 @@
+"""Distinct-n of answers and of whole runs, by hand."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ragstone
+from ragstone.data.types import Sample, Score
+from ragstone.metrics.diversity import distinct_pairs, distinct_words
+from tests.metrics.scoring import cell, score
+
+texts = st.lists(st.sampled_from(["a", "B", "b.", "é", "東京"]), max_size=9).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "pairs"),
+    [
+        ("the cat the dog", 3 / 4, 1),
+        ("yes, yes! Yes; yes", 1 / 4, 1 / 3),
+        ("a b a b a", 2 / 5, 2 / 4),
+        ("one two", 1, 1),
+        ("東京東京", 2 / 4, 2 / 3),
+    ],
+)
+def test_an_answer(answer, words, pairs):
+    assert cell(Sample("1", answer=answer), "distinct_1").value == pytest.approx(words)
+    assert cell(Sample("1", answer=answer), "distinct_2").value == pytest.approx(pairs)
+
+
+def test_skipped():
+    assert cell(Sample("1", answer="..."), "distinct_1") == Score(None, "skipped", "the answer has no words")
+    assert cell(Sample("1", answer="one"), "distinct_2") == Score(
+        None, "skipped", "the answer has fewer than two words"
+    )
+    assert cell(Sample("1", question="?"), "distinct_1") == Score(None, "skipped", "no answer")
+
+
+def test_a_run():
+    """All answers together: 3 different words of 8, and of the pairs, which never reach into the next answer, 3 of 4."""
+    rows = [{"answer": "I do not"}, {"answer": "..."}, {"answer": "I do"}, {"answer": "not"}, {"answer": "not I"}]
+    summary = ragstone.evaluate(rows, ["distinct_1", "distinct_2"]).summary()
+    words, pairs = summary["distinct_1"], summary["distinct_2"]
+    assert (words.mean, words.n_ok, words.n_skipped) == (pytest.approx(3 / 8), 4, 1)
+    assert (pairs.mean, pairs.n_ok, pairs.n_skipped) == (pytest.approx(3 / 4), 3, 2)
+    assert words.ci_low <= words.mean <= words.ci_high
+
+
+def test_a_system_that_always_says_the_same():
+    rows = [{"answer": "I cannot answer that"}] * 50
+    run = ragstone.evaluate(rows, ["distinct_1", "distinct_2"])
+    assert [row.mean for row in run.summary()] == pytest.approx([4 / 200, 3 / 150])
+    assert {row["value"] for row in run.scores.to_pylist()} == {1.0}
+
+
+@given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=6), min_size=1, max_size=6))
+def test_all_rows_together(rows):
+    arrays = [np.array(row, dtype=np.int64) for row in rows]
+    words = [word for row in rows for word in row]
+    pairs = [pair for row in rows for pair in pairwise(row)]
+    assert distinct_words(arrays) == pytest.approx(len(set(words)) / len(words))
+    assert distinct_pairs(arrays) == pytest.approx(len(set(pairs)) / len(pairs))
+
+
+@given(st.lists(texts, min_size=1, max_size=6))
+def test_rows_do_not_mind_their_neighbours(answers):
+    samples = [Sample("1", answer=answer) for answer in answers]
+    for name in ("distinct_1", "distinct_2"):
+        together = score(samples, name)[name]
+        assert score(samples[::-1], name)[name] == together[::-1]
+        assert [cell(sample, name) for sample in samples] == together
+        assert all(found.value is None or 0 < found.value <= 1 for found in together)
