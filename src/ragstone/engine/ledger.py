@@ -61,22 +61,21 @@ class Entry:
 
 
 class Ledger:
-    """All entries of a batch."""
+    """All entries of a batch; a field is looked at when it is first asked for."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
         self.size = int(batch.num_rows)
-        self._entries = {
-            name: self._field(name, batch.column(name))
-            for name in batch.schema.names
-            if name in FIELDS or name in GIVEN_EVIDENCE
-        }
+        self._fields = {name for name in batch.schema.names if name in FIELDS or name in GIVEN_EVIDENCE}
+        self._entries: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
+        if name not in self._entries and name in self._fields:
+            self._entries[name] = self._field(name, self.batch.column(name))
         return self._entries[name]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries
+        return name in self._entries or name in self._fields
 
     def add(self, entry: Entry) -> None:
         """Take in new evidence."""
@@ -86,7 +85,7 @@ class Ledger:
         """The rows for which everything that is needed is there, and for the others what is not."""
         absent: dict[int, Absence] = {}
         for need in needs:
-            for row, absence in self._entries[need].absent.items() if need not in either else ():
+            for row, absence in self[need].absent.items() if need not in either else ():
                 absent.setdefault(row, absence)
         if either:
             nothing = Absence(SKIPPED, " and ".join(f"no {need.replace('_', ' ')}" for need in either))
@@ -101,22 +100,22 @@ class Ledger:
     def some_of(self, name: str, rows: np.ndarray) -> Sparse | None:
         """What these rows have of a column that not all have; None if none does."""
         places = np.flatnonzero(self._has(name)[rows])
-        return Sparse(self._entries[name].column_of(rows[places]), places) if len(places) else None
+        return Sparse(self[name].column_of(rows[places]), places) if len(places) else None
 
     def values_or_none(self, name: str, rows: np.ndarray) -> Sequence[Any]:
         """The Python values for these rows, None where there is none."""
         values: list[Any] = [None] * len(rows)
         places = np.flatnonzero(self._has(name)[rows])
         if len(places):
-            for place, value in zip(places.tolist(), self._entries[name].values_of(rows[places]), strict=True):
+            for place, value in zip(places.tolist(), self[name].values_of(rows[places]), strict=True):
                 values[place] = value
         return values
 
     def _has(self, name: str) -> np.ndarray:
         """Which rows have a value, as booleans."""
         there = np.zeros(self.size, dtype=bool)
-        if name in self._entries:
-            there[self._entries[name].rows] = True
+        if name in self:
+            there[self[name].rows] = True
         return there
 
     def _field(self, name: str, column: pa.Array) -> Entry:

@@ -95,6 +95,7 @@ def _backwards(steps: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
     for end in range(block, len(steps), block):
         starts.append(follow([], steps[end - block : end], starts[-1]))
     for number in reversed(range(len(starts))):
-        part, states = steps[number * block : (number + 1) * block], []
+        part = steps[number * block : (number + 1) * block]
+        states: list[int] = []
         follow(states, part, starts[number])
         yield from zip(reversed(part), reversed(states), strict=True)
