@@ -8,8 +8,6 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from rapidfuzz.distance import LCSseq
-from rapidfuzz.process import cpdist
 
 # A number is written as a character, where there are enough of them: all but the surrogates.
 _SURROGATES = range(0xD800, 0xE000)
@@ -22,6 +20,9 @@ def common_lengths(
     left: np.ndarray, left_offsets: np.ndarray, right: np.ndarray, right_offsets: np.ndarray
 ) -> np.ndarray:
     """The length of the longest common subsequence of each row of the one with the same row of the other."""
+    from rapidfuzz.distance import LCSseq  # noqa: PLC0415  (a tenth of a second, for those who count in order alone)
+    from rapidfuzz.process import cpdist  # noqa: PLC0415
+
     if len(left_offsets) == 1:
         return np.zeros(0)
     few = max(left.max(initial=0), right.max(initial=0)) < _CHARACTERS

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
@@ -112,6 +111,8 @@ def _open_folder(folder: Path) -> WordNet:
 
 @cache
 def _open_archive(archive: Path) -> WordNet:
+    import zipfile  # noqa: PLC0415  (few have it packed)
+
     def read(name: str) -> bytes:
         with zipfile.ZipFile(archive) as files:
             return files.read(f"wordnet/{name}")
