@@ -118,15 +118,14 @@ def join_matches(parts: Iterable[tuple[Matches, int, int]]) -> Matches:
 
 def _match(found: IdLists, wanted: IdLists) -> Matches:
     found_words, wanted_words = _words(found.ids, wanted.ids)
-    found_rows, wanted_rows = found.row_of, wanted.row_of
-    for factors in _factors(found_words.shape[1]):
-        keys = _keys(found_words, found.lengths, factors)
-        places, entries = _join(keys, _keys(wanted_words, wanted.lengths, factors))
-        rows = found_rows[places]
-        if (rows == wanted_rows[entries]).all() and (
-            found_words.take(places, axis=0) == wanted_words.take(entries, axis=0)
-        ).all():
+    found_words.append(found_rows := found.row_of)
+    wanted_words.append(wanted.row_of)
+    for factors in _factors(len(found_words)):
+        keys = _keys(found_words, factors)
+        places, entries = _join(keys, _keys(wanted_words, factors))
+        if all((left[places] == right[entries]).all() for left, right in zip(found_words, wanted_words, strict=True)):
             break
+    rows = found_rows[places]
     ranks = places - found.offsets[rows] + 1
     repeats = _repeats(found, keys)
     if not len(repeats):
@@ -137,40 +136,50 @@ def _match(found: IdLists, wanted: IdLists) -> Matches:
     return Matches(rows[keep], ranks[keep], entries[keep], lengths)
 
 
-def _words(left: pa.Array, right: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Each id as a row of whole numbers; ids are equal if these are."""
-    longest = max(_longest(left), _longest(right), 1)
+def _words(left: pa.Array, right: pa.Array) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Each id as whole numbers, some columns of them; ids are equal if all of these are."""
+    sizes = np.concatenate([np.diff(_places(ids)) for ids in (left, right)])
+    shortest, longest = (int(sizes.min()), int(sizes.max())) if len(sizes) else (0, 0)
     if longest > _WIDEST:
         codes = pa.concat_arrays([left, right]).dictionary_encode().indices.to_numpy()
-        numbers = codes.astype(np.uint64).reshape(-1, 1)
-        return numbers[: len(left)], numbers[len(left) :]
-    width = -(-longest // _WORD)
-    return _padded(left, width), _padded(right, width)
+        return [codes[: len(left)]], [codes[len(left) :]]
+    if _WORD <= shortest == longest:
+        return _read(left, longest), _read(right, longest)
+    width = max(-(-longest // _WORD), 1)
+    return _pad(left, width), _pad(right, width)
 
 
-def _longest(ids: pa.Array) -> int:
-    """The bytes of the longest id."""
-    places = np.frombuffer(ids.buffers()[1], dtype=np.int32)[ids.offset : ids.offset + len(ids) + 1]
-    return int(np.diff(places).max(initial=0))
+def _places(ids: pa.Array) -> np.ndarray:
+    """Where in the bytes each id begins, and where the last one ends."""
+    return np.frombuffer(ids.buffers()[1], dtype=np.int32)[ids.offset : ids.offset + len(ids) + 1]
 
 
-def _padded(ids: pa.Array, width: int) -> np.ndarray:
-    """The bytes of each id and the padding behind them, eight at a time."""
+def _read(ids: pa.Array, size: int) -> list[np.ndarray]:
+    """Ids of one length where they stand, eight bytes at a time; the last eight may overlap those before."""
+    if not len(ids):
+        return [np.zeros(0, dtype=np.uint64)] * len(range(0, size, _WORD))
+    data, first = ids.buffers()[2], int(_places(ids)[0])
+    starts = [min(start, size - _WORD) for start in range(0, size, _WORD)]
+    return [np.ndarray(len(ids), np.uint64, data, offset=first + start, strides=(size,)) for start in starts]
+
+
+def _pad(ids: pa.Array, width: int) -> list[np.ndarray]:
+    """Ids of any length with padding behind them."""
     data = pc.ascii_rpad(ids, width=width * _WORD, padding=_PADDING).buffers()[2]
-    return np.frombuffer(data, dtype=np.uint64, count=len(ids) * width).reshape(-1, width)
+    return list(np.frombuffer(data, dtype=np.uint64, count=len(ids) * width).reshape(-1, width).T)
 
 
-def _factors(width: int) -> Iterator[np.ndarray]:
-    """Large odd numbers, one for each word of an id and one for the row, as often as wanted."""
+def _factors(count: int) -> Iterator[np.ndarray]:
+    """Large odd numbers, as often as wanted."""
     for seed in itertools.count():
-        yield np.random.default_rng(seed).integers(1 << 63, 1 << 64, size=width + 1, dtype=np.uint64) | np.uint64(1)
+        yield np.random.default_rng(seed).integers(1 << 63, 1 << 64, size=count, dtype=np.uint64) | np.uint64(1)
 
 
-def _keys(words: np.ndarray, lengths: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """A number for each id in its row, such that different ones hardly ever meet."""
-    keys: np.ndarray = np.repeat(np.arange(len(lengths), dtype=np.uint64) * factors[-1], lengths)
-    for word, factor in zip(words.T, factors, strict=False):
-        keys += word * factor
+def _keys(words: Sequence[np.ndarray], factors: np.ndarray) -> np.ndarray:
+    """One number for the numbers of each id, such that different ones hardly ever meet."""
+    keys = np.zeros(len(words[0]), dtype=np.uint64)
+    for word, factor in zip(words, factors, strict=True):
+        keys += word.view(np.uint64) * factor
     return keys
 
 
