@@ -141,7 +141,7 @@ def _words(left: pa.Array, right: pa.Array) -> tuple[list[np.ndarray], list[np.n
     sizes = np.concatenate([np.diff(_places(ids)) for ids in (left, right)])
     shortest, longest = (int(sizes.min()), int(sizes.max())) if len(sizes) else (0, 0)
     if longest > _WIDEST:
-        codes = pa.concat_arrays([left, right]).dictionary_encode().indices.to_numpy()
+        codes = pa.concat_arrays([left, right]).dictionary_encode().indices.to_numpy().astype(np.int64)
         return [codes[: len(left)]], [codes[len(left) :]]
     if _WORD <= shortest == longest:
         return _read(left, longest), _read(right, longest)

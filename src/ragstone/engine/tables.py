@@ -37,10 +37,14 @@ def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
 def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
     """The evidence that is kept, a table a kind, with the hash of what each row was made from."""
     tables = {}
+    hashes: dict[tuple[str, ...], list[str]] = {}
     for step in plan.evidence:
         if step.spec.transient:
             continue
-        inputs = _hash_inputs(step, result.batch)
+        # Several kinds of evidence often rest on the same fields.
+        if step.fields not in hashes:
+            hashes[step.fields] = _hash_inputs(step, result.batch)
+        inputs = hashes[step.fields]
         for piece in step.pieces:
             tables[piece] = _evidence_table(step, result.evidence[piece], result.batch.column("id"), inputs)
     return tables
