@@ -7,6 +7,7 @@ RagstoneError                 caught by the command line and printed without a t
 ├── InputError                the data has problems; all of them, with their places  exit 2
 ├── MissingExtraError         an optional package is needed, with the line that installs it  exit 2
 ├── StorageError              reading or writing a file or a bucket failed      exit 1
+├── StopRunError              something outside fails for all rows alike (a wrong key, say)  exit 1
 └── InterruptedRunError       stopped by the user; finished parts are kept      exit 130
 
 Skip is not an error: an evidence or metric function raises it to say that a row has no value, and why.
@@ -63,6 +64,10 @@ class MissingExtraError(RagstoneError):
 
 class StorageError(RagstoneError):
     """Reading or writing a file, folder or bucket failed."""
+
+
+class StopRunError(RagstoneError):
+    """Something outside fails for all rows alike, so that going on would only repeat it; finished parts are kept."""
 
 
 class InterruptedRunError(RagstoneError):

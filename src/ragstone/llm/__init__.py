@@ -1,0 +1,1 @@
+"""Language models: one protocol, providers, and wrappers with the same protocol."""

@@ -1,0 +1,79 @@
+"""One call to a language model: what is asked, what comes back, and the one method that all models and wrappers have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
+
+Role = Literal["system", "user", "assistant"]
+# How the reply is asked for: in words only, as any JSON object, or as JSON that a schema describes.
+ReplyFormat = Literal["text", "json_object", "json_schema"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model is asked. Everything here that can change the reply is part of the cache's key."""
+
+    messages: tuple[Message, ...]
+    # The name and hash of the prompt file, for the table of calls.
+    prompt: str = ""
+    prompt_hash: str = ""
+    reply_format: ReplyFormat = "text"
+    schema: Mapping[str, Any] | None = None
+    temperature: float = 0.0
+    max_tokens: int | None = None
+    # The number of the repeat when the same is asked several times; 0 is the first.
+    repeat: int = 0
+    logprobs: bool = False
+    # What the reply will look like, roughly: only a quote looks at it, and it is never sent.
+    guess: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said, and what it took."""
+
+    text: str
+    model: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    # `stop`, `length` (cut off), `content_filter`, or whatever else the server says.
+    finish_reason: str = "stop"
+    # Natural-log probability of each token of the reply, where the server offers it.
+    logprobs: tuple[tuple[str, float], ...] | None = None
+    cost_usd: float | None = None
+    latency_s: float = 0.0
+    attempts: int = 1
+    cached: bool = False
+
+
+@runtime_checkable
+class LLM(Protocol):
+    """A language model, or a wrapper around one."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as people know it; it is stored, so it holds no key and no password."""
+        ...
+
+    @property
+    def signature(self) -> str:
+        """What identifies the model in the signature of a score."""
+        ...
+
+    async def complete(self, request: Request) -> Reply:
+        """The model's reply, or an LLMError."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections; called once, at the end of a run."""
+        ...
