@@ -24,6 +24,7 @@ PUBLIC = [
     "match_facts",
     "open_run",
     "read_dataset",
+    "score_lists",
     "score_rankings",
     "score_row",
     "write_dataset",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.data.types import Chunk, Fact, Sample, Score
     from ragstone.engine.evaluation import evaluate
+    from ragstone.engine.lists import score_lists
     from ragstone.engine.rankings import score_rankings
     from ragstone.engine.rows import match_facts, score_row
     from ragstone.errors import RagstoneError, Skip
@@ -32,6 +33,7 @@ _HOMES = {
     "match_facts": "ragstone.engine.rows",
     "open_run": "ragstone.storage.runs",
     "read_dataset": "ragstone.formats",
+    "score_lists": "ragstone.engine.lists",
     "score_rankings": "ragstone.engine.rankings",
     "score_row": "ragstone.engine.rows",
     "write_dataset": "ragstone.formats",
@@ -51,6 +53,7 @@ __all__ = [
     "match_facts",
     "open_run",
     "read_dataset",
+    "score_lists",
     "score_rankings",
     "score_row",
     "write_dataset",

@@ -5,7 +5,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.data.tokens import Nested, Tokens, shared_words
+from ragstone.data.ngrams import shared_ngrams
+from ragstone.data.tokens import Nested, Tokens
 from ragstone.text import squad
 
 texts = st.lists(st.text("ab c.東é", max_size=12), max_size=5)
@@ -32,7 +33,7 @@ def test_shared_words_are_those_of_two_bags(pair):
 
     left, right = pair
     expected = [(Counter(squad.tokens(a)) & Counter(squad.tokens(b))).total() for a, b in zip(left, right, strict=True)]
-    assert shared_words(tokens(left), tokens(right)).tolist() == expected
+    assert shared_ngrams(tokens(left), tokens(right), 1).tolist() == expected
 
 
 @given(texts, texts)

@@ -1,12 +1,32 @@
 """The SQuAD normalisation against examples worked out by hand from the official evaluate-v1.1.py."""
 
 import string
+from itertools import pairwise
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.text.squad import normalise, tokens
+from ragstone.text import numbering
+from ragstone.text.squad import normalise, number_tokens, tokens
+
+PIECES = [
+    *"aA the\t\n.,-_9",
+    "\x00",
+    "\x1c",
+    "\x7f",
+    "\u0301",
+    "\u00a0",
+    "\u3000",
+    "é",
+    "İ",
+    "´",
+    "ａ",
+    "東",
+    "\u0e31",
+    "ﬁ",
+]
 
 
 @pytest.mark.parametrize(
@@ -46,3 +66,13 @@ def test_laws(text):
 @given(st.text(st.characters(codec="ascii")))
 def test_normalising_twice_changes_nothing(text):
     assert normalise(normalise(text)) == normalise(text)
+
+
+@given(st.lists(st.text(st.sampled_from(PIECES), max_size=12) | st.text(max_size=8), max_size=6), st.integers(1, 9))
+def test_many_texts_at_once(texts, block):
+    """Whatever parts or joins words: spaces of all kinds, controls, marks, what unfolds to spaces or articles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbering, "_BLOCK", block)
+        numbers, offsets, words = number_tokens(pa.array(texts, type=pa.string()))
+    spelled = words.take(pa.array(numbers)).to_pylist()
+    assert [spelled[start:end] for start, end in pairwise(offsets.tolist())] == [tokens(text) for text in texts]

@@ -101,26 +101,3 @@ def same_numbers(left: Tokens, right: Tokens) -> tuple[Tokens, Tokens]:
     words = both.chunk(0).dictionary
     numbers = [both.chunk(side).indices.to_numpy() for side in (0, 1)]
     return Tokens(numbers[0], left.offsets, words), Tokens(numbers[1], right.offsets, words)
-
-
-def shared_words(left: Tokens, right: Tokens) -> np.ndarray:
-    """Row by row the words that both have, counted with repetition."""
-    left, right = same_numbers(left, right)
-    size = max(len(left.words), 1)
-    left_keys, left_counts = _count(left, size)
-    right_keys, right_counts = _count(right, size)
-    if not len(left_keys) or not len(right_keys):
-        return np.zeros(len(left))
-    place = np.searchsorted(right_keys, left_keys)
-    place[place == len(right_keys)] = 0
-    both = right_keys[place] == left_keys
-    counts = np.minimum(left_counts[both], right_counts[place[both]])
-    return np.bincount(left_keys[both] // size, weights=counts, minlength=len(left))
-
-
-def _count(tokens: Tokens, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each distinct word of each row as one sorted key, and how often it occurs."""
-    keys = tokens.row_of.astype(np.int64) * size + tokens.values
-    keys.sort()
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    return keys[first], np.diff(first, append=len(keys))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ragstone.data.columns import OK
 from ragstone.engine.batches import compute_metrics
 from ragstone.engine.ledger import Entry, Ledger
+from ragstone.engine.lists import values_or_none
 from ragstone.engine.planning import Plan, make_plan
 from ragstone.errors import UsageError
 from ragstone.evidence.gains import PIECES, judge_lists
@@ -44,12 +44,7 @@ def _score(plan: Plan, pieces: Mapping[str, Any], size: int) -> dict[str, list[f
     ledger = Ledger(pa.record_batch([pa.nulls(size)], names=["nothing"]))
     for name, column in pieces.items():
         ledger.add(Entry(name, np.arange(size), column))
-    scores: dict[str, list[float | None]] = {}
-    for name, cells in compute_metrics(plan, ledger).items():
-        scores[name] = cells.values.tolist()
-        for row in np.flatnonzero(cells.status != OK).tolist():
-            scores[name][row] = None
-    return scores
+    return {name: values_or_none(cells) for name, cells in compute_metrics(plan, ledger).items()}
 
 
 def _check(retrieved: Sequence[Sequence[str]], relevance: Sequence[Relevance]) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.data.columns import Ragged
-from ragstone.data.tokens import Nested, Tokens, shared_words
+from ragstone.data.ngrams import shared_ngrams
+from ragstone.data.tokens import Nested, Tokens
 from ragstone.registry import evidence
 from ragstone.text import squad
 
@@ -32,7 +33,7 @@ def context_tokens(contexts: pa.ListArray) -> Nested[Tokens]:
 @evidence(columnar=True, transient=True)
 def shared_with_references(answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Ragged:
     """How many words the answer shares with each reference."""
-    shared = shared_words(answer_tokens.take(reference_tokens.row_of), reference_tokens.inner)
+    shared = shared_ngrams(answer_tokens.take(reference_tokens.row_of), reference_tokens.inner, 1)
     return Ragged(shared, reference_tokens.offsets)
 
 
@@ -41,4 +42,5 @@ def _nested(lists: pa.ListArray, texts: pa.Array) -> Nested[Tokens]:
     distinct = texts.dictionary_encode()
     tokens = Tokens(*squad.number_tokens(distinct.dictionary))
     offsets = np.concatenate([[0], np.cumsum(lists.value_lengths().to_numpy())])
-    return Nested(tokens.take(distinct.indices.to_numpy()), offsets)
+    every = tokens if len(tokens) == len(texts) else tokens.take(distinct.indices.to_numpy())
+    return Nested(every, offsets)

@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 
 from ragstone.data.columns import SKIPPED, Cells, Ragged
-from ragstone.data.tokens import Nested, Tokens, shared_words
+from ragstone.data.ngrams import shared_ngrams
+from ragstone.data.tokens import Nested, Tokens
 from ragstone.registry import metric
 
 SQUAD = "SQuAD (Rajpurkar et al. 2016)"
@@ -155,9 +156,9 @@ def k_precision(
     (`aggregate=max`, unitxt). Skipped when nothing was retrieved or the answer has no words.
     """
     if aggregate == "joined":
-        shared = shared_words(answer_tokens, context_tokens.joined())
+        shared = shared_ngrams(answer_tokens, context_tokens.joined(), 1)
     else:
-        each = shared_words(answer_tokens.take(context_tokens.row_of), context_tokens.inner)
+        each = shared_ngrams(answer_tokens.take(context_tokens.row_of), context_tokens.inner, 1)
         shared = _best(each, context_tokens)
     cells = Cells.unless(answer_tokens.lengths == 0, "the answer has no words", _share(shared, answer_tokens.lengths))
     for row in np.flatnonzero(context_tokens.lengths == 0).tolist():

@@ -12,13 +12,12 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from ragstone.text.squad import Numbered
+from ragstone.text.numbering import Numbered, buffers, clean, cut, ends, strings, texts_with
 from ragstone.text.words import fold, words
 
 _WORD_BYTES = (string.ascii_letters + string.digits).encode()
 _IS_WORD_BYTE = bytes(byte in _WORD_BYTES for byte in range(256))
 _LOWER = bytes(range(256)).lower()
-_GAP_BYTES = bytes(byte for byte in range(256) if byte not in _WORD_BYTES)
 # What a character is, by its code; found out when it is first met.
 _GAP, _SPACED, _UNSPACED, _MARK, _UNKNOWN = range(5)
 _KINDS = np.full(0x110000, _UNKNOWN, dtype=np.uint8)
@@ -39,66 +38,32 @@ def respell(words: pa.Array, spell: Callable[[str], str]) -> tuple[np.ndarray, p
     return spelled.indices.to_numpy(), spelled.dictionary
 
 
-def _buffers(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets from 0 and bytes of a string array."""
-    _, places, data = texts.buffers()
-    if data is None or not len(texts):
-        return np.zeros(len(texts) + 1, dtype=np.int32), np.zeros(0, dtype=np.uint8)
-    offsets = np.frombuffer(places, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return offsets - offsets[0], np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
-
-
 def _beyond_ascii(texts: pa.Array) -> np.ndarray:
     """Which texts have characters beyond ASCII other than U+2000 to U+203F, the dashes and quotes, which are gaps too."""
-    offsets, data = _buffers(texts)
-    found = np.zeros(len(texts), dtype=bool)
+    offsets, data = buffers(texts)
     if not len(data) or data.max() < 128:
-        return found
+        return np.zeros(len(texts), dtype=bool)
     beyond = data >= 128
     gaps = np.flatnonzero((data[:-2] == 0xE2) & (data[1:-1] == 0x80))  # the first two of their three bytes
     for byte in range(3):
         beyond[gaps + byte] = False
-    found[np.searchsorted(offsets, np.flatnonzero(beyond), side="right") - 1] = True
-    return found
+    return texts_with(np.flatnonzero(beyond), offsets)
 
 
 def _number_ascii(texts: pa.Array) -> Numbered:
-    """Each word with the gap after it is looked up as it stands; only the distinct ones are then cleaned."""
-    offsets, data = _buffers(texts)
-    inside = np.frombuffer(data.tobytes().translate(_IS_WORD_BYTE), dtype=np.uint8)
-    begins = inside.astype(bool)
-    begins[1:] &= inside[:-1] == 0
-    first = offsets[:-1][offsets[:-1] < offsets[1:]]
-    begins[first] = inside[first] == 1
-    starts = np.flatnonzero(begins)
-    ends = np.append(starts, len(data)).astype(np.int32)
-    raw = _strings(ends, data).dictionary_encode()
-    cleaned = _clean(raw.dictionary).dictionary_encode()
-    numbers = cleaned.indices.to_numpy()[raw.indices.to_numpy()]
-    return Numbered(numbers, np.searchsorted(starts, offsets), cleaned.dictionary)
+    offsets, data = buffers(texts)
+    raw, bounds = cut(offsets, data, _is_of_word)
+    cleaned = clean(raw.dictionary, _IS_WORD_BYTE, _LOWER).dictionary_encode()
+    return Numbered(cleaned.indices.to_numpy()[raw.indices.to_numpy()], bounds, cleaned.dictionary)
 
 
-def _strings(offsets: np.ndarray, data: np.ndarray | bytes) -> pa.StringArray:
-    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
-
-
-def _ends(lengths: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-
-
-def _clean(raw: pa.StringArray) -> pa.StringArray:
-    """In lower case, without the gap at the end."""
-    if not len(raw):
-        return raw
-    offsets, data = _buffers(raw)
-    letters = np.frombuffer(data.tobytes().translate(_IS_WORD_BYTE), dtype=np.uint8)
-    lengths = np.add.reduceat(letters, offsets[:-1], dtype=np.int32)
-    return _strings(_ends(lengths), data.tobytes().translate(_LOWER, _GAP_BYTES))
+def _is_of_word(data: np.ndarray) -> np.ndarray:
+    return np.frombuffer(data.tobytes().translate(_IS_WORD_BYTE), dtype=bool)
 
 
 def _number_unicode(texts: pa.Array) -> Numbered:
     """The same with characters in place of bytes; a combining mark belongs to what stands before it."""
-    offsets, data = _buffers(texts)
+    offsets, data = buffers(texts)
     places = np.flatnonzero(data & 0xC0 != 0x80)  # of the first byte of each character
     kinds = _kinds_of(np.frombuffer(data.tobytes().decode().encode("utf-32-le"), dtype=np.uint32))
     bounds = np.searchsorted(places, offsets)
@@ -113,7 +78,7 @@ def _number_unicode(texts: pa.Array) -> Numbered:
     starts = np.flatnonzero(begins | (kinds == _UNSPACED))
     sizes, inside = np.diff(places, append=len(data)), carried != _GAP
     lengths = np.add.reduceat(sizes * inside, starts) if len(starts) else starts
-    raw = _strings(_ends(lengths), data[np.repeat(inside, sizes)]).dictionary_encode()
+    raw = strings(ends(lengths), data[np.repeat(inside, sizes)]).dictionary_encode()
     number, folded = respell(raw.dictionary, fold)
     return Numbered(number[raw.indices.to_numpy()], np.searchsorted(starts, bounds), folded)
 

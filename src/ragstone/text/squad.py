@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragstone.text.numbering import Numbered, buffers, clean, cut, texts_with
 from ragstone.text.words import split_unspaced
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -23,21 +23,11 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _UNSEEN = (0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFE0E, 0xFE0F, 0xFEFF)
 _MORE_PUNCTUATION = dict.fromkeys((*map(ord, "،؛؟۔٪٫٬٭।॥"), *_UNSEEN))
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-# Bytes of ASCII text: upper case to lower, and what is dropped.
+# Bytes of ASCII text: upper case to lower, and what is kept of a piece between spaces.
 _LOWER = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in range(256))
-_DROPPED = string.punctuation.encode()
-_IS_DROPPED = np.isin(np.arange(256), np.frombuffer(_DROPPED, dtype=np.uint8))
-# What makes a text take the careful way: bytes beyond ASCII, and control characters other than white space.
-_IS_SPECIAL = np.array([byte > 126 or (byte < 32 and byte not in b"\t\n\v\f\r") for byte in range(256)])
+_SPACES = b"\t\n\v\f\r "
+_IS_KEPT = bytes(byte not in _SPACES + string.punctuation.encode() for byte in range(256))
 _ARTICLE_WORDS = ("a", "an", "the")
-
-
-class Numbered(NamedTuple):
-    """The words of many texts as numbers in a dictionary; text i has numbers[offsets[i]:offsets[i + 1]]."""
-
-    numbers: np.ndarray
-    offsets: np.ndarray
-    words: pa.Array
 
 
 def normalise(text: str) -> str:
@@ -56,50 +46,48 @@ def tokens(text: str) -> list[str]:
 
 
 def number_tokens(texts: pa.Array) -> Numbered:
-    """The words of a column of texts without nulls; the same words as `tokens` gives, many texts at a time."""
-    offsets, data = _buffers(texts)
-    special = _texts_with(_IS_SPECIAL[data], offsets)
-    lists = _split_ascii(offsets, data)
-    if special.any():
-        lists = _replace(lists, np.flatnonzero(special), texts)
-    words = lists.flatten().dictionary_encode()
-    numbers = words.indices.to_numpy()
-    # An article or an empty piece is dropped wherever the split found it.
-    keep = ~pc.is_in(words.dictionary, value_set=pa.array([*_ARTICLE_WORDS, ""])).to_numpy(zero_copy_only=False)[
-        numbers
-    ]
-    ends = np.concatenate([[0], np.cumsum(keep)])
-    return Numbered(numbers[keep], ends[lists.offsets.to_numpy()], words.dictionary)
+    """The words of a column of texts without nulls; the same words as `tokens` gives, many texts at a time.
+
+    A space parts words whatever stands around it, so it is enough to look at each distinct piece between spaces.
+    """
+    offsets, data = buffers(texts)
+    pieces, bounds = cut(offsets, data, _is_no_space)
+    counts, numbers, words = _words_of(pieces.dictionary)
+    codes = pieces.indices.to_numpy()
+    if counts.max(initial=0) <= 1:
+        first = np.full(len(counts), -1, dtype=np.int32)
+        first[counts > 0] = numbers
+        found = first[codes]
+        places = np.flatnonzero(found >= 0)
+        return Numbered(found[places], np.searchsorted(places, bounds), words)
+    lengths = counts[codes]
+    places = np.concatenate([[0], np.cumsum(lengths)])
+    source = np.arange(places[-1]) + np.repeat((np.cumsum(counts) - counts)[codes] - places[:-1], lengths)
+    return Numbered(numbers[source], places[bounds], words)
 
 
-def _buffers(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets from 0 and bytes of a string array."""
-    offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    data = texts.buffers()[2]
-    if data is None or not len(texts):
-        return np.zeros(len(texts) + 1, dtype=np.int32), np.zeros(0, dtype=np.uint8)
-    return offsets - offsets[0], np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
+def _is_no_space(data: np.ndarray) -> np.ndarray:
+    no_space: np.ndarray = (data != ord(" ")) & (data - np.uint8(9) > 4)  # 9 to 13 are spaces too
+    return no_space
 
 
-def _texts_with(marks: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Which texts have at least one marked byte."""
-    before = np.concatenate([[0], np.cumsum(marks)])
-    has_some: np.ndarray = before[offsets[1:]] > before[offsets[:-1]]
-    return has_some
+def _words_of(pieces: pa.Array) -> tuple[np.ndarray, np.ndarray, pa.Array]:
+    """How many words each piece holds, the numbers of all these words, and the words."""
+    plain = clean(pieces, _IS_KEPT, _LOWER)
+    special = _special(pieces)
+    careful = [tokens(piece) for piece in pieces.filter(pa.array(special)).to_pylist()]
+    words = pa.concat_arrays([plain, pa.array([word for listed in careful for word in listed], type=pa.string())])
+    counts = 1 - pc.is_in(plain, value_set=pa.array([*_ARTICLE_WORDS, ""])).to_numpy(zero_copy_only=False).astype(int)
+    counts[special] = [len(listed) for listed in careful]
+    # A piece's words: where it stands itself, or behind all pieces, where those of the careful ones are.
+    starts = np.arange(len(pieces))
+    starts[special] = len(pieces) + np.cumsum(counts[special]) - counts[special]
+    source = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    numbered = words.take(pa.array(source)).dictionary_encode()
+    return counts, numbered.indices.to_numpy(), numbered.dictionary
 
 
-def _split_ascii(offsets: np.ndarray, data: np.ndarray) -> pa.ListArray:
-    kept = np.concatenate([[0], np.cumsum(~_IS_DROPPED[data], dtype=np.int32)])
-    cleaned = data.tobytes().translate(_LOWER, _DROPPED)
-    plain = pa.StringArray.from_buffers(
-        len(offsets) - 1, pa.py_buffer(kept[offsets].astype(np.int32)), pa.py_buffer(cleaned)
-    )
-    return pc.ascii_split_whitespace(plain)
-
-
-def _replace(lists: pa.ListArray, rows: np.ndarray, texts: pa.Array) -> pa.ListArray:
-    """The word lists of these rows as the careful way gives them."""
-    careful = pa.array([tokens(text) for text in texts.take(pa.array(rows)).to_pylist()], type=lists.type)
-    places = np.arange(len(lists))
-    places[rows] = len(lists) + np.arange(len(rows))
-    return pa.concat_arrays([lists, careful]).take(pa.array(places))
+def _special(pieces: pa.Array) -> np.ndarray:
+    """Which pieces need the careful way: those with bytes beyond ASCII, or control characters other than white space."""
+    offsets, data = buffers(pieces)
+    return texts_with(np.flatnonzero((data > 126) | ((data < 32) & (data - np.uint8(9) > 4))), offsets)

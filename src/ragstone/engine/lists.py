@@ -1,0 +1,140 @@
+"""Lists of texts to scores, in memory: a list a field, an entry a row, with nothing read and nothing stored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ragstone.data.columns import OK, Cells
+from ragstone.data.schema import FIELDS
+from ragstone.data.types import Fact
+from ragstone.engine.batches import evaluate_batch
+from ragstone.engine.execution import run_to_end
+from ragstone.engine.planning import Plan, Tool, make_plan
+from ragstone.errors import UsageError
+from ragstone.formats.values import shown, storable
+from ragstone.registry import resolve_metrics
+from ragstone.text.matchers import Matcher, make_matcher
+
+# Rows that are computed together: enough to be quick, few enough to stay near the processor.
+_BLOCK_ROWS = 4096
+_TEXTS = pa.list_(pa.string())
+
+Texts = Sequence[str | None]
+TextLists = Sequence[Sequence[str] | None]
+Scores = dict[str, list[float | None]]
+# What was given for some rows, by field.
+Columns = Mapping[str, Sequence[Any]]
+
+
+def score_lists(
+    metrics: str | Sequence[str],
+    *,
+    question: Texts | None = None,
+    answer: Texts | None = None,
+    contexts: TextLists | None = None,
+    references: TextLists | None = None,
+    reference_contexts: TextLists | None = None,
+    facts: TextLists | None = None,
+    answerable: Sequence[bool | None] | None = None,
+    matcher: str | Matcher = "citation",
+) -> Scores:
+    """Metrics for lists of texts, an entry a row, None where a row has none; the scores of each metric in the same order.
+
+    A score is None where a row has too little for it. `score_lists("token_f1", answer=["at nine"], references=[["nine"]])`
+    is `{"token_f1": [0.666…]}`.
+    """
+    fields: dict[str, Sequence[Any] | None] = {"question": question, "answer": answer, "contexts": contexts}
+    fields |= {"references": references, "reference_contexts": reference_contexts}
+    fields |= {"facts": facts, "answerable": answerable}
+    columns = {name: column for name, column in fields.items() if column is not None}
+    size = _size(columns)
+    tools: dict[str, Tool] = {"matcher": make_matcher(matcher) if isinstance(matcher, str) else matcher}
+    plan = make_plan(resolve_metrics([metrics] if isinstance(metrics, str) else metrics), columns, tools)
+    for name, reason in plan.skipped.items():
+        raise UsageError(f"{name} cannot be computed from these lists: it {reason}")
+    scores: Scores = {step.name: [] for step in plan.metrics}
+    for start in range(0, size, _BLOCK_ROWS):
+        _score(plan, tools, {name: column[start : start + _BLOCK_ROWS] for name, column in columns.items()}, scores)
+    return scores
+
+
+def _size(columns: Columns) -> int:
+    """How many rows there are."""
+    for name, column in columns.items():
+        if isinstance(column, str) or not hasattr(column, "__len__"):
+            raise UsageError(f"{name} must be a list with an entry for each row, got {shown(column)}")
+    sizes = {name: len(column) for name, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise UsageError(f"the lists differ in length: {', '.join(f'{size} {name}' for name, size in sizes.items())}")
+    return next(iter(sizes.values()), 0)
+
+
+def _score(plan: Plan, tools: Mapping[str, Tool], columns: Columns, scores: Scores) -> None:
+    """Add the scores of some rows; in two parts where their texts are longer than one Arrow column can be."""
+    arrays = {name: _array(name, column) for name, column in columns.items()}
+    size = _size(columns)
+    if size > 1 and any(isinstance(array, pa.ChunkedArray) for array in arrays.values()):
+        for part in (slice(None, size // 2), slice(size // 2, None)):
+            _score(plan, tools, {name: column[part] for name, column in columns.items()}, scores)
+        return
+    batch = pa.RecordBatch.from_arrays(list(arrays.values()), list(arrays))
+    result = run_to_end(evaluate_batch(plan, batch, tools, asyncio.Semaphore(1)), plan.waits)
+    for name, cells in result.cells.items():
+        scores[name] += values_or_none(cells)
+
+
+def values_or_none(cells: Cells) -> list[float | None]:
+    """The values as Python numbers, None where there is none."""
+    values: list[float | None] = cells.values.tolist()
+    for row in np.flatnonzero(cells.status != OK).tolist():
+        values[row] = None
+    return values
+
+
+def _array(name: str, column: Sequence[Any]) -> pa.Array | pa.ChunkedArray:
+    """A column of the samples table, of the texts that are given for it."""
+    kind = FIELDS[name].type
+    listed = pa.types.is_list(kind)
+    if listed and str in set(map(type, column)):
+        raise UsageError(f"{name} must have a list of texts for each row, not a text")
+    try:
+        array = _convert(column, _TEXTS if listed else kind)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name} must hold {'lists of ' if listed else ''}{_wanted(kind)}: {error}") from None
+    if not listed or isinstance(array, pa.ChunkedArray):
+        return array
+    if array.values.null_count:
+        raise UsageError(f"{name} must hold lists of texts, and there is None in one of them")
+    return _dressed(array, kind)
+
+
+def _wanted(kind: pa.DataType) -> str:
+    return "true or false" if pa.types.is_boolean(kind) else "texts"
+
+
+def _convert(column: Sequence[Any], kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    try:
+        return pa.array(column, type=kind)
+    except UnicodeEncodeError:  # half a character: it takes longer then
+        return pa.array([_storable(value) for value in column], type=kind)
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    return [_storable(item) for item in value] if isinstance(value, Sequence) else value
+
+
+def _dressed(texts: pa.ListArray, kind: pa.ListType) -> pa.ListArray:
+    """Texts as the objects that a field holds: chunks and facts of which only the text is known."""
+    if not pa.types.is_struct(kind.value_type):
+        return texts
+    known = {"text": texts.values, "kind": pa.repeat(Fact("").kind, len(texts.values))}
+    inner = [known.get(field.name, pa.nulls(len(texts.values), field.type)) for field in kind.value_type]
+    objects = pa.StructArray.from_arrays(inner, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(texts.offsets, objects, type=kind, mask=texts.is_null())
