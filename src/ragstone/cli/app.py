@@ -11,6 +11,7 @@ from ragstone.cli.convert import convert
 from ragstone.cli.demo import demo
 from ragstone.cli.doctor import doctor
 from ragstone.cli.metrics import metrics
+from ragstone.cli.ragchecker import ragchecker
 from ragstone.cli.run import run
 from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
@@ -41,5 +42,5 @@ def _root(
     pass
 
 
-for command in (demo, run, metrics, convert, validate, trec, doctor):
+for command in (demo, run, metrics, convert, validate, trec, ragchecker, doctor):
     app.command()(command)

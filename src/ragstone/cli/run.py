@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragstone.storage.runs import Run
 
 TOO_FEW_CELLS = 4
-WRITTEN_AS = ("dial",)
+WRITTEN_AS = ("dial", "ragchecker")
 
 
 def run(
@@ -45,7 +45,12 @@ def run(
     ] = False,
     write_as: Annotated[
         str | None,
-        typer.Option("--as", metavar="FORMAT", help="Write another tool's results too: dial.", show_default=False),
+        typer.Option(
+            "--as",
+            metavar="FORMAT",
+            help="Write another tool's results too: dial; ragchecker, which is printed as well.",
+            show_default=False,
+        ),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -65,7 +70,13 @@ def run(
     }
     if write_as not in (None, *WRITTEN_AS):
         raise UnknownNameError("format of results", str(write_as), WRITTEN_AS, f"There are: {', '.join(WRITTEN_AS)}.")
-    finished = show_run(sources(data), metrics, out, options, json, quiet)
+    if write_as == "ragchecker":
+        metrics = metrics or ["ragchecker"]
+    finished = show_run(sources(data), metrics, out, options, json, quiet, table=write_as != "ragchecker")
+    if write_as == "ragchecker":
+        from ragstone.cli.ragchecker import write_results
+
+        write_results(finished, f"{finished.path}/ragchecker/checking_outputs.json", not json, quiet)
     if write_as == "dial":
         from ragstone.report.dial import write_dial_table
 
@@ -76,8 +87,10 @@ def run(
         raise typer.Exit(TOO_FEW_CELLS)
 
 
-def show_run(data: Any, metrics: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool) -> Run:
-    """Evaluate with progress and print the result."""
+def show_run(
+    data: Any, metrics: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool, table: bool = True
+) -> Run:
+    """Evaluate with progress and print the result, unless something else is printed in its place."""
     from ragstone.cli.screen import console, remark, showing_progress
     from ragstone.engine.evaluation import evaluate
     from ragstone.report.terminal import run_report
@@ -86,7 +99,7 @@ def show_run(data: Any, metrics: list[str], out: str, options: dict[str, Any], j
         finished = evaluate(data, metrics or None, out, progress=progress, note=None if quiet else remark, **options)
     if json:
         _print_json(finished)
-    else:
+    elif table:
         screen = console()
         screen.print()
         screen.print(run_report(finished))
