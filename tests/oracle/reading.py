@@ -1,0 +1,80 @@
+"""Reading a request as a model would: which prompt it is, and what data stands between the prompt's tags.
+
+Written from how the tags look, without the code that makes them, so that each checks the other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+# Which data each prompt shows.
+SLOTS = {
+    "claims": {"question", "text"},
+    "triplets": {"question", "text"},
+    "claims_and_entities": {"question", "text"},
+    "verdicts": {"question", "claims", "text"},
+    "context_verdicts": {"question", "claims", "chunks"},
+    "questions": {"answer", "count"},
+    "needed_sentences": {"question", "sentences"},
+    "usefulness": {"question", "answer", "chunks"},
+}
+_OPENING = re.compile(r"^<(\w+) ([a-z]+)(?: (\d+))?>$", re.MULTILINE)
+
+
+def recognise(body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name of the prompt and its data, from the last message that has any."""
+    messages = body["messages"]
+    assert messages[0]["role"] == "system", "a prompt begins with what the model is told"
+    for message in reversed(messages):
+        if message["role"] == "user" and (data := read_data(message["content"])):
+            return _name_prompt(_reply_keys(body), data), data
+    raise AssertionError("no message has data between tags")
+
+
+def read_data(message: str) -> dict[str, Any]:
+    """What stands between tags of one code; an opening tag of another code is part of the data."""
+    opening = _OPENING.search(message)
+    code = opening[2] if opening else None
+    found: dict[str, Any] = {}
+    while opening and opening[2] == code:
+        name, _, count = opening.groups()
+        body, closing, message = message[opening.end() + 1 :].partition(f"</{name} {code}>")
+        assert closing, f"the data of <{name} {code}> does not end"
+        body = body.removesuffix("\n")
+        found[name] = body if count is None else _read_items(body, str(code), int(count))
+        opening = re.compile(rf"^<(\w+) ({code})(?: (\d+))?>$", re.MULTILINE).search(message)
+    return found
+
+
+def _read_items(body: str, code: str, count: int) -> list[str]:
+    """The items of a list, which must be numbered from 1 to as many as the tag says."""
+    pieces = re.split(rf"^\[(\d+) {code}\] ", body, flags=re.MULTILINE)
+    numbers, items = pieces[1::2], [item.removesuffix("\n") for item in pieces[2::2]]
+    assert numbers == [str(number) for number in range(1, count + 1)], f"items {numbers} of {count}"
+    return items
+
+
+def _reply_keys(body: dict[str, Any]) -> set[str]:
+    """What the reply must have: by its schema, by the first example, or by what the instructions name in quotes."""
+    schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+    if schema:
+        return set(schema["properties"])
+    for message in body["messages"]:
+        if message["role"] == "assistant":
+            return set(json.loads(message["content"]))
+    return set(re.findall(r'"(\w+)":', body["messages"][0]["content"]))
+
+
+def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
+    if "verdicts" in keys:
+        name = "context_verdicts" if "chunks" in data else "verdicts"
+    elif "claims" in keys:
+        name = "claims_and_entities" if "entities" in keys else "claims"
+    else:
+        known = {"triplets": "triplets", "questions": "questions", "needed": "needed_sentences", "useful": "usefulness"}
+        name = next((prompt for key, prompt in known.items() if key in keys), "")
+    assert name, f"no prompt asks for {sorted(keys)}"
+    assert set(data) == SLOTS[name], f"{name} shows {sorted(data)}"
+    return name
