@@ -1,0 +1,62 @@
+"""A model with a book of prompts: evidence functions ask it by the name of a prompt and get an object back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from ragstone.llm.base import LLM, Request
+from ragstone.llm.fencing import Data
+from ragstone.llm.prompts import PromptBook
+from ragstone.llm.structured import StructuredLLM
+
+T = TypeVar("T", bound=BaseModel)
+
+# Repeats are there to see whether verdicts waver; at temperature 0 they would all be the same.
+REPEAT_TEMPERATURE = 0.7
+
+
+class Judge:
+    """Asks a model for claims, verdicts and the like."""
+
+    def __init__(self, llm: LLM, prompts: PromptBook, temperature: float = 0.0) -> None:
+        self.llm = llm
+        self.prompts = prompts
+        self.temperature = temperature
+        self._structured = StructuredLLM(llm)
+
+    @property
+    def signature(self) -> str:
+        """What identifies the judge in the signature of a score; the prompts' hashes come in by `prompt_hash`."""
+        return f"{self.llm.signature},temperature={self.temperature:g}"
+
+    def prompt_hash(self, name: str) -> str:
+        """The hash of a prompt's whole content."""
+        return self.prompts.get(name).hash
+
+    async def ask(
+        self,
+        prompt: str,
+        kind: type[T],
+        data: Data,
+        guess: T,
+        check: Callable[[T], str | None] | None = None,
+        repeat: int = 0,
+    ) -> T:
+        """The model's reply to a prompt about this data, or an LLMError.
+
+        The check returns what is wrong with a reply in words, or None; the model is then asked once more. The guess is what
+        the reply may look like: a quote counts its tokens. Repeats after the first use a temperature above 0.
+        """
+        page = self.prompts.get(prompt)
+        request = Request(
+            messages=page.render(data),
+            prompt=prompt,
+            prompt_hash=page.hash,
+            temperature=self.temperature or (REPEAT_TEMPERATURE if repeat else 0.0),
+            repeat=repeat,
+            guess=guess.model_dump_json(),
+        )
+        return await self._structured.ask(request, kind, check)

@@ -1,0 +1,145 @@
+"""What models are asked to reply, one class a prompt. Numbers are those shown in the prompt: they start at 1."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator
+
+VerdictWord = Literal["entailment", "neutral", "contradiction"]
+
+# Only words that can mean nothing else: "yes", "no" and "unsupported" can.
+_VERDICT_WORDS: dict[str, VerdictWord] = {
+    **dict.fromkeys(("entailment", "entailed", "entails", "entail", "supported", "supports"), "entailment"),
+    **dict.fromkeys(("neutral", "not enough information", "not enough info", "undetermined"), "neutral"),
+    **dict.fromkeys(
+        ("contradiction", "contradicted", "contradicts", "contradict", "contradictory", "refuted", "refutes"),
+        "contradiction",
+    ),
+}
+_NUMBER = re.compile(r"(?:claim|chunk|sentence|passage|item|no)?[\s_.:#]*\[?\s*(\d{1,9})\s*\]?\.?", re.IGNORECASE)
+
+
+def _read_verdict(value: Any) -> Any:
+    """A verdict's word, where it is written in another form of the same word."""
+    if not isinstance(value, str):
+        return value
+    word = re.sub(r"[\s_-]+", " ", value.strip(" \t\n.!*_`\"'")).casefold()
+    return _VERDICT_WORDS.get(word, value)
+
+
+def _read_number(value: Any) -> Any:
+    """A number, also where it is written as "3", "[3]" or "claim 3"; true and false are none."""
+    if isinstance(value, bool):
+        raise ValueError("a number is wanted, not true or false")  # noqa: TRY004  (pydantic collects ValueErrors)
+    if isinstance(value, str) and (found := _NUMBER.fullmatch(value.strip())):
+        return int(found[1])
+    return value
+
+
+def _read_numbers(value: Any) -> Any:
+    """A list of numbers, also where it is null, one number, or a line of numbers with commas."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        value = value.strip().strip("[]")
+        return [] if value.casefold() in ("", "none") else value.split(",")
+    return [value] if isinstance(value, int) else value
+
+
+def _drop_blanks(texts: list[str]) -> list[str]:
+    return [text.strip() for text in texts if text.strip()]
+
+
+Verdict = Annotated[VerdictWord, BeforeValidator(_read_verdict)]
+Number = Annotated[int, BeforeValidator(_read_number)]
+Numbers = Annotated[list[Number], BeforeValidator(_read_numbers)]
+Texts = Annotated[list[str], AfterValidator(_drop_blanks)]
+
+
+class ClaimsReply(BaseModel):
+    """The claims of a text."""
+
+    claims: Texts
+
+
+class Triplet(BaseModel):
+    """A claim as subject, relation and object."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+class TripletsReply(BaseModel):
+    """The claims of a text as triplets."""
+
+    triplets: list[Triplet]
+
+
+class ClaimsAndEntitiesReply(BaseModel):
+    """The claims of a text and the names in it."""
+
+    claims: Texts
+    entities: Texts
+
+
+class ClaimVerdict(BaseModel):
+    """What a text says about one claim."""
+
+    claim: Number
+    verdict: Verdict
+
+
+class VerdictsReply(BaseModel):
+    """What a text says about each claim."""
+
+    verdicts: list[ClaimVerdict]
+
+
+class ClaimContextVerdict(BaseModel):
+    """What each chunk says about one claim, and what all of them say together."""
+
+    claim: Number
+    supported_by: Numbers
+    contradicted_by: Numbers
+    together: Verdict
+
+
+class ContextVerdictsReply(BaseModel):
+    """What the chunks say about each claim."""
+
+    verdicts: list[ClaimContextVerdict]
+
+
+class QuestionsReply(BaseModel):
+    """Questions that an answer answers, and whether it evades."""
+
+    questions: Texts
+    noncommittal: bool
+
+
+class NeededSentencesReply(BaseModel):
+    """The sentences that are needed to answer a question."""
+
+    needed: Numbers
+
+
+class UsefulnessReply(BaseModel):
+    """The chunks that are useful for an answer."""
+
+    useful: Numbers
+
+
+# The reply of each packaged prompt.
+KINDS: dict[str, type[BaseModel]] = {
+    "claims": ClaimsReply,
+    "triplets": TripletsReply,
+    "claims_and_entities": ClaimsAndEntitiesReply,
+    "verdicts": VerdictsReply,
+    "context_verdicts": ContextVerdictsReply,
+    "questions": QuestionsReply,
+    "needed_sentences": NeededSentencesReply,
+    "usefulness": UsefulnessReply,
+}
