@@ -1,0 +1,149 @@
+"""ragstone ragchecker: that tool's own flags, what becomes of them, and what is refused."""
+
+import json
+
+import pytest
+
+from ragstone import errors
+from ragstone.cli.ragchecker import _models
+from tests.report.test_ragchecker import FULL, UNCHECKED
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    (tmp_path / "in.json").write_text(json.dumps({"results": [FULL]}))
+    (tmp_path / "bare.json").write_text(json.dumps({"results": [UNCHECKED]}))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def ragchecker(cli, home):
+    def run(*arguments):
+        return cli("ragchecker", *arguments)
+
+    return run
+
+
+@pytest.fixture
+def asked(home, monkeypatch):
+    """What the engine is asked for, in place of an evaluation."""
+    found = {}
+
+    def evaluate(data, metrics, out, **options):
+        found.update(options, data=data, metrics=metrics)
+        raise errors.UsageError("that is all")
+
+    monkeypatch.setattr("ragstone.engine.evaluation.evaluate", evaluate)
+    return found
+
+
+def test_written_and_printed(ragchecker, home):
+    done = ragchecker("--input_path=in.json", "--output_path=out.json")
+    assert done.code == 0
+    printed, written = json.loads(done.out), json.loads((home / "out.json").read_text())
+    assert (
+        printed["overall_metrics"] == written["metrics"]["overall"] == {"precision": 50.0, "recall": 50.0, "f1": 50.0}
+    )
+    assert written["results"][0]["metrics"]["hallucination"] == 0.5
+    assert "note: RAGChecker's results in out.json, the run in " in done.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "chosen"),
+    [
+        ([], {"precision", "recall", "f1", "claim_recall", "context_precision"}),
+        (["--metrics", "all_metrics"], {"precision", "recall", "f1", "claim_recall", "context_precision"}),
+        (["--metrics", "overall_metrics"], {"precision", "recall", "f1"}),
+        (["--metrics", "retriever_metrics", "precision"], {"precision", "claim_recall", "context_precision"}),
+        (["--metrics=recall,f1"], {"recall", "f1"}),
+        (["--metrics", "recall", "--metrics", "f1"], {"recall", "f1"}),
+        (["--metrics", "generator_metrics"], set()),
+    ],
+)
+def test_metrics(ragchecker, flags, chosen):
+    done = ragchecker("--input-path", "in.json", "--output-path", "out.json", "-q", *flags)
+    groups = json.loads(done.out)
+    assert {*groups["overall_metrics"], *groups["retriever_metrics"]} == chosen
+    assert bool(groups["generator_metrics"]) == (
+        flags in ([], ["--metrics", "all_metrics"], ["--metrics", "generator_metrics"])
+    )
+
+
+def test_unknown_metric(ragchecker):
+    done = ragchecker("--input_path=in.json", "--output_path=out.json", "--metrics", "overall_metric")
+    assert done.code == 2
+    assert done.err.startswith("error: unknown RAGChecker metric 'overall_metric'. Did you mean overall_metrics")
+
+
+def test_flags_become_options(ragchecker, asked):
+    ragchecker(
+        "--input_path=in.json",
+        "--output_path=out.json",
+        "--extractor_name=gpt-4o",
+        "--checker-name=bedrock/meta.llama3-1-70b-instruct-v1:0",
+        "--checker_api_base=http://127.0.0.1:1/v1",
+        "--batch_size_extractor=4",
+        "--batch_size_checker=8",
+    )
+    assert asked["data"] == "in.json"
+    assert asked["metrics"] == ["ragchecker"]
+    assert asked["format"] == "ragchecker"
+    assert asked["extractor"] == "openai/gpt-4o"
+    assert asked["checker"] == "bedrock/meta.llama3-1-70b-instruct-v1:0"
+    assert asked["base_url"] == "http://127.0.0.1:1/v1"
+    assert asked["concurrency"] == 8
+
+
+def test_one_model_serves_both(ragchecker, asked):
+    ragchecker("--input_path=in.json", "--output_path=out.json", "--checker_name=vllm/judge")
+    assert asked["extractor"] == asked["checker"] == "vllm/judge"
+    assert "base_url" not in asked
+
+
+def test_no_model_is_asked_that_nobody_named(ragchecker, asked):
+    ragchecker("--input_path=in.json", "--output_path=out.json")
+    assert not {"judge", "extractor", "checker", "base_url"} & asked.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("gpt-4o", "openai/gpt-4o"),
+        ("openai/gpt-4o", "openai/gpt-4o"),
+        ("bedrock/meta.llama3-1-70b-instruct-v1:0", "bedrock/meta.llama3-1-70b-instruct-v1:0"),
+    ],
+)
+def test_names_of_models(name, ours):
+    assert _models(name, None) == {"extractor": ours}
+
+
+def test_a_key_on_the_command_line_is_refused(ragchecker, asked):
+    done = ragchecker("--input_path=in.json", "--output_path=out.json", "--openai_api_key=sk-secret")
+    assert done.code == 2
+    assert "export OPENAI_API_KEY=" in done.err
+    assert "sk-secret" not in done.err + done.out
+    assert not asked
+
+
+def test_two_addresses_are_refused(ragchecker, asked):
+    done = ragchecker(
+        "--input_path=in.json", "--output_path=out.json", "--extractor_api_base=http://a", "--checker_api_base=http://b"
+    )
+    assert done.code == 2
+    assert done.err.startswith("error: --extractor_api_base http://a and --checker_api_base http://b differ: ")
+    assert not asked
+
+
+def test_flags_without_effect_are_named(ragchecker):
+    flags = ["--disable_joint_check", "--extractor_max_new_tokens=99"]
+    done = ragchecker("--input_path=in.json", "--output_path=out.json", *flags)
+    assert "note: --extractor_max_new_tokens, --disable_joint_check have no effect here\n" in done.err
+
+
+def test_a_file_without_verdicts_needs_models(ragchecker, home):
+    done = ragchecker("--input_path=bare.json", "--output_path=out.json", "-q")
+    assert done.code == 2
+    assert done.err.startswith("error: nothing could be computed: needs ")
+    assert done.err.endswith("name them with --extractor_name and --checker_name\n")
+    assert not (home / "out.json").exists()
