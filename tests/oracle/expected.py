@@ -14,8 +14,8 @@ from typing import Literal
 
 from tests.oracle.embedding import embed
 from tests.oracle.language import Statement, ask, join
-from tests.oracle.verdicts import needed, verdict
-from tests.oracle.world import World, is_true
+from tests.oracle.verdicts import needed, useful, verdict
+from tests.oracle.world import World
 
 SKIPPED = "skipped"
 Value = float | Literal["skipped"]
@@ -52,10 +52,10 @@ def _of_claims(sample: World) -> dict[str, Value]:
     if sample.reference is None:
         return found | dict.fromkeys(_NEED_REFERENCE, SKIPPED)
     right = [_entails(sample.reference, claim) for claim in said]
-    useful = [any(_entails(chunk, claim) for claim in wanted) for chunk in sample.chunks]
+    relevant = [any(_entails(chunk, claim) for claim in wanted) for chunk in sample.chunks]
     told = [_entails(sample.answer, claim) for claim in wanted]
     there = [any(_entails(chunk, claim) for chunk in sample.chunks) for claim in wanted]
-    kinds = [_kind_of_claim(sample, claim, correct, useful) for claim, correct in zip(said, right, strict=True)]
+    kinds = [_kind_of_claim(sample, claim, correct, relevant) for claim, correct in zip(said, right, strict=True)]
     found |= {
         name: _ratio(kinds.count(kind), len(said))
         for name, kind in (
@@ -72,7 +72,7 @@ def _of_claims(sample: World) -> dict[str, Value]:
         "ragchecker.recall": recall,
         "ragchecker.f1": _harmonic(precision, recall),
         "ragchecker.claim_recall": _ratio(sum(there), len(wanted)),
-        "ragchecker.context_precision": _ratio(sum(useful), len(useful)),
+        "ragchecker.context_precision": _ratio(sum(relevant), len(relevant)),
         "ragchecker.context_utilization": _ratio(sum(map(min, there, told)), sum(there)),
         "ragas.context_recall": _ratio(sum(_entails(everything, claim) for claim in wanted), len(wanted)),
     }
@@ -94,8 +94,8 @@ _NEED_REFERENCE = (
 )
 
 
-def _kind_of_claim(sample: World, claim: Statement, correct: bool, useful: list[bool]) -> str:
-    origins = [is_useful for chunk, is_useful in zip(sample.chunks, useful, strict=True) if _entails(chunk, claim)]
+def _kind_of_claim(sample: World, claim: Statement, correct: bool, relevant: list[bool]) -> str:
+    origins = [counts for chunk, counts in zip(sample.chunks, relevant, strict=True) if _entails(chunk, claim)]
     if not origins:
         return "known" if correct else "made up"
     if correct:
@@ -112,8 +112,8 @@ def _harmonic(first: Value, second: Value) -> Value:
 def _of_contexts(sample: World) -> dict[str, Value]:
     """What judges chunks by their use, their sentences and their names."""
     against = claims(sample.answer if sample.reference is None else sample.reference)
-    useful = [any(_entails(chunk, claim) for claim in against) for chunk in sample.chunks]
-    ranks = [rank for rank, is_useful in enumerate(useful, start=1) if is_useful]
+    helps = useful([claim.meaning for claim in against if claim.meaning], sample.chunks)
+    ranks = [rank for rank, is_useful in enumerate(helps, start=1) if is_useful]
     sentences = [statement for chunk in sample.chunks for statement in chunk]
     named = entities(sample.reference)
     contexts = [join(sample.language, chunk) for chunk in sample.chunks]
@@ -121,25 +121,22 @@ def _of_contexts(sample: World) -> dict[str, Value]:
         "ragas.context_precision": (
             math.fsum((place + 1) / rank for place, rank in enumerate(ranks)) / len(ranks)
             if ranks
-            else (0.0 if useful else SKIPPED)
+            else (0.0 if helps else SKIPPED)
         ),
-        "ragas.context_relevance": _ratio(sum(_needed(sample, sentences)), len(sentences)),
+        "ragas.context_relevance": _ratio(sum(needed(sample.subject, sample.asked, sentences)), len(sentences)),
         "ragas.context_entity_recall": _ratio(sum(_occurs(name, contexts) for name in named), len(named)),
     }
 
 
-def _needed(sample: World, sentences: list[Statement]) -> list[bool]:
-    truths = [
-        statement.meaning if statement.stance == "asserts" and statement.meaning and is_true(statement.meaning) else None
-        for statement in sentences
-    ]
-    return needed(sample.subject, sample.asked, truths)
-
-
 def entities(statements: Sequence[Statement] | None) -> list[str]:
-    """The names and values that a text speaks of, each once."""
-    pairs = [statement.meaning for statement in claims(statements) if statement.meaning]
-    return list(dict.fromkeys(name for pair in pairs for name in (pair.subject, pair.value)))
+    """The names, years and measures of a text, each once and as it is written there; a cargo is an ordinary noun."""
+    found = []
+    for claim in claims(statements):
+        assert claim.meaning
+        subject, attribute, value = claim.meaning
+        measure = re.search(rf"{value} ?(metres|Meter|米)", claim.text) if attribute == "length" else None
+        found += [subject, *([] if attribute == "cargo" else [measure[0] if measure else value])]
+    return list(dict.fromkeys(found))
 
 
 def _occurs(name: str, contexts: list[str]) -> bool:
@@ -176,7 +173,9 @@ def _of_meaning(sample: World, questions: int) -> dict[str, Value]:
 
 def generated_questions(said: Sequence[Statement], count: int) -> list[str]:
     """The questions that an answer's claims answer, in turn until there are enough."""
-    meanings = [statement.meaning for statement in said if statement.meaning and statement.meaning.attribute != "country"]
+    meanings = [
+        statement.meaning for statement in said if statement.meaning and statement.meaning.attribute != "country"
+    ]
     turns = [meanings[turn % len(meanings)] for turn in range(count)] if meanings else []
     return [ask(meaning.subject, [meaning.attribute]) for meaning in turns]
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tests.oracle.expected import claims, entities, generated_questions
-from tests.oracle.language import REFUSALS, Statement, read, read_question
-from tests.oracle.verdicts import needed, verdict
-from tests.oracle.world import is_true
+from tests.oracle.language import REFUSALS, Statement, read, read_question, read_triplet
+from tests.oracle.verdicts import needed, useful, verdict
 
 Data = Mapping[str, Any]
 
@@ -64,36 +63,36 @@ def _context_verdicts(data: Data) -> dict[str, Any]:
 def _questions(data: Data) -> dict[str, Any]:
     said = read(data["answer"])
     noncommittal = any(statement.text in REFUSALS.values() for statement in said)
-    count = int(data["count"])
-    return {"questions": generated_questions(claims(said), count) or ["?"] * count, "noncommittal": noncommittal}
+    questions = [] if noncommittal else generated_questions(claims(said), int(data["count"]))
+    return {"questions": questions, "noncommittal": noncommittal}
 
 
 def _needed_sentences(data: Data) -> dict[str, Any]:
     asked = read_question(data["question"])
     assert asked, f"no question of the world: {data['question']!r}"
-    truths = [_truth(sentence) for sentence in data["sentences"]]
-    return {"needed": [place for place, is_needed in enumerate(needed(*asked, truths), start=1) if is_needed]}
+    sentences = [_only(read(sentence)) for sentence in data["sentences"]]
+    return {"needed": [place for place, is_needed in enumerate(needed(*asked, sentences), start=1) if is_needed]}
 
 
 def _usefulness(data: Data) -> dict[str, Any]:
-    wanted = [statement.text for statement in claims(read(data["answer"]))]
-    found = [any(_on(claim, read(chunk)) == "entailment" for claim in wanted) for chunk in data["chunks"]]
-    return {"useful": [place for place, useful in enumerate(found, start=1) if useful]}
+    wanted = [statement.meaning for statement in claims(read(data["answer"])) if statement.meaning]
+    found = useful(wanted, [read(chunk) for chunk in data["chunks"]])
+    return {"useful": [place for place, is_useful in enumerate(found, start=1) if is_useful]}
 
 
 def _on(claim: str, statements: Sequence[Statement]) -> str:
-    [read_claim] = read(claim)
-    assert read_claim.meaning, f"no claim of the world: {claim!r}"
-    return verdict(read_claim.meaning, statements)
+    meaning = read_triplet(claim) or _only(read(claim)).meaning
+    assert meaning, f"no claim of the world: {claim!r}"
+    return verdict(meaning, statements)
+
+
+def _only(statements: list[Statement]) -> Statement:
+    assert len(statements) == 1, f"more or less than one sentence: {statements}"
+    return statements[0]
 
 
 def _places(found: list[str], wanted: str) -> list[int]:
     return [place for place, given in enumerate(found, start=1) if given == wanted]
-
-
-def _truth(sentence: str) -> Any:
-    [statement] = read(sentence) or [Statement(sentence, "nothing")]
-    return statement.meaning if statement in claims([statement]) and is_true(statement.meaning) else None  # type: ignore[arg-type]
 
 
 _TASKS: dict[str, Callable[[Data], dict[str, Any]]] = {

@@ -198,6 +198,13 @@ def read_question(text: str) -> tuple[str, list[str]] | None:
     return None
 
 
+def read_triplet(text: str) -> Proposition | None:
+    """What a claim says that is written as subject, attribute and value."""
+    names = "|".join(name for things in (SHIPS, _TOWNS) for known in things.values() for name in known)
+    found = re.fullmatch(rf"({names}) ({'|'.join(WORDINGS['en'])}) (.+)", text)
+    return Proposition(found[1], found[2], found[3]) if found else None
+
+
 def language_of_thing(name: str) -> Language:
     """The language in which a ship or a town has its name."""
     return next(language for language in SHIPS if name in SHIPS[language] + _TOWNS[language])

@@ -8,7 +8,7 @@ import pytest
 from tests.oracle.expected import SKIPPED, claims, cosine, expected
 from tests.oracle.judge import judge
 from tests.oracle.language import SHIPS, Proposition, Statement, read, read_question, say
-from tests.oracle.verdicts import verdict
+from tests.oracle.verdicts import needed, verdict
 from tests.oracle.world import FATES, World, is_true, make_samples, truth
 
 SAMPLES = make_samples(300)
@@ -20,7 +20,9 @@ def named(name):
 
 
 def test_samples_are_the_same_for_the_same_seed():
-    assert [sample.row() for sample in make_samples(20, seed=3)] == [sample.row() for sample in make_samples(20, seed=3)]
+    assert [sample.row() for sample in make_samples(20, seed=3)] == [
+        sample.row() for sample in make_samples(20, seed=3)
+    ]
     assert make_samples(20, seed=3)[0].row() != make_samples(20, seed=4)[0].row()
     ids = [sample.id for seed in range(3) for sample in make_samples(20, seed=seed)]
     assert len(set(ids)) == 60
@@ -65,7 +67,10 @@ def test_each_fate_is_what_its_name_says():
             asserting = [chunk for chunk in sample.chunks if verdict(said.get(attribute, right), chunk) == "entailment"]
             assert (attribute in said) == (fate not in ("ignored", "missing")), (sample.id, attribute, fate)
             assert (said.get(attribute) == right) == (fate in ("right", "own_knowledge", "split"))
-            assert bool(asserting) == (fate in ("right", "ignored", "misread", "misled", "misled_twice")), (sample.id, fate)
+            assert bool(asserting) == (fate in ("right", "ignored", "misread", "misled", "misled_twice")), (
+                sample.id,
+                fate,
+            )
             everything = [statement for chunk in sample.chunks for statement in chunk]
             assert (verdict(right, everything) == "entailment") == (fate in ("right", "ignored", "split"))
 
@@ -92,7 +97,8 @@ def test_verdicts_by_hand():
     assert verdict(launched, read("In 1903 the Maren Star first took to the water.")) == "neutral"
     assert verdict(launched, read("It is not true to write: The Maren was launched in 1903.")) == "contradiction"
     assert (
-        verdict(launched, read("Nobody has ever shown what is sometimes heard: The Maren was launched in 1903.")) == "neutral"
+        verdict(launched, read("Nobody has ever shown what is sometimes heard: The Maren was launched in 1903."))
+        == "neutral"
     )
     flag = Proposition("Maren", "flag", "Cassia")
     port, country = read("The Maren belongs to the harbour of Verrin. The town of Verrin is part of Cassia.")
@@ -152,7 +158,7 @@ def test_expected_by_hand():
         "ragas.faithfulness": 4 / 5,
         "ragas.context_recall": 1.0,
         "ragas.noise_sensitivity": 1 / 5,
-        "ragas.context_precision": 1 / 2,
+        "ragas.context_precision": (1 / 1 + 2 / 2 + 3 / 4) / 3,  # chunks 1 and 4 are halves of what is asked
         "ragas.context_relevance": 3 / 10,
     }
     assert {name: found[name] for name in by_hand} == pytest.approx(by_hand, abs=1e-12)
@@ -184,6 +190,32 @@ def test_all_metrics_are_expected():
     assert all(set(expected(sample)) == set(expected(SAMPLES[0])) for sample in SAMPLES)
 
 
+def test_of_two_sentences_that_say_the_same_the_first_is_needed():
+    sentences = read(
+        "In 1903 the Maren first took to the water. The Maren was launched in 1903. Edda Lund commands the Maren. "
+        "The Maren belongs to the harbour of Verrin. The town of Dunmere is part of Cassia. "
+        "The Maren was launched in 1921. Nobody has ever shown what is sometimes heard: The Maren was launched in 1958."
+    )
+    assert needed("Maren", ["launched"], sentences) == [True, False, False, False, False, True, False]
+    assert needed("Maren", ["flag"], sentences) == [False] * 7
+    located = [*sentences, *read("The town of Verrin is part of Cassia.")]
+    assert needed("Maren", ["flag"], located) == [False, False, False, True, False, False, False, True]
+    stated = [*located, *read("The colours of Cassia fly on the Maren.")]
+    assert needed("Maren", ["flag"], stated) == [False] * 8 + [True]
+
+
+def test_claims_as_triplets_mean_the_same():
+    for sample in SAMPLES[:20]:
+        row = sample.row()
+        triplets = judge("triplets", {"text": row["answer"]})["triplets"]
+        spelled = [" ".join(triplet.values()) for triplet in triplets]
+        sentences = judge("claims", {"text": row["answer"]})["claims"]
+        data = {"chunks": row["contexts"]}
+        assert judge("context_verdicts", {**data, "claims": spelled}) == judge(
+            "context_verdicts", {**data, "claims": sentences}
+        )
+
+
 def test_cosines_by_hand():
     assert cosine("the red boat", "the red boat") == pytest.approx(1)
     assert cosine("red boat", "blue sea") == pytest.approx(0)
@@ -199,7 +231,9 @@ def test_the_judge_sees_what_is_expected(sample):
     assert said == [statement.text for statement in claims(sample.answer)]
     for given in judge("context_verdicts", {"claims": said, "chunks": row["contexts"]})["verdicts"]:
         claim = claims(sample.answer)[given["claim"] - 1]
-        backing = [place for place, chunk in enumerate(sample.chunks, 1) if verdict(claim.meaning, chunk) == "entailment"]
+        backing = [
+            place for place, chunk in enumerate(sample.chunks, 1) if verdict(claim.meaning, chunk) == "entailment"
+        ]
         assert given["supported_by"] == backing
     assert judge("questions", {"answer": row["answer"], "count": "3"})["noncommittal"] == sample.noncommittal
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tests.oracle.language import Proposition, Statement
 
@@ -20,7 +20,7 @@ def verdict(claim: Proposition, statements: Iterable[Statement]) -> str:
 
 def conclusions(statements: Iterable[Statement]) -> set[Proposition]:
     """What is asserted, and what follows: a ship flies the flag of the country that its port lies in."""
-    known = {statement.meaning for statement in statements if statement.stance == "asserts" and statement.meaning}
+    known = asserted(statements)
     countries = {fact.subject: fact.value for fact in known if fact.attribute == "country"}
     return known | {
         Proposition(fact.subject, "flag", countries[fact.value])
@@ -29,15 +29,42 @@ def conclusions(statements: Iterable[Statement]) -> set[Proposition]:
     }
 
 
-def needed(subject: str, asked: Iterable[str], truths: list[Proposition | None]) -> list[bool]:
-    """Which of the true statements are needed to answer: the asked ones, and both halves of a flag if both are there."""
-    asked = set(asked)
-    ports = {fact.value for fact in truths if fact and (fact.subject, fact.attribute) == (subject, "port")}
-    located = {fact.subject for fact in truths if fact and fact.attribute == "country"} & ports
-    return [bool(fact) and _is_needed(fact, subject, asked, located) for fact in truths]
+def needed(subject: str, asked: Iterable[str], statements: Sequence[Statement]) -> list[bool]:
+    """Which statements are needed to answer as fully as they allow; of those that say the same, the first.
+
+    A flag that is not stated is answered by its two halves, where both are there.
+    """
+    wanted = {fact for fact in asserted(statements) if fact.subject == subject and fact.attribute in asked}
+    if "flag" in asked and not any(fact.attribute == "flag" for fact in wanted):
+        wanted |= halves(subject, statements)
+    seen: set[Proposition] = set()
+    found = []
+    for statement in statements:
+        fact = statement.meaning if statement.stance == "asserts" else None
+        found.append(fact in wanted - seen)
+        seen |= {fact} if fact else set()
+    return found
 
 
-def _is_needed(fact: Proposition, subject: str, asked: set[str], located: set[str]) -> bool:
-    if fact.subject == subject:
-        return fact.attribute in asked or ("flag" in asked and fact.attribute == "port" and fact.value in located)
-    return "flag" in asked and fact.attribute == "country" and fact.subject in located
+def useful(wanted: Iterable[Proposition], chunks: Sequence[Sequence[Statement]]) -> list[bool]:
+    """Which chunks give a wanted claim, or a fact from which one is derived: a half of a flag, where the other is there."""
+    everything = [statement for chunk in chunks for statement in chunk]
+    facts = set(wanted)
+    for claim in wanted:
+        if claim.attribute == "flag" and claim in conclusions(everything):
+            facts |= halves(claim.subject, everything)
+    return [bool(facts & asserted(chunk)) for chunk in chunks]
+
+
+def halves(subject: str, statements: Iterable[Statement]) -> set[Proposition]:
+    """The ship's port and the port's country, where both are asserted."""
+    known = asserted(statements)
+    ports = {fact for fact in known if (fact.subject, fact.attribute) == (subject, "port")}
+    countries = {fact for fact in known if fact.attribute == "country"}
+    pairs = {(port, country) for port in ports for country in countries if port.value == country.subject}
+    return {fact for pair in pairs for fact in pair}
+
+
+def asserted(statements: Iterable[Statement]) -> set[Proposition]:
+    """What is said to be so."""
+    return {statement.meaning for statement in statements if statement.stance == "asserts" and statement.meaning}

@@ -90,7 +90,9 @@ def is_true(meaning: Proposition) -> bool:
     return truth(language_of_thing(meaning.subject), meaning.subject, meaning.attribute) == meaning
 
 
-def make_samples(count: int, seed: int = 0, languages: tuple[Language, ...] = ("en", "en", "en", "de", "zh")) -> list[World]:
+def make_samples(
+    count: int, seed: int = 0, languages: tuple[Language, ...] = ("en", "en", "en", "de", "zh")
+) -> list[World]:
     """Samples of all kinds: every seventh is one of the special ones, the others draw a fate for each attribute."""
     chance = random.Random(seed)
     made = []
@@ -113,7 +115,11 @@ def _make_special(sample: World, kind: str) -> None:
         sample.reference = None
     else:
         sample.chunks = [[Statement(FILLERS[sample.language][0], "nothing")]]
-        wrong = [_other_value(sample.language, statement.meaning) for statement in sample.reference or () if statement.meaning]
+        wrong = [
+            _other_value(sample.language, statement.meaning)
+            for statement in sample.reference or ()
+            if statement.meaning
+        ]
         sample.answer = [say(sample.language, meaning) for meaning in wrong]
 
 
@@ -169,7 +175,9 @@ class _Maker:
         if fate in ("misled", "misled_twice"):
             self.bad.append([self._say(wrong, 1)])
         if fate == "made_up":
-            self.bad.append([self._say(wrong, 0, "denies"), self._say(_other_value(self.language, right, 2), 0, "quotes")])
+            self.bad.append(
+                [self._say(wrong, 0, "denies"), self._say(_other_value(self.language, right, 2), 0, "quotes")]
+            )
         if fate == "own_knowledge":
             self.bad.append([self._say(right, 0, "quotes")])
         if fate == "split":
