@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.errors import DefinitionError, UnknownNameError, UsageError
-from ragstone.registry import metric
+from ragstone.registry import evidence, metric, resolve_metrics
 
 
 def declare(name, **words):
@@ -70,3 +70,59 @@ def test_unknown_names_offer_metrics_aliases_and_sets(catalogue):
     for typo, near in (("scor", "score"), ("grad", "grade"), ("mark", "marks")):
         with pytest.raises(UnknownNameError, match=f"Did you mean {near}"):
             catalogue.metric(typo)
+
+
+def rest(catalogue, *given):
+    return catalogue.rests_on(catalogue.metric("score").spec, given)
+
+
+def test_what_a_metric_rests_on(catalogue):
+    @evidence
+    async def claims(answer, extractor): ...
+
+    @evidence
+    async def verdicts(claims, contexts, checker): ...
+
+    @metric("score")
+    def score(verdicts, question): ...
+
+    assert rest(catalogue) == {"verdicts", "question", "claims", "contexts", "checker", "answer", "extractor"}
+    assert rest(catalogue, "claims") == {"verdicts", "question", "claims", "contexts", "checker"}
+    assert rest(catalogue, "verdicts", "answer") == {"verdicts", "question"}
+
+
+def test_a_metric_does_not_rest_on_what_only_other_pieces_need(catalogue):
+    @evidence(yields={"cheap": (), "dear": ("judge",)})
+    def both(answer, judge): ...
+
+    @metric("score")
+    def score(cheap): ...
+
+    assert rest(catalogue) == {"cheap", "answer"}
+
+
+def test_evidence_that_needs_itself_ends(catalogue):
+    @evidence
+    def hen(egg): ...
+
+    @evidence
+    def egg(hen): ...
+
+    @metric("score")
+    def score(hen): ...
+
+    assert rest(catalogue) == {"hen", "egg"}
+
+
+def test_quick_leaves_out_what_is_slow_or_out_of_reach(catalogue):
+    declare("near")
+    declare("far", sets=("set",))
+    declare("slow", slow=True)
+
+    def chosen(*texts):
+        return [str(found) for found in resolve_metrics(texts, catalogue, lambda spec: spec.name == "far")]
+
+    assert chosen("quick") == ["near"]
+    assert chosen("all") == ["far", "near", "slow"]
+    assert chosen("quick", "set") == ["near", "far"]
+    assert chosen("far") == ["far"]

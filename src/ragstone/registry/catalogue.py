@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from ragstone.errors import DefinitionError, UnknownNameError, UsageError
@@ -52,6 +52,18 @@ class Catalogue:
     def all_evidence(self) -> Iterator[EvidenceSpec]:
         """Every evidence function once."""
         yield from {spec.home: spec for spec in self._evidence.values()}.values()
+
+    def rests_on(self, spec: MetricSpec, given: Collection[str] = ()) -> set[str]:
+        """Every name under a metric: fields, evidence and tools; what is given rests on nothing."""
+        found: set[str] = set()
+        waiting = list(spec.needs)
+        while waiting:
+            need = waiting.pop()
+            maker = self._evidence.get(need)
+            if maker and need not in given and need not in found:
+                waiting.extend(maker.needs_of([need]))
+            found.add(need)
+        return found
 
     def sets(self) -> dict[str, list[Preset]]:
         """Named sets of metrics: families, and the sets that metrics declare."""
