@@ -93,6 +93,14 @@ def test_flags_become_options(ragchecker, asked):
     assert asked["checker"] == "bedrock/meta.llama3-1-70b-instruct-v1:0"
     assert asked["base_url"] == "http://127.0.0.1:1/v1"
     assert asked["concurrency"] == 8
+    assert asked["claims"] == "triplets"
+    assert "claims_per_call" not in asked
+
+
+@pytest.mark.parametrize(("flags", "number"), [(["--joint_check_num=7"], 7), (["--disable_joint_check"], 1)])
+def test_how_many_claims_a_call(ragchecker, asked, flags, number):
+    ragchecker("--input_path=in.json", "--output_path=out.json", *flags)
+    assert asked["claims_per_call"] == number
 
 
 def test_one_model_serves_both(ragchecker, asked):
@@ -103,7 +111,7 @@ def test_one_model_serves_both(ragchecker, asked):
 
 def test_no_model_is_asked_that_nobody_named(ragchecker, asked):
     ragchecker("--input_path=in.json", "--output_path=out.json")
-    assert not {"judge", "extractor", "checker", "base_url"} & asked.keys()
+    assert not {"judge", "extractor", "checker", "base_url", "claims"} & asked.keys()
 
 
 @pytest.mark.parametrize(
@@ -115,7 +123,7 @@ def test_no_model_is_asked_that_nobody_named(ragchecker, asked):
     ],
 )
 def test_names_of_models(name, ours):
-    assert _models(name, None) == {"extractor": ours}
+    assert _models(name, None) == {"extractor": ours, "claims": "triplets"}
 
 
 def test_a_key_on_the_command_line_is_refused(ragchecker, asked):
@@ -135,10 +143,10 @@ def test_two_addresses_are_refused(ragchecker, asked):
     assert not asked
 
 
-def test_flags_without_effect_are_named(ragchecker):
-    flags = ["--disable_joint_check", "--extractor_max_new_tokens=99"]
-    done = ragchecker("--input_path=in.json", "--output_path=out.json", *flags)
-    assert "note: --extractor_max_new_tokens, --disable_joint_check have no effect here\n" in done.err
+def test_a_flag_without_effect_is_named(ragchecker):
+    flags = ["--input_path=in.json", "--output_path=out.json", "--extractor_max_new_tokens=99"]
+    assert "note: --extractor_max_new_tokens has no effect here\n" in ragchecker(*flags).err
+    assert not ragchecker(*flags, "--quiet").err
 
 
 def test_a_file_without_verdicts_needs_models(ragchecker, home):

@@ -50,15 +50,15 @@ def ragchecker(
         int, _flag("batch_size_extractor", "How many calls may wait at a time; the larger of the two counts.", min=1)
     ] = 32,
     batch_size_checker: Annotated[int, _flag("batch_size_checker", "Likewise.", min=1)] = 32,
-    extractor_max_new_tokens: Annotated[
-        int | None, _flag("extractor_max_new_tokens", "Taken and not used: replies are as long as they must be.")
-    ] = None,
     joint_check_num: Annotated[
-        int | None, _flag("joint_check_num", "Taken and not used: claims are checked together, as many as fit a call.")
+        int | None, _flag("joint_check_num", "How many claims are checked in one call.", min=1)
     ] = None,
     disable_joint_check: Annotated[
-        bool, _flag("disable_joint_check", "Taken and not used, as joint_check_num.")
+        bool, _flag("disable_joint_check", "Check each claim in a call of its own.")
     ] = False,
+    extractor_max_new_tokens: Annotated[
+        int | None, _flag("extractor_max_new_tokens", "Taken and not used: a reply is as long as it must be.")
+    ] = None,
     openai_api_key: Annotated[
         str | None, _flag("openai_api_key", "Refused: keys belong into the environment, as OPENAI_API_KEY.")
     ] = None,
@@ -69,20 +69,23 @@ def ragchecker(
     quiet: Quiet = False,
 ) -> None:
     """Evaluate a RAGChecker file, written and printed as that tool does; files with claims and verdicts need no model."""
-    from ragstone.cli.run import show_run
+    from ragstone.cli.run import TOO_FEW_CELLS, show_run
+    from ragstone.cli.screen import remark
 
     if openai_api_key is not None:
         raise UsageError(
             "--openai_api_key: a key on the command line shows in the list of processes and in the shell's history. "
             "Put it into the environment: export OPENAI_API_KEY=…"
         )
-    _note_unused(quiet, extractor_max_new_tokens, joint_check_num, disable_joint_check)
+    if extractor_max_new_tokens is not None and not quiet:
+        remark("--extractor_max_new_tokens has no effect here")
     options = {
         "format": "ragchecker",
         "concurrency": max(batch_size_extractor, batch_size_checker),
         "resume": resume,
         **_models(extractor_name or checker_name, checker_name or extractor_name),
         **_address(extractor_api_base, checker_api_base),
+        **_claims_per_call(1 if disable_joint_check else joint_check_num),
     }
     chosen = [_metric(name) for text in [*metrics, *more_metrics] for name in text.split(",")] or ["ragchecker"]
     finished = show_run(input_path, chosen, out, options, json=False, quiet=quiet, table=False)
@@ -90,8 +93,6 @@ def ragchecker(
         raise UsageError(_nothing_computed(finished))
     write_results(finished, output_path, printed=True, quiet=quiet)
     if not any(row.n_ok for row in finished.summary()):
-        from ragstone.cli.run import TOO_FEW_CELLS
-
         raise typer.Exit(TOO_FEW_CELLS)
 
 
@@ -129,9 +130,10 @@ def _metric(name: str) -> str:
 
 
 def _models(extractor: str | None, checker: str | None) -> dict[str, str]:
-    """The models under the names that we give them: a bare one is OpenAI's there."""
+    """The models under the names that we give them, a bare one is OpenAI's there; claims are triplets there."""
     named = {"extractor": extractor, "checker": checker}
-    return {role: name if "/" in name else f"openai/{name}" for role, name in named.items() if name}
+    models = {role: name if "/" in name else f"openai/{name}" for role, name in named.items() if name}
+    return {**models, "claims": "triplets"} if models else {}
 
 
 def _address(extractor: str | None, checker: str | None) -> dict[str, str]:
@@ -144,10 +146,5 @@ def _address(extractor: str | None, checker: str | None) -> dict[str, str]:
     return {"base_url": address} if address else {}
 
 
-def _note_unused(quiet: bool, tokens: int | None, together: int | None, alone: bool) -> None:
-    from ragstone.cli.screen import remark
-
-    given = {"extractor_max_new_tokens": tokens, "joint_check_num": together, "disable_joint_check": alone or None}
-    names = [f"--{name}" for name, value in given.items() if value is not None]
-    if names and not quiet:
-        remark(f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no effect here")
+def _claims_per_call(number: int | None) -> dict[str, int]:
+    return {} if number is None else {"claims_per_call": number}
