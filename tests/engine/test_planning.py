@@ -1,5 +1,6 @@
 """From metric names to an ordered graph, and everything that can be wrong with it before any work is done."""
 
+import asyncio
 import typing
 from types import SimpleNamespace
 from typing import TypedDict
@@ -8,6 +9,8 @@ import pytest
 
 import ragstone
 from ragstone.data.types import Claim, Sample
+from ragstone.engine.batches import evaluate_batch
+from ragstone.engine.execution import run_to_end
 from ragstone.engine.planning import make_plan
 from ragstone.errors import DefinitionError
 from ragstone.registry import evidence, metric, parse_metric
@@ -265,20 +268,16 @@ def _returning(function, piece, kind):
 
 
 def test_given_evidence_is_not_made_again():
-    @evidence
-    def answer_claims(answer: str) -> list[Claim]:
-        raise AssertionError("the data brought the claims along")
-
     @metric("claims", bounds=(0, None))
     def claims(answer_claims: list[Claim]) -> float:
         return len(answer_claims)
 
-    made = plan("claims", present=("answer", "answer_claims"))
+    made = plan("claims", present=("question", "answer", "answer_claims"))
     assert made.evidence == ()
     assert made.metrics[0].signature == "claims|v1"
 
 
-def test_rows_without_the_given_evidence_are_skipped():
+def test_rows_without_the_given_evidence_are_skipped_where_nobody_can_make_it():
     @metric("claims", bounds=(0, None))
     def claims(answer_claims: list[Claim]) -> float:
         return len(answer_claims)
@@ -286,7 +285,121 @@ def test_rows_without_the_given_evidence_are_skipped():
     rows = [{"id": "1", "answer": "a", "answer_claims": ["x", "y"]}, {"id": "2", "answer": "b"}]
     found = ragstone.evaluate(rows, "claims").scores.to_pylist()
     assert [(row["value"], row["reason"]) for row in found] == [(2.0, None), (None, "no answer claims")]
-    assert ragstone.evaluate(rows[1:], "claims").info["skipped"] == {"claims": "needs answer_claims, which no row has"}
+    skipped = ragstone.evaluate([{"question": "q", "answer": "b"}], "claims").info["skipped"]
+    assert skipped == {"claims": "needs an extractor: name a model with --judge or --extractor"}
+
+
+def test_evidence_is_made_for_the_rows_that_do_not_bring_it():
+    class Extractor:
+        signature = "words/1"
+
+        async def claims(self, question, text):
+            return [Claim(word) for word in text.split()]
+
+    @metric("claims", bounds=(0, None))
+    def claims(answer_claims: list[Claim]) -> float:
+        return len(answer_claims)
+
+    rows = [
+        {"id": "1", "question": "q", "answer": "one two", "answer_claims": ["x", "y", "z"]},
+        {"id": "2", "question": "q", "answer": "one two"},
+        {"id": "3", "answer": "one"},
+    ]
+    table = ragstone.read_dataset(rows).table.combine_chunks()
+    tools = {"extractor": Extractor()}
+    there = ("id", "question", "answer", "answer_claims")
+    made = make_plan([parse_metric("claims")], there, tools, partial=("question", "answer_claims"))
+    assert [step.spec.name for step in made.evidence] == ["answer_claims"]
+    cells = run_to_end(evaluate_batch(made, table.to_batches()[0], tools, asyncio.Semaphore(1))).cells["claims"]
+    assert [(cells[row].value, cells[row].reason) for row in range(3)] == [(3, None), (2, None), (None, "no question")]
+
+
+class Pieces(TypedDict):
+    left: int
+    right: int
+
+
+def two_pieces():
+    """A function of two pieces, one of which needs the answer and the other the references."""
+    seen = []
+
+    @evidence(yields={"left": ("answer",), "right": ("counted",)})
+    def both(question: str, answer: str | None, counted: int | None) -> Pieces:
+        seen.append((answer, counted))
+        return {"left": None if answer is None else len(answer), "right": counted}
+
+    @evidence
+    def counted(references: list[str]) -> int:
+        return len(references)
+
+    @metric("of_left", bounds=(0, None))
+    def of_left(left: int) -> float:
+        return left
+
+    @metric("of_right", bounds=(0, None))
+    def of_right(right: int) -> float:
+        return right
+
+    return seen
+
+
+def test_what_only_one_piece_needs_is_not_made_for_the_other():
+    seen = two_pieces()
+    rows = [Sample("1", question="q", answer="abc", references=["r"])]
+    assert walk(rows, "of_left").cells["of_left"][0].value == 3
+    assert seen == [("abc", None)]
+    # Whoever comes first in the plan: what a later metric adds to a function comes before it.
+    names = [
+        step.spec.name for step in plan("of_left", "of_right", present=("question", "answer", "references")).evidence
+    ]
+    assert names == ["counted", "both"]
+
+
+def test_a_row_that_lacks_what_one_piece_needs_has_the_other():
+    two_pieces()
+    rows = [
+        Sample("1", question="q", answer="abc"),
+        Sample("2", question="q", references=["r", "s"]),
+        Sample("3", question="q"),
+    ]
+    found = walk(rows, "of_left", "of_right").cells
+    assert [found["of_left"][row].value for row in range(3)] == [3, None, None]
+    assert [found["of_right"][row].value for row in range(3)] == [None, 2, None]
+    assert [found["of_left"][row].reason for row in (1, 2)] == ["no answer"] * 2
+    assert [found["of_right"][row].reason for row in (0, 2)] == ["no references"] * 2
+
+
+def test_a_function_that_needs_a_piece_of_itself():
+    @evidence(yields={"first_half": (), "second_half": ("between",)})
+    def halves(question: str, between: int | None) -> dict[str, int]:
+        return {}
+
+    @evidence(transient=True)
+    def between(first_half: int) -> int:
+        return first_half
+
+    @metric("halved")
+    def halved(second_half: int) -> float:
+        return second_half
+
+    with pytest.raises(DefinitionError):
+        plan("halved")
+
+
+def test_prompts_sign_with_the_wording_that_is_asked():
+    class Asker(SimpleNamespace):
+        signature = "model/1"
+
+        def prompt_hash(self, name):
+            return {"claims": self.hash}[name]
+
+    signatures = {
+        plan("ragchecker.precision", present=("question", "answer", "references"), tools={
+            "extractor": Asker(hash=hash_), "checker": SimpleNamespace(signature="checker/1"),
+        }).evidence[0].signature
+        for hash_ in ("ab", "cd")
+    }  # fmt: skip
+    assert signatures == {"answer_claims/1|extractor:model/1|claims:ab", "answer_claims/1|extractor:model/1|claims:cd"}
 
 
 def test_signatures_name_evidence_versions_and_tools():

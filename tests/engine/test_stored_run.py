@@ -120,6 +120,10 @@ def test_calls_are_there_though_nothing_was_called(folder):
     table = pq.read_table(folder / "calls.parquet")
     assert table.num_rows == 0
     assert {
+        "sample_id",
+        "evidence",
+        "error",
+        "reply",
         "prompt",
         "prompt_hash",
         "model",
@@ -169,7 +173,7 @@ def test_run_json(folder):
     assert [item["metric"] for item in info["metrics"]] == ["token_f1", "fact_recall", "ndcg@2"]
     assert datetime.fromisoformat(info["created_at"]) <= datetime.fromisoformat(info["finished_at"])
     assert info["versions"]["ragstone"] == ragstone.__version__
-    assert set(info["totals"]) == {"calls", "input_tokens", "output_tokens", "cost_usd", "seconds"}
+    assert set(info["totals"]) == {"calls", "cached_calls", "input_tokens", "output_tokens", "cost_usd", "seconds"}
 
 
 def test_run_json_is_written_last(tmp_path, monkeypatch):

@@ -83,9 +83,11 @@ SUMMARY = pa.schema(
     ]
 )
 
-# Every call of a model; empty as long as no metric asks one.
+# Every call of a model; empty where no metric asks one. The reply is what the judge said, in its own words.
 CALLS = pa.schema(
     [
+        pa.field("sample_id", pa.string(), nullable=False),
+        pa.field("evidence", pa.string(), nullable=False),
         pa.field("prompt", pa.string(), nullable=False),
         pa.field("prompt_hash", pa.string(), nullable=False),
         pa.field("model", pa.string(), nullable=False),
@@ -95,6 +97,8 @@ CALLS = pa.schema(
         pa.field("latency_s", pa.float64()),
         pa.field("attempts", pa.int64(), nullable=False),
         pa.field("cached", pa.bool_(), nullable=False),
+        pa.field("error", pa.string()),
+        pa.field("reply", pa.string()),
     ]
 )
 

@@ -14,7 +14,9 @@ from ragstone.data.columns import FAILED, Cells
 from ragstone.engine.calls import Refused, absent_cells, call_columnar, call_plain
 from ragstone.engine.collecting import collect
 from ragstone.engine.ledger import Entry, Ledger
-from ragstone.engine.planning import MetricStep, Plan, Tool
+from ragstone.engine.planning import EvidenceStep, MetricStep, Plan, Tool
+from ragstone.engine.together import together
+from ragstone.engine.watching import Watch
 from ragstone.errors import Skip
 
 # A value may miss its bounds by what floating-point sums lose.
@@ -31,18 +33,43 @@ class BatchResult:
 
 
 async def evaluate_batch(
-    plan: Plan, batch: pa.RecordBatch, tools: Mapping[str, Tool], gate: asyncio.Semaphore
+    plan: Plan,
+    batch: pa.RecordBatch,
+    tools: Mapping[str, Tool],
+    gate: asyncio.Semaphore,
+    watch: Watch | None = None,
 ) -> BatchResult:
     """Make all evidence of the plan, then compute all metrics."""
     ledger = Ledger(batch)
     result = BatchResult(batch)
-    for step in plan.evidence:
-        for entry in await collect(step, ledger, tools, gate):
-            ledger.add(entry)
-            if not step.spec.transient:
-                result.evidence[entry.name] = entry
+    result.evidence = await collect_all(plan, ledger, tools, gate, watch or Watch(range(ledger.size)))
     result.cells = compute_metrics(plan, ledger)
     return result
+
+
+async def collect_all(
+    plan: Plan, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, watch: Watch
+) -> dict[str, Entry]:
+    """All evidence of the plan into the ledger; returns what is kept. Where something waits, each step waits only for what it needs."""
+    kept: dict[str, Entry] = {}
+    ready = {piece: asyncio.Event() for step in plan.evidence for piece in step.pieces}
+
+    async def make(step: EvidenceStep) -> None:
+        for need in step.needs:
+            if need in ready:
+                await ready[need].wait()
+        for entry in await collect(step, ledger, tools, gate, watch):
+            ledger.add(entry)
+            ready[entry.name].set()
+            if not step.spec.transient:
+                kept[entry.name] = entry
+
+    if plan.waits:
+        await together(make(step) for step in plan.evidence)
+    else:
+        for step in plan.evidence:
+            await make(step)
+    return kept
 
 
 def compute_metrics(plan: Plan, ledger: Ledger) -> dict[str, Cells]:

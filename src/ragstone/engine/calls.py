@@ -14,7 +14,10 @@ import numpy as np
 
 from ragstone.data.columns import FAILED, SKIPPED, Cells
 from ragstone.engine.ledger import Absence, Ledger
-from ragstone.errors import Skip
+from ragstone.engine.together import together
+from ragstone.engine.watching import Watch
+from ragstone.errors import Skip, StopRunError
+from ragstone.llm.failures import LLMError
 from ragstone.registry.specs import FunctionSpec
 
 _LONGEST_REASON = 300
@@ -35,9 +38,18 @@ class Outcome:
         self.absent = absent
 
 
-def call_plain(spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], check: Callable[[Any], Any]) -> Outcome:
-    """One row after the other; results are a list of what `check` made of the returned values."""
-    needs, rows, absent = _prepare(spec, ledger, extra)
+def call_plain(
+    spec: FunctionSpec,
+    ledger: Ledger,
+    extra: Mapping[str, Any],
+    check: Callable[[Any], Any],
+    todo: np.ndarray | None = None,
+) -> Outcome:
+    """One row after the other; results are a list of what `check` made of the returned values.
+
+    Only the rows in `todo`, where that is given.
+    """
+    needs, rows, absent = _prepare(spec, ledger, extra, todo)
     function = partial(spec.function, **extra)
     results: list[Any] = []
     for row, values in zip(rows.tolist(), _row_values(spec, needs, ledger, rows), strict=True):
@@ -49,16 +61,25 @@ def call_plain(spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], che
 
 
 async def call_async(
-    spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], check: Callable[[Any], Any], gate: asyncio.Semaphore
+    spec: FunctionSpec,
+    ledger: Ledger,
+    extra: Mapping[str, Any],
+    check: Callable[[Any], Any],
+    gate: asyncio.Semaphore,
+    watch: Watch,
+    todo: np.ndarray | None = None,
 ) -> Outcome:
     """All rows at once, as many at a time as the gate lets through; results as those of `call_plain`."""
-    needs, rows, absent = _prepare(spec, ledger, extra)
+    needs, rows, absent = _prepare(spec, ledger, extra, todo)
     function = partial(spec.function, **extra)
 
     async def one(row: int, values: Sequence[Any]) -> Any:
         async with gate:
             try:
-                return check(await function(**dict(zip(needs, values, strict=True))))
+                with watch.row(row, spec.name):
+                    return check(await function(**dict(zip(needs, values, strict=True))))
+            except StopRunError:
+                raise  # it is not this row's failure
             except asyncio.CancelledError as error:
                 task = asyncio.current_task()
                 if task is None or task.cancelling():
@@ -68,7 +89,7 @@ async def call_async(
                 absent[row] = explain(error)
 
     inputs = _row_values(spec, needs, ledger, rows)
-    answers = await asyncio.gather(*(one(row, values) for row, values in zip(rows.tolist(), inputs, strict=True)))
+    answers = await together(one(row, values) for row, values in zip(rows.tolist(), inputs, strict=True))
     results = [answer for row, answer in zip(rows.tolist(), answers, strict=True) if row not in absent]
     return Outcome(_without(rows, absent), results, absent)
 
@@ -79,12 +100,13 @@ def call_columnar(
     extra: Mapping[str, Any],
     check: Callable[[Any, int], Any],
     join: Callable[[Sequence[Any]], Any],
+    todo: np.ndarray | None = None,
 ) -> Outcome:
     """Whole columns at once. If that fails, row by row, so that only the guilty rows are lost.
 
     `check` turns what the function returned into a result for that many rows, `join` makes one result of many.
     """
-    needs, rows, absent = _prepare(spec, ledger, extra)
+    needs, rows, absent = _prepare(spec, ledger, extra, todo)
     function = partial(spec.function, **extra)
 
     def call(chosen: np.ndarray) -> Any:
@@ -120,7 +142,7 @@ def explain(error: BaseException) -> Absence:
         text = f"{text[:_LONGEST_REASON]}…"
     if isinstance(error, Skip):
         return Absence(SKIPPED, text or "the function gave no reason")
-    if isinstance(error, Refused):
+    if isinstance(error, Refused | LLMError):
         return Absence(FAILED, text)
     return Absence(FAILED, f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
@@ -134,10 +156,14 @@ def absent_cells(size: int, absent: Mapping[int, Absence]) -> Cells:
 
 
 def _prepare(
-    spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any]
+    spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], todo: np.ndarray | None
 ) -> tuple[list[str], np.ndarray, dict[int, Absence]]:
     needs = [need for need in spec.needs if need not in extra]
-    return needs, *ledger.common_rows(needs, spec.either)
+    rows, absent = ledger.common_rows(needs, spec.either)
+    if todo is not None:
+        rows = np.intersect1d(rows, todo, assume_unique=True)
+        absent = {row: absent[row] for row in todo.tolist() if row in absent}
+    return needs, rows, absent
 
 
 def _row_values(spec: FunctionSpec, needs: Sequence[str], ledger: Ledger, rows: np.ndarray) -> Any:

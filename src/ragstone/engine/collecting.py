@@ -15,30 +15,65 @@ from ragstone.data.columns import FAILED, SKIPPED, Column, Gaps, Rows
 from ragstone.engine.calls import Outcome, Refused, call_async, call_columnar, call_plain, explain
 from ragstone.engine.ledger import Absence, Entry, Ledger
 from ragstone.engine.planning import EvidenceStep, Tool
+from ragstone.engine.watching import Watch
+from ragstone.errors import Skip
 from ragstone.registry.specs import WANTED
 
 
 async def collect(
-    step: EvidenceStep, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore
+    step: EvidenceStep, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, watch: Watch
 ) -> list[Entry]:
-    """The pieces of evidence that the step is wanted for."""
-    spec = step.spec
+    """The pieces of evidence that the step is wanted for; what the data gives for a row is not made again."""
+    spec, todo = step.active, _todo(step, ledger)
     extra: dict[str, Any] = {need: tools[need] for need in spec.needs if need in tools and need not in ledger}
+    extra |= {need: None for need in step.spec.needs if need not in step.needs}
     if spec.wants_pieces:
         extra[WANTED] = frozenset(step.pieces)
     if spec.columnar:
-        outcome = call_columnar(spec, ledger, extra, partial(_check_columns, step), _join)
+        outcome = call_columnar(spec, ledger, extra, partial(_check_columns, step), _join, todo)
         columns: Mapping[str, Any] = outcome.results
     else:
         if spec.is_async:
-            outcome = await call_async(spec, ledger, extra, partial(_take_apart, step), gate)
+            outcome = await call_async(spec, ledger, extra, partial(_take_apart, step), gate, watch, todo)
         else:
-            outcome = call_plain(spec, ledger, extra, partial(_take_apart, step))
+            outcome = call_plain(spec, ledger, extra, partial(_take_apart, step), todo)
         columns = {piece: Rows([result[piece] for result in outcome.results]) for piece in step.pieces}
-    entries = [_entry(piece, outcome, columns.get(piece, Rows([]))) for piece in step.pieces]
+    entries = [
+        _with_given(_without_own_needs(step, _entry(piece, outcome, columns.get(piece, Rows([]))), ledger), ledger)
+        for piece in step.pieces
+    ]
     if spec.transient:
         return entries
     return [_hold_to_type(entry, spec.annotation_of(entry.name)) for entry in entries]
+
+
+def _todo(step: EvidenceStep, ledger: Ledger) -> np.ndarray | None:
+    """The rows for which the data does not give all pieces; None for all rows."""
+    if not any(piece in ledger for piece in step.pieces):
+        return None
+    given = np.all([ledger.has(piece) for piece in step.pieces], axis=0)
+    return np.flatnonzero(~given)
+
+
+def _without_own_needs(step: EvidenceStep, entry: Entry, ledger: Ledger) -> Entry:
+    """Without the rows that lack what only this piece needs, whatever was made of the other pieces."""
+    lost: dict[int, Absence] = {}
+    for need in step.spec.piece_needs.get(entry.name, ()):
+        for row, absence in ledger[need].absent.items():
+            lost.setdefault(row, absence)
+    return entry.without(lost)
+
+
+def _with_given(made: Entry, ledger: Ledger) -> Entry:
+    """Given beats computed."""
+    if made.name not in ledger:
+        return made
+    given = ledger[made.name]
+    values = dict(zip(made.rows.tolist(), made.column, strict=True))
+    values |= dict(zip(given.rows.tolist(), given.values_of(given.rows), strict=True))
+    rows = sorted(values)
+    absent = {row: absence for row, absence in made.absent.items() if row not in values}
+    return Entry(made.name, np.array(rows, dtype=np.int64), Rows([values[row] for row in rows]), absent)
 
 
 def _check_columns(step: EvidenceStep, value: Any, size: int) -> dict[str, Any]:
@@ -108,13 +143,9 @@ def _entry(piece: str, outcome: Outcome, column: Any) -> Entry:
         column = column.column
     if isinstance(column, Rows):
         nothing = f"no {piece.replace('_', ' ')}"
-        absent.update(
-            {
-                int(row): nothing
-                for row, value in zip(outcome.rows, column, strict=True)
-                if value is None and row not in absent
-            }
-        )
+        for row, value in zip(outcome.rows.tolist(), column, strict=True):
+            if value is None or isinstance(value, Skip):
+                absent.setdefault(row, str(value or nothing))
     entry = Entry(piece, outcome.rows, column, dict(outcome.absent))
     return entry.without({row: Absence(SKIPPED, reason) for row, reason in absent.items()})
 

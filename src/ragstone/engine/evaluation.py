@@ -14,16 +14,17 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib import metadata
-from typing import Any
+from typing import Any, Unpack
 
 from ragstone._version import __version__
 from ragstone.engine.execution import execute, run_to_end
-from ragstone.engine.finishing import finish_tables
+from ragstone.engine.finishing import call_totals, finish_tables
 from ragstone.engine.ingest import ingest
+from ragstone.engine.judging import Judging, JudgingOptions, Opened
 from ragstone.engine.planning import Plan, Tool, make_plan
 from ragstone.engine.profiling import Profile
 from ragstone.engine.progress import Progress, Report, silent
-from ragstone.errors import InterruptedRunError, StorageError, UsageError
+from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UsageError
 from ragstone.formats import Reader, open_reader
 from ragstone.registry import Metric, resolve_metrics
 from ragstone.storage.places import Place, open_place, read_json
@@ -38,9 +39,15 @@ class Request:
     """What a run was asked for, apart from the data."""
 
     metrics: Sequence[Metric]
-    tools: Mapping[str, Tool]
+    matcher: Matcher
+    judging: Judging
     name: str = ""
     concurrency: int = DEFAULT_CONCURRENCY
+
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """For planning: what can be used, and how it signs."""
+        return {"matcher": self.matcher, **self.judging.tools}
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """What must be equal for an interrupted run to be continued: what is computed, from what, in which parts."""
@@ -67,21 +74,21 @@ def evaluate(
     resume: bool = False,
     progress: Report = silent,
     note: Any = None,
+    **judging: Unpack[JudgingOptions],
 ) -> Run:
     """Evaluate what a RAG system retrieved and answered; returns the stored run.
 
     `data` is a path or URL (two for formats of two files), a list of dicts, or a pandas, polars, Arrow or Hugging Face
     table. `metrics` are metric strings or names of sets; all that the data allows and that take little time by default. `out` is the folder or
     `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
-    maps our field names to those of the data. `note` is called with each remark about the data.
+    maps our field names to those of the data. `note` is called with each remark about the data. A metric that needs a
+    model gets the one that is named: `judge="openai/gpt-4o-mini"`; `JudgingOptions` lists what else can be said about it.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, got {limit}")
-    chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["quick"]
-    tools: dict[str, Tool] = {"matcher": make_matcher(matcher) if isinstance(matcher, str) else matcher}
-    request = Request(resolve_metrics(chosen), tools, name, max(1, concurrency))
+    request = make_request(metrics, matcher, name, concurrency, judging)
     # Definition errors show before the data is read.
-    make_plan(request.metrics, (), tools)
+    make_plan(request.metrics, (), request.tools)
     reader = open_reader(data, format, columns, limit)
     if out is not None:
         return _evaluate(reader, request, open_place(out), resume, progress, note)
@@ -97,6 +104,20 @@ def evaluate(
     return run
 
 
+def make_request(
+    metrics: str | Sequence[str] | None,
+    matcher: str | Matcher,
+    name: str,
+    concurrency: int,
+    judging: JudgingOptions,
+) -> Request:
+    """What was asked for, checked."""
+    chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["quick"]
+    found = make_matcher(matcher) if isinstance(matcher, str) else matcher
+    concurrency = max(1, concurrency)
+    return Request(resolve_metrics(chosen), found, Judging(judging, concurrency), name, concurrency)
+
+
 def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Any) -> Run:
     folder = RunFolder.create(root)
     try:
@@ -110,19 +131,25 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
     for remark in reader.report.notes:
         if note:
             note(remark)
-    plan = make_plan(request.metrics, profile.present, request.tools)
+    plan = make_plan(request.metrics, profile.present, request.tools, partial=profile.partial)
     identity = request.identity(profile, plan)
     if resume:
         folder = _continue_or_start(folder, root, identity, note)
     try:
         _compute(folder, plan, request, profile, identity, progress)
     except KeyboardInterrupt:
-        done = len(folder.finished_parts())
-        raise InterruptedRunError(
-            f"stopped; {done} finished part{'s are' if done != 1 else ' is'} kept in {folder.place}.\n"
-            "Repeat the command with --resume to go on from there."
-        ) from None
+        raise InterruptedRunError(f"stopped; {_what_is_kept(folder)}") from None
+    except StopRunError as error:
+        raise StopRunError(f"{error}\n{_what_is_kept(folder)}") from error
     return Run(folder)
+
+
+def _what_is_kept(folder: RunFolder) -> str:
+    done = len(folder.finished_parts())
+    return (
+        f"{done} finished part{'s are' if done != 1 else ' is'} kept in {folder.place}.\n"
+        "Repeat the command with --resume to go on from there."
+    )
 
 
 def _compute(
@@ -133,12 +160,21 @@ def _compute(
         folder.plan.write_bytes(_json({**identity, "created_at": _now()}))
     created = read_json(folder.plan)["created_at"]
     with folder.owned():
-        parts = run_to_end(execute(plan, folder, request.tools, request.concurrency, progress), plan.waits)
+        opened = request.judging.open(replies=folder.replies)
+        parts = run_to_end(_execute_and_close(plan, folder, request, opened, progress), plan.waits)
         progress(Progress("finishing", profile.rows, profile.rows))
         finish_tables(plan, folder, parts, profile.rows)
+        prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
         seconds = round(time.perf_counter() - started, 3)
-        folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, seconds)))
+        folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, seconds, prompts)))
         folder.remove_scaffold()
+
+
+async def _execute_and_close(plan: Plan, folder: RunFolder, request: Request, opened: Opened, progress: Report) -> int:
+    try:
+        return await execute(plan, folder, {**request.tools, **opened.tools}, request.concurrency, progress)
+    finally:
+        await opened.close()
 
 
 def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], note: Any) -> RunFolder:
@@ -156,7 +192,13 @@ def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], 
 
 
 def _manifest(
-    folder: RunFolder, plan: Plan, request: Request, profile: Profile, created: str, seconds: float
+    folder: RunFolder,
+    plan: Plan,
+    request: Request,
+    profile: Profile,
+    created: str,
+    seconds: float,
+    prompts: Mapping[str, Any],
 ) -> dict[str, Any]:
     return {
         "layout": LAYOUT,
@@ -181,15 +223,15 @@ def _manifest(
         "skipped": dict(plan.skipped),
         "evidence": [name for name, _ in plan.stored_evidence()],
         "tools": {name: tool.signature for name, tool in request.tools.items()},
-        "judge": None,
-        "prompts": {},
+        "judge": request.judging.describe() or None,
+        "prompts": dict(prompts),
         "versions": {
             "ragstone": __version__,
             "python": platform.python_version(),
             **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
         },
         "code": _code_revision(),
-        "totals": {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "seconds": seconds},
+        "totals": {**call_totals(folder), "seconds": seconds},
     }
 
 

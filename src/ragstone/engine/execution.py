@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ragstone.engine.batches import evaluate_batch
+from ragstone.engine.batches import BatchResult, evaluate_batch
 from ragstone.engine.planning import Plan, Tool
-from ragstone.engine.progress import Progress, Report
-from ragstone.engine.tables import evidence_tables, scores_table
+from ragstone.engine.progress import Meter, Report
+from ragstone.engine.tables import calls_table, evidence_tables, scores_table
+from ragstone.engine.together import together
+from ragstone.engine.watching import Watch
 from ragstone.storage.places import storage_errors
-from ragstone.storage.runs import RunFolder, write_table
+from ragstone.storage.runs import PartFolder, RunFolder, write_table
 
 # Rows in a part when a model is asked: what an interruption may cost.
 WAITING_PART_ROWS = 100
+PARTS_IN_FLIGHT = 4
 Result = TypeVar("Result")
 
 
@@ -33,29 +36,44 @@ class Part(NamedTuple):
 
 async def execute(plan: Plan, folder: RunFolder, tools: Mapping[str, Tool], concurrency: int, progress: Report) -> int:
     """Compute the parts that are not there yet; returns how many there are in all."""
-    gate = asyncio.Semaphore(concurrency)
     with folder.samples.open_input() as stream:
         samples = _open_samples(folder, stream)
         parts = list(_cut(samples, plan))
         finished = folder.finished_parts()
-        total = samples.metadata.num_rows
-        done = sum(part.rows for part in parts if part.number in finished)
-        progress(Progress("evaluating", done, total))
-        group, table = -1, pa.table({})
-        for part in parts:
-            if part.number in finished:
-                continue
-            if part.group != group:
-                group, table = part.group, _read_group(folder, samples, part.group)
-            batch = _single_batch(table.slice(part.start, part.rows))
-            result = await evaluate_batch(plan, batch, tools, gate)
-            home = folder.part(part.number)
-            for name, evidence in evidence_tables(plan, result).items():
-                write_table(home.evidence(name), evidence)
-            write_table(home.scores, scores_table(plan, result))
-            done += part.rows
-            progress(Progress("evaluating", done, total))
+        meter = Meter(plan, samples.metadata.num_rows, progress)
+        meter.add_rows(sum(part.rows for part in parts if part.number in finished))
+        left = _batches(folder, samples, [part for part in parts if part.number not in finished])
+        gate = asyncio.Semaphore(concurrency)
+
+        async def work() -> None:
+            for part, batch in left:
+                watch = Watch(batch.column("id").to_pylist() if plan.waits else (), meter.tick)
+                result = await evaluate_batch(plan, batch, tools, gate, watch)
+                _store(plan, folder.part(part.number), result, watch)
+                meter.add_rows(part.rows)
+
+        # While one part waits for its last rows, the next one keeps the model busy.
+        await (together(work() for _ in range(PARTS_IN_FLIGHT)) if plan.waits else work())
     return len(parts)
+
+
+def _batches(
+    folder: RunFolder, samples: pq.ParquetFile, parts: Sequence[Part]
+) -> Iterator[tuple[Part, pa.RecordBatch]]:
+    group, table = -1, pa.table({})
+    for part in parts:
+        if part.group != group:
+            group, table = part.group, _read_group(folder, samples, part.group)
+        yield part, _single_batch(table.slice(part.start, part.rows))
+
+
+def _store(plan: Plan, home: PartFolder, result: BatchResult, watch: Watch) -> None:
+    """The scores last: where they are, the part is finished."""
+    for name, evidence in evidence_tables(plan, result).items():
+        write_table(home.evidence(name), evidence)
+    if plan.waits:
+        write_table(home.calls, calls_table(watch.calls))
+    write_table(home.scores, scores_table(plan, result))
 
 
 def _open_samples(folder: RunFolder, stream: pa.NativeFile) -> pq.ParquetFile:

@@ -41,13 +41,22 @@ def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summa
         _join(places, folder.evidence(name), evidence_schema(arrow_type(annotation)))
     columns = {step.name: _Column() for step in plan.metrics}
     _join([folder.part(number).scores for number in range(parts)], folder.scores, SCORES, columns)
-    write_table(folder.calls, CALLS.empty_table())
+    _join([folder.part(number).calls for number in range(parts if plan.waits else 0)], folder.calls, CALLS)
     summary = Summary(
         [_summarise(step, columns[step.name], folder) for step in plan.metrics]
         + [SummaryRow(name, ALL, None, None, None, 0, rows, 0, reason) for name, reason in plan.skipped.items()]
     )
     write_table(folder.summary, summary.to_arrow())
     return summary
+
+
+def call_totals(folder: RunFolder) -> dict[str, Any]:
+    """What the calls of a run came to; a reply from the cache costs nothing, and a price that is not known is no 0."""
+    calls = read_table(folder.calls, ["cached", "input_tokens", "output_tokens", "cost_usd"])
+    made = calls.filter(pc.invert(calls["cached"]))
+    tokens = {name: pc.sum(made[name]).as_py() or 0 for name in ("input_tokens", "output_tokens")}
+    cost = None if made["cost_usd"].null_count else pc.sum(made["cost_usd"]).as_py() or 0.0
+    return {"calls": made.num_rows, "cached_calls": calls.num_rows - made.num_rows, **tokens, "cost_usd": cost}
 
 
 def _join(places: Sequence[Place], target: Place, schema: pa.Schema, columns: dict[str, _Column] | None = None) -> None:

@@ -89,7 +89,7 @@ class Ledger:
                 absent.setdefault(row, absence)
         if either:
             nothing = Absence(SKIPPED, " and ".join(f"no {need.replace('_', ' ')}" for need in either))
-            for row in np.flatnonzero(~np.any([self._has(need) for need in either], axis=0)).tolist():
+            for row in np.flatnonzero(~np.any([self.has(need) for need in either], axis=0)).tolist():
                 absent.setdefault(row, nothing)
         if not absent:
             return np.arange(self.size), absent
@@ -99,19 +99,19 @@ class Ledger:
 
     def some_of(self, name: str, rows: np.ndarray) -> Sparse | None:
         """What these rows have of a column that not all have; None if none does."""
-        places = np.flatnonzero(self._has(name)[rows])
+        places = np.flatnonzero(self.has(name)[rows])
         return Sparse(self[name].column_of(rows[places]), places) if len(places) else None
 
     def values_or_none(self, name: str, rows: np.ndarray) -> Sequence[Any]:
         """The Python values for these rows, None where there is none."""
         values: list[Any] = [None] * len(rows)
-        places = np.flatnonzero(self._has(name)[rows])
+        places = np.flatnonzero(self.has(name)[rows])
         if len(places):
             for place, value in zip(places.tolist(), self[name].values_of(rows[places]), strict=True):
                 values[place] = value
         return values
 
-    def _has(self, name: str) -> np.ndarray:
+    def has(self, name: str) -> np.ndarray:
         """Which rows have a value, as booleans."""
         there = np.zeros(self.size, dtype=bool)
         if name in self:

@@ -24,6 +24,11 @@ class Profile:
     rows: int
     present: dict[str, int]
 
+    @property
+    def partial(self) -> list[str]:
+        """The fields that some rows have and others do not."""
+        return [name for name, count in self.present.items() if count < self.rows]
+
 
 class Profiler:
     """Looks at the batches of a reader as they pass."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 import pyarrow as pa
 
 from ragstone.data.codec import canonical_json
 from ragstone.data.columns import OK, STATUSES, Cells
-from ragstone.data.schema import SCORES, evidence_schema
+from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.engine.batches import BatchResult
 from ragstone.engine.ledger import Entry
 from ragstone.engine.planning import EvidenceStep, Plan
+from ragstone.llm.recording import Call
 
 
 def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
@@ -48,6 +50,11 @@ def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
         for piece in step.pieces:
             tables[piece] = _evidence_table(step, result.evidence[piece], result.batch.column("id"), inputs)
     return tables
+
+
+def calls_table(calls: Sequence[Call]) -> pa.Table:
+    """Every call that was made for a batch, in the order in which they ended."""
+    return pa.Table.from_pylist([asdict(call) for call in calls], schema=CALLS)
 
 
 def _evidence_table(step: EvidenceStep, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:

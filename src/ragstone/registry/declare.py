@@ -88,10 +88,11 @@ def evidence(function: Function, /) -> Function: ...
 @overload
 def evidence(
     *,
-    yields: Sequence[str] = (),
+    yields: Sequence[str] | Mapping[str, Sequence[str]] = (),
     columnar: bool = False,
     transient: bool = False,
     either: Sequence[str] = (),
+    prompts: Sequence[str] = (),
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Callable[[Function], Function]: ...
@@ -99,17 +100,20 @@ def evidence(
     function: Function | None = None,
     /,
     *,
-    yields: Sequence[str] = (),
+    yields: Sequence[str] | Mapping[str, Sequence[str]] = (),
     columnar: bool = False,
     transient: bool = False,
     either: Sequence[str] = (),
+    prompts: Sequence[str] = (),
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Function | Callable[[Function], Function]:
     """Register a function that derives evidence; its name is the name that others ask for.
 
     With `yields` one call makes several pieces and returns a mapping of them; a parameter called `wanted` is
-    given the set of pieces that somebody needs. Transient evidence (tokens, say) is cheap and is not stored.
+    given the set of pieces that somebody needs. Where only some pieces need something, `yields` maps each piece to
+    what it needs beyond the rest; the function gets None for what a row lacks or nobody asked for, and returns None for that piece.
+    Transient evidence (tokens, say) is cheap and is not stored. `prompts` names the prompt files that a model is asked with.
     Of the needs named in `either` a row must have one: the function gets None for what is not there, a columnar one
     gets `Sparse` columns, or None for what no row has.
     What else decides the values (a library's version) is what `signature` returns; scores carry it.
@@ -126,8 +130,13 @@ def evidence(
                 f"{name}: evidence has no parameters, so '{parameters[0].name}' cannot have a default; "
                 "what is chosen once for a run is a tool, what belongs to one number is a parameter of the metric"
             )
-        if strangers := [need for need in either if need not in needs]:
-            raise DefinitionError(f"{name}: '{strangers[0]}' stands in `either`, but it is no argument")
+        piece_needs = {piece: tuple(own) for piece, own in yields.items()} if isinstance(yields, Mapping) else {}
+        own_needs = [need for own in piece_needs.values() for need in own]
+        for where, named in (("either", either), ("yields", own_needs)):
+            if strangers := [need for need in named if need not in needs]:
+                raise DefinitionError(f"{name}: '{strangers[0]}' stands in `{where}`, but it is no argument")
+        if either and own_needs:
+            raise DefinitionError(f"{name}: it has both `either` and needs of single pieces; make it two functions")
         CATALOGUE.add_evidence(
             EvidenceSpec(
                 name=name,
@@ -141,6 +150,8 @@ def evidence(
                 wants_pieces=wants_pieces,
                 signature=signature,
                 either=tuple(either),
+                piece_needs=piece_needs,
+                prompts=tuple(prompts),
             )
         )
         return function

@@ -7,7 +7,7 @@ import math
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -103,11 +103,21 @@ class EvidenceSpec(FunctionSpec):
     wants_pieces: bool
     # What else decides the values (a library's version, its settings); asked when a run is planned, not at import.
     signature: Callable[[], str] | None = None
+    # Needs that only one piece has: whoever wants the others goes without them.
+    piece_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # The prompt files that it asks a model with; their hashes go into the signature.
+    prompts: tuple[str, ...] = ()
 
     @property
     def stamp(self) -> str:
         """Its part of the signature of every score that rests on it."""
         return f"{self.name}/{self.version}" + (f"({self.signature()})" if self.signature else "")
+
+    def needs_of(self, pieces: Iterable[str]) -> tuple[str, ...]:
+        """What must be there to make these pieces."""
+        own = {need for needs in self.piece_needs.values() for need in needs}
+        wanted = {need for piece in pieces for need in self.piece_needs.get(piece, ())}
+        return tuple(need for need in self.needs if need not in own or need in wanted)
 
     def annotation_of(self, piece: str) -> Any:
         """The Python type of one piece, from the return annotation; for several pieces a TypedDict-like mapping."""

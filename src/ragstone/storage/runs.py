@@ -53,6 +53,11 @@ class RunFolder:
         """The name of the folder."""
         return self.place.name
 
+    @property
+    def replies(self) -> str | None:
+        """A local folder for the replies of this run's models, so that a resumed run asks nothing twice; None elsewhere."""
+        return (self.place / "replies").path if self.place.is_local else None
+
     def evidence(self, name: str) -> Place:
         """The table of one kind of evidence."""
         return self.place / "evidence" / f"{name}.parquet"
@@ -69,6 +74,7 @@ class RunFolder:
     def remove_scaffold(self) -> None:
         """Remove what was only needed until the run is finished."""
         self._parts.remove_folder()
+        (self.place / "replies").remove_folder()
         self.plan.remove()
 
     def discard(self) -> None:
@@ -103,6 +109,7 @@ class PartFolder:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.scores = place / "scores.parquet"
+        self.calls = place / "calls.parquet"
 
     def evidence(self, name: str) -> Place:
         """The part's share of one kind of evidence."""
@@ -144,6 +151,11 @@ class Run:
     def scores(self) -> pa.Table:
         """All cells, long: sample_id, metric, value, status, reason, signature."""
         return read_table(self.folder.scores)
+
+    @cached_property
+    def calls(self) -> pa.Table:
+        """Every call of a model: for which sample and evidence, tokens, money, time, and the reply."""
+        return read_table(self.folder.calls)
 
     def evidence(self, name: str) -> pa.Table:
         """One kind of evidence: sample_id, value, status, reason, inputs, signature."""

@@ -1,0 +1,146 @@
+"""From what the user names (a judge, an extractor, a checker, an embedder) to the tools that evidence functions ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
+
+from ragstone.engine.planning import Tool
+from ragstone.errors import UsageError
+from ragstone.llm.base import LLM
+
+if TYPE_CHECKING:
+    from ragstone.llm.gateway import Gateway
+    from ragstone.llm.prompts import PromptBook
+
+# A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
+Model = str | Callable[..., Any] | LLM
+_ROLES = ("judge", "extractor", "checker")
+
+
+class JudgingOptions(TypedDict, total=False):
+    """How models are asked, where metrics need one. No model is asked unless one is named."""
+
+    # The model that is asked whatever a metric needs; the other two take over the claims and their verdicts.
+    judge: Model | None
+    extractor: Model | None
+    checker: Model | None
+    embedder: Any
+    # The address of an OpenAI-compatible server, in place of the provider's own.
+    base_url: str | None
+    # "sentences" or "triplets".
+    claims: str
+    # How many claims and chunks are asked about in one call.
+    claims_per_call: int
+    chunks_per_call: int
+    # How often each verdict on the chunks is asked for; the majority counts.
+    repeats: int
+    # A folder with prompts that take the place of ours.
+    prompts: str | os.PathLike[str] | None
+    # "5usd": no call is made that could exceed it.
+    budget: str | float | None
+    timeout_s: float
+    deadline_s: float | None
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    # False: replies of earlier runs are not used.
+    cache: bool
+
+
+class Judging:
+    """The models of one run: who does what, and everything that they share."""
+
+    def __init__(self, options: JudgingOptions, concurrency: int) -> None:
+        if unknown := sorted(set(options) - set(get_type_hints(JudgingOptions))):
+            raise TypeError(f"evaluate() got an unexpected keyword argument '{unknown[0]}'")
+        self._options = options
+        self._concurrency = concurrency
+        for name in ("repeats", "claims_per_call", "chunks_per_call"):
+            if (value := options.get(name)) is not None and (not isinstance(value, int) or value < 1):
+                raise UsageError(f"{name} must be 1 or more, got {value!r}")
+        # For the signatures, and so that a wrong name shows before the data is read. Nothing is opened.
+        self.tools = self.open().tools if self.asks else {}
+
+    @property
+    def asks(self) -> bool:
+        """Whether any model was named."""
+        return any(self._options.get(role) is not None for role in (*_ROLES, "embedder"))
+
+    def open(self, replies: str | None = None, quoting: bool = False) -> Opened:
+        """Tools that can be used in one event loop.
+
+        `replies` is a folder for this run's replies, used when those of earlier runs are not wanted.
+        """
+        if not self.asks:
+            return Opened({}, None, None)
+        from ragstone.llm.gateway import Gateway  # noqa: PLC0415  (only who asks a model needs it)
+        from ragstone.llm.prompts import PromptBook  # noqa: PLC0415
+
+        gateway = Gateway(self._settings(replies), quoting=quoting)
+        prompts = PromptBook(self._options.get("prompts"))
+        return Opened(dict(self._make_tools(gateway, prompts)), gateway, prompts)
+
+    def describe(self) -> dict[str, str]:
+        """Who is asked for what, for the manifest of a run."""
+        return {name: tool.signature for name, tool in self.tools.items()}
+
+    def _settings(self, replies: str | None) -> Any:
+        from ragstone.llm.budget import parse_budget  # noqa: PLC0415
+        from ragstone.llm.cache import Cache, default_folder  # noqa: PLC0415
+        from ragstone.llm.gateway import GatewaySettings  # noqa: PLC0415
+
+        options = self._options
+        folder = default_folder() if options.get("cache", True) else replies
+        budget = options.get("budget")
+        return GatewaySettings(
+            concurrency=self._concurrency,
+            timeout_s=options.get("timeout_s", 120.0),
+            deadline_s=options.get("deadline_s"),
+            requests_per_minute=options.get("requests_per_minute"),
+            tokens_per_minute=options.get("tokens_per_minute"),
+            cache=Cache(folder) if folder else None,
+            budget=None if budget is None else parse_budget(budget),
+            base_url=options.get("base_url"),
+        )
+
+    def _make_tools(self, gateway: Gateway, prompts: PromptBook) -> Iterable[tuple[str, Tool]]:
+        from ragstone.evidence.checkers import JudgeChecker  # noqa: PLC0415
+        from ragstone.evidence.extractors import JudgeExtractor  # noqa: PLC0415
+        from ragstone.llm.judge import Judge  # noqa: PLC0415
+
+        options = self._options
+        named = {role: options.get(role) or options.get("judge") for role in _ROLES}
+        judges = {role: Judge(gateway.open_llm(model), prompts) for role, model in named.items() if model is not None}
+        if judge := judges.get("judge"):
+            yield "judge", judge
+        if extractor := judges.get("extractor"):
+            yield "extractor", JudgeExtractor(extractor, options.get("claims", "sentences"))
+        if checker := judges.get("checker"):
+            sizes = {
+                name: options[name] for name in ("repeats", "claims_per_call", "chunks_per_call") if name in options
+            }  # type: ignore[literal-required]
+            yield "checker", JudgeChecker(checker, **sizes)
+        if (embedder := options.get("embedder")) is not None:
+            yield "embedder", gateway.open_embedder(embedder) if isinstance(embedder, str) else embedder
+
+
+class Opened:
+    """Tools, and what must be closed when they are no longer used."""
+
+    def __init__(self, tools: Mapping[str, Tool], gateway: Gateway | None, prompts: PromptBook | None) -> None:
+        self.tools = tools
+        self._gateway = gateway
+        self._prompts = prompts
+
+    def prompts(self, names: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Hash and text of the prompts that were asked with."""
+        if self._prompts is None:
+            return {}
+        found = {name: self._prompts.get(name) for name in sorted(set(names))}
+        return {name: {"hash": prompt.hash, "text": prompt.text} for name, prompt in found.items()}
+
+    async def close(self) -> None:
+        """Give connections back."""
+        if self._gateway:
+            await self._gateway.close()
