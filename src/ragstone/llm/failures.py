@@ -2,7 +2,9 @@
 
 LLMError
 ├── LLMRefusedError        the server will not answer this request (400, content filter): no use to repeat it
+│   └── UnsupportedFormatError  it cannot hold its reply to a JSON schema, or to JSON: ask for less
 ├── LLMBusyError           429, 5xx, timeouts, broken connections: worth another try
+│   └── LLMUnreachableError     nothing has ever answered at the address
 ├── LLMReplyError          the reply is not what was asked for; carries the raw text
 └── LLMStoppedError        budget or deadline is used up: no further call is made
 LLMAccessError (a StopRunError)  key, model name or address are wrong: every other call would fail too
@@ -14,20 +16,33 @@ from ragstone.errors import StopRunError
 
 
 class LLMError(Exception):
-    """A call gave no usable reply; the text says why."""
+    """A call gave no usable reply; the text says why. `attempts` counts the requests that were sent for it."""
+
+    attempts = 1
 
 
 class LLMRefusedError(LLMError):
     """The server will not answer this request, however often it is asked."""
 
 
+class UnsupportedFormatError(LLMRefusedError):
+    """The server cannot give replies in the format that was asked for."""
+
+
 class LLMBusyError(LLMError):
     """The server did not answer now; it may later. `slow_down` says that it asked for fewer requests."""
 
-    def __init__(self, message: str, retry_after_s: float | None = None, slow_down: bool = False) -> None:
+    def __init__(
+        self, message: str, retry_after_s: float | None = None, slow_down: bool = False, timed_out: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.slow_down = slow_down
+        self.timed_out = timed_out
+
+
+class LLMUnreachableError(LLMBusyError):
+    """Nothing has ever answered at the address, so that after a few tries the address is taken to be wrong."""
 
 
 class LLMReplyError(LLMError):
@@ -44,3 +59,5 @@ class LLMStoppedError(LLMError):
 
 class LLMAccessError(StopRunError):
     """Key, model name or address are wrong, so that every other call would fail too."""
+
+    attempts = 1

@@ -1,0 +1,134 @@
+"""Replies on disk, addressed by everything that can change them: asking the same again costs nothing.
+
+One small JSON file a reply, written under a temporary name and renamed, so that several processes can share a folder.
+What cannot be read is a miss; what cannot be written is not kept. Neither fails a run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragstone.errors import StorageError
+
+VARIABLE = "RAGSTONE_CACHE"
+_SUFFIX = ".json"
+# A change of what is stored makes all older entries misses.
+_VERSION = 1
+
+
+class CacheSize(NamedTuple):
+    """What a cache holds."""
+
+    entries: int
+    size_bytes: int
+
+
+def default_folder() -> Path:
+    """Where replies are kept: RAGSTONE_CACHE, else the place that the platform has for such things."""
+    if chosen := os.environ.get(VARIABLE):
+        return Path(chosen).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "ragstone" / "replies"
+
+
+def make_key(parts: Any) -> str:
+    """The address of what is described by some JSON: the same for the same content, whatever the order of its keys."""
+    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.blake2b(canonical.encode(), digest_size=20).hexdigest()
+
+
+class Cache:
+    """A folder of replies."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
+        self.folder = Path(folder) if folder is not None else default_folder()
+        # Why nothing is kept any more, if so; for a note at the end of a run.
+        self.problem: str | None = None
+        self._known: set[Path] = set()
+
+    def __repr__(self) -> str:
+        return f"Cache({str(self.folder)!r})"
+
+    def read(self, key: str) -> Any:
+        """What was stored under a key, or None; a broken or foreign file is as good as none."""
+        try:
+            content = self._path(key).read_bytes()
+            entry = json.loads(content)
+            if entry["version"] == _VERSION and entry["key"] == key and entry["checksum"] == _checksum(entry["value"]):
+                return entry["value"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        return None
+
+    def write(self, key: str, value: Any) -> None:
+        """Store a value; if that fails, say why in `problem` and go on."""
+        entry = {"version": _VERSION, "key": key, "checksum": _checksum(value), "value": value}
+        path = self._path(key)
+        temporary = f"{path}.{os.getpid()}.{id(entry):x}.tmp"
+        try:
+            if path.parent not in self._known:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._known.add(path.parent)
+            # Not flushed to the disk: a reply lost in a power cut is only asked for again.
+            with open(temporary, "w", encoding="utf-8") as stream:
+                json.dump(entry, stream, separators=(",", ":"))
+            os.replace(temporary, path)
+        except OSError as error:
+            self._known.discard(path.parent)
+            self.problem = f"replies are not kept in {self.folder}: {error.strerror or type(error).__name__}"
+            with suppress(OSError):
+                os.remove(temporary)
+
+    def size(self) -> CacheSize:
+        """How many entries there are and how much room they take."""
+        entries = total = 0
+        for path in self._files():
+            with suppress(OSError):
+                total += path.stat().st_size
+                entries += path.suffix == _SUFFIX
+        return CacheSize(entries, total)
+
+    def clear(self) -> CacheSize:
+        """Remove all entries, and nothing else that may lie in the folder; returns what was removed."""
+        size = self.size()
+        try:
+            for path in self._files():
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot clear {self.folder}: {error.strerror}") from None
+        for folder in self._folders():
+            with suppress(OSError):
+                folder.rmdir()
+        self._known.clear()
+        return size
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key[2:]}{_SUFFIX}"
+
+    def _folders(self) -> list[Path]:
+        try:
+            return [path for path in self.folder.iterdir() if len(path.name) == 2 and path.is_dir()]
+        except OSError:
+            return []
+
+    def _files(self) -> Iterator[Path]:
+        """Entries, and what a killed process has left half-written."""
+        for folder in self._folders():
+            with suppress(OSError):
+                yield from (path for path in folder.iterdir() if path.suffix in (_SUFFIX, ".tmp"))
+
+
+def _checksum(value: Any) -> str:
+    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,123 @@
+"""A model that answers from the cache, and joins equal requests that are under way at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import asdict, replace
+from typing import Any
+
+from ragstone.llm.base import LLM, Reply, Request
+from ragstone.llm.cache import Cache, make_key
+
+
+class Cached:
+    """A model in front of which lies a cache. Only replies are kept, never errors."""
+
+    def __init__(self, llm: LLM, cache: Cache, address: str = "", read_only: bool = False) -> None:
+        self._llm = llm
+        self._cache = cache
+        # The same name at another address may be another model.
+        self._address = address
+        # A quote must not store its guesses; it remembers them, because a real run would have the second one for free.
+        self._quoted: dict[str, Reply] | None = {} if read_only else None
+        self._flying: dict[str, asyncio.Future[Reply]] = {}
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._llm.name
+
+    @property
+    def signature(self) -> str:
+        """The model's signature."""
+        return self._llm.signature
+
+    async def complete(self, request: Request) -> Reply:
+        """The stored reply, the reply to an equal request under way, or the model's own."""
+        key = self.key(request)
+        while (flight := self._flying.get(key)) is not None:
+            # The one who asks first may be cancelled; then the next one asks.
+            await asyncio.wait([flight])
+            if not flight.cancelled():
+                return _as_cached(flight.result())
+        started = time.perf_counter()
+        stored = self._read(key)
+        if stored is not None:
+            return replace(stored, latency_s=time.perf_counter() - started)
+        return await self._ask(key, request)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._llm.close()
+
+    def key(self, request: Request) -> str:
+        """The address of a request's reply."""
+        return make_key(
+            {
+                "kind": "chat",
+                "model": self._llm.signature,
+                "address": self._address,
+                "messages": [[message.role, message.content] for message in request.messages],
+                "format": request.reply_format,
+                "schema": request.schema,
+                "temperature": request.temperature,
+                "max_tokens": request.max_tokens,
+                "repeat": request.repeat,
+                "logprobs": request.logprobs,
+            }
+        )
+
+    async def _ask(self, key: str, request: Request) -> Reply:
+        flight: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._flying[key] = flight
+        try:
+            reply = await self._llm.complete(request)
+        except Exception as error:
+            flight.set_exception(error)
+            flight.exception()  # nobody need be waiting for it
+            raise
+        except BaseException:
+            flight.cancel()
+            raise
+        finally:
+            del self._flying[key]
+        flight.set_result(reply)
+        if self._quoted is None:
+            self._cache.write(key, _as_json(reply))
+        else:
+            self._quoted[key] = _as_cached(reply)
+        return reply
+
+    def _read(self, key: str) -> Reply | None:
+        if self._quoted is not None and (quoted := self._quoted.get(key)) is not None:
+            return quoted
+        return _from_json(self._cache.read(key))
+
+
+def _as_cached(reply: Reply) -> Reply:
+    return replace(reply, cached=True, cost_usd=0.0, attempts=0)
+
+
+def _as_json(reply: Reply) -> dict[str, Any]:
+    stored = asdict(reply)
+    for name in ("cached", "attempts", "cost_usd", "latency_s"):
+        del stored[name]
+    return stored
+
+
+def _from_json(stored: Any) -> Reply | None:
+    """A reply from what was stored; what does not look like one is a miss."""
+    try:
+        logprobs = stored["logprobs"]
+        reply = Reply(
+            text=stored["text"],
+            model=stored["model"],
+            input_tokens=stored["input_tokens"],
+            output_tokens=stored["output_tokens"],
+            finish_reason=stored["finish_reason"],
+            logprobs=None if logprobs is None else tuple((token, value) for token, value in logprobs),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+    return _as_cached(reply) if isinstance(reply.text, str) else None
