@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ragstone._version import __version__
+from ragstone.cli.cache import cache
 from ragstone.cli.convert import convert
 from ragstone.cli.demo import demo
 from ragstone.cli.doctor import doctor
@@ -42,5 +43,5 @@ def _root(
     pass
 
 
-for command in (demo, run, metrics, convert, validate, trec, ragchecker, doctor):
+for command in (demo, run, metrics, convert, validate, trec, ragchecker, cache, doctor):
     app.command()(command)

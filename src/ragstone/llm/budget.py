@@ -25,14 +25,6 @@ _LONGEST_MARGIN = 1.25
 _INPUT_MARGIN = 1.3
 
 
-def parse_budget(text: str) -> float:
-    """US dollars from `5usd`, `5 USD`, `$5` or `0.5`."""
-    found = _AMOUNT.fullmatch(text.strip())
-    if not found or not math.isfinite(float(found[1])) or float(found[1]) <= 0:
-        raise UsageError(f"'{text}' is no budget. Write an amount of US dollars, such as 5usd or 0.50usd.")
-    return float(found[1])
-
-
 class Budget:
     """An amount of money that is never exceeded: spent, set aside for calls under way, and the rest."""
 
@@ -74,6 +66,15 @@ class Budget:
             f"the budget of {self.limit_usd:g} usd is spent: {self.spent_usd:.4f} usd so far, "
             "and the next call could exceed it. Run again with a larger --budget and --resume."
         )
+
+
+def parse_budget(given: str | float) -> Budget:
+    """A budget of US dollars from `5usd`, `5 USD`, `$5`, `0.5` or a number."""
+    found = _AMOUNT.fullmatch(given.strip()) if isinstance(given, str) else None
+    amount = float(found[1] if found else given if isinstance(given, int | float) else 0)
+    if not 0 < amount < math.inf:
+        raise UsageError(f"'{given}' is no budget. Write an amount of US dollars, such as 5usd or 0.50usd.")
+    return Budget(amount)
 
 
 class Deadline:

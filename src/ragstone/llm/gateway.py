@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ragstone.errors import UsageError
 from ragstone.http.client import HttpClient
@@ -11,11 +13,14 @@ from ragstone.llm.budget import Budget, Budgeted, Deadline, price_for
 from ragstone.llm.cache import Cache
 from ragstone.llm.caching import Cached
 from ragstone.llm.limits import Limited, Limiter
-from ragstone.llm.models import Model, open_model
+from ragstone.llm.models import Model, find_embedding_endpoint, open_model
 from ragstone.llm.prices import Prices, load_prices
 from ragstone.llm.quoting import Quoting
 from ragstone.llm.recording import Recorded
 from ragstone.llm.retrying import Patience, Retrying
+
+if TYPE_CHECKING:
+    from ragstone.llm.embeddings import Embedder
 
 
 @dataclass(frozen=True)
@@ -57,28 +62,51 @@ class Gateway:
         self._client = HttpClient(settings.concurrency)
         self._limiter = Limiter(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
         self._deadline = Deadline(settings.deadline_s)
-        self._opened: list[LLM] = []
+        self._llms: dict[str | int, LLM] = {}
+        self._embedders: list[Embedder] = []
 
     def open_llm(self, model: Model) -> LLM:
-        """A model with cache, budget, retries, limits and recording around it."""
+        """A model with cache, budget, retries, limits and recording around it; the same one for the same model."""
+        key = model if isinstance(model, str) else id(model)
+        if key not in self._llms:
+            self._llms[key] = self._open(model)
+        return self._llms[key]
+
+    def open_embedder(self, name: str) -> Embedder:
+        """A model of embeddings with the same around it."""
+        from ragstone.llm.embeddings import BatchedEmbedder  # noqa: PLC0415  (numpy waits until it is wanted)
+        from ragstone.llm.providers.embeddings import OpenAIEmbeddings  # noqa: PLC0415
+
+        settings = self._settings
+        endpoint = find_embedding_endpoint(name, settings.base_url)
+        model = self._wrap(OpenAIEmbeddings(endpoint, self._client, settings.timeout_s), endpoint.check_key)
+        embedder = BatchedEmbedder(model, settings.cache, endpoint.shown, settings.concurrency, self._quoting)
+        self._embedders.append(embedder)
+        return embedder
+
+    def _open(self, model: Model) -> LLM:
         settings = self._settings
         opened = open_model(model, self._client, settings.timeout_s, settings.base_url)
-        llm = opened.llm
-        if self._quoting:
-            llm = Quoting(llm.name, llm.signature, price_for(llm.name, settings.prices, settings.budget))
-        else:
-            opened.check()
-            llm = Retrying(Limited(llm, self._limiter), settings.patience)
-            llm = Budgeted(llm, settings.prices, settings.budget, self._deadline)
+        llm = self._wrap(opened.llm, opened.check)
         if settings.cache is not None:
             llm = Cached(llm, settings.cache, opened.address, read_only=self._quoting)
-        llm = Recorded(llm)
-        self._opened.append(llm)
-        return llm
+        return Recorded(llm)
+
+    def _wrap(self, llm: LLM, check: Callable[[], None]) -> LLM:
+        """A model behind limits, retries and budget, or its quoting double."""
+        settings = self._settings
+        if self._quoting:
+            return Quoting(llm.name, llm.signature, price_for(llm.name, settings.prices, settings.budget))
+        check()
+        retrying = Retrying(Limited(llm, self._limiter), settings.patience)
+        return Budgeted(retrying, settings.prices, settings.budget, self._deadline)
 
     async def close(self) -> None:
         """Close all models and connections; called once, at the end of a run."""
-        for llm in self._opened:
+        for llm in self._llms.values():
             await llm.close()
-        self._opened.clear()
+        for embedder in self._embedders:
+            await embedder.close()
+        self._llms.clear()
+        self._embedders.clear()
         await self._client.close()

@@ -10,7 +10,7 @@ from ragstone.errors import UsageError
 from ragstone.http.addresses import show_address
 from ragstone.http.client import HttpClient
 from ragstone.llm.base import LLM
-from ragstone.llm.endpoints import SERVERS, find_endpoint
+from ragstone.llm.endpoints import SERVERS, Endpoint, find_endpoint
 
 _FUNCTION = re.compile(r"(?P<path>.+\.py):(?P<function>[A-Za-z_]\w*)")
 
@@ -48,6 +48,15 @@ def open_model(model: Model, client: HttpClient, timeout_s: float, base_url: str
 
     llm = LiteLLM(model, timeout_s, base_url)
     return Opened(llm, show_address(base_url or ""), llm.check_installed)
+
+
+def find_embedding_endpoint(name: str, base_url: str | None = None) -> Endpoint:
+    """The endpoint of a model of embeddings."""
+    provider, model = split_name(name)
+    if provider not in SERVERS:
+        known = ", ".join(f"{server}/" for server in SERVERS)
+        raise UsageError(f"embeddings of '{name}' cannot be asked for. Names begin with {known}.")
+    return find_endpoint(provider, model, base_url)
 
 
 def split_name(model: str) -> tuple[str, str]:
