@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragstone.cli import judging as models
 from ragstone.cli.options import DEFAULT_ROOT, Data, Format, Json, Limit, Map, MetricsFile, Quiet, Root
 from ragstone.errors import UnknownNameError
 
@@ -52,6 +53,23 @@ def run(
             show_default=False,
         ),
     ] = None,
+    judge: models.Judge = None,
+    extractor: models.Extractor = None,
+    checker: models.CheckerModel = None,
+    embedder: models.Embedder = None,
+    base_url: models.BaseUrl = None,
+    quote: models.QuoteOnly = False,
+    budget: models.Budget = None,
+    timeout: models.Timeout = 120.0,
+    deadline: models.Deadline = None,
+    rpm: models.RequestsPerMinute = None,
+    tpm: models.TokensPerMinute = None,
+    no_cache: models.NoCache = False,
+    claims: models.Claims = "sentences",
+    claims_per_call: models.ClaimsPerCall = 25,
+    chunks_per_call: models.ChunksPerCall = 10,
+    repeats: models.Repeats = 1,
+    prompts: models.Prompts = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -63,11 +81,29 @@ def run(
         "format": format,
         "columns": parse_map(map),
         "limit": limit,
-        "name": name,
         "matcher": matcher,
         "concurrency": concurrency,
-        "resume": resume,
+        "judge": judge,
+        "extractor": extractor,
+        "checker": checker,
+        "embedder": embedder,
+        "base_url": base_url,
+        "budget": budget,
+        "timeout_s": timeout,
+        "deadline_s": deadline,
+        "requests_per_minute": rpm,
+        "tokens_per_minute": tpm,
+        "cache": not no_cache,
+        "claims": claims,
+        "claims_per_call": claims_per_call,
+        "chunks_per_call": chunks_per_call,
+        "repeats": repeats,
+        "prompts": prompts,
     }
+    if quote:
+        _show_quote(sources(data), metrics, options, json)
+        return
+    options |= {"name": name, "resume": resume}
     if write_as not in (None, *WRITTEN_AS):
         raise UnknownNameError("format of results", str(write_as), WRITTEN_AS, f"There are: {', '.join(WRITTEN_AS)}.")
     if write_as == "ragchecker":
@@ -105,6 +141,22 @@ def show_run(
         screen.print(run_report(finished))
         typer.echo(f"\nstored in {finished.path}")
     return finished
+
+
+def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bool) -> None:
+    from dataclasses import asdict
+
+    from ragstone.cli.screen import console
+    from ragstone.engine.quoting import quote
+    from ragstone.report.quote import quote_report
+
+    found = quote(data, metrics or None, **options)
+    if json:
+        import json as json_module
+
+        typer.echo(json_module.dumps(asdict(found), indent=2, ensure_ascii=False))
+    else:
+        console().print(quote_report(found))
 
 
 def _print_json(finished: Any) -> None:

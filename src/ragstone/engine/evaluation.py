@@ -17,16 +17,17 @@ from importlib import metadata
 from typing import Any, Unpack
 
 from ragstone._version import __version__
+from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.engine.execution import execute, run_to_end
 from ragstone.engine.finishing import call_totals, finish_tables
 from ragstone.engine.ingest import ingest
 from ragstone.engine.judging import Judging, JudgingOptions, Opened
-from ragstone.engine.planning import Plan, Tool, make_plan
+from ragstone.engine.planning import TOOLS, Plan, Tool, make_plan
 from ragstone.engine.profiling import Profile
 from ragstone.engine.progress import Progress, Report, silent
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UsageError
 from ragstone.formats import Reader, open_reader
-from ragstone.registry import Metric, resolve_metrics
+from ragstone.registry import CATALOGUE, resolve_metrics
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.runs import LAYOUT, Run, RunFolder, unfinished_runs
 from ragstone.text.matchers import Matcher, make_matcher
@@ -38,7 +39,7 @@ DEFAULT_CONCURRENCY = 16
 class Request:
     """What a run was asked for, apart from the data."""
 
-    metrics: Sequence[Metric]
+    metrics: Sequence[str]
     matcher: Matcher
     judging: Judging
     name: str = ""
@@ -48,6 +49,15 @@ class Request:
     def tools(self) -> dict[str, Tool]:
         """For planning: what can be used, and how it signs."""
         return {"matcher": self.matcher, **self.judging.tools}
+
+    def plan(self, profile: Profile | None = None) -> Plan:
+        """What is to be done with the data; before it is read, whether it could be done at all."""
+        present = profile.present if profile else ()
+        given = present if profile else GIVEN_EVIDENCE.keys()
+        absent = TOOLS.keys() - self.tools.keys()
+        # Who asks for nothing in particular is not told about all that a judge could do.
+        chosen = resolve_metrics(self.metrics, out_of_reach=lambda spec: bool(CATALOGUE.rests_on(spec, given) & absent))
+        return make_plan(chosen, present, self.tools, partial=profile.partial if profile else ())
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """What must be equal for an interrupted run to be continued: what is computed, from what, in which parts."""
@@ -87,8 +97,8 @@ def evaluate(
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, got {limit}")
     request = make_request(metrics, matcher, name, concurrency, judging)
-    # Definition errors show before the data is read.
-    make_plan(request.metrics, (), request.tools)
+    # What is wrong with names and definitions shows before the data is read.
+    request.plan()
     reader = open_reader(data, format, columns, limit)
     if out is not None:
         return _evaluate(reader, request, open_place(out), resume, progress, note)
@@ -110,12 +120,13 @@ def make_request(
     name: str,
     concurrency: int,
     judging: JudgingOptions,
+    quoting: bool = False,
 ) -> Request:
     """What was asked for, checked."""
     chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["quick"]
     found = make_matcher(matcher) if isinstance(matcher, str) else matcher
     concurrency = max(1, concurrency)
-    return Request(resolve_metrics(chosen), found, Judging(judging, concurrency), name, concurrency)
+    return Request(chosen, found, Judging(judging, concurrency, quoting), name, concurrency)
 
 
 def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Any) -> Run:
@@ -131,7 +142,7 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
     for remark in reader.report.notes:
         if note:
             note(remark)
-    plan = make_plan(request.metrics, profile.present, request.tools, partial=profile.partial)
+    plan = request.plan(profile)
     identity = request.identity(profile, plan)
     if resume:
         folder = _continue_or_start(folder, root, identity, note)

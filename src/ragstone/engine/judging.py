@@ -51,7 +51,7 @@ class JudgingOptions(TypedDict, total=False):
 class Judging:
     """The models of one run: who does what, and everything that they share."""
 
-    def __init__(self, options: JudgingOptions, concurrency: int) -> None:
+    def __init__(self, options: JudgingOptions, concurrency: int, quoting: bool = False) -> None:
         if unknown := sorted(set(options) - set(get_type_hints(JudgingOptions))):
             raise TypeError(f"evaluate() got an unexpected keyword argument '{unknown[0]}'")
         self._options = options
@@ -59,8 +59,8 @@ class Judging:
         for name in ("repeats", "claims_per_call", "chunks_per_call"):
             if (value := options.get(name)) is not None and (not isinstance(value, int) or value < 1):
                 raise UsageError(f"{name} must be 1 or more, got {value!r}")
-        # For the signatures, and so that a wrong name shows before the data is read. Nothing is opened.
-        self.tools = self.open().tools if self.asks else {}
+        # For the signatures, and so that a wrong name or a missing key shows before the data is read.
+        self.tools = self.open(quoting=quoting).tools if self.asks else {}
 
     @property
     def asks(self) -> bool:
@@ -78,7 +78,8 @@ class Judging:
         from ragstone.llm.prompts import PromptBook  # noqa: PLC0415
 
         gateway = Gateway(self._settings(replies), quoting=quoting)
-        prompts = PromptBook(self._options.get("prompts"))
+        folder = self._options.get("prompts")
+        prompts = PromptBook(None if folder is None else os.fspath(folder))
         return Opened(dict(self._make_tools(gateway, prompts)), gateway, prompts)
 
     def describe(self) -> dict[str, str]:
@@ -86,7 +87,7 @@ class Judging:
         return {name: tool.signature for name, tool in self.tools.items()}
 
     def _settings(self, replies: str | None) -> Any:
-        from ragstone.llm.budget import parse_budget  # noqa: PLC0415
+        from ragstone.llm.budget import Budget, parse_budget  # noqa: PLC0415
         from ragstone.llm.cache import Cache, default_folder  # noqa: PLC0415
         from ragstone.llm.gateway import GatewaySettings  # noqa: PLC0415
 
@@ -100,7 +101,7 @@ class Judging:
             requests_per_minute=options.get("requests_per_minute"),
             tokens_per_minute=options.get("tokens_per_minute"),
             cache=Cache(folder) if folder else None,
-            budget=None if budget is None else parse_budget(budget),
+            budget=None if budget is None else Budget(parse_budget(str(budget))),
             base_url=options.get("base_url"),
         )
 
@@ -110,7 +111,7 @@ class Judging:
         from ragstone.llm.judge import Judge  # noqa: PLC0415
 
         options = self._options
-        named = {role: options.get(role) or options.get("judge") for role in _ROLES}
+        named: dict[str, Any] = {role: options.get(role) or options.get("judge") for role in _ROLES}
         judges = {role: Judge(gateway.open_llm(model), prompts) for role, model in named.items() if model is not None}
         if judge := judges.get("judge"):
             yield "judge", judge
@@ -119,7 +120,7 @@ class Judging:
         if checker := judges.get("checker"):
             sizes = {
                 name: options[name] for name in ("repeats", "claims_per_call", "chunks_per_call") if name in options
-            }  # type: ignore[literal-required]
+            }
             yield "checker", JudgeChecker(checker, **sizes)
         if (embedder := options.get("embedder")) is not None:
             yield "embedder", gateway.open_embedder(embedder) if isinstance(embedder, str) else embedder

@@ -21,7 +21,7 @@ from ragstone.engine.execution import run_to_end
 from ragstone.engine.ingest import ingest
 from ragstone.engine.judging import JudgingOptions
 from ragstone.engine.ledger import Ledger
-from ragstone.engine.planning import Plan, make_plan
+from ragstone.engine.planning import Plan
 from ragstone.engine.progress import silent
 from ragstone.engine.watching import Watch
 from ragstone.formats import open_reader
@@ -72,12 +72,12 @@ def quote(
     **judging: Unpack[JudgingOptions],
 ) -> Quote:
     """Calls, tokens, money and time that `evaluate` with the same arguments would take. No call is made."""
-    request = make_request(metrics, matcher, "", concurrency, judging)
+    request = make_request(metrics, matcher, "", concurrency, judging, quoting=True)
     with tempfile.TemporaryDirectory(prefix="ragstone-") as home:
         samples = open_place(home) / "samples.parquet"
         profile = ingest(open_reader(data, format, columns, limit), samples, silent)
         table = read_table(samples)
-    plan = make_plan(request.metrics, profile.present, request.tools, partial=profile.partial)
+    plan = request.plan(profile)
     chosen = np.unique(np.linspace(0, len(table) - 1, min(len(table), MOST_ROWS)).round().astype(int))
     calls = run_to_end(_walk(plan, request, table.take(pa.array(chosen))))
     factor = len(table) / max(len(chosen), 1)

@@ -10,9 +10,11 @@ from statistics import fmean
 from typing import NamedTuple, Protocol
 
 from ragstone.llm.judge import Judge
-from ragstone.llm.replies import ClaimContextVerdict, ClaimVerdict, ContextVerdictsReply, VerdictsReply
+from ragstone.llm.replies import ClaimContextVerdict, ClaimVerdict, ContextVerdictsReply, VerdictsReply, VerdictWord
 
-ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
+ENTAILMENT: VerdictWord = "entailment"
+NEUTRAL: VerdictWord = "neutral"
+CONTRADICTION: VerdictWord = "contradiction"
 
 
 class ChunkVerdicts(NamedTuple):

@@ -33,6 +33,8 @@ class Prompt:
     system: str
     examples: tuple[Example, ...]
     template: str
+    # The whole file, as a run keeps it.
+    text: str
     hash: str
 
     @property
@@ -135,6 +137,7 @@ def _read_prompt(name: str, text: str, place: str) -> Prompt:
         system=sections.system,
         examples=sections.examples,
         template=sections.template,
+        text=text,
         hash=hashlib.sha256(f"{GUARD}\n{text}".encode()).hexdigest()[:16],
     )
 

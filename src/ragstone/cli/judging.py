@@ -1,0 +1,56 @@
+"""Options about models, for the commands that may ask one. None is asked unless it is named."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+
+def _model(flag: str, help: str) -> Any:
+    return typer.Option(flag, metavar="MODEL", help=help, show_default=False)
+
+
+Judge = Annotated[
+    str | None,
+    _model(
+        "--judge",
+        "Who is asked what metrics need: openai/gpt-4o-mini, ollama/llama3.1, any provider/model of LiteLLM, or file.py:function.",
+    ),
+]
+Extractor = Annotated[str | None, _model("--extractor", "Another model for taking texts apart into claims.")]
+CheckerModel = Annotated[str | None, _model("--checker", "Another model for checking claims.")]
+Embedder = Annotated[str | None, _model("--embedder", "Who turns texts into vectors: openai/text-embedding-3-small.")]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.", show_default=False),
+]
+Claims = Annotated[str, typer.Option("--claims", metavar="FORM", help="Claims as sentences or as triplets.")]
+ClaimsPerCall = Annotated[
+    int, typer.Option("--claims-per-call", min=1, help="How many claims are checked in one call.")
+]
+ChunksPerCall = Annotated[int, typer.Option("--chunks-per-call", min=1, help="Against how many chunks.")]
+Repeats = Annotated[
+    int, typer.Option("--repeats", min=1, help="How often verdicts on chunks are asked for; the majority counts.")
+]
+Prompts = Annotated[
+    str | None,
+    typer.Option("--prompts", metavar="FOLDER", help="Prompts of your own in place of ours.", show_default=False),
+]
+QuoteOnly = Annotated[bool, typer.Option("--quote", help="Say what it would cost, and stop. No call is made.")]
+Budget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="5usd", help="Stop before more than this is spent.", show_default=False),
+]
+Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="For one attempt of a call.")]
+Deadline = Annotated[
+    float | None,
+    typer.Option("--deadline", metavar="SECONDS", help="For all calls together.", show_default=False),
+]
+RequestsPerMinute = Annotated[
+    float | None, typer.Option("--rpm", metavar="N", help="At most so many calls a minute.", show_default=False)
+]
+TokensPerMinute = Annotated[
+    float | None, typer.Option("--tpm", metavar="N", help="At most so many tokens a minute.", show_default=False)
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Do not use replies of earlier runs.")]
