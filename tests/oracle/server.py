@@ -28,7 +28,7 @@ from tests.oracle.embedding import embed
 from tests.oracle.judge import judge
 from tests.oracle.reading import recognise
 
-_TOKEN = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]{1,6}|[^\w\s]")
+_TOKEN = re.compile(r"[\u4e00-\u9fff]|[^\W\d\u4e00-\u9fff]{1,9}|\d{1,3}|[^\w\s]{1,3}")
 
 
 def count_tokens(text: str) -> int:

