@@ -11,11 +11,12 @@ from ragstone.engine.execution import run_to_end
 from ragstone.engine.planning import make_plan
 from ragstone.registry import resolve_metrics
 from ragstone.text.matchers import make_matcher
+from tests.metrics.models import model_tools
 
 
 def score(samples: Sequence[Sample], *metrics: str) -> dict[str, list[Score]]:
     """The cells of every metric in the order of the samples, by its canonical string."""
-    tools = {"matcher": make_matcher("citation")}
+    tools = {"matcher": make_matcher("citation"), **model_tools()}
     plan = make_plan(resolve_metrics(metrics), FIELDS, tools)
     batch = samples_table(samples).to_batches()[0]
     result = run_to_end(evaluate_batch(plan, batch, tools, asyncio.Semaphore(1)))

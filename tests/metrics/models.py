@@ -1,0 +1,57 @@
+"""Models for tests of metrics: nobody is asked, replies follow from what they are given, and the same gives the same."""
+
+import json
+from functools import cache
+from itertools import cycle
+
+import numpy as np
+
+from ragstone.evidence.checkers import JudgeChecker
+from ragstone.evidence.extractors import JudgeExtractor
+from ragstone.llm.base import Reply
+from ragstone.llm.judge import Judge
+from ragstone.llm.prompts import PromptBook
+from tests.metrics.claims import WORDS
+
+
+class Obliging:
+    """Replies what is guessed, with verdicts of all kinds in turn; the last claim is supported."""
+
+    name = signature = "obliging"
+
+    async def complete(self, request):
+        """A reply of the shape that the prompt asks for."""
+        reply = json.loads(request.guess)
+        for item, word in zip(reversed(reply.get("verdicts", [])), cycle(WORDS.values()), strict=False):
+            if "verdict" in item:
+                item["verdict"] = word
+            else:
+                item.update(together=word, supported_by=[1] if word == "entailment" else [])
+        if "needed" in reply:
+            reply["needed"] = [1]
+        return Reply(json.dumps(reply), self.name)
+
+    async def close(self):
+        """Nothing is open."""
+
+
+class Lengths:
+    """An embedder that looks at how long texts are."""
+
+    name = signature = "lengths"
+
+    async def embed(self, texts):
+        """A row a text."""
+        return np.array([[1.0, len(text) % 7, len(text.split()) % 5] for text in texts])
+
+
+@cache
+def model_tools():
+    """What evidence functions that ask a model are given."""
+    judge = Judge(Obliging(), PromptBook())
+    return {
+        "judge": judge,
+        "extractor": JudgeExtractor(judge),
+        "checker": JudgeChecker(judge, repeats=2),
+        "embedder": Lengths(),
+    }
