@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ VARIABLE = "RAGSTONE_CACHE"
 _SUFFIX = ".json"
 # A change of what is stored makes all older entries misses.
 _VERSION = 1
+_SEAM = b'\n"value":'
 
 
 class CacheSize(NamedTuple):
@@ -56,7 +58,6 @@ class Cache:
         self.folder = Path(folder) if folder is not None else default_folder()
         # Why nothing is kept any more, if so; for a note at the end of a run.
         self.problem: str | None = None
-        self._known: set[Path] = set()
 
     def __repr__(self) -> str:
         return f"Cache({str(self.folder)!r})"
@@ -64,29 +65,21 @@ class Cache:
     def read(self, key: str) -> Any:
         """What was stored under a key, or None; a broken or foreign file is as good as none."""
         try:
-            content = self._path(key).read_bytes()
-            entry = json.loads(content)
-            if entry["version"] == _VERSION and entry["key"] == key and entry["checksum"] == _checksum(entry["value"]):
-                return entry["value"]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            pass
-        return None
+            with open(self._path(key), "rb") as stream:
+                head, _, value = stream.read().partition(_SEAM)
+            return json.loads(value[:-1]) if head == _head(key, value[:-1]) and value[-1:] == b"}" else None
+        except (OSError, ValueError, RecursionError):
+            return None
 
     def write(self, key: str, value: Any) -> None:
         """Store a value; if that fails, say why in `problem` and go on."""
-        entry = {"version": _VERSION, "key": key, "checksum": _checksum(value), "value": value}
+        content = json.dumps(value, separators=(",", ":")).encode()
         path = self._path(key)
-        temporary = f"{path}.{os.getpid()}.{id(entry):x}.tmp"
+        temporary = f"{path}.{os.getpid()}-{threading.get_ident():x}.tmp"
         try:
-            if path.parent not in self._known:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._known.add(path.parent)
-            # Not flushed to the disk: a reply lost in a power cut is only asked for again.
-            with open(temporary, "w", encoding="utf-8") as stream:
-                json.dump(entry, stream, separators=(",", ":"))
+            _write_file(temporary, b"".join((_head(key, content), _SEAM, content, b"}")))
             os.replace(temporary, path)
         except OSError as error:
-            self._known.discard(path.parent)
             self.problem = f"replies are not kept in {self.folder}: {error.strerror or type(error).__name__}"
             with suppress(OSError):
                 os.remove(temporary)
@@ -111,11 +104,10 @@ class Cache:
         for folder in self._folders():
             with suppress(OSError):
                 folder.rmdir()
-        self._known.clear()
         return size
 
-    def _path(self, key: str) -> Path:
-        return self.folder / key[:2] / f"{key[2:]}{_SUFFIX}"
+    def _path(self, key: str) -> str:
+        return f"{self.folder}{os.sep}{key[:2]}{os.sep}{key[2:]}{_SUFFIX}"
 
     def _folders(self) -> list[Path]:
         try:
@@ -130,5 +122,18 @@ class Cache:
                 yield from (path for path in folder.iterdir() if path.suffix in (_SUFFIX, ".tmp"))
 
 
-def _checksum(value: Any) -> str:
-    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()
+def _write_file(path: str, content: bytes) -> None:
+    """Not flushed to the disk: a reply lost in a power cut is only asked for again."""
+    try:
+        with open(path, "wb") as stream:
+            stream.write(content)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as stream:
+            stream.write(content)
+
+
+def _head(key: str, value: bytes) -> bytes:
+    """The first line of an entry: it names its key and holds the checksum of the second."""
+    checksum = hashlib.blake2b(value, digest_size=8).hexdigest()
+    return f'{{"ragstone":{_VERSION},"key":"{key}","checksum":"{checksum}",'.encode()

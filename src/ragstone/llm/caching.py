@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from ragstone.llm.base import LLM, Reply, Request
@@ -73,6 +73,7 @@ class Cached:
         self._flying[key] = flight
         try:
             reply = await self._llm.complete(request)
+            await self._keep(key, reply)
         except Exception as error:
             flight.set_exception(error)
             flight.exception()  # nobody need be waiting for it
@@ -83,11 +84,15 @@ class Cached:
         finally:
             del self._flying[key]
         flight.set_result(reply)
-        if self._quoted is None:
-            self._cache.write(key, _as_json(reply))
-        else:
-            self._quoted[key] = _as_cached(reply)
         return reply
+
+    async def _keep(self, key: str, reply: Reply) -> None:
+        """Store a reply before it is used: what a killed run has seen is never asked again."""
+        if self._quoted is not None:
+            self._quoted[key] = _as_cached(reply)
+        else:
+            # In a thread: making a file takes longer than all the rest of a call.
+            await asyncio.get_running_loop().run_in_executor(None, self._cache.write, key, _as_json(reply))
 
     def _read(self, key: str) -> Reply | None:
         if self._quoted is not None and (quoted := self._quoted.get(key)) is not None:
@@ -100,10 +105,8 @@ def _as_cached(reply: Reply) -> Reply:
 
 
 def _as_json(reply: Reply) -> dict[str, Any]:
-    stored = asdict(reply)
-    for name in ("cached", "attempts", "cost_usd", "latency_s"):
-        del stored[name]
-    return stored
+    names = ("text", "model", "input_tokens", "output_tokens", "finish_reason", "logprobs")
+    return {name: getattr(reply, name) for name in names}
 
 
 def _from_json(stored: Any) -> Reply | None:
