@@ -6,8 +6,9 @@ from itertools import cycle
 
 import numpy as np
 
-from ragstone.evidence.checkers import JudgeChecker
-from ragstone.evidence.extractors import JudgeExtractor
+from ragstone.evidence.judges.checker import JudgeChecker
+from ragstone.evidence.judges.extractor import JudgeExtractor
+from ragstone.evidence.judges.reader import JudgeReader
 from ragstone.llm.base import Reply
 from ragstone.llm.judge import Judge
 from ragstone.llm.prompts import PromptBook
@@ -50,7 +51,7 @@ def model_tools():
     """What evidence functions that ask a model are given."""
     judge = Judge(Obliging(), PromptBook())
     return {
-        "judge": judge,
+        "judge": JudgeReader(judge),
         "extractor": JudgeExtractor(judge),
         "checker": JudgeChecker(judge, repeats=2),
         "embedder": Lengths(),

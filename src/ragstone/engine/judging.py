@@ -87,7 +87,7 @@ class Judging:
         return {name: tool.signature for name, tool in self.tools.items()}
 
     def _settings(self, replies: str | None) -> Any:
-        from ragstone.llm.budget import Budget, parse_budget  # noqa: PLC0415
+        from ragstone.llm.budget import parse_budget  # noqa: PLC0415
         from ragstone.llm.cache import Cache, default_folder  # noqa: PLC0415
         from ragstone.llm.gateway import GatewaySettings  # noqa: PLC0415
 
@@ -101,20 +101,21 @@ class Judging:
             requests_per_minute=options.get("requests_per_minute"),
             tokens_per_minute=options.get("tokens_per_minute"),
             cache=Cache(folder) if folder else None,
-            budget=None if budget is None else Budget(parse_budget(str(budget))),
+            budget=None if budget is None else parse_budget(str(budget)),
             base_url=options.get("base_url"),
         )
 
     def _make_tools(self, gateway: Gateway, prompts: PromptBook) -> Iterable[tuple[str, Tool]]:
-        from ragstone.evidence.checkers import JudgeChecker  # noqa: PLC0415
-        from ragstone.evidence.extractors import JudgeExtractor  # noqa: PLC0415
+        from ragstone.evidence.judges.checker import JudgeChecker  # noqa: PLC0415
+        from ragstone.evidence.judges.extractor import JudgeExtractor  # noqa: PLC0415
+        from ragstone.evidence.judges.reader import JudgeReader  # noqa: PLC0415
         from ragstone.llm.judge import Judge  # noqa: PLC0415
 
         options = self._options
         named: dict[str, Any] = {role: options.get(role) or options.get("judge") for role in _ROLES}
         judges = {role: Judge(gateway.open_llm(model), prompts) for role, model in named.items() if model is not None}
         if judge := judges.get("judge"):
-            yield "judge", judge
+            yield "judge", JudgeReader(judge)
         if extractor := judges.get("extractor"):
             yield "extractor", JudgeExtractor(extractor, options.get("claims", "sentences"))
         if checker := judges.get("checker"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import numpy as np
 import pyarrow as pa
@@ -54,7 +53,8 @@ def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
 
 def calls_table(calls: Sequence[Call]) -> pa.Table:
     """Every call that was made for a batch, in the order in which they ended."""
-    return pa.Table.from_pylist([asdict(call) for call in calls], schema=CALLS)
+    columns = {name: [getattr(call, name) for call in calls] for name in CALLS.names}
+    return pa.Table.from_pydict(columns, schema=CALLS)
 
 
 def _evidence_table(step: EvidenceStep, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:

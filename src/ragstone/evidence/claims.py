@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from ragstone.data.types import Chunk, Claim
-from ragstone.evidence.extractors import Extractor
+from ragstone.evidence.tools import Extractor
 from ragstone.registry import evidence
 from ragstone.text.words import FoldedText
 

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
 import numpy as np
 
+from ragstone.evidence.tools import Embedder
 from ragstone.registry import evidence
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors."""
-
-    async def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """A row a text."""
-        ...
 
 
 @evidence

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from ragstone.data.types import Chunk, Claim
 from ragstone.errors import Skip
-from ragstone.evidence.checkers import Checker
+from ragstone.evidence.tools import Checker
 from ragstone.registry import evidence
 
 _ONCE = Skip("each verdict was asked for once; --repeats 3 asks three times")

@@ -1,4 +1,4 @@
-"""Claims held against texts: a tool, chosen once for a run. Only entailment counts as support."""
+"""Claims held against texts by a language model."""
 
 from __future__ import annotations
 
@@ -7,34 +7,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from statistics import fmean
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from ragstone.evidence.tools import CONTRADICTION, ENTAILMENT, NEUTRAL, ChunkVerdicts
 from ragstone.llm.judge import Judge
-from ragstone.llm.replies import ClaimContextVerdict, ClaimVerdict, ContextVerdictsReply, VerdictsReply, VerdictWord
-
-ENTAILMENT: VerdictWord = "entailment"
-NEUTRAL: VerdictWord = "neutral"
-CONTRADICTION: VerdictWord = "contradiction"
-
-
-class ChunkVerdicts(NamedTuple):
-    """Verdicts of claims against each chunk and against all together, and how far repeats agree (None: asked once)."""
-
-    each: list[list[str]]
-    together: list[str]
-    agreement: list[float] | None
-
-
-class Checker(Protocol):
-    """Says of claims whether texts entail or contradict them."""
-
-    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
-        """A verdict a claim."""
-        ...
-
-    async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
-        """For each claim a verdict a chunk, and one for all chunks taken together."""
-        ...
+from ragstone.llm.replies import ClaimContextVerdict, ClaimVerdict, ContextVerdictsReply, VerdictsReply
 
 
 class _Voted(NamedTuple):

@@ -1,36 +1,18 @@
-"""Texts taken apart into claims by a language model: a tool, chosen once for a run."""
+"""Texts taken apart into claims by a language model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, get_args
 
 from ragstone.data.types import Claim
 from ragstone.errors import UnknownNameError
+from ragstone.evidence.tools import Content
 from ragstone.llm.judge import Judge
 from ragstone.llm.replies import ClaimsAndEntitiesReply, ClaimsReply, Triplet, TripletsReply
 from ragstone.text.sentences import sentences
 
 Form = Literal["sentences", "triplets"]
-
-
-class Content(NamedTuple):
-    """What a text says, and whom and what it names."""
-
-    claims: list[Claim]
-    entities: list[str]
-
-
-class Extractor(Protocol):
-    """Takes texts apart."""
-
-    async def claims(self, question: str, text: str) -> list[Claim]:
-        """The claims that a text makes, given the question that it answers."""
-        ...
-
-    async def content(self, question: str, text: str) -> Content:
-        """The claims and the names in a text."""
-        ...
 
 
 class JudgeExtractor:

@@ -1,0 +1,86 @@
+"""What evidence functions may ask for: tools, chosen once for a run. Who does it, a language model or a local one, they cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from ragstone.data.types import Claim
+
+# Only entailment counts as support.
+Verdict = Literal["entailment", "neutral", "contradiction"]
+ENTAILMENT: Verdict = "entailment"
+NEUTRAL: Verdict = "neutral"
+CONTRADICTION: Verdict = "contradiction"
+
+
+class Content(NamedTuple):
+    """What a text says, and whom and what it names."""
+
+    claims: list[Claim]
+    entities: list[str]
+
+
+class Extractor(Protocol):
+    """Takes texts apart into claims."""
+
+    async def claims(self, question: str, text: str) -> list[Claim]:
+        """The claims that a text makes, given the question that it answers."""
+        ...
+
+    async def content(self, question: str, text: str) -> Content:
+        """The claims and the names in a text."""
+        ...
+
+
+class ChunkVerdicts(NamedTuple):
+    """Verdicts of claims against each chunk and against all together, and how far repeats agree (None: asked once)."""
+
+    each: list[list[str]]
+    together: list[str]
+    agreement: list[float] | None
+
+
+class Checker(Protocol):
+    """Says of claims whether texts entail or contradict them."""
+
+    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
+        """A verdict a claim."""
+        ...
+
+    async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
+        """For each claim a verdict a chunk, and one for all chunks taken together."""
+        ...
+
+
+class GuessedQuestions(NamedTuple):
+    """Questions to which a text is an answer, and whether it evades."""
+
+    questions: list[str]
+    noncommittal: bool
+
+
+class Judge(Protocol):
+    """Reads contexts and answers with an eye to the question."""
+
+    async def needed_sentences(self, question: str, sentences: Sequence[str]) -> list[int]:
+        """The positions, from 0, of the sentences that are needed to answer."""
+        ...
+
+    async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
+        """For each chunk whether it helps to come to the answer."""
+        ...
+
+    async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
+        """Questions that the answer would answer."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    async def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """A row a text."""
+        ...
