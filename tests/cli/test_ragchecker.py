@@ -119,6 +119,7 @@ def test_no_model_is_asked_that_nobody_named(ragchecker, asked):
     [
         ("gpt-4o", "openai/gpt-4o"),
         ("openai/gpt-4o", "openai/gpt-4o"),
+        ("mine.py:ask", "mine.py:ask"),
         ("bedrock/meta.llama3-1-70b-instruct-v1:0", "bedrock/meta.llama3-1-70b-instruct-v1:0"),
     ],
 )

@@ -8,6 +8,7 @@ import ragstone
 from ragstone.errors import UsageError
 from ragstone.report.ragchecker import _as_the_tool, printed_form, write_ragchecker
 from ragstone.storage.places import open_place
+from tests.metrics.models import Obliging
 
 FULL = {
     "query_id": "full",
@@ -35,10 +36,10 @@ UNUSED = {**FULL, "query_id": "unused", "retrieved2answer": [["Neutral"] * 2] * 
 UNCHECKED = {key: value for key, value in FULL.items() if "2" not in key} | {"query_id": "unchecked"}
 
 
-def write(tmp_path, rows, metrics="ragchecker"):
+def write(tmp_path, rows, metrics="ragchecker", **models):
     """What stands in the file, and what was printed."""
     (tmp_path / "in.json").write_text(json.dumps({"results": rows}))
-    run = ragstone.evaluate(str(tmp_path / "in.json"), metrics)
+    run = ragstone.evaluate(str(tmp_path / "in.json"), metrics, **models)
     groups = write_ragchecker(run, open_place(tmp_path / "out.json"))
     return json.loads((tmp_path / "out.json").read_text()), groups
 
@@ -119,6 +120,22 @@ def test_what_nobody_checked_is_left_out(tmp_path):
     document, groups = write(tmp_path, [FULL, UNCHECKED])
     assert document["results"][1]["metrics"] == {}
     assert groups["overall"]["precision"] == 50.0
+
+
+def test_what_a_judge_found_is_written_beside_what_was_given(tmp_path):
+    """Of the second row only the claims are given, of the third nothing."""
+    bare = {key: value for key, value in UNCHECKED.items() if "claims" not in key} | {"query_id": "bare"}
+    document, groups = write(tmp_path, [FULL, UNCHECKED, bare], judge=Obliging(), cache=False)
+    full, unchecked, found = document["results"]
+    assert full["answer2response"] == FULL["answer2response"]
+    assert unchecked["response_claims"] == FULL["response_claims"]
+    # The model supports the last of the claims that it is asked about.
+    assert unchecked["answer2response"] == ["Neutral", "Entailment"]
+    assert found["response_claims"] == ["At eight from pier two."]
+    assert [len(result["metrics"]) for result in document["results"]] == [11, 11, 11]
+    again, same = write(tmp_path, document["results"])
+    assert again == document
+    assert same == groups
 
 
 def test_a_failed_cell_is_no_zero():

@@ -130,10 +130,15 @@ def _metric(name: str) -> str:
 
 
 def _models(extractor: str | None, checker: str | None) -> dict[str, str]:
-    """The models under the names that we give them, a bare one is OpenAI's there; claims are triplets there."""
+    """The models under the names that we give them; claims are triplets there."""
     named = {"extractor": extractor, "checker": checker}
-    models = {role: name if "/" in name else f"openai/{name}" for role, name in named.items() if name}
+    models = {role: _model(name) for role, name in named.items() if name}
     return {**models, "claims": "triplets"} if models else {}
+
+
+def _model(name: str) -> str:
+    """A bare name is OpenAI's there; a function in a file is ours."""
+    return name if "/" in name or ".py:" in name else f"openai/{name}"
 
 
 def _address(extractor: str | None, checker: str | None) -> dict[str, str]:
