@@ -13,15 +13,19 @@ from ragstone.registry import CATALOGUE
 settings.register_profile("ragstone", deadline=None, max_examples=50)
 settings.load_profile("ragstone")
 
-_OURS = ("AWS_", "RAGSTONE_ROOT", "RAGSTONE_DEBUG", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "OPENAI_", "DIAL_")
+_OURS = (
+    *("AWS_", "RAGSTONE_ROOT", "RAGSTONE_DEBUG", "RAGSTONE_CACHE", "RAGSTONE_PRICES", "NO_COLOR", "FORCE_COLOR"),
+    *("COLUMNS", "OPENAI_", "AZURE_", "DIAL_", "OLLAMA_", "VLLM_", "LLAMACPP_", "LITELLM_"),
+)
 
 
 @pytest.fixture(autouse=True)
-def bare_environment(monkeypatch):
-    """What the developer's own shell is set to must not decide a test."""
+def bare_environment(monkeypatch, tmp_path_factory):
+    """What the developer's own shell is set to must not decide a test, nor may a test fill the developer's cache."""
     for name in os.environ:
         if name.startswith(_OURS):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path_factory.getbasetemp() / "replies"))
 
 
 @pytest.fixture
