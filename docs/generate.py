@@ -33,7 +33,7 @@ def metrics_page() -> str:
         "# Metrics",
         "",
         "Write a metric as `name`, `name@k` or `name(param=value)`; several with commas; a set by its name: "
-        f"{', '.join(f'`{name}`' for name in set_names())}, `quick` (the default: all that take little time), `all`.",
+        f"{', '.join(f'`{name}`' for name in set_names())}, `quick` (the default: all that take little time; those that ask a model where one is named or the data has its verdicts), `all`.",
         "`ragstone metrics NAME` prints what is here.",
         "",
         "A cell is *ok*, *skipped* or *failed*, the last two with a reason. Means are over ok cells and shown with their number.",
