@@ -1,12 +1,29 @@
 """Retrieval judged by facts: the values that METRICS.md gives, cases by hand, laws."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.data.places import Counts
 from ragstone.data.types import Chunk, Fact, Sample, Score
-from ragstone.metrics.facts import fact_f1, fact_mrr, fact_mrr_mean, fact_precision, fact_recall
+from ragstone.metrics import facts as metrics
 from tests.metrics.scoring import cell, score
+
+
+def of_one_row(metric):
+    """A columnar metric as a function of one row's lists."""
+
+    def score_one(*lists, k=None):
+        columns = [Counts.from_lists([[value or 0 for value in row]], dtype=np.int64) for row in lists]
+        return metric(*columns, k=k)[0]
+
+    return score_one
+
+
+fact_recall, fact_precision, fact_f1 = map(of_one_row, (metrics.fact_recall, metrics.fact_precision, metrics.fact_f1))
+fact_mrr, fact_mrr_mean, fact_ndcg = map(of_one_row, (metrics.fact_mrr, metrics.fact_mrr_mean, metrics.fact_ndcg))
+
 
 # METRICS.md has ranks from 0 with -1 for a fact that is not found: [1, 2, 3, -1].
 RANKS = [2, 3, 4, None]
@@ -52,10 +69,10 @@ def test_example_of_the_slides():
     ],
 )
 def test_cut_off(k, recall, mean, precision, first):
-    assert fact_recall(RANKS, k) == recall
-    assert fact_mrr_mean(RANKS, k) == pytest.approx(mean)
-    assert fact_precision(RELEVANCE, k) == pytest.approx(precision)
-    assert fact_mrr(RELEVANCE, k) == first
+    assert fact_recall(RANKS, k=k) == recall
+    assert fact_mrr_mean(RANKS, k=k) == pytest.approx(mean)
+    assert fact_precision(RELEVANCE, k=k) == pytest.approx(precision)
+    assert fact_mrr(RELEVANCE, k=k) == first
 
 
 def test_first_useful_chunk():
@@ -89,24 +106,24 @@ def test_a_fact_in_several_chunks_counts_at_its_first():
 
 @given(ranks, counts, cuts)
 def test_laws(fact_ranks, chunk_relevance, k):
-    recall, precision = fact_recall(fact_ranks, k), fact_precision(chunk_relevance, k)
-    f1 = fact_f1(fact_ranks, chunk_relevance, k)
-    values = [recall, precision, f1, fact_mrr(chunk_relevance, k), fact_mrr_mean(fact_ranks, k)]
+    recall, precision = fact_recall(fact_ranks, k=k), fact_precision(chunk_relevance, k=k)
+    f1 = fact_f1(fact_ranks, chunk_relevance, k=k)
+    values = [recall, precision, f1, fact_mrr(chunk_relevance, k=k), fact_mrr_mean(fact_ranks, k=k)]
     assert all(0 <= value <= 1 for value in values)
-    assert fact_mrr_mean(fact_ranks, k) <= recall
+    assert fact_mrr_mean(fact_ranks, k=k) <= recall
     assert f1 == pytest.approx(2 * recall * precision / (recall + precision) if recall and precision else 0)
 
 
 @given(ranks, counts, cuts)
 def test_looking_further_never_finds_less(fact_ranks, chunk_relevance, k):
-    assert fact_recall(fact_ranks, k) <= fact_recall(fact_ranks, k + 1) <= fact_recall(fact_ranks)
-    assert fact_mrr(chunk_relevance, k) <= fact_mrr(chunk_relevance, k + 1) <= fact_mrr(chunk_relevance)
+    assert fact_recall(fact_ranks, k=k) <= fact_recall(fact_ranks, k=k + 1) <= fact_recall(fact_ranks)
+    assert fact_mrr(chunk_relevance, k=k) <= fact_mrr(chunk_relevance, k=k + 1) <= fact_mrr(chunk_relevance)
 
 
 @given(ranks, st.randoms(use_true_random=False))
 def test_the_order_of_the_facts_does_not_matter(fact_ranks, random):
     shuffled = random.sample(fact_ranks, len(fact_ranks))
-    assert fact_recall(shuffled, 3) == fact_recall(fact_ranks, 3)
+    assert fact_recall(shuffled, k=3) == fact_recall(fact_ranks, k=3)
     assert fact_mrr_mean(shuffled) == pytest.approx(fact_mrr_mean(fact_ranks))
 
 
@@ -114,8 +131,17 @@ def test_fact_ndcg_by_hand():
     """Relevance [0, 2, 1]: (2 / log2 3 + 1 / 2) / (2 + 1 / log2 3); the first two of them against the best two."""
     from math import log2
 
-    from ragstone.metrics.facts import fact_ndcg
-
     assert fact_ndcg([0, 2, 1]) == pytest.approx((2 / log2(3) + 1 / 2) / (2 + 1 / log2(3)))
     assert fact_ndcg([0, 2, 1], k=2) == pytest.approx((2 / log2(3)) / (2 + 1 / log2(3)))
     assert fact_ndcg([0, 0]) == fact_ndcg([]) == 0
+
+
+@given(st.lists(st.tuples(ranks, counts), max_size=5), st.none() | cuts)
+def test_a_row_does_not_depend_on_its_neighbours(rows, k):
+    columns = [
+        Counts.from_lists([[value or 0 for value in row[side]] for row in rows], dtype=np.int64) for side in (0, 1)
+    ]
+    expected = [fact_f1(*row, k=k) for row in rows]
+    assert metrics.fact_f1(*columns, k=k).tolist() == expected
+    assert metrics.fact_ndcg(columns[1], k=k).tolist() == pytest.approx([fact_ndcg(row[1], k=k) for row in rows])
+    assert metrics.fact_mrr(columns[1], k=k).tolist() == [fact_mrr(row[1], k=k) for row in rows]

@@ -149,3 +149,18 @@ def test_a_text_without_words_is_false():
 def test_a_long_text_is_quick():
     chunk = FoldedText("wörter und mehr " * 5_000 + "das Ende")
     assert chunk.find(FoldedText("DAS ENDE")) == [(80_000, 80_008)]
+
+
+def test_a_variation_selector_belongs_to_its_letter():
+    assert folded("x葛\U000e0100飾") == ["x", "葛\U000e0100", "飾"]
+    assert folded("a\U000e01efb") == ["a\U000e01efb"]
+
+
+def test_a_number_in_a_circle_is_a_digit_and_no_emoji():
+    assert folded("a❶b ☀a") == ["a❶b", "☀", "a"]
+
+
+@pytest.mark.parametrize("word", ["nine", "neün"])
+def test_many_places_in_a_long_text(word):
+    places = FoldedText(f"{word}, " * 50_000).find(FoldedText(word))
+    assert places == [(start, start + 4) for start in range(0, 300_000, 6)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -93,12 +93,12 @@ class Ragged:
         # Without a single value bincount forgets that there are weights and counts in whole numbers.
         return np.bincount(self.row_of, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
-    def take(self, rows: np.ndarray) -> Ragged:
+    def take(self, rows: np.ndarray) -> Self:
         """The chosen rows, in the order asked for."""
         lengths = self.lengths[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         source = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths) + np.repeat(self.offsets[:-1][rows], lengths)
-        return Ragged(self.values[source], offsets)
+        return type(self)(self.values[source], offsets)
 
 
 def concat_offsets(columns: Sequence[Any]) -> np.ndarray:

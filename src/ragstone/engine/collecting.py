@@ -152,6 +152,9 @@ def _entry(piece: str, outcome: Outcome, column: Any) -> Entry:
 
 def _hold_to_type(entry: Entry, annotation: Any) -> Entry:
     """The entry with its values as Arrow; a row whose value is not of the declared type fails, here and further down."""
+    if hasattr(entry.column, "to_arrow"):  # our own columns know what they are
+        entry.stored = entry.column.to_arrow()
+        return entry
     kind, encode = arrow_type(annotation), encoder(annotation)
 
     def store(values: Any) -> pa.Array:

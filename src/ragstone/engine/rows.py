@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ragstone.data.types import Chunk, Fact, FactMatch, Score
 from ragstone.engine.batches import evaluate_batch
 from ragstone.engine.execution import run_to_end
 from ragstone.engine.planning import make_plan
-from ragstone.evidence.facts import fact_matches
+from ragstone.errors import Skip
+from ragstone.evidence.facts import rows_without_words
 from ragstone.formats import read_dataset
 from ragstone.registry import parse_metric
 from ragstone.text.matchers import make_matcher
@@ -20,11 +23,11 @@ def match_facts(
     facts: Sequence[str | Fact], contexts: Sequence[str | Chunk], matcher: str = "citation"
 ) -> list[FactMatch]:
     """Where each fact stands in the retrieved chunks: fact and chunk by their position from 0, and the characters."""
-    return fact_matches(
-        [Fact(fact) if isinstance(fact, str) else fact for fact in facts],
-        [Chunk(chunk) if isinstance(chunk, str) else chunk for chunk in contexts],
-        make_matcher(matcher),
-    )
+    texts = [fact if isinstance(fact, str) else fact.text for fact in facts]
+    for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
+        raise Skip(reason)
+    found = make_matcher(matcher).find(texts, [chunk if isinstance(chunk, str) else chunk.text for chunk in contexts])
+    return [FactMatch(*place, matcher=matcher) for place in found]
 
 
 def score_row(row: Mapping[str, Any], metric: str, matcher: str = "citation") -> Score:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.data.matching import Matches
-from ragstone.text.words import FoldedText
+from ragstone.text.folded import fold_texts
 
 # A chunk that is a part of a reference context stands for it if it holds at least this share of its letters: else a page
 # number or a heading would do.
@@ -69,14 +69,9 @@ def _fold_lists(lists: pa.ListArray, texts: pa.Array) -> Iterator[list[str]]:
     Each distinct text is folded once: the same chunk is retrieved for many questions.
     """
     distinct = texts.dictionary_encode()
-    folded = [_fold(text) for text in distinct.dictionary.to_pylist()]
+    folded = [text.folded if text else "" for text in fold_texts(distinct.dictionary)]
     codes = distinct.indices.to_pylist()
     start = 0
     for length in lists.value_lengths().to_pylist():
         yield [folded[code] for code in codes[start : start + length]]
         start += length
-
-
-def _fold(text: str) -> str:
-    folded = FoldedText(text)
-    return folded.folded if folded else ""

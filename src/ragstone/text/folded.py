@@ -7,17 +7,21 @@ is a gap. Beyond ASCII rouge-score drops every letter; here letters of all scrip
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragstone.text.numbering import Numbered, buffers, clean, cut, ends, strings, texts_with
-from ragstone.text.words import fold, words
+from ragstone.text.words import ASCII_FOLD, FoldedText, fold, single_spaces, words
 
 _WORD_BYTES = (string.ascii_letters + string.digits).encode()
 _IS_WORD_BYTE = bytes(byte in _WORD_BYTES for byte in range(256))
 _LOWER = bytes(range(256)).lower()
+# As many texts as stay in a processor's cache.
+_FOLDED_TOGETHER = 1024
+_ASCII_FOLD_PARTS = ASCII_FOLD[:255] + b"\xff"
 # What a character is, by its code; found out when it is first met.
 _GAP, _SPACED, _UNSPACED, _MARK, _UNKNOWN = range(5)
 _KINDS = np.full(0x110000, _UNKNOWN, dtype=np.uint8)
@@ -30,6 +34,31 @@ def number_words(texts: pa.Array) -> Numbered:
         return _number_ascii(texts)
     plain = _number_ascii(texts.filter(pa.array(~careful)))
     return _interleave(plain, _number_unicode(texts.filter(pa.array(careful))), careful)
+
+
+def fold_texts(texts: pa.Array) -> list[FoldedText]:
+    """A column of texts without nulls, ready to be searched; quicker than one by one."""
+    blocks = (texts.slice(start, _FOLDED_TOGETHER) for start in range(0, len(texts), _FOLDED_TOGETHER))
+    return [text for block in blocks for text in _fold_block(block)]
+
+
+def _fold_block(texts: pa.Array) -> Iterator[FoldedText]:
+    originals: list[str] = texts.to_pylist()
+    folded = _fold_ascii(originals)
+    careful = [place for place, text in enumerate(originals) if not text.isascii()]
+    if careful:
+        numbers, offsets, words = number_words(texts.take(pa.array(careful)))
+        lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), words.take(pa.array(numbers)))
+        for place, spelled in zip(careful, pc.binary_join(lists, " ").to_pylist(), strict=True):
+            folded[place] = f" {spelled} "
+    return map(FoldedText, originals, folded)
+
+
+def _fold_ascii(texts: Sequence[str]) -> list[str]:
+    """Many texts in one: a byte that stands in no UTF-8 text parts them. What is not ASCII is left empty."""
+    parts = [text.encode() if text.isascii() else b"" for text in texts]
+    joined = single_spaces(b" \xff ".join([b"", *parts, b""]).translate(_ASCII_FOLD_PARTS))
+    return [part.decode() if len(part) > 1 else "  " for part in joined.split(b"\xff")[1:-1]]
 
 
 def respell(words: pa.Array, spell: Callable[[str], str]) -> tuple[np.ndarray, pa.Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
@@ -35,6 +36,18 @@ class Matcher(Protocol):
         ...
 
 
+class FoldingMatcher(ABC):
+    """A matcher that compares folded texts, which may be folded for many rows at once."""
+
+    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[Found]:
+        """Every place where a fact stands, with the offsets of the original text."""
+        return self.find_folded([FoldedText(fact) for fact in facts], [FoldedText(chunk) for chunk in chunks])
+
+    @abstractmethod
+    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[Found]:
+        """The same for texts that are folded."""
+
+
 class ExactMatcher:
     """The chunk is the fact, character for character."""
 
@@ -49,7 +62,7 @@ class ExactMatcher:
                     yield Found(number, position, 0, len(chunk), 1.0)
 
 
-class CitationMatcher:
+class CitationMatcher(FoldingMatcher):
     """The words of the fact stand in the chunk one after the other; case, punctuation and white space do not matter.
 
     Unlike DIAL's library, only whole words count: the fact "9 million" is not found in "19 million".
@@ -58,14 +71,19 @@ class CitationMatcher:
     name = "citation"
     signature = "citation/1"
 
-    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[Found]:
-        """Every place where a citation stands, with the offsets of the original text."""
-        folded_facts = [FoldedText(fact) for fact in facts]
+    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[Found]:
+        """Every place where a citation stands."""
+        wanted = [(number, fact, fact.folded) for number, fact in enumerate(facts) if fact]
         for position, chunk in enumerate(chunks):
-            folded_chunk = FoldedText(chunk)
-            for number, fact in enumerate(folded_facts):
-                for span in folded_chunk.find(fact):
-                    yield Found(number, position, *_with_edges(facts[number], chunk, span), 1.0)
+            folded = chunk.folded
+            for number, fact, words in wanted:
+                if words in folded:
+                    yield from _citations(number, position, fact, chunk)
+
+
+def _citations(number: int, position: int, fact: FoldedText, chunk: FoldedText) -> Iterator[Found]:
+    for span in chunk.find(fact):
+        yield Found(number, position, *_with_edges(fact.text, chunk.text, span), 1.0)
 
 
 def _with_edges(fact: str, chunk: str, span: Span) -> Span:
@@ -78,7 +96,7 @@ def _with_edges(fact: str, chunk: str, span: Span) -> Span:
     return Span(start, end)
 
 
-class FuzzyMatcher:
+class FuzzyMatcher(FoldingMatcher):
     """Almost the words of the fact stand in the chunk: hyphens, torn words and table text do not hide it.
 
     A citation counts in full. Otherwise the stretch of the chunk that is nearest by edit distance must be alike to at
@@ -88,16 +106,13 @@ class FuzzyMatcher:
     name = "fuzzy"
     signature = "fuzzy/1:90"
 
-    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[Found]:
+    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[Found]:
         """Every place where a citation stands, else the nearest stretch if it is near enough."""
-        folded_facts = [FoldedText(fact) for fact in facts]
         for position, chunk in enumerate(chunks):
-            folded_chunk = FoldedText(chunk)
-            for number, fact in enumerate(folded_facts):
-                spans = folded_chunk.find(fact)
-                for span in spans:
-                    yield Found(number, position, *_with_edges(facts[number], chunk, span), 1.0)
-                if not spans and fact and (near := _nearest_stretch(fact, folded_chunk)):
+            for number, fact in enumerate(facts):
+                if fact and fact.folded in chunk.folded:
+                    yield from _citations(number, position, fact, chunk)
+                elif fact and (near := _nearest_stretch(fact, chunk)):
                     yield Found(number, position, *near)
 
 

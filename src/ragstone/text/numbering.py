@@ -42,9 +42,9 @@ def ends(lengths: np.ndarray) -> np.ndarray:
 
 
 def texts_with(places: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Which texts have one of these bytes."""
-    found = np.zeros(len(offsets) - 1, dtype=bool)
-    found[np.searchsorted(offsets, places, side="right") - 1] = True
+    """Which texts have one of these bytes, whose places are in order."""
+    before = np.searchsorted(places, offsets)
+    found: np.ndarray = before[1:] > before[:-1]
     return found
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
+from itertools import islice
 from typing import NamedTuple
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
-_ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+_ASCII_WORD = re.compile(r"[a-zA-Z0-9]+")
+ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 # Scripts that are written without spaces (Thai, Lao, Myanmar, Khmer, Japanese, Chinese): each character, with the marks
 # that follow it, counts as a word of its own.
 _UNSPACED_RANGE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -17,9 +18,10 @@ _MARKS = "\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8
 _EMOJI_RANGE = "\u2600-\u27bf\U0001f000-\U0001faff"
 # Belong to the letter before them like a combining mark: the soft hyphen, and the voice marks of half-width kana.
 _JOINED = "\u00ad\uff9e\uff9f"
+# Variation selectors, the only marks beyond U+20000.
+_SELECTORS = "\U000e0100-\U000e01ef"
 _UNSPACED_PUNCTUATION = "\u0e2f\u0e5a\u0e5b\u3000-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 _UNSPACED = re.compile(f"[{_UNSPACED_RANGE}]")
-_EMOJI = re.compile(f"[{_EMOJI_RANGE}]")
 _PIECES = re.compile(
     f"(?![{_UNSPACED_PUNCTUATION}])[{_UNSPACED_RANGE}][{_MARKS}]*|[^{_UNSPACED_RANGE}{_UNSPACED_PUNCTUATION}]+"
 )
@@ -41,17 +43,16 @@ class Word(NamedTuple):
 
 
 class FoldedText:
-    """A text as its folded words, ready to be searched. Places are worked out only when something is found."""
+    """A text as its folded words, ready to be searched. Places are worked out only when something is found.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        # The same length as the text: letters and digits in lower case, all else spaces.
-        self._spaced = text.encode().translate(_ASCII_FOLD).decode() if text.isascii() else None
-        if self._spaced is None:
-            self.folded = f" {' '.join([word.text for word in words(text)])} "
-        else:
-            # A space on both sides of every word, so that only whole words are found: 9 is not in 19.
-            self.folded = f" {_single_spaces(self._spaced).strip()} "
+    `folded` is given where many texts were folded at once.
+    """
+
+    def __init__(self, text: str, folded: str | None = None) -> None:
+        self.text = text
+        self._asked = False
+        # A space on both sides of every word, so that only whole words are found: 9 is not in 19.
+        self.folded = _fold_words(text) if folded is None else folded
 
     def __bool__(self) -> bool:
         return self.folded != "  "
@@ -59,28 +60,45 @@ class FoldedText:
     def find(self, other: FoldedText) -> list[Span]:
         """The places where the words of the other text stand, in the original characters."""
         spans: list[Span] = []
+        size, number, before = other.folded.count(" ") - 1, -1, 0
         at = self.folded.find(other.folded) if other else -1
         while at != -1:
-            end = at + len(other.folded) - 1
-            spans.append(self.original(at + 1, end))
-            at = self.folded.find(other.folded, end)
+            number += self.folded.count(" ", before, at + 1)
+            before = at + 1
+            spans.append(self._span(number, number + size - 1))
+            at = self.folded.find(other.folded, at + len(other.folded) - 1)
         return spans
 
     def original(self, start: int, end: int) -> Span:
         """The original characters of the words that lie between two places of the folded text."""
         first = self.folded.count(" ", 0, start) - 1
-        last = self.folded.count(" ", 0, end) - 1
-        if self._spaced is None:
+        return self._span(first, first + self.folded.count(" ", start, end))
+
+    def _span(self, first: int, last: int) -> Span:
+        """From the beginning of one word to the end of another; whoever asks again asks for many."""
+        if self._asked:
             return Span(self._places[first].start, self._places[last].end)
-        rest = self._spaced.split(None, first)[first]
+        self._asked = True
+        if not self.text.isascii():
+            found = list(islice(_word_pattern().finditer(self.text), first, last + 1))
+            return Span(found[0].start(), found[-1].end())
+        spaced = self.text.encode().translate(ASCII_FOLD)
+        rest = spaced.split(None, first)[first]
         after = rest.split(None, last - first + 1)[last - first + 1 :]
-        found = rest[: len(rest) - len(after[0])] if after else rest
-        begin = len(self._spaced) - len(rest)
-        return Span(begin, begin + len(found.rstrip()))
+        words = rest[: len(rest) - len(after[0])] if after else rest
+        begin = len(spaced) - len(rest)
+        return Span(begin, begin + len(words.rstrip()))
 
     @cached_property
     def _places(self) -> list[Span]:
-        return [Span(word.start, word.end) for word in words(self._text)]
+        pattern = _ASCII_WORD if self.text.isascii() else _word_pattern()
+        return [Span(*match.span()) for match in pattern.finditer(self.text)]
+
+
+def _fold_words(text: str) -> str:
+    if text.isascii():
+        return f" {single_spaces(text.encode().translate(ASCII_FOLD)).strip().decode()} "
+    return f" {' '.join([word.text for word in words(text)])} "
 
 
 def words(text: str) -> Iterator[Word]:
@@ -93,10 +111,10 @@ def words(text: str) -> Iterator[Word]:
             yield Word(fold(match[0]), match.start(), match.end())
 
 
-def _single_spaces(text: str) -> str:
+def single_spaces(text: bytes) -> bytes:
     """Runs of spaces as one; a few replacements are quicker than taking the words apart."""
-    while "  " in text:
-        text = text.replace("  ", " ")
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
     return text
 
 
@@ -107,22 +125,26 @@ def split_unspaced(word: str) -> list[str]:
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    """A letter or digit with its combining marks; a run of them where the script has spaces between words."""
-    marks = "".join(re.escape(mark) for mark in map(chr, range(0x300, 0x20000)) if unicodedata.category(mark)[0] == "M")
-    marks += _JOINED
+    """A letter or digit with its combining marks; a run of them where the script has spaces between words.
+
+    A run is first taken without looking for marks at each letter, which is what costs.
+    """
+    marks = _ranges([code for code in range(0x300, 0x20000) if unicodedata.category(chr(code))[0] == "M"])
+    marks += _JOINED + _SELECTORS
     alone = f"(?=[{_UNSPACED_RANGE}])(?![{_JOINED}])[^\\W_][{marks}]*"
-    in_run = f"(?![{_UNSPACED_RANGE}])[^\\W_][{marks}]*"
-    return re.compile(f"{alone}|(?:{in_run})+|[{_EMOJI_RANGE}][{marks}]*")
+    spaced = f"[^\\W_{_UNSPACED_RANGE}]"
+    return re.compile(f"{spaced}+(?:[{marks}]+{spaced}*)*|{alone}|[{_EMOJI_RANGE}][{marks}]*")
 
 
-def is_mark(character: str) -> bool:
-    """Whether a character belongs to the one before it."""
-    return character in _JOINED or unicodedata.category(character)[0] == "M"
-
-
-def stands_alone(character: str) -> bool:
-    """Whether a character is a word of its own: a letter of a script without spaces, or an emoji."""
-    return bool(_EMOJI.match(character)) or (character.isalnum() and bool(_UNSPACED.match(character)))
+def _ranges(codes: Sequence[int]) -> str:
+    """Characters for the inside of a pattern's brackets, neighbours as a range."""
+    runs: list[list[int]] = []
+    for code in codes:
+        if runs and code == runs[-1][1] + 1:
+            runs[-1][1] = code
+        else:
+            runs.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in runs)
 
 
 # Words repeat; taking one apart is what costs.
