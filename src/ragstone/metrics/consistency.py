@@ -15,6 +15,8 @@ from ragstone.registry import metric
     against="contexts",
     source="self-consistency (Wang et al. 2023), for verdicts",
     misleads="A judge can be wrong every time in the same way. At temperature 0 agreement comes cheap.",
+    # It needs every verdict several times, and has nothing to say otherwise.
+    slow=True,
 )
 def self_consistency(verdict_agreement: Sequence[float]) -> float:
     """How often the judge gives the same verdict when it is asked again: how far the claim metrics can be trusted.
