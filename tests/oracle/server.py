@@ -54,7 +54,7 @@ class OracleServer:
         self.met: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.problems: list[str] = []
-        self.input_tokens = self.output_tokens = 0
+        self.input_tokens = self.output_tokens = self.embedded_tokens = 0
         self.in_flight = self.most_in_flight = self.requests = 0
         self._loop = asyncio.new_event_loop()
         self._runner: web.AppRunner | None = None
@@ -104,6 +104,7 @@ class OracleServer:
             "most_in_flight": self.most_in_flight,
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
+            "embedded_tokens": self.embedded_tokens,
             "problems": self.problems,
         }
 
@@ -123,8 +124,10 @@ class OracleServer:
         body = await request.json()
         if self.latency_s:
             await asyncio.sleep(self.latency_s)
-        if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
-            return troubles.error(401)
+        given = request.headers.get("Authorization", "")
+        if self.key and given != f"Bearer {self.key}":
+            # Some servers really do quote the key that they refuse.
+            return troubles.error(401, f"Incorrect API key provided: {given.removeprefix('Bearer ')}")
         wanted = body.get("response_format", {}).get("type", "text")
         if wanted not in ("text", *self.formats):
             self.met[f"no {wanted}"] += 1
@@ -144,8 +147,11 @@ class OracleServer:
     def _count(self, body: dict[str, Any], reply: dict[str, Any], name: str) -> None:
         self.replies[name] += 1
         self.bodies.append(body)
-        self.input_tokens += reply["usage"]["prompt_tokens"]
-        self.output_tokens += reply["usage"].get("completion_tokens", 0)
+        if name == "embeddings":
+            self.embedded_tokens += reply["usage"]["prompt_tokens"]
+        else:
+            self.input_tokens += reply["usage"]["prompt_tokens"]
+            self.output_tokens += reply["usage"]["completion_tokens"]
 
     def _completion(self, body: dict[str, Any], trouble: str | None) -> dict[str, Any] | web.Response:
         """The true reply; what cannot be understood is refused and kept among the problems, for a test to see."""
