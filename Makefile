@@ -36,7 +36,7 @@ bench: $(VENV)/.dev  ## measure; PEERS=1 installs other tools beside and compare
 # Hashes for every platform, no host names; needs uv, which the package index has.
 lock: $(VENV)/.dev  ## renew the lock files
 	$(PIP) install uv
-	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
+	$(BIN)/uv pip compile pyproject.toml --extra fsspec --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
 	$(BIN)/uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
 
 docs: $(VENV)/.dev  ## write the pages that are made from the code
