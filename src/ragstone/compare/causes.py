@@ -1,0 +1,192 @@
+"""Why a sample fails, from stored claims and verdicts; `fact_causes` does what can be done without a judge.
+
+A claim of the reference that the answer does not make is looked for in the chunks; a claim of the answer that the
+reference does not have is traced to where it comes from. Chunk numbers are ranks, from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ragstone.compare.cases import Case
+from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, trace_facts
+from ragstone.compare.findings import (
+    EXTRA,
+    HALLUCINATED,
+    IGNORED,
+    LOST,
+    LOW,
+    MISREAD,
+    MISSING,
+    NOISE,
+    OWN,
+    REFUSED,
+    SPLIT,
+    UNSUPPORTED,
+    Cause,
+    Finding,
+    Outcome,
+)
+from ragstone.compare.refusing import declines
+from ragstone.compare.store import Store
+
+YES, NO = "entailment", "contradiction"
+_OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_claims_in_contexts")
+_OF_ANSWER = ("answer_claims", "answer_claims_in_contexts")
+NOTHING_TO_GO_BY = "it has neither claims with verdicts nor facts"
+
+
+def find_causes(case: Case, store: Store | None = None) -> Outcome:
+    """What went wrong in a sample, by its claims where there are any, else by its facts."""
+    unanswerable = case.sample.answerable is False
+    if unanswerable and declines(case):
+        return Outcome(case.sample.id, seen_by="claims" if case.has(*_OF_ANSWER) else "facts")
+    if case.has(*_OF_REFERENCE) and not unanswerable:
+        return _by_claims(case, store)
+    if case.has(*_OF_ANSWER) and case.claims("answer"):
+        # A question without an answer, or without a reference: only where the answer's claims come from is known.
+        traced = Outcome(case.sample.id, tuple(_trace_answer(case, unanswerable)), seen_by="claims")
+        if unanswerable or not case.sample.facts:
+            return traced
+    return decide_facts(case, store, NOTHING_TO_GO_BY)
+
+
+def _by_claims(case: Case, store: Store | None) -> Outcome:
+    refused = declines(case)
+    findings = list(_trace_reference(case, refused))
+    if any(finding.cause is MISSING for finding in findings):
+        # A judge sees that a claim is not there; the wording of a fact can show that it was cut or lost.
+        findings += [finding for finding in trace_facts(case, store) if finding.cause in (SPLIT, LOST)]
+    if not refused and case.has(*_OF_ANSWER):
+        findings += _trace_answer(case, unanswerable=False)
+    said = [verdict == YES for verdict in case.verdicts("reference_claims_in_answer")]
+    found = [YES in row for row in case.matrix("reference_claims_in_contexts")]
+    tally = {
+        "said": sum(said),
+        "ignored": sum(there and not told for there, told in zip(found, said, strict=True)),
+        "missing": sum(not there and not told for there, told in zip(found, said, strict=True)),
+    }
+    return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=tally)
+
+
+def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
+    """What became of each reference claim that the answer does not make."""
+    rows = case.matrix("reference_claims_in_contexts")
+    for number, verdict in enumerate(case.verdicts("reference_claims_in_answer")):
+        if verdict != YES:
+            cause, chunks, why = _unsaid(case, number, verdict, rows[number], refused)
+            yield Finding(
+                cause, "reference claim", number + 1, case.claims("reference")[number].text, tuple(chunks), why
+            )
+
+
+def _unsaid(
+    case: Case, number: int, verdict: str, row: Sequence[str], refused: bool
+) -> tuple[Cause, Sequence[int], str]:
+    there = _ranks(row, YES)
+    if verdict == NO and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
+        return NOISE, noise, f"{_chunks(noise)} {_say(noise)} otherwise, and the answer follows"
+    if not there:
+        together = case.verdicts("reference_claims_in_all_contexts")
+        if together and together[number] == YES:
+            return SPLIT, (), "the chunks say it together, none alone"
+        return MISSING, (), "no retrieved chunk has it" if row else "nothing was retrieved"
+    if refused:
+        return REFUSED, there, f"{_chunks(there)} {_have(there)} it, the answer declines"
+    if verdict == NO:
+        return MISREAD, there, f"{_chunks(there)} {_have(there)} it, the answer says otherwise"
+    used = _used_chunks(case)
+    if there[0] > FIRST_FEW and there[0] > max(used, default=0):
+        below = f"below {_chunks(sorted(used))}, which the answer uses" if used else "and the answer uses none"
+        return LOW, there, f"it first stands in chunk {there[0]}, {below}"
+    return IGNORED, there, f"{_chunks(there)} {_have(there)} it, the answer leaves it out"
+
+
+def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
+    """Where each answer claim comes from that is wrong, or that no chunk says."""
+    rows = case.matrix("answer_claims_in_contexts")
+    right = case.verdicts("answer_claims_in_reference") if not unanswerable else [NO] * len(rows)
+    for number, claim in enumerate(case.claims("answer")):
+        verdict = right[number] if right else None
+        if found := _origin(case, number, verdict, rows[number]):
+            cause, chunks, why = found
+            yield Finding(cause, "answer claim", number + 1, claim.text, tuple(chunks), why)
+
+
+def _origin(
+    case: Case, number: int, verdict: str | None, row: Sequence[str]
+) -> tuple[Cause, Sequence[int], str] | None:
+    there = _ranks(row, YES)
+    together = case.verdicts("answer_claims_in_all_contexts")
+    founded = bool(there) or bool(together and together[number] == YES)
+    if verdict is None:
+        return None if founded else (UNSUPPORTED, (), "no chunk says so, and there is no reference")
+    if verdict == YES:
+        return None if founded else (OWN, (), "it is right, but no chunk says so")
+    if founded:
+        return _from_chunks(case, verdict, there)
+    against = sorted(set(_ranks(row, NO)) & _misread_chunks(case))
+    if against:
+        return MISREAD, against, f"{_chunks(against)} {_say(against)} otherwise, as the reference does"
+    denied = _ranks(row, NO)
+    return HALLUCINATED, denied, f"no chunk says so{f', {_chunks(denied)} {_deny(denied)} it' if denied else ''}"
+
+
+def _from_chunks(case: Case, verdict: str, there: Sequence[int]) -> tuple[Cause, Sequence[int], str]:
+    """A claim that chunks make and the reference does not: noise if it stands against the reference."""
+    where = _chunks(there) if there else "the chunks together"
+    if verdict == NO or set(there) & _leading_astray(case):
+        relevant = set(there) & _relevant_chunks(case)
+        with_right = ", beside something right" if relevant else ", and nothing right" if there else ""
+        return NOISE, there, f"it comes from {where}, which {_say(there)} so{with_right}"
+    return EXTRA, there, f"it comes from {where}; RAGChecker counts it as wrong"
+
+
+def _ranks(row: Sequence[str], verdict: str) -> list[int]:
+    return [rank for rank, word in enumerate(row, start=1) if word == verdict]
+
+
+def _used_chunks(case: Case) -> set[int]:
+    """The chunks that the answer takes something from, as far as claims show."""
+    return {rank for row in case.matrix("answer_claims_in_contexts") for rank in _ranks(row, YES)}
+
+
+def _relevant_chunks(case: Case) -> set[int]:
+    return {rank for row in case.matrix("reference_claims_in_contexts") for rank in _ranks(row, YES)}
+
+
+def _sources_of_wrong_claims(case: Case) -> set[int]:
+    """The chunks that make a claim of the answer which the reference does not make."""
+    rows, right = case.matrix("answer_claims_in_contexts"), case.verdicts("answer_claims_in_reference")
+    return {rank for row, verdict in zip(rows, right, strict=False) if verdict != YES for rank in _ranks(row, YES)}
+
+
+def _leading_astray(case: Case) -> set[int]:
+    """The chunks that contradict a claim of the reference which the answer contradicts too."""
+    rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
+    return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, NO)}
+
+
+def _misread_chunks(case: Case) -> set[int]:
+    """The chunks that make a claim of the reference which the answer contradicts."""
+    rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
+    return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, YES)}
+
+
+def _chunks(ranks: Sequence[int]) -> str:
+    """`chunk 2`, `chunks 1 and 3`."""
+    if len(ranks) == 1:
+        return f"chunk {ranks[0]}"
+    return f"chunks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
+
+
+def _have(ranks: Sequence[int]) -> str:
+    return "has" if len(ranks) == 1 else "have"
+
+
+def _say(ranks: Sequence[int]) -> str:
+    return "says" if len(ranks) == 1 else "say"
+
+
+def _deny(ranks: Sequence[int]) -> str:
+    return "denies" if len(ranks) == 1 else "deny"
