@@ -156,3 +156,18 @@ def test_a_file_without_verdicts_needs_models(ragchecker, home):
     assert done.err.startswith("error: nothing could be computed: needs ")
     assert done.err.endswith("name them with --extractor_name and --checker_name\n")
     assert not (home / "out.json").exists()
+
+
+def test_the_file_of_a_run_in_a_bucket_is_in_the_bucket(cli, home, bucket):
+    done = cli("run", "in.json", "--as", "ragchecker", "-o", bucket.url, "-q")
+    assert done.code == 0, done.err
+    (key,) = [key for key in bucket.list() if key.endswith("/ragchecker/checking_outputs.json")]
+    written = json.loads(bucket.read(key))
+    assert {f"{group}_metrics": means for group, means in written["metrics"].items()} == json.loads(done.out)
+
+
+def test_our_json_takes_the_place_of_theirs(cli, home):
+    done = cli("run", "in.json", "--as", "ragchecker", "--json", "-q")
+    printed = json.loads(done.out)
+    assert len(printed["summary"]) == 11
+    assert list((home / "ragstone-store").glob("runs/*/ragchecker/checking_outputs.json"))
