@@ -103,15 +103,15 @@ async def _walk(plan: Plan, request: Request, rows: pa.Table) -> list[Call]:
 
 def _makers(plan: Plan, needs: Iterable[str]) -> set[str]:
     """The evidence functions that a metric rests on."""
-    step_of = {piece: step for step in plan.evidence for piece in step.pieces}
-    found: set[str] = set()
+    spec_of = {piece: step.spec for step in plan.evidence for piece in step.pieces}
+    seen: set[str] = set()
     waiting = list(needs)
     while waiting:
-        step = step_of.get(waiting.pop())
-        if step and step.spec.name not in found:
-            found.add(step.spec.name)
-            waiting += step.needs
-    return found
+        need = waiting.pop()
+        if need in spec_of and need not in seen:
+            seen.add(need)
+            waiting += spec_of[need].needs_of([need])
+    return {spec_of[piece].name for piece in seen}
 
 
 def _line(name: str, calls: Sequence[Call], factor: float, concurrency: int, makers: set[str]) -> QuoteLine:
