@@ -80,6 +80,16 @@ def test_fewer_claims_and_chunks_a_call():
     assert asked.total() == formula(5, 4, 5, n=2, m=3)
 
 
+def test_triplets_cost_one_call_more():
+    assert count(["ragchecker", "ragas"], claims="triplets").total() == formula(1, 1, 5) + 1
+
+
+def test_repeats_ask_for_the_verdicts_again():
+    once, thrice = count(["ragchecker", "ragas"]), count(["ragchecker", "ragas"], repeats=3)
+    verdicts = {"verdicts", "context_verdicts"}
+    assert thrice == {name: number * (3 if name in verdicts else 1) for name, number in once.items()}
+
+
 @pytest.mark.parametrize(
     ("metrics", "calls"),
     [
