@@ -1,20 +1,22 @@
-"""Who computes the metrics: Ragstone, a peer in this process, or a peer in an environment of its own."""
+"""Who computes the metrics: Ragstone, a peer in this process, or a peer in an environment of its own.
+
+`python -m benchmarks.contestants DATA TIMES MATCHER [METRIC ...]` makes Ragstone's lists, the rows as many times as wanted,
+scores them twice and prints the seconds of the second time; without metrics there are only the lists.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
-
-import pyarrow as pa
+from typing import Any, Protocol
 
 from benchmarks.peers.environment import run_peer
 from benchmarks.timing import seconds_of
 
-Values = Mapping[str, Sequence[float]]
+Values = Mapping[str, Sequence[float | None]]
 
 
 class Contestant(Protocol):
@@ -29,34 +31,34 @@ class Contestant(Protocol):
 
 
 class Ragstone:
-    """The engine on one batch in memory: evidence and metrics, nothing stored."""
+    """`score_lists`: from lists of Python strings to a list of values for each metric."""
 
-    def __init__(self, metrics: Sequence[str], data: Path) -> None:
-        import ragstone.engine.catalogue  # noqa: F401  (fills the registry)
-        from ragstone.engine.planning import make_plan
-        from ragstone.formats import read_dataset
-        from ragstone.registry import resolve_metrics
-        from ragstone.text.matchers import make_matcher
-
+    def __init__(self, metrics: Sequence[str], data: Path, matcher: str = "citation", times: int = 1) -> None:
         self.title = "Ragstone"
-        table = read_dataset(str(data)).table
-        self._batch: pa.RecordBatch = table.combine_chunks().to_batches()[0]
-        self._tools = {"matcher": make_matcher("citation")}
-        present = [name for name in table.schema.names if table[name].null_count < len(table)]
-        self._plan = make_plan(resolve_metrics(metrics), present, self._tools)
+        self._metrics = metrics
+        self._matcher = matcher
+        with data.open(encoding="utf-8") as stream:
+            rows = [json.loads(line) for line in stream]
+        self._lists = {
+            field: [_texts(row[field]) for row in rows] * times
+            for field in ("answer", "references", "contexts", "facts")
+            if field in rows[0]
+        }
         self.values: Values = {}
 
     def turn(self) -> float:
         return seconds_of(self._work)
 
     def _work(self) -> None:
-        from ragstone.engine.batches import evaluate_batch
+        from ragstone import score_lists
 
-        found = asyncio.run(evaluate_batch(self._plan, self._batch, self._tools, asyncio.Semaphore(1)))
-        for name, cells in found.cells.items():
-            if cells.reasons:
-                raise SystemExit(f"{name} has cells without a value: {next(iter(cells.reasons.values()))}")
-        self.values = {name: cells.values.tolist() for name, cells in found.cells.items()}
+        self.values = score_lists(self._metrics, **self._lists, matcher=self._matcher)
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    return [item if isinstance(item, str) else item["text"] for item in value]
 
 
 class Light:
@@ -89,3 +91,14 @@ class Heavy:
         found = run_peer(self._name, self._data)
         self.values = found["values"]
         return float(found["seconds"])
+
+
+def main(data: str, times: str, matcher: str, *metrics: str) -> None:
+    ours = Ragstone(metrics, Path(data), matcher, int(times))
+    if metrics:
+        ours.turn()
+        print(ours.turn())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -11,19 +11,19 @@ from typing import Any
 from benchmarks.processes import ROOT
 
 _FOLDER = ROOT / ".bench-venv"
-_PACKAGES = ("numpy==2.4.6", "pytrec-eval-terrier==0.5.11", "rouge-score==0.1.2")
+_PACKAGES = ("numpy==2.4.6", "rouge-score==0.1.2")
 # Only its facts are compared, and they need numpy alone; the rest of what it asks for is half a gigabyte.
 _WITHOUT_THEIR_NEEDS = ("aidial-rag-eval==0.7.0",)
 
 
 def run_peer(name: str, data: Path) -> dict[str, Any]:
     """One turn of a peer: its seconds and values."""
-    command = [str(_python()), "-m", "benchmarks.peers.runner", name, str(data)]
+    command = [str(peer_python()), "-m", "benchmarks.peers.runner", name, str(data)]
     found: dict[str, Any] = json.loads(_run(command))
     return found
 
 
-def _python() -> Path:
+def peer_python() -> Path:
     """The environment's Python; what it needs is installed when it is first asked for, or when the list has changed."""
     python, stamp = _FOLDER / "bin" / "python", _FOLDER / "installed.json"
     wanted = json.dumps([_PACKAGES, _WITHOUT_THEIR_NEEDS])

@@ -10,21 +10,25 @@ from typing import Any
 TITLE = "SQuAD's script"
 
 
-def prepare(rows: list[dict[str, Any]]) -> list[tuple[str, list[str], str]]:
-    return [(row["answer"], row["references"], " ".join(chunk["text"] for chunk in row["contexts"])) for row in rows]
+def prepare(rows: list[dict[str, Any]]) -> list[tuple[str, list[str], str | None]]:
+    return [(row["answer"], row["references"], _joined(row)) for row in rows]
 
 
-def work(prepared: list[tuple[str, list[str], str]]) -> dict[str, list[float]]:
+def _joined(row: dict[str, Any]) -> str | None:
+    return " ".join(chunk["text"] for chunk in row["contexts"]) if "contexts" in row else None
+
+
+def work(prepared: list[tuple[str, list[str], str | None]]) -> dict[str, list[float]]:
     values: dict[str, list[float]] = {
-        name: [] for name in ("exact_match", "contains", "token_precision", "token_recall", "token_f1", "k_precision")
+        name: [] for name in ("exact_match", "token_precision", "token_recall", "token_f1", "k_precision")
     }
     for answer, references, contexts in prepared:
         overlaps = [_overlap(answer, reference) for reference in references]
         values["exact_match"].append(max(_exact_match(answer, reference) for reference in references))
-        values["contains"].append(max(_contains(answer, reference) for reference in references))
         for position, name in enumerate(("token_precision", "token_recall", "token_f1")):
             values[name].append(max(overlap[position] for overlap in overlaps))
-        values["k_precision"].append(_overlap(answer, contexts)[0])
+        if contexts is not None:
+            values["k_precision"].append(_overlap(answer, contexts)[0])
     return values
 
 
@@ -35,10 +39,6 @@ def _normalise(text: str) -> str:
 
 def _exact_match(answer: str, reference: str) -> float:
     return float(_normalise(answer) == _normalise(reference))
-
-
-def _contains(answer: str, reference: str) -> float:
-    return float(_normalise(reference) in _normalise(answer))
 
 
 def _overlap(answer: str, reference: str) -> tuple[float, float, float]:

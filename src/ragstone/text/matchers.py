@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragstone.errors import UnknownNameError
 from ragstone.text.words import FoldedText, Span
+
+if TYPE_CHECKING:
+    from rapidfuzz.distance import ScoreAlignment
 
 _LEAST_LIKENESS = 90
 _NEGATIONS = "no|not|never|none|nor|neither|without|cannot|kein|keine|nicht|nie|ohne|ne|pas|jamais|sans|nunca|sin|sem|não|non|senza|не|нет|без|不|没|無|无|ない|لا|नहीं"
@@ -108,32 +111,29 @@ class FuzzyMatcher(FoldingMatcher):
 
     def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[Found]:
         """Every place where a citation stands, else the nearest stretch if it is near enough."""
+        from rapidfuzz.fuzz import partial_ratio_alignment  # noqa: PLC0415  (only this matcher needs it)
+
+        wanted = [(number, fact, fact.folded, fact.folded.strip()) for number, fact in enumerate(facts) if fact]
         for position, chunk in enumerate(chunks):
-            for number, fact in enumerate(facts):
-                if fact and fact.folded in chunk.folded:
+            folded = chunk.folded
+            for number, fact, whole, words in wanted:
+                if whole in folded:
                     yield from _citations(number, position, fact, chunk)
-                elif fact and (near := _nearest_stretch(fact, chunk)):
-                    yield Found(number, position, *near)
+                elif len(words) <= len(folded) and (
+                    near := partial_ratio_alignment(words, folded, score_cutoff=_LEAST_LIKENESS)
+                ):
+                    yield from _near(number, position, words, chunk, near)
 
 
-def _nearest_stretch(fact: FoldedText, chunk: FoldedText) -> tuple[int, int, float] | None:
-    """Start, end and likeness of the stretch of the chunk that is nearest to the fact, if it is near enough."""
-    from rapidfuzz import fuzz  # noqa: PLC0415  (only this matcher needs it)
-
-    wanted = fact.folded.strip()
-    if len(wanted) > len(chunk.folded):
-        return None
-    found = fuzz.partial_ratio_alignment(wanted, chunk.folded, score_cutoff=_LEAST_LIKENESS)
-    if found is None or found.dest_end == found.dest_start:
-        return None
-    # To the ends of the words that the stretch begins and ends in.
+def _near(number: int, position: int, wanted: str, chunk: FoldedText, found: ScoreAlignment) -> Iterator[Found]:
+    """The stretch of the chunk that is nearest to the fact, to the ends of the words in which it begins and ends."""
+    if found.dest_end == found.dest_start:
+        return
     start = chunk.folded.rfind(" ", 0, found.dest_start + 1) + 1
     end = chunk.folded.find(" ", found.dest_end - 1)
     stretch = chunk.folded[start:end].strip()
-    if not stretch or _weighty(wanted) != _weighty(stretch):
-        return None
-    span = chunk.original(start, end)
-    return span.start, span.end, found.score / 100
+    if stretch and _weighty(wanted) == _weighty(stretch):
+        yield Found(number, position, *chunk.original(start, end), found.score / 100)
 
 
 def _weighty(folded: str) -> list[str]:
