@@ -17,6 +17,9 @@ from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
 
 
+BOTH = ("reference_claims", "reference_entities")
+
+
 def judge(replies):
     llm = FakeLLM(replies if callable(replies) else [json.dumps(reply) for reply in replies])
     return llm, Judge(llm, PromptBook())
@@ -134,7 +137,7 @@ def test_nothing_is_asked_about_nothing():
     assert asyncio.run(checker.against_chunks("q", [], ["a"])) == ([], [], None)
     assert asyncio.run(checker.against_chunks("q", ["x"], [])) == ([[]], ["neutral"], None)
     assert asyncio.run(extractor.claims("q", "")) == []
-    assert asyncio.run(extractor.content("q", " ")) == ([], [])
+    assert asyncio.run(extractor.content("q", " ", BOTH)) == ([], [])
     assert llm.requests == []
 
 
@@ -156,9 +159,16 @@ def test_claims_as_triplets():
         JudgeExtractor(asked, "triplet")
 
 
+def test_triplets_of_a_reference_whose_names_nobody_wants_in_one_call():
+    llm, asked = judge([{"triplets": []}])
+    extractor = JudgeExtractor(asked, "triplets")
+    assert asyncio.run(extractor.content("q", "text", ("reference_claims",))) == ([], [])
+    assert len(llm.requests) == 1
+
+
 def test_claims_and_names_of_a_reference_in_one_call():
     llm, asked = judge([{"claims": ["Ada was born in London."], "entities": ["Ada", "London", "Ada "]}])
-    found = asyncio.run(JudgeExtractor(asked).content("q", "text"))
+    found = asyncio.run(JudgeExtractor(asked).content("q", "text", BOTH))
     assert found == ([Claim("Ada was born in London.")], ["Ada", "London"])
     assert len(llm.requests) == 1
 

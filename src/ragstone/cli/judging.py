@@ -31,7 +31,7 @@ ClaimsPerCall = Annotated[
 ]
 ChunksPerCall = Annotated[int, typer.Option("--chunks-per-call", min=1, help="Against how many chunks.")]
 Repeats = Annotated[
-    int, typer.Option("--repeats", min=1, help="How often verdicts on chunks are asked for; the majority counts.")
+    int, typer.Option("--repeats", min=1, help="How often each verdict is asked for; the majority counts.")
 ]
 Prompts = Annotated[
     str | None,

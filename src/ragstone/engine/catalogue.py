@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ragstone.data.schema import FIELDS
+from ragstone.engine.planning import TOOLS
 from ragstone.registry import CATALOGUE, MetricSpec
 
 _DIRECTION = {"higher": "higher is better", "lower": "lower is better", "none": "no direction"}
@@ -24,6 +25,7 @@ class MetricCard:
     direction: str
     needs: list[str]
     evidence: list[str]
+    tools: list[str]
     judges: str
     against: str
     source: str
@@ -41,6 +43,7 @@ class MetricCard:
             ("judges", f"{self.judges} against {self.against}" if self.judges else ""),
             ("needs", ", ".join(self.needs)),
             ("evidence", ", ".join(self.evidence)),
+            ("asks", ", ".join(self.tools)),
             ("misleads", self.misleads),
             ("source", self.source),
             ("aliases", ", ".join(self.aliases)),
@@ -76,6 +79,7 @@ def _card(spec: MetricSpec) -> MetricCard:
         direction=_DIRECTION[spec.better],
         needs=fields,
         evidence=evidence,
+        tools=[name for name in TOOLS if name in CATALOGUE.rests_on(spec) and name != "matcher"],
         judges=spec.judges,
         against=spec.against,
         source=spec.source,

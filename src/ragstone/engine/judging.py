@@ -34,7 +34,7 @@ class JudgingOptions(TypedDict, total=False):
     # How many claims and chunks are asked about in one call.
     claims_per_call: int
     chunks_per_call: int
-    # How often each verdict on the chunks is asked for; the majority counts.
+    # How often each verdict is asked for; the majority counts.
     repeats: int
     # A folder with prompts that take the place of ours.
     prompts: str | os.PathLike[str] | None

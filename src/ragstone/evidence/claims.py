@@ -24,9 +24,11 @@ async def answer_claims(question: str, answer: str, extractor: Extractor) -> lis
 
 
 @evidence(yields=("reference_claims", "reference_entities"), prompts=("claims", "claims_and_entities"))
-async def reference_content(question: str, references: list[str], extractor: Extractor) -> ReferenceContent:
-    """The claims that the first reference makes, and the names in it: one call."""
-    claims, entities = await extractor.content(question, references[0])
+async def reference_content(
+    question: str, references: list[str], extractor: Extractor, wanted: frozenset[str]
+) -> ReferenceContent:
+    """The claims that the first reference makes, and the names in it."""
+    claims, entities = await extractor.content(question, references[0], wanted)
     return {"reference_claims": claims, "reference_entities": entities}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -30,8 +30,8 @@ class Extractor(Protocol):
         """The claims that a text makes, given the question that it answers."""
         ...
 
-    async def content(self, question: str, text: str) -> Content:
-        """The claims and the names in a text."""
+    async def content(self, question: str, text: str, wanted: Collection[str]) -> Content:
+        """The claims and the names in a text; what is not wanted may be left out where that saves something."""
         ...
 
 

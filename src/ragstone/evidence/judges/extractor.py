@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, get_args
 
 from ragstone.data.types import Claim
@@ -45,10 +45,15 @@ class JudgeExtractor:
         reply = await self._judge.ask("claims", ClaimsReply, data, ClaimsReply(claims=_guess_claims(text)))
         return _as_claims(reply.claims)
 
-    async def content(self, question: str, text: str) -> Content:
-        """The claims and the names in a text: one call, or two where the claims are triplets."""
+    async def content(self, question: str, text: str, wanted: Collection[str]) -> Content:
+        """The claims and the names in a text.
+
+        One call for both, whatever is wanted, so that the claims do not depend on it; triplets have a call of their own.
+        """
         if not text.strip():
             return Content([], [])
+        if self._form == "triplets" and "reference_entities" not in wanted:
+            return Content(await self.claims(question, text), [])
         lines = _guess_claims(text)
         guess = ClaimsAndEntitiesReply(claims=lines, entities=[word for line in lines for word in line.split()[:1]])
         data = {"question": question, "text": text}

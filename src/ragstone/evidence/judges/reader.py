@@ -31,7 +31,7 @@ class JudgeReader:
         """The positions, from 0, of the sentences that are needed to answer."""
         data = {"question": question, "sentences": sentences}
         check = partial(_check_sentences, count=len(sentences))
-        guess = NeededSentencesReply(needed=[1, 2])
+        guess = NeededSentencesReply(needed=[1, 2][: len(sentences)])
         reply = await self._judge.ask("needed_sentences", NeededSentencesReply, data, guess, check)
         return sorted({number - 1 for number in reply.needed})
 
