@@ -13,7 +13,7 @@ from ragstone.errors import StopRunError
 from tests.e2e.conftest import COMMAND
 from tests.e2e.judged import SETS, calls, cells, check_scores, flags, judging, only_run, rows, write
 from tests.oracle.server import OracleServer
-from tests.oracle.trouble import after, always, every, first, mixed, share
+from tests.oracle.trouble import after, always, every, first, mixed, never, share
 from tests.oracle.world import make_samples
 
 FEW = make_samples(8, seed=2)
@@ -91,7 +91,7 @@ def test_what_was_finished_before_the_deadline_counts(tmp_path):
         states = Counter(cell["status"] for cell in cells(run.path).values())
         assert states["ok"]
         assert states["failed"]
-        server.trouble = lambda number: None
+        server.trouble = never
         again = evaluate(server, tmp_path / "again")
     check_scores(again.path, FEW)
     assert len({json.dumps(body) for body in server.bodies}) == len(server.bodies), "a finished call was repeated"
@@ -131,6 +131,29 @@ def test_a_judge_that_sometimes_makes_no_sense_is_asked_once_more(tmp_path, trou
         run = evaluate(server, tmp_path / "out", concurrency=1)
     check_scores(run.path, FEW)
     assert server.met[trouble] > 3
+
+
+@pytest.mark.parametrize("trouble", ["wrong_json", "truncated", "refusal", "empty"])
+def test_a_judge_that_makes_sense_again_is_asked_again(tmp_path, trouble):
+    """Useless replies lie in the cache, but the rows that failed by them are not lost for ever."""
+    with OracleServer(always(trouble)) as server:
+        evaluate(server, tmp_path / "first")
+        server.trouble = never
+        second = evaluate(server, tmp_path / "second")
+        asked = server.requests
+        third = evaluate(server, tmp_path / "third")
+    check_scores(second.path, FEW)
+    check_scores(third.path, FEW)
+    assert server.requests == asked
+
+
+def test_a_reply_that_was_mended_once_is_not_asked_for_again(tmp_path):
+    with OracleServer(every(9, "wrong_json")) as server:
+        evaluate(server, tmp_path / "first", concurrency=1)
+        asked = server.requests
+        again = evaluate(server, tmp_path / "second", concurrency=1)
+    check_scores(again.path, FEW)
+    assert server.requests == asked
 
 
 def test_a_wrong_key_ends_at_once_and_shows_nowhere(tmp_path, shell):

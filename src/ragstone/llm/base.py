@@ -34,6 +34,8 @@ class Request:
     # The number of the repeat when the same is asked several times; 0 is the first.
     repeat: int = 0
     logprobs: bool = False
+    # Whether only the model itself will do: a reply of an earlier run turned out to be of no use.
+    fresh: bool = field(default=False, compare=False)
     # What the reply will look like, roughly: only a quote looks at it, and it is never sent.
     guess: str = field(default="", compare=False)
 

@@ -42,7 +42,7 @@ class Cached:
             if not flight.cancelled():
                 return _as_cached(flight.result())
         started = time.perf_counter()
-        stored = self._read(key)
+        stored = None if request.fresh else self._read(key)
         if stored is not None:
             return replace(stored, latency_s=time.perf_counter() - started)
         return await self._ask(key, request)

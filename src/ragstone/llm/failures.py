@@ -46,11 +46,12 @@ class LLMUnreachableError(LLMBusyError):
 
 
 class LLMReplyError(LLMError):
-    """The reply is not what was asked for. The raw reply is kept."""
+    """The reply is not what was asked for. The raw reply is kept, and whether it came from the cache."""
 
-    def __init__(self, message: str, raw: str = "") -> None:
+    def __init__(self, message: str, raw: str = "", cached: bool = False) -> None:
         super().__init__(message)
         self.raw = raw
+        self.cached = cached
 
 
 class LLMStoppedError(LLMError):

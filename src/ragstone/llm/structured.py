@@ -36,6 +36,15 @@ class StructuredLLM:
 
     async def ask(self, request: Request, kind: type[T], check: Check[T] | None = None) -> T:
         """The reply as an object that has passed the check, or an LLMError. The check says in words what is wrong."""
+        try:
+            return await self._ask_twice(request, kind, check)
+        except LLMReplyError as error:
+            if not error.cached:
+                raise
+        # What a model said in an earlier run is not held against it for ever.
+        return await self._ask_twice(replace(request, fresh=True), kind, check)
+
+    async def _ask_twice(self, request: Request, kind: type[T], check: Check[T] | None) -> T:
         reply = await self._complete(request, kind)
         try:
             return _accept(reply, kind, check)
@@ -45,7 +54,9 @@ class StructuredLLM:
             return _accept(reply, kind, check)
         except LLMReplyError as error:
             where = f"{request.prompt}: " if request.prompt else ""
-            raise LLMReplyError(f"{where}the reply cannot be used, asked twice: {error}", reply.text) from error
+            raise LLMReplyError(
+                f"{where}the reply cannot be used, asked twice: {error}", reply.text, reply.cached
+            ) from error
 
     async def _complete(self, request: Request, kind: type[BaseModel]) -> Reply:
         """The reply in the strictest format that the server accepts."""
