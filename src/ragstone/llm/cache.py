@@ -79,6 +79,8 @@ class Cache:
         try:
             _write_file(temporary, b"".join((_head(key, content), _SEAM, content, b"}")))
             os.replace(temporary, path)
+        except FileNotFoundError:
+            pass  # another process clears the cache at this moment
         except OSError as error:
             self.problem = f"replies are not kept in {self.folder}: {error.strerror or type(error).__name__}"
             with suppress(OSError):

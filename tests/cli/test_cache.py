@@ -1,0 +1,28 @@
+"""`ragstone cache`."""
+
+from ragstone.llm.cache import Cache, make_key
+
+
+def fill(folder, count):
+    for number in range(count):
+        Cache(folder).write(make_key(number), "x" * 900)
+
+
+def test_size_and_clear(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "replies"))
+    assert cli("cache").out == f"0 replies, 0 bytes in {tmp_path}/replies\n"
+    fill(tmp_path / "replies", 3)
+    assert cli("cache", "size").out == f"3 replies, 3 kB in {tmp_path}/replies\n"
+    assert cli("cache", "clear").out == f"removed 3 replies, 3 kB from {tmp_path}/replies\n"
+    assert cli("cache").out.startswith("0 replies")
+
+
+def test_another_folder(cli, tmp_path):
+    fill(tmp_path, 1)
+    assert cli("cache", "--folder", str(tmp_path)).out.startswith("1 reply, ")
+
+
+def test_something_else(cli):
+    printed = cli("cache", "empty")
+    assert printed.code == 2
+    assert "'empty' is not something to do with the cache. Write size or clear." in printed.err
