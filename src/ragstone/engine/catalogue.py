@@ -124,6 +124,6 @@ def _closure(spec: MetricSpec) -> tuple[list[str], list[str]]:
             fields[need] = None
         elif (made := CATALOGUE.evidence(need)) and need not in evidence:
             evidence[need] = None
-            waiting.extend(made.needs)
+            waiting.extend(made.needs_of([need]))
             choices.update(dict.fromkeys(made.either, " or ".join(made.either)))
     return list(dict.fromkeys(choices.get(name, name) for name in FIELDS if name in fields)), list(evidence)
