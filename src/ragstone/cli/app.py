@@ -10,6 +10,7 @@ from ragstone._version import __version__
 from ragstone.cli.cache import cache
 from ragstone.cli.convert import convert
 from ragstone.cli.demo import demo
+from ragstone.cli.diagnose import diagnose
 from ragstone.cli.doctor import doctor
 from ragstone.cli.metrics import metrics
 from ragstone.cli.ragchecker import ragchecker
@@ -43,5 +44,5 @@ def _root(
     pass
 
 
-for command in (demo, run, metrics, convert, validate, trec, ragchecker, cache, doctor):
+for command in (demo, run, diagnose, metrics, convert, validate, trec, ragchecker, cache, doctor):
     app.command()(command)

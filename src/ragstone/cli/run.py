@@ -11,9 +11,13 @@ from ragstone.cli.options import DEFAULT_ROOT, Data, Format, Json, Limit, Map, M
 from ragstone.errors import UnknownNameError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ragstone.storage.runs import Run
 
 TOO_FEW_CELLS = 4
+# Causes of more samples take longer than a person wants to wait after a run; `ragstone diagnose` looks at all.
+MOST_DIAGNOSED = 10_000
 WRITTEN_AS = ("dial", "ragchecker")
 
 
@@ -139,8 +143,22 @@ def show_run(
         screen = console()
         screen.print()
         screen.print(run_report(finished))
+        _show_diagnosis(screen, finished)
         typer.echo(f"\nstored in {finished.path}")
     return finished
+
+
+def _show_diagnosis(screen: Console, finished: Run) -> None:
+    """What limits quality, in a few lines, if the run shows anything about it."""
+    import shlex
+
+    from ragstone.compare.diagnosis import diagnose
+    from ragstone.report.diagnosis import has_something_to_say, short_report
+
+    found = diagnose(finished, most=MOST_DIAGNOSED)
+    if has_something_to_say(found):
+        screen.print(short_report(found))
+        typer.echo(f"    more: ragstone diagnose {shlex.quote(finished.path)}")
 
 
 def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bool) -> None:

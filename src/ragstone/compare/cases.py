@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from ragstone.data.codec import decoder
 from ragstone.data.dataset import view_samples
 from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.data.types import Claim, FactMatch, Sample
-from ragstone.storage.runs import Run
+from ragstone.storage.runs import Run, read_batches
 
 # What causes are made from; a run has some of these.
 NEEDED = (
@@ -23,9 +24,7 @@ NEEDED = (
     "declining_words",
     "fact_matches",
     "fact_ranks",
-    "chunk_usefulness",
 )
-_ROWS_AT_A_TIME = 10_000
 
 
 @dataclass(frozen=True)
@@ -51,51 +50,44 @@ class Case:
         """Whether all these kinds of evidence were found out."""
         return all(self.evidence.get(name) is not None for name in names)
 
-    @property
-    def matches(self) -> list[FactMatch]:
-        """Where facts stand in chunks."""
-        return list(self.evidence.get("fact_matches") or ())
 
-
-def read_cases(run: Run, most: int | None = None, names: Sequence[str] = NEEDED) -> Iterator[Case]:
-    """The samples of a run with their evidence, some at a time so that memory stays small; at most so many."""
-    tables = {name: run.evidence(name) for name in names if name in run.info["evidence"]}
-    rows = len(run.samples) if most is None else min(most, len(run.samples))
-    for start in range(0, rows, _ROWS_AT_A_TIME):
-        count = min(_ROWS_AT_A_TIME, rows - start)
-        samples = run.samples.table.slice(start, count)
-        columns = {name: _values(name, samples, tables.get(name), start, count) for name in names}
-        for row, sample in enumerate(view_samples(samples)):
-            known = {name: column[row] for name, column in columns.items() if column and column[row] is not None}
-            yield Case(sample, known)
+def read_cases(run: Run, most: int | None = None) -> Iterator[Case]:
+    """The samples of a run with their evidence, at most so many; read bit by bit, so that memory stays small."""
+    made = {name: _stream_values(run, name) for name in NEEDED if name in run.info["evidence"]}
+    for sample, given in islice(_stream_samples(run), most):
+        found = {name: next(values) for name, values in made.items()}
+        yield Case(sample, {name: value for name, value in (found | given).items() if value is not None})
 
 
 def read_case(run: Run, row: int) -> Case:
     """One sample with all evidence that the run has."""
-    sample = run.samples.table.slice(row, 1)
-    names = dict.fromkeys([*NEEDED, *run.info["evidence"]])
-    evidence = {}
-    for name in names:
-        table = run.evidence(name) if name in run.info["evidence"] else None
-        column = _values(name, sample, table, row, 1)
-        if column and column[0] is not None:
-            evidence[name] = column[0]
-    return Case(next(view_samples(sample)), evidence)
+    sample, given = next(_view(run.samples.table.slice(row, 1)))
+    found = {name: _decoded(name, run.evidence(name)["value"].slice(row, 1))[0] for name in run.info["evidence"]}
+    return Case(sample, {name: value for name, value in (found | given).items() if value is not None})
 
 
-def _values(name: str, samples: pa.Table, found: pa.Table | None, start: int, count: int) -> list[Any] | None:
-    """One kind of evidence, a value a sample: given by the data, or else what the run found out.
-
-    Evidence is stored in the order of the samples.
-    """
-    convert = decoder(_annotation(name)) or (lambda value: value)
-    given = samples[name].to_pylist() if name in samples.column_names else [None] * count
-    made = [None] * count if found is None else found["value"].slice(start, count).to_pylist()
-    if found is None and name not in samples.column_names:
-        return None
-    return [convert(new if old is None else old) for old, new in zip(given, made, strict=True)]
+def _stream_samples(run: Run) -> Iterator[tuple[Sample, dict[str, Any]]]:
+    for batch in read_batches(run.folder.samples):
+        yield from _view(batch)
 
 
-def _annotation(name: str) -> Any:
+def _stream_values(run: Run, name: str) -> Iterator[Any]:
+    """Evidence is stored in the order of the samples."""
+    for batch in read_batches(run.folder.evidence(name), ["value"]):
+        yield from _decoded(name, batch["value"])
+
+
+def _view(table: pa.Table | pa.RecordBatch) -> Iterator[tuple[Sample, dict[str, Any]]]:
+    """Each sample with the evidence that the data brought along; that comes before what the run found out."""
+    names = [name for name in GIVEN_EVIDENCE if name in table.schema.names]
+    columns = [_decoded(name, table[name]) for name in names]
+    for row, sample in enumerate(view_samples(table)):
+        pairs = zip(names, columns, strict=True)
+        yield sample, {name: column[row] for name, column in pairs if column[row] is not None}
+
+
+def _decoded(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Only evidence made of objects has to be put together again; all other values are stored as they are."""
-    return list[FactMatch] if name == "fact_matches" else GIVEN_EVIDENCE.get(name)
+    convert = decoder(list[FactMatch] if name == "fact_matches" else GIVEN_EVIDENCE.get(name))
+    values: list[Any] = column.to_pylist()
+    return [convert(value) for value in values] if convert else values

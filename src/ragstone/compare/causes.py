@@ -33,11 +33,14 @@ from ragstone.compare.store import Store
 YES, NO = "entailment", "contradiction"
 _OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_claims_in_contexts")
 _OF_ANSWER = ("answer_claims", "answer_claims_in_contexts")
+DO_NOT_FIT = "its claims and verdicts do not fit together"
 NOTHING_TO_GO_BY = "it has neither claims with verdicts nor facts"
 
 
 def find_causes(case: Case, store: Store | None = None) -> Outcome:
     """What went wrong in a sample, by its claims where there are any, else by its facts."""
+    if not _fit_together(case):
+        return Outcome(case.sample.id, undecided=DO_NOT_FIT)
     unanswerable = case.sample.answerable is False
     if unanswerable and declines(case):
         return Outcome(case.sample.id, seen_by="claims" if case.has(*_OF_ANSWER) else "facts")
@@ -49,6 +52,17 @@ def find_causes(case: Case, store: Store | None = None) -> Outcome:
         if unanswerable or not case.sample.facts:
             return traced
     return decide_facts(case, store, NOTHING_TO_GO_BY)
+
+
+def _fit_together(case: Case) -> bool:
+    """Whether there is a verdict for each claim: data from elsewhere may have been cut."""
+    for whose, other in (("answer", "reference"), ("reference", "answer")):
+        names = (f"{whose}_claims_in_{other}", f"{whose}_claims_in_contexts", f"{whose}_claims_in_all_contexts")
+        if case.has(f"{whose}_claims") and any(
+            len(case.evidence[name]) != len(case.claims(whose)) for name in names if case.has(name)
+        ):
+            return False
+    return True
 
 
 def _by_claims(case: Case, store: Store | None) -> Outcome:

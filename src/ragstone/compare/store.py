@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from ragstone.compare.findings import LOST, MISSING, SPLIT, Cause
 from ragstone.data.types import Chunk
+from ragstone.errors import InputError, Problem, StorageError
+from ragstone.storage.places import Place, open_place
 from ragstone.text.words import FoldedText
 
 
@@ -42,6 +45,48 @@ class Store:
     @cached_property
     def _folded_documents(self) -> list[tuple[str, FoldedText]]:
         return [(name, FoldedText(text)) for name, text in self.documents]
+
+
+def read_chunks(path: str) -> list[Chunk]:
+    """All chunks of a JSONL file: lines with `text` and, if they are known, `id` and `source`."""
+    chunks, problems = [], []
+    for number, line in enumerate(_text(open_place(path)).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            chunks.append(Chunk(str(row["text"]), _word(row.get("id")), source=_word(row.get("source"))))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            problems.append(
+                Problem("is no JSON object with a text", f"line {number}", hint='write {"text": …, "id": …}')
+            )
+    if problems:
+        raise InputError(path, problems)
+    return chunks
+
+
+def read_documents(path: str) -> list[tuple[str, str]]:
+    """The text files of a folder and of those in it, by name."""
+    found = [(place.name, _text(place)) for place in _files(open_place(path))]
+    if not found:
+        raise StorageError(f"there are no documents in {path}: name a folder of text files")
+    return found
+
+
+def _files(place: Place) -> Iterator[Place]:
+    for child in place.children():
+        if child.is_folder():
+            yield from _files(child)
+        else:
+            yield child
+
+
+def _text(place: Place) -> str:
+    return place.read_bytes().decode("utf-8", errors="replace")
+
+
+def _word(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _named(chunk: Chunk) -> str:

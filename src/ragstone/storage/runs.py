@@ -22,6 +22,7 @@ from ragstone.storage.places import Place, open_place, read_json, storage_errors
 
 # The layout of a run's files; another number means files that this code cannot read.
 LAYOUT = 1
+_ROWS_AT_A_TIME = 1000
 
 
 class RunFolder:
@@ -192,6 +193,14 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     raise StorageError(f"{folder.place} is not a run: it has no run.json")
 
 
+def finished_runs(root: Place) -> Iterator[Run]:
+    """The runs under a root, newest first."""
+    for place in reversed((root / "runs").children()):
+        folder = RunFolder(place)
+        if folder.manifest.exists():
+            yield Run(folder)
+
+
 def unfinished_runs(root: Place) -> Iterator[RunFolder]:
     """Runs that were interrupted, newest first."""
     for place in reversed((root / "runs").children()):
@@ -204,6 +213,12 @@ def read_table(place: Place, columns: list[str] | None = None) -> pa.Table:
     """A whole Parquet file, or some of its columns."""
     with storage_errors(f"cannot read {place}"), place.open_input() as stream:
         return pq.read_table(stream, columns=columns)
+
+
+def read_batches(place: Place, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """A Parquet file bit by bit, for files that are larger than memory."""
+    with storage_errors(f"cannot read {place}"), place.open_input() as stream:
+        yield from pq.ParquetFile(stream).iter_batches(batch_size=_ROWS_AT_A_TIME, columns=columns)
 
 
 def write_table(place: Place, table: pa.Table) -> None:
