@@ -23,6 +23,7 @@ PUBLIC = [
     "evaluate",
     "match_facts",
     "open_run",
+    "quote",
     "read_dataset",
     "score_lists",
     "score_rankings",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ragstone.data.types import Chunk, Fact, Sample, Score
     from ragstone.engine.evaluation import evaluate
     from ragstone.engine.lists import score_lists
+    from ragstone.engine.quoting import quote
     from ragstone.engine.rankings import score_rankings
     from ragstone.engine.rows import match_facts, score_row
     from ragstone.errors import RagstoneError, Skip
@@ -32,6 +33,7 @@ _HOMES = {
     "evaluate": "ragstone.engine.evaluation",
     "match_facts": "ragstone.engine.rows",
     "open_run": "ragstone.storage.runs",
+    "quote": "ragstone.engine.quoting",
     "read_dataset": "ragstone.formats",
     "score_lists": "ragstone.engine.lists",
     "score_rankings": "ragstone.engine.rankings",
@@ -52,6 +54,7 @@ __all__ = [
     "evaluate",
     "match_facts",
     "open_run",
+    "quote",
     "read_dataset",
     "score_lists",
     "score_rankings",
