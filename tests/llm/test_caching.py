@@ -146,3 +146,9 @@ def test_another_address_is_another_model(tmp_path, loopback):
     ask(loopback, cache=Cache(tmp_path))
     ask(f"http://localhost:{loopback.port}/v1", cache=Cache(tmp_path))
     assert len(loopback.asked) == 2
+
+
+def test_a_fresh_reply_replaces_the_stored_one(tmp_path):
+    llm = Cached(FakeLLM(["old", "new"]), Cache(tmp_path))
+    replies = complete(llm, request(), request(fresh=True), request())
+    assert [(reply.text, reply.cached) for reply in replies] == [("old", False), ("new", False), ("new", True)]

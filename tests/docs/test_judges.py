@@ -1,0 +1,57 @@
+"""The page on judges says what the code does."""
+
+import asyncio
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ragstone.llm import endpoints
+from ragstone.llm.base import Message, Request
+from ragstone.llm.prices import Price, load_prices
+from ragstone.llm.retrying import Patience
+from ragstone.testing import FakeLLM
+
+PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("provider", endpoints.SERVERS)
+def test_every_server_is_there_with_its_variables(provider):
+    (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| `{provider}/"))
+    server = endpoints._SERVERS[provider]
+    _, _, address, key, _ = row.split("|")
+    assert re.findall(r"`([A-Z_]+)`", address)[: len(server.addresses)] == list(server.addresses)
+    assert re.findall(r"`([A-Z_]+)`", key) == list(server.keys)
+    assert server.default in address
+
+
+def test_numbers_are_those_of_the_code():
+    patience = Patience()
+    assert f"up to {patience.attempts} attempts, after random waits that grow to {patience.longest_wait_s:g} s" in PAGE
+    assert f"{patience.attempts_unreachable} attempts, then the run ends" in PAGE
+    assert f"for up to {patience.longest_s / 60:g} minutes" in PAGE
+
+
+def test_the_file_of_prices_works(tmp_path, monkeypatch):
+    (text,) = blocks("toml")
+    assert tomllib.loads(text)
+    (tmp_path / "prices.toml").write_text(text)
+    monkeypatch.setenv("RAGSTONE_PRICES", os.fspath(tmp_path / "prices.toml"))
+    assert load_prices().find("dial/our-own") == Price(0.5, 1.5)
+
+
+def test_examples_in_python_run():
+    function, fakes = blocks("python")
+    names = {}
+    exec(function, names)
+    assert names["judge"](["a", "b"]) == ['{"claims": []}'] * 2
+    exec(fakes, names)
+    assert isinstance(names["model"], FakeLLM)
+    asked = Request((Message("user", "?"),), guess="!")
+    assert asyncio.run(names["model"].complete(asked)).text == "!"
