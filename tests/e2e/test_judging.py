@@ -8,9 +8,10 @@ import pytest
 
 import ragstone
 from tests.e2e.judged import SETS, calls, cells, check_scores, flags, judging, only_run, rows, write
-from tests.oracle.expected import claims
+from tests.oracle.expected import SKIPPED, claims, expected
 from tests.oracle.server import OracleServer
 from tests.oracle.trouble import always
+from tests.oracle.verdicts import verdict
 from tests.oracle.world import make_samples
 
 SAMPLES = make_samples(70)
@@ -170,6 +171,36 @@ def test_verdicts_asked_three_times(tmp_path):
     assert len({json.dumps(body, sort_keys=True) for body in asked}) == len(asked)
 
 
+def doubt(prompt, body, reply):
+    """A judge that says of everything that it cannot tell, each time it is asked for the third time."""
+    if prompt != "context_verdicts" or body.get("seed") != 2:
+        return reply
+    unsure = {"supported_by": [], "contradicted_by": [], "together": "neutral"}
+    return {"verdicts": [{**entry, **unsure} for entry in reply["verdicts"]]}
+
+
+def test_a_judge_that_wavers_is_outvoted_and_found_out(tmp_path):
+    with OracleServer(alter=doubt) as server:
+        chosen = [*SETS, "self_consistency"]
+        run = ragstone.evaluate(rows(FEW), metrics=chosen, out=tmp_path / "out", **judging(server, repeats=3))
+    found = cells(run.path)
+    for sample in FEW:
+        cell = found[sample.id, "self_consistency"]
+        assert cell["value"] == pytest.approx(agreement(sample)), (sample.id, cell)
+        kept = {name: value for name, value in expected(sample).items() if value != SKIPPED}
+        assert {name: found[sample.id, name]["value"] for name in kept} == pytest.approx(kept, abs=1e-9)
+
+
+def agreement(sample):
+    """Two of three agree on whatever is not neutral, all three on the rest: over the chunks, and all chunks together."""
+    everything = [statement for chunk in sample.chunks for statement in chunk]
+    shares = []
+    for claim in claims(sample.answer):
+        words = [verdict(claim.meaning, chunk) for chunk in (*sample.chunks, everything)]
+        shares.append(sum(1 if word == "neutral" else 2 / 3 for word in words) / len(words))
+    return sum(shares) / len(shares) if shares and sample.chunks else None
+
+
 def test_a_model_for_each_task(tmp_path):
     with OracleServer() as server:
         options = judging(server, extractor="openai/takes-apart", checker="openai/checks")
@@ -222,7 +253,7 @@ def test_without_an_embedder_only_what_needs_it_is_skipped(tmp_path):
 
 
 def test_a_quote_makes_no_call_and_is_near_what_happens(tmp_path, shell):
-    data = write(SAMPLES, tmp_path / "data.jsonl")
+    data = write(SAMPLES[:30], tmp_path / "data.jsonl")
     with OracleServer() as server:
         done = shell("run", data, *flags(server, "--quote", "--json"))
         assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ import re
 import struct
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -28,6 +28,8 @@ from tests.oracle.embedding import embed
 from tests.oracle.judge import judge
 from tests.oracle.reading import recognise
 
+# What is replied in place of the truth to a prompt and the whole body of a request.
+Alter = Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]]
 _TOKEN = re.compile(r"[\u4e00-\u9fff]|[^\W\d\u4e00-\u9fff]{1,9}|\d{1,3}|[^\w\s]{1,3}")
 
 
@@ -46,8 +48,10 @@ class OracleServer:
         formats: Sequence[str] = ("json_schema", "json_object"),
         key: str | None = None,
         logprobs: bool = True,
+        alter: Alter = lambda prompt, body, reply: reply,
         port: int = 0,
     ) -> None:
+        self.alter = alter
         self.trouble, self.latency_s, self.formats, self.key, self.logprobs = trouble, latency_s, formats, key, logprobs
         self.port = port
         self.replies: Counter[str] = Counter()
@@ -157,7 +161,7 @@ class OracleServer:
         """The true reply; what cannot be understood is refused and kept among the problems, for a test to see."""
         try:
             prompt, data = recognise(body)
-            text = json.dumps(judge(prompt, data), ensure_ascii=False)
+            text = json.dumps(self.alter(prompt, body, judge(prompt, data)), ensure_ascii=False)
         except (AssertionError, KeyError, ValueError) as problem:
             self.problems.append(f"{type(problem).__name__}: {problem}")
             return troubles.error(400, f"the oracle does not understand: {problem}")
