@@ -12,6 +12,7 @@ from ragstone.cli.convert import convert
 from ragstone.cli.demo import demo
 from ragstone.cli.diagnose import diagnose
 from ragstone.cli.doctor import doctor
+from ragstone.cli.explain import explain
 from ragstone.cli.metrics import metrics
 from ragstone.cli.ragchecker import ragchecker
 from ragstone.cli.run import run
@@ -44,5 +45,5 @@ def _root(
     pass
 
 
-for command in (demo, run, diagnose, metrics, convert, validate, trec, ragchecker, cache, doctor):
+for command in (demo, run, diagnose, explain, metrics, convert, validate, trec, ragchecker, cache, doctor):
     app.command()(command)
