@@ -126,6 +126,17 @@ def test_its_words_hold_no_key(litellm, monkeypatch):
     assert "bad key *** or ***" in str(error)
 
 
+def test_loading_it_asks_nobody(tmp_path):
+    import subprocess
+
+    (tmp_path / "litellm.py").write_text("import os; assert os.environ['LITELLM_LOCAL_MODEL_COST_MAP'] == 'True'")
+    script = "from ragstone.llm.providers.litellm import _load; print(_load().telemetry)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path)}
+    )
+    assert done.stdout == "False\n", done.stderr
+
+
 def test_it_is_loaded_only_when_asked(tmp_path):
     import subprocess
 

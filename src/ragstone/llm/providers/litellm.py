@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -139,6 +140,8 @@ def _refused_parameter(error: Exception, unwanted: frozenset[str]) -> str | None
 
 
 def _load() -> Any:
+    # Without this the import asks a server for prices; we have our own, and nobody is asked who was not named.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     module: Any = importlib.import_module("litellm")
     module.suppress_debug_info = True
     module.telemetry = False
