@@ -1,0 +1,182 @@
+"""Each cause from the smallest evidence that shows it; the right value is found by reading the definition."""
+
+import pytest
+
+from ragstone.compare.cases import Case
+from ragstone.compare.causes import DO_NOT_FIT, NOTHING_TO_GO_BY, find_causes
+from ragstone.compare.findings import CAUSES
+from ragstone.data.types import Chunk, Claim, Sample
+from tests.compare.making import claim_case, fact_case, matrix, told
+
+
+@pytest.mark.parametrize(
+    ("name", "case", "findings"),
+    [
+        ("all right", claim_case("y", "y.", "y", "y."), []),
+        ("missing chunk", claim_case(".", ".."), [("missing chunk", "reference claim 1", ())]),
+        ("missing chunk, though a chunk denies it", claim_case(".", "n"), [("missing chunk", "reference claim 1", ())]),
+        ("missing chunk: nothing retrieved", claim_case("."), [("missing chunk", "reference claim 1", ())]),
+        ("split", claim_case(".", "..", together="y"), [("split fact", "reference claim 1", ())]),
+        ("split, but said", claim_case("y", "..", "y", "..", together="y", founded_together="y"), []),
+        (
+            "low: below all that the answer uses",
+            claim_case(".", "....y", "y", "yy..."),
+            [("ranked too low", "reference claim 1", (5,))],
+        ),
+        ("low: the answer uses none", claim_case(".", "...y"), [("ranked too low", "reference claim 1", (4,))]),
+        (
+            "not low: among the first three",
+            claim_case(".", "..y", "y", "y.."),
+            [("ignored", "reference claim 1", (3,))],
+        ),
+        (
+            "not low: the answer reads further down",
+            claim_case(".", "...y.", "y", "....y"),
+            [("ignored", "reference claim 1", (4,))],
+        ),
+        (
+            "not low: it stands further up as well",
+            claim_case(".", "y...y", "y", "y...."),
+            [("ignored", "reference claim 1", (1, 5))],
+        ),
+        ("ignored", claim_case(".", ".y"), [("ignored", "reference claim 1", (2,))]),
+        ("misread", claim_case("n", ".y"), [("misread", "reference claim 1", (2,))]),
+        (
+            "misread, seen from both sides",
+            claim_case("n", ".y", "n", ".n"),
+            [("misread", "reference claim 1", (2,)), ("misread", "answer claim 1", (2,))],
+        ),
+        (
+            "noise",
+            claim_case("n", "yn", "n", "ny"),
+            [("contradicted by noise", "reference claim 1", (2,)), ("contradicted by noise", "answer claim 1", (2,))],
+        ),
+        (
+            "noise, and the right chunk is missing",
+            claim_case("n", "n", "n", "y"),
+            [("contradicted by noise", "reference claim 1", (1,)), ("contradicted by noise", "answer claim 1", (1,))],
+        ),
+        (
+            "noise, where the reference is silent about the wrong claim",
+            claim_case("n", "yn", ".", ".y"),
+            [("contradicted by noise", "reference claim 1", (2,)), ("contradicted by noise", "answer claim 1", (2,))],
+        ),
+        (
+            "noise that takes two chunks together",
+            claim_case("y", "y..", "yn", "y.. ...", founded_together="yy"),
+            [("contradicted by noise", "answer claim 2", ())],
+        ),
+        ("own knowledge", claim_case("y", "..", "y", ".."), [("own knowledge", "answer claim 1", ())]),
+        ("no own knowledge: the chunks say it together", claim_case("y", "..", "y", "..", founded_together="y"), []),
+        ("hallucinated", claim_case("y", "y", "y.", "y ."), [("hallucinated", "answer claim 2", ())]),
+        ("hallucinated and denied", claim_case("y", "y.", "yn", "y. .n"), [("hallucinated", "answer claim 2", (2,))]),
+        ("not asked for", claim_case("y", "y.", "y.", "y. .y"), [("not asked for", "answer claim 2", (2,))]),
+    ],
+)
+def test_a_cause_from_claims(name, case, findings):
+    outcome = find_causes(case)
+    assert told(outcome) == findings
+    assert outcome.seen_by == "claims"
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        {"declining_words": ["I do not know"]},
+        {"noncommittal": True},
+        {"sample": {"answer": "I do not know; the documents do not say."}},
+    ],
+)
+def test_a_refusal_is_wrong_where_a_chunk_has_the_answer(refusal):
+    outcome = find_causes(claim_case("..", "y. ..", **refusal))
+    assert told(outcome) == [
+        ("wrongly refused", "reference claim 1", (1,)),
+        ("missing chunk", "reference claim 2", ()),
+    ]
+    assert outcome.cause.name == "wrongly refused"
+
+
+def test_a_refusal_without_a_chunk_is_the_retrievers_fault():
+    outcome = find_causes(claim_case("..", ".. ..", declining_words=["I do not know"]))
+    assert {finding.cause.name for finding in outcome.findings} == {"missing chunk"}
+
+
+def test_what_a_refusal_says_is_no_hallucination():
+    case = claim_case(".", "y", ".", ".", declining_words=["the documents do not say"])
+    assert told(find_causes(case)) == [("wrongly refused", "reference claim 1", (1,))]
+
+
+def test_an_evasive_answer_that_says_something_right_is_no_refusal():
+    assert told(find_causes(claim_case("y.", "y y", "y", "y", noncommittal=True))) == [
+        ("ignored", "reference claim 2", (1,))
+    ]
+
+
+def test_without_a_reference_only_support_is_known():
+    evidence = {"answer_claims": [Claim("a"), Claim("b")], "answer_claims_in_contexts": matrix("y .")}
+    outcome = find_causes(Case(Sample("s", answer="An answer.", contexts=[Chunk("c")]), evidence))
+    assert told(outcome) == [("unsupported", "answer claim 2", ())]
+    assert outcome.cause is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "findings"),
+    [
+        ("I do not know.", []),
+        ("It is 5.", [("hallucinated", "answer claim 1", ()), ("contradicted by noise", "answer claim 2", (1,))]),
+    ],
+)
+def test_a_question_that_has_no_answer(answer, findings):
+    case = claim_case(".", ".", "..", ". y", sample={"answer": answer, "answerable": False})
+    assert told(find_causes(case)) == findings
+
+
+def test_nothing_to_go_by():
+    outcome = find_causes(Case(Sample("s", answer="An answer.")))
+    assert (outcome.undecided, outcome.findings, outcome.cause) == (NOTHING_TO_GO_BY, (), None)
+
+
+@pytest.mark.parametrize("name", ["reference_claims_in_answer", "answer_claims_in_contexts", "answer_claims"])
+def test_evidence_that_does_not_fit_together_is_no_crash(name):
+    case = claim_case("y.", "y y", "yy", "y y")
+    cut = Case(case.sample, {**case.evidence, name: case.evidence[name][:1]})
+    assert find_causes(cut).undecided == DO_NOT_FIT
+
+
+def test_a_missing_claim_may_be_a_fact_that_was_cut():
+    case = claim_case(".", "..", chunks=["The boat leaves at", "ten in the morning."])
+    facts = fact_case(["The boat leaves at ten in the morning."], [chunk.text for chunk in case.sample.contexts])
+    both = Case(facts.sample, {**case.evidence, **facts.evidence})
+    outcome = find_causes(both)
+    assert told(outcome) == [("missing chunk", "reference claim 1", ()), ("split fact", "fact 1", (1, 2))]
+    assert outcome.cause.name == "split fact"
+
+
+@pytest.mark.parametrize(
+    ("case", "cause"),
+    [
+        (claim_case("...", ". y y", "y", "y"), "ignored"),  # two of three
+        (claim_case("..", ". y", "y", "y"), "missing chunk"),  # a tie: the first in the pipeline
+        (claim_case("n.", "n. .y", "n", "y."), "contradicted by noise"),  # both sides of one mistake count once: a tie
+        (claim_case("n..", "n. .y .y", "n", "y."), "ignored"),
+        (claim_case(".", ".", "....", ". . . ."), "hallucinated"),  # one claim is missing, four are made up
+        (claim_case("y", ".", "y", "."), None),  # own knowledge is no fault
+    ],
+)
+def test_the_main_cause(case, cause):
+    found = find_causes(case).cause
+    assert (found.name if found else None) == cause
+
+
+def test_the_tally_counts_each_reference_claim_once():
+    outcome = find_causes(claim_case("yy..n", "y . y . y"))
+    assert outcome.tally == {"said": 2, "ignored": 2, "missing": 1}
+
+
+def test_every_cause_has_a_meaning_and_faults_have_a_part():
+    assert all(cause.meaning for cause in CAUSES.values())
+    assert {name for name, cause in CAUSES.items() if not cause.fails} == {
+        "own knowledge",
+        "not asked for",
+        "unsupported",
+    }

@@ -1,0 +1,157 @@
+"""What facts and wording show without a judge."""
+
+import pytest
+
+from ragstone.compare.cases import Case
+from ragstone.compare.causes import find_causes
+from ragstone.compare.store import Store
+from ragstone.compare.wording import foreign_numbers, numbers, seems_right
+from ragstone.data.types import Chunk, Sample
+from tests.compare.making import fact_case, told
+
+FACT = "the last boat leaves at 21:10 every day"
+OTHER = ["Winter boats end at 18:40.", "Dogs travel free.", "Tickets cost 9 crowns."]
+REFERENCES = ["at 21:10"]
+
+
+def case(chunks, answer="It leaves at 21:10.", **known):
+    return fact_case([FACT], chunks, answer, REFERENCES, **known)
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "findings"),
+    [
+        ("all right", case([f"Now {FACT}."]), []),
+        (
+            "missing chunk, right all the same",
+            case(OTHER),
+            [("missing chunk", "fact 1", ()), ("own knowledge", "answer", ())],
+        ),
+        ("missing chunk", case(OTHER, "It leaves late."), [("missing chunk", "fact 1", ())]),
+        ("nothing retrieved", case([], "It leaves late."), [("missing chunk", "fact 1", ())]),
+        (
+            "missing and made up",
+            case(OTHER, "At 23:00."),
+            [("missing chunk", "fact 1", ()), ("hallucinated", "answer", ())],
+        ),
+        ("missing and taken from elsewhere", case(OTHER, "At 18:40."), [("missing chunk", "fact 1", ())]),
+        ("noise", case([OTHER[0], FACT], "At 18:40."), [("contradicted by noise", "fact 1", (1,))]),
+        ("misread", case([f"{FACT}, in winter at 18:40"], "At 18:40."), [("misread", "fact 1", (1,))]),
+        ("hallucinated", case([FACT, *OTHER], "At 23:00."), [("hallucinated", "fact 1", (1,))]),
+        ("wrongly refused", case([FACT], "I do not know."), [("wrongly refused", "fact 1", (1,))]),
+        ("rightly refused", case(OTHER, "I do not know."), [("missing chunk", "fact 1", ())]),
+        ("ranked too low", case([*OTHER, FACT], "It leaves late."), [("ranked too low", "fact 1", (4,))]),
+        ("ignored", case([*OTHER[:2], FACT], "It leaves late."), [("ignored", "fact 1", (3,))]),
+    ],
+)
+def test_a_cause_from_facts(name, made, findings):
+    outcome = find_causes(made)
+    assert told(outcome) == findings
+    assert outcome.seen_by == "facts"
+
+
+def test_a_wrong_answer_without_numbers_needs_a_judge():
+    made = fact_case(["dogs travel on a lead"], ["dogs travel on a lead"], "Yes, certainly.", ["on a lead, on deck"])
+    assert told(find_causes(made)) == [("wrong answer", "fact 1", (1,))]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "cut"),
+    [
+        (["Boats. The last boat leaves", "at 21:10 every day. Dogs."], (1, 2)),
+        (["at 21:10 every day. Dogs.", "Cats.", "Boats. The last boat leaves"], (3, 1)),
+        (["Boats. The last boat leaves at", "at 21:10 every day. Dogs."], (1, 2)),  # chunks that overlap
+        (["Cats.", "Boats. The last boat leaves at"], (2,)),  # the other half was not retrieved
+        (["leaves at 21:10 every day. Dogs."], (1,)),
+    ],
+)
+def test_a_fact_that_was_cut(chunks, cut):
+    [finding] = find_causes(case(chunks, "It leaves late.")).findings
+    assert (finding.cause.name, finding.chunks) == ("split fact", cut)
+
+
+@pytest.mark.parametrize("chunk", ["Ask for the last boat.", "every day", "The last boat leaves. At 21:10 it is dark."])
+def test_a_few_words_at_an_edge_are_no_cut(chunk):
+    [finding] = find_causes(case([chunk], "It leaves late.")).findings
+    assert finding.cause.name == "missing chunk"
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [{"relevance": {"t#2": 2.0, "t#9": 0.0}}, {"reference_contexts": ["Winter boats end at 18:40."]}],
+)
+def test_a_fact_that_no_expected_chunk_has_was_lost(expected):
+    chunks = [Chunk("Winter boats end at 18:40. So.", "t#2"), Chunk("Dogs.", "t#3")]
+    [finding] = find_causes(case(chunks, "It leaves late.", **expected)).findings
+    assert finding.cause.name == "lost fact"
+
+
+@pytest.mark.parametrize(
+    "expected", [{"relevance": {"t#2": 2.0, "t#4": 1.0}}, {"reference_contexts": ["The last boat."]}]
+)
+def test_a_fact_whose_chunk_was_not_retrieved_is_not_lost(expected):
+    chunks = [Chunk("Winter boats end at 18:40.", "t#2"), Chunk("Dogs.", "t#3")]
+    [finding] = find_causes(case(chunks, "It leaves late.", **expected)).findings
+    assert finding.cause.name == "missing chunk"
+
+
+def store(*texts, document=""):
+    return Store([Chunk(text, f"t#{number}", source="t") for number, text in enumerate(texts, 1)], [("t.md", document)])
+
+
+@pytest.mark.parametrize(
+    ("whole", "cause", "why"),
+    [
+        (store("Dogs.", f"So {FACT}."), "missing chunk", "chunk 't#2' has it and was not retrieved"),
+        (
+            store("Dogs. The last boat leaves", "at 21:10 every day."),
+            "split fact",
+            "it begins in chunk 't#1' and ends in chunk 't#2'",
+        ),
+        (store("Dogs.", document=f"Dogs. {FACT}."), "lost fact", "it stands in t.md and in no chunk"),
+        (store("Dogs.", document="Dogs."), "missing chunk", "no retrieved chunk has it"),
+    ],
+)
+def test_all_chunks_tell_what_became_of_a_fact(whole, cause, why):
+    [finding] = find_causes(case(OTHER, "It leaves late."), whole).findings
+    assert (finding.cause.name, finding.why) == (cause, why)
+
+
+def test_neighbours_of_two_documents_are_not_joined():
+    chunks = [Chunk("The last boat leaves", source="a"), Chunk("at 21:10 every day", source="b")]
+    assert Store(chunks).find(FACT) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "causes"), [("There are 120.", ["hallucinated"]), ("The documents do not say.", [])]
+)
+def test_a_question_that_has_no_answer(answer, causes):
+    outcome = find_causes(Case(Sample("s", answer=answer, contexts=[Chunk("c")], answerable=False)))
+    assert [finding.cause.name for finding in outcome.findings] == causes
+
+
+def test_facts_without_an_answer_show_retrieval_only():
+    outcome = find_causes(Case(Sample("s", contexts=[], facts=case([]).sample.facts), {"fact_ranks": [None]}))
+    assert told(outcome) == [("missing chunk", "fact 1", ())]
+    assert outcome.seems_right is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "references", "right"),
+    [
+        ("The last boat leaves at 21:10.", ["21:10"], True),
+        ("The last boat leaves at 21:15.", ["21:10"], False),
+        ("About 12 passengers or so", ["12 passengers at most"], True),
+        ("Twelve", ["12 passengers"], False),
+        ("On the open deck", ["no", "on the open deck"], True),
+        ("Never", ["on the open deck"], False),
+        ("", ["a"], False),
+    ],
+)
+def test_an_answer_that_seems_right(answer, references, right):
+    assert seems_right(answer, references) is right
+
+
+def test_numbers():
+    assert numbers("At 21:10, for 1,200.50 crowns (12 %), B52.") == {"21:10", "1,200.50", "12", "52"}
+    assert foreign_numbers("5 of 12 in 1999", "12 ships", "1999") == {"5"}
