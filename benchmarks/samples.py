@@ -110,7 +110,7 @@ def _facts(random: Random, words: list[str], number: int) -> Row:
     cited, torn = random.sample(chunks, k=2)
     cited[20:28] = facts[0]
     longest = max(range(8), key=lambda at: len(facts[1][at]))
-    torn[60:68] = [f"{word[:2]}-{word[2:]}" if at == longest else word for at, word in enumerate(facts[1])]
+    torn[60:68] = [f"{word[:5]}-{word[5:]}" if at == longest else word for at, word in enumerate(facts[1])]
     return {
         "id": f"q{number}",
         "contexts": [{"text": _sentences(chunk)} for chunk in chunks],

@@ -20,8 +20,10 @@ from ragstone.formats.values import shown, storable
 from ragstone.registry import resolve_metrics
 from ragstone.text.matchers import Matcher, make_matcher
 
-# Rows that are computed together: enough to be quick, few enough to stay near the processor.
+# What is computed together: enough rows to be quick, few enough characters to stay near the processor.
 _BLOCK_ROWS = 4096
+_BLOCK_CHARACTERS = 12_000_000
+_LOOKED_AT = 64
 _TEXTS = pa.list_(pa.string())
 
 Texts = Sequence[str | None]
@@ -53,13 +55,15 @@ def score_lists(
     fields |= {"facts": facts, "answerable": answerable}
     columns = {name: column for name, column in fields.items() if column is not None}
     size = _size(columns)
+    columns = {name: column if isinstance(column, list) else list(column) for name, column in columns.items()}
     tools: dict[str, Tool] = {"matcher": make_matcher(matcher) if isinstance(matcher, str) else matcher}
     plan = make_plan(resolve_metrics([metrics] if isinstance(metrics, str) else metrics), columns, tools)
     for name, reason in plan.skipped.items():
         raise UsageError(f"{name} cannot be computed from these lists: it {reason}")
     scores: Scores = {step.name: [] for step in plan.metrics}
-    for start in range(0, size, _BLOCK_ROWS):
-        _score(plan, tools, {name: column[start : start + _BLOCK_ROWS] for name, column in columns.items()}, scores)
+    step = _block_rows(columns, size)
+    for start in range(0, size, step):
+        _score(plan, tools, {name: column[start : start + step] for name, column in columns.items()}, scores)
     return scores
 
 
@@ -72,6 +76,19 @@ def _size(columns: Columns) -> int:
     if len(set(sizes.values())) > 1:
         raise UsageError(f"the lists differ in length: {', '.join(f'{size} {name}' for name, size in sizes.items())}")
     return next(iter(sizes.values()), 0)
+
+
+def _block_rows(columns: Columns, size: int) -> int:
+    """How many rows to compute together, by the length of some of them."""
+    rows = range(0, size, max(size // _LOOKED_AT, 1))
+    characters = sum(_characters(column[row]) for column in columns.values() for row in rows)
+    return max(min(_BLOCK_ROWS, _BLOCK_CHARACTERS * len(rows) // max(characters, 1)), 1)
+
+
+def _characters(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return sum(map(_characters, value)) if isinstance(value, list | tuple) else 0
 
 
 def _score(plan: Plan, tools: Mapping[str, Tool], columns: Columns, scores: Scores) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.text.numbering import Numbered, buffers, clean, cut, ends, strings, texts_with
-from ragstone.text.words import ASCII_FOLD, FoldedText, fold, single_spaces, words
+from ragstone.text.words import ASCII_FOLD, FoldedText, fold, words
 
 _WORD_BYTES = (string.ascii_letters + string.digits).encode()
 _IS_WORD_BYTE = bytes(byte in _WORD_BYTES for byte in range(256))
@@ -57,7 +57,10 @@ def _fold_block(texts: pa.Array) -> Iterator[FoldedText]:
 def _fold_ascii(texts: Sequence[str]) -> list[str]:
     """Many texts in one: a byte that stands in no UTF-8 text parts them. What is not ASCII is left empty."""
     parts = [text.encode() if text.isascii() else b"" for text in texts]
-    joined = single_spaces(b" \xff ".join([b"", *parts, b""]).translate(_ASCII_FOLD_PARTS))
+    codes = np.frombuffer(b" \xff ".join([b"", *parts, b""]).translate(_ASCII_FOLD_PARTS), dtype=np.uint8)
+    keep = codes != ord(" ")
+    keep[1:] |= keep[:-1].copy()  # of several spaces the first
+    joined = codes[keep].tobytes()
     return [part.decode() if len(part) > 1 else "  " for part in joined.split(b"\xff")[1:-1]]
 
 

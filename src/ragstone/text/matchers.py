@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+
 from ragstone.errors import UnknownNameError
 from ragstone.text.words import FoldedText, Span
 
@@ -111,18 +113,22 @@ class FuzzyMatcher(FoldingMatcher):
 
     def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[Found]:
         """Every place where a citation stands, else the nearest stretch if it is near enough."""
-        from rapidfuzz.fuzz import partial_ratio_alignment  # noqa: PLC0415  (only this matcher needs it)
+        from rapidfuzz import fuzz, process  # noqa: PLC0415  (only this matcher needs it)
 
-        wanted = [(number, fact, fact.folded, fact.folded.strip()) for number, fact in enumerate(facts) if fact]
-        for position, chunk in enumerate(chunks):
-            folded = chunk.folded
-            for number, fact, whole, words in wanted:
-                if whole in folded:
-                    yield from _citations(number, position, fact, chunk)
-                elif len(words) <= len(folded) and (
-                    near := partial_ratio_alignment(words, folded, score_cutoff=_LEAST_LIKENESS)
-                ):
-                    yield from _near(number, position, words, chunk, near)
+        numbers = [number for number, fact in enumerate(facts) if fact]
+        wanted, texts = [facts[number].folded.strip() for number in numbers], [chunk.folded for chunk in chunks]
+        if not wanted or not texts:
+            return
+        # Most facts stand in few chunks: whether one does is asked for all at once, and where only if it does.
+        likeness = process.cdist(wanted, texts, scorer=fuzz.partial_ratio, score_cutoff=_LEAST_LIKENESS)
+        for position, place in zip(*map(np.ndarray.tolist, likeness.T.nonzero()), strict=True):
+            fact, chunk, words = facts[numbers[place]], chunks[position], wanted[place]
+            if fact.folded in chunk.folded:
+                yield from _citations(numbers[place], position, fact, chunk)
+            elif len(words) <= len(chunk.folded) and (
+                near := fuzz.partial_ratio_alignment(words, chunk.folded, score_cutoff=_LEAST_LIKENESS)
+            ):
+                yield from _near(numbers[place], position, words, chunk, near)
 
 
 def _near(number: int, position: int, wanted: str, chunk: FoldedText, found: ScoreAlignment) -> Iterator[Found]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +29,7 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _LOWER = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in range(256))
 _SPACES = b"\t\n\v\f\r "
 _IS_KEPT = bytes(byte not in _SPACES + string.punctuation.encode() for byte in range(256))
+_SHORT = 40
 _ARTICLE_WORDS = ("a", "an", "the")
 
 
@@ -75,7 +78,7 @@ def _words_of(pieces: pa.Array) -> tuple[np.ndarray, np.ndarray, pa.Array]:
     """How many words each piece holds, the numbers of all these words, and the words."""
     plain = clean(pieces, _IS_KEPT, _LOWER)
     special = _special(pieces)
-    careful = [tokens(piece) for piece in pieces.filter(pa.array(special)).to_pylist()]
+    careful = [_tokens_again(piece) for piece in pieces.filter(pa.array(special)).to_pylist()]
     words = pa.concat_arrays([plain, pa.array([word for listed in careful for word in listed], type=pa.string())])
     counts = 1 - pc.is_in(plain, value_set=pa.array([*_ARTICLE_WORDS, ""])).to_numpy(zero_copy_only=False).astype(int)
     counts[special] = [len(listed) for listed in careful]
@@ -85,6 +88,16 @@ def _words_of(pieces: pa.Array) -> tuple[np.ndarray, np.ndarray, pa.Array]:
     source = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
     numbered = words.take(pa.array(source)).dictionary_encode()
     return counts, numbered.indices.to_numpy(), numbered.dictionary
+
+
+def _tokens_again(piece: str) -> Sequence[str]:
+    """The words of a piece: a short one has been met before, a long one is text without spaces and comes once."""
+    return _tokens_of_short(piece) if len(piece) <= _SHORT else tokens(piece)
+
+
+@lru_cache(maxsize=1 << 16)
+def _tokens_of_short(piece: str) -> tuple[str, ...]:
+    return tuple(tokens(piece))
 
 
 def _special(pieces: pa.Array) -> np.ndarray:

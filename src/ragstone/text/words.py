@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -48,8 +48,12 @@ class FoldedText:
     `folded` is given where many texts were folded at once.
     """
 
+    # There are many of them, and without a dictionary each they take half the room.
+    __slots__ = ("_asked", "_places", "folded", "text")
+
     def __init__(self, text: str, folded: str | None = None) -> None:
         self.text = text
+        self._places: list[Span] = []
         self._asked = False
         # A space on both sides of every word, so that only whole words are found: 9 is not in 19.
         self.folded = _fold_words(text) if folded is None else folded
@@ -77,6 +81,7 @@ class FoldedText:
     def _span(self, first: int, last: int) -> Span:
         """From the beginning of one word to the end of another; whoever asks again asks for many."""
         if self._asked:
+            self._places = self._places or self._find_places()
             return Span(self._places[first].start, self._places[last].end)
         self._asked = True
         if not self.text.isascii():
@@ -89,15 +94,14 @@ class FoldedText:
         begin = len(spaced) - len(rest)
         return Span(begin, begin + len(words.rstrip()))
 
-    @cached_property
-    def _places(self) -> list[Span]:
+    def _find_places(self) -> list[Span]:
         pattern = _ASCII_WORD if self.text.isascii() else _word_pattern()
         return [Span(*match.span()) for match in pattern.finditer(self.text)]
 
 
 def _fold_words(text: str) -> str:
     if text.isascii():
-        return f" {single_spaces(text.encode().translate(ASCII_FOLD)).strip().decode()} "
+        return f" {_single_spaces(text.encode().translate(ASCII_FOLD)).strip().decode()} "
     return f" {' '.join([word.text for word in words(text)])} "
 
 
@@ -111,7 +115,7 @@ def words(text: str) -> Iterator[Word]:
             yield Word(fold(match[0]), match.start(), match.end())
 
 
-def single_spaces(text: bytes) -> bytes:
+def _single_spaces(text: bytes) -> bytes:
     """Runs of spaces as one; a few replacements are quicker than taking the words apart."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
