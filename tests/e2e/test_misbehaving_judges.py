@@ -197,6 +197,17 @@ def test_a_wrong_address_or_model_ends_the_run(tmp_path, status):
     assert server.most_in_flight <= 16
 
 
+def test_a_key_that_expires_midway_costs_nothing_twice(tmp_path):
+    """Also without the cache: the replies so far stay with the run."""
+    with OracleServer(after(30, "401")) as server:
+        with pytest.raises(StopRunError, match="--resume"):
+            evaluate(server, tmp_path / "out", cache=False)
+        server.trouble = never
+        run = evaluate(server, tmp_path / "out", cache=False, resume=True)
+    check_scores(run.path, FEW)
+    assert len({json.dumps(body) for body in server.bodies}) == len(server.bodies), "a paid call was repeated"
+
+
 def test_nobody_at_the_address(tmp_path, shell):
     data = write(FEW, tmp_path / "data.jsonl")
     with OracleServer() as server:

@@ -151,7 +151,7 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
     except KeyboardInterrupt:
         raise InterruptedRunError(f"stopped; {_what_is_kept(folder)}") from None
     except StopRunError as error:
-        if folder.finished_parts():
+        if folder.holds_work():
             raise StopRunError(f"{error}\n{_what_is_kept(folder)}") from error
         with suppress(StorageError):
             folder.discard()

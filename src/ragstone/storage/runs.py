@@ -72,6 +72,10 @@ class RunFolder:
         folders = [PartFolder(place) for place in self._parts.children()]
         return {int(folder.place.name) for folder in folders if folder.scores.exists()}
 
+    def holds_work(self) -> bool:
+        """Whether something lies here that a resumed run need not do again: parts, or replies that were paid for."""
+        return bool(self.finished_parts()) or bool((self.place / "replies").children())
+
     def remove_scaffold(self) -> None:
         """Remove what was only needed until the run is finished."""
         self._parts.remove_folder()
