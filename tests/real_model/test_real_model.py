@@ -5,9 +5,11 @@ import re
 import subprocess
 import sys
 
+import pyarrow.parquet as pq
 import pytest
 from pydantic import BaseModel
 
+import ragstone
 from ragstone.llm.base import Message, Request
 from ragstone.llm.failures import LLMAccessError, LLMError, LLMRefusedError
 from ragstone.llm.gateway import Gateway, GatewaySettings
@@ -17,7 +19,7 @@ from ragstone.llm.replies import ClaimsReply, ClaimVerdict, VerdictsReply
 from ragstone.llm.structured import StructuredLLM
 from ragstone.llm.tokens import estimate_tokens
 from tests.oracle.world import make_samples
-from tests.real_model.conftest import CONTEXT, find_weights
+from tests.real_model.conftest import CONTEXT, LONGEST_REPLY, find_weights
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 HELLO = Request((Message("user", "Say hello to the captain."),), max_tokens=12)
@@ -217,3 +219,23 @@ def test_weights_that_are_not_there():
 def test_the_weights_are_those_of_the_package():
     assert find_weights().name == "SmolLM2-135M-Instruct.Q4_1.gguf"
     assert find_weights().stat().st_size == 98362432
+
+
+def test_a_whole_run(real_model, tmp_path):
+    """Whatever so small a model says, the run is stored: each cell has a value or a reason, each call its real tokens."""
+    row = make_samples(1)[0].row()
+    run = ragstone.evaluate(
+        [row],
+        metrics=["ragchecker.faithfulness", "token_recall"],
+        judge="llamacpp/smollm2",
+        base_url=real_model.base_url,
+        out=tmp_path / "out",
+        concurrency=2,
+    )
+    cells = pq.read_table(f"{run.path}/scores.parquet").to_pylist()
+    assert {cell["metric"]: cell["status"] for cell in cells}["token_recall"] == "ok"
+    assert all((cell["value"] is None) == bool(cell["reason"]) for cell in cells)
+    calls = pq.read_table(f"{run.path}/calls.parquet").to_pylist()
+    assert calls
+    assert {call["model"] for call in calls} == {"llamacpp/smollm2"}
+    assert all(call["input_tokens"] > 300 and 0 < call["output_tokens"] <= LONGEST_REPLY for call in calls)
