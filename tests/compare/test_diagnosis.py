@@ -1,0 +1,141 @@
+"""Which part limits quality: by means, intervals and limits that can be checked in the head."""
+
+import pytest
+
+from ragstone.compare.causes import find_causes
+from ragstone.compare.diagnosis import count_causes, find_limits, give_advice, judge_parts
+from ragstone.compare.findings import CAUSES
+from ragstone.compare.signs import CAUSE_ADVICE, SIGNS, Reading, read_signs
+from ragstone.data.summary import ALL, SummaryRow
+from ragstone.registry import CATALOGUE
+from tests.compare.making import claim_case
+
+BY_NAME = {sign.metric: sign for sign in SIGNS}
+RECALL, USE, MADE_UP = "ragchecker.claim_recall", "ragchecker.context_utilization", "ragchecker.hallucination"
+
+
+def read(**means):
+    """Readings by short name: (mean, low, high)."""
+    names = {"recall": RECALL, "use": USE, "made_up": MADE_UP, "precision": "ragchecker.context_precision"}
+    return [Reading(BY_NAME[names[name]], *values, rows=50) for name, values in means.items()]
+
+
+@pytest.mark.parametrize(
+    ("reading", "state"),
+    [
+        (read(recall=(0.9, 0.85, 0.95)), "good"),
+        (read(recall=(0.9, 0.75, 1.0)), "seems good"),
+        (read(recall=(0.7, 0.6, 0.79)), "bad"),
+        (read(recall=(0.7, 0.6, 0.8)), "seems bad"),  # the end of the interval touches the limit
+        (read(recall=(0.7, None, None)), "seems bad"),  # a single row
+        (read(made_up=(0.05, 0.01, 0.1)), "good"),
+        (read(made_up=(0.2, 0.11, 0.3)), "bad"),
+        (read(made_up=(0.2, 0.05, 0.3)), "seems bad"),
+    ],
+)
+def test_a_number_is_bad_only_if_its_whole_interval_is(reading, state):
+    assert reading[0].state == state
+
+
+def test_self_knowledge_is_neither_good_nor_bad():
+    assert Reading(BY_NAME["ragchecker.self_knowledge"], 0.9, 0.8, 1.0, 50).state == ""
+
+
+def test_how_many_rows_it_takes():
+    """The interval shrinks with the root of the rows: half of its width by four times as many."""
+    [reading] = read(recall=(0.7, 0.5, 0.9))
+    assert reading.rows_to_be_sure == 200
+    assert Reading(reading.sign, 0.8, 0.6, 1.0, 50).rows_to_be_sure is None
+    assert Reading(reading.sign, 0.5, None, None, 1).rows_to_be_sure is None
+
+
+GOOD, BAD, WIDE = (0.9, 0.85, 0.95), (0.5, 0.4, 0.6), (0.7, 0.5, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("readings", "limits"),
+    [
+        (read(recall=BAD, use=GOOD), ("retriever", True)),
+        (read(recall=GOOD, use=BAD), ("generator", True)),
+        (read(recall=BAD, use=BAD), ("both", True)),
+        (read(recall=GOOD, use=GOOD), ("neither", True)),
+        (read(recall=WIDE, use=GOOD), ("retriever", False)),
+        (read(recall=WIDE, use=WIDE), ("both", False)),
+        (read(recall=BAD, use=WIDE), ("retriever", True)),  # what is sure goes before what seems so
+        (read(recall=GOOD, use=(0.85, 0.7, 0.95)), ("neither", False)),
+        (read(recall=GOOD, use=GOOD, made_up=(0.3, 0.2, 0.4)), ("generator", True)),
+        (read(recall=BAD), ("retriever", True)),
+        (read(recall=GOOD), ("unknown", False)),
+        (read(recall=GOOD, use=GOOD, precision=(0.1, 0.05, 0.15)), ("neither", True)),  # noise alone limits nothing
+        ([], ("unknown", False)),
+    ],
+)
+def test_which_part_limits(readings, limits):
+    assert find_limits(judge_parts(readings)) == limits
+
+
+def test_advice_says_what_calls_for_it_once():
+    readings = [
+        *read(recall=WIDE, use=BAD),
+        Reading(BY_NAME["ragchecker.faithfulness"], *BAD, rows=50),
+        *read(made_up=(0.3, 0.05, 0.5)),
+    ]
+    advice = give_advice(readings, [])
+    assert [(item.sure, [why.sign.metric for why in item.because]) for item in advice] == [
+        (True, [USE]),
+        (True, ["ragchecker.faithfulness", MADE_UP]),
+        (False, [RECALL]),
+    ]
+    assert give_advice(read(recall=GOOD, use=GOOD), []) == []
+
+
+def test_causes_are_counted_by_sample_and_by_claim():
+    cases = [
+        claim_case("..y", ".. .. y."),
+        claim_case(".", "y"),
+        claim_case("..", ". y"),
+        claim_case("y", ".", "y", "."),
+        claim_case("y", "y", "y", "y"),
+    ]
+    outcomes = [find_causes(case) for case in cases]
+    counted = {count.cause.name: (count.main, count.samples, count.items) for count in count_causes(outcomes)}
+    assert counted == {"missing chunk": (2, 2, 3), "ignored": (1, 2, 2), "own knowledge": (0, 1, 1)}
+    assert list(counted) == ["missing chunk", "ignored", "own knowledge"]
+
+
+def test_a_cause_may_call_for_advice():
+    [count] = count_causes([find_causes(claim_case(".", "..", together="y"))])
+    [advice] = give_advice([], [count])
+    assert "larger" in advice.text
+    assert advice.because == (count,)
+
+
+def row(metric, mean):
+    return SummaryRow(metric, ALL, mean, 0.0, 1.0, 10 if mean is not None else 0, 0, 0)
+
+
+def test_signs_are_read_from_what_the_run_has():
+    rows = {
+        name: row(name, mean)
+        for name, mean in [
+            ("fact_recall", 0.5),
+            ("ragas.faithfulness", 0.6),
+            (RECALL, None),
+            ("recall", 0.4),
+            ("mrr", 1.0),
+        ]
+    }
+    assert [reading.sign.metric for reading in read_signs(rows)] == ["fact_recall", "ragas.faithfulness"]
+    rows[RECALL] = row(RECALL, 0.7)
+    assert [reading.sign.metric for reading in read_signs(rows)] == [RECALL, "ragas.faithfulness"]
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_every_sign_is_a_metric_with_that_direction():
+    for sign in SIGNS:
+        assert CATALOGUE.metric(sign.metric).spec.better == sign.better
+        assert {name for name in sign.unless if not CATALOGUE.metric(name)} == set()
+
+
+def test_advice_is_for_causes_that_are_faults():
+    assert all(CAUSES[name].fails for name in CAUSE_ADVICE)
