@@ -1,0 +1,73 @@
+"""What a number of rows can show, and how many rows it takes."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from ragstone.stats.intervals import student_quantile
+
+POWER = 0.8
+_STEPS = 60
+
+
+def detectable_effect(deviation: float, pairs: int, alpha: float = 0.05, power: float = POWER) -> float | None:
+    """The smallest true difference that a paired t test of so many pairs would find four times out of five.
+
+    `deviation` is the standard deviation of the differences. None for fewer than three pairs.
+    """
+    if pairs < 3:
+        return None
+    low, high = 0.0, 2.0
+    while _power(high, pairs, alpha) < power:
+        high *= 2
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _power(middle, pairs, alpha) >= power else (middle, high)
+    return high / math.sqrt(pairs) * deviation
+
+
+def rows_needed(deviation: float, reach: float, level: float = 0.95) -> int:
+    """How many rows it takes for an interval of ±reach, if rows go on to vary as much as this."""
+    if reach <= 0:
+        raise ValueError(f"reach must be above 0, got {reach}")
+    rows = max(2, math.ceil((NormalDist().inv_cdf((1 + level) / 2) * deviation / reach) ** 2))
+    # Student's t asks for a few more than the normal.
+    while student_quantile(rows - 1, (1 + level) / 2) * deviation / math.sqrt(rows) > reach:
+        rows += 1
+    return rows
+
+
+class NoiseFloor(NamedTuple):
+    """How much scores of one system move from one repeat to the next."""
+
+    row_deviation: float
+    mean_deviation: float
+    smallest_difference: float
+
+
+def noise_floor(repeats: np.ndarray, level: float = 0.95) -> NoiseFloor | None:
+    """From repeats of the same evaluation (a row a repeat, a column a sample): below this, two runs differ by chance alone.
+
+    Only the wobble of the system and its judge counts here, not the choice of samples. None for less than two repeats of
+    any sample.
+    """
+    there = ~np.isnan(repeats)
+    table = repeats[:, there.sum(axis=0) >= 2]
+    if not table.size:
+        return None
+    freedom = (~np.isnan(table)).sum(axis=0) - 1
+    variance = float((np.nanvar(table, axis=0, ddof=1) * freedom).sum() / freedom.sum())
+    mean_deviation = math.sqrt(variance / table.shape[1])
+    reach = student_quantile(int(freedom.sum()), (1 + level) / 2)
+    return NoiseFloor(math.sqrt(variance), mean_deviation, reach * math.sqrt(2) * mean_deviation)
+
+
+def _power(shift: float, pairs: int, alpha: float) -> float:
+    """The power of a t test whose statistic is moved by `shift`; that it finds the opposite does not count."""
+    from scipy import special  # noqa: PLC0415  (takes longer to load than most runs; not everybody needs it)
+
+    return float(1 - special.nctdtr(pairs - 1, shift, student_quantile(pairs - 1, 1 - alpha / 2)))

@@ -1,0 +1,83 @@
+"""An interval that may be looked at after every row: with the promised chance the mean lies in all of them at once.
+
+Two gamblers bet against every possible mean, one that the values are higher, one that they are lower; a mean at which
+either has multiplied the stake by 2 / (1 - level) is out (Waudby-Smith and Ramdas, Estimating means of bounded random
+variables by betting, 2023: the hedged capital with predictable plug-in bets). Values must be bounded and in random order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from ragstone.stats.intervals import Interval
+
+_GRID = 1001
+# The largest share of the stake that a bet may lose.
+_MOST = 0.75
+
+
+class ConfidenceSequence:
+    """Takes values bit by bit and knows the interval at any time; looking often costs nothing."""
+
+    def __init__(self, low: float = 0.0, high: float = 1.0, level: float = 0.95) -> None:
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ValueError(f"the values must be bounded, got {low} to {high}")
+        self.count = 0
+        self._low, self._range = low, high - low
+        self._alpha = 1 - level
+        self._candidates = np.linspace(0, 1, _GRID)
+        # The logarithm of both gamblers' capital at each candidate that is still in.
+        self._capital = np.zeros((2, _GRID))
+        self._sum, self._squares = 0.5, 0.25
+
+    def add(self, values: Iterable[float]) -> Interval:
+        """Take in some more values; returns the interval after them."""
+        for value in values:
+            self._bet((float(value) - self._low) / self._range)
+        return self.interval
+
+    @property
+    def mean(self) -> float | None:
+        """The mean so far."""
+        return self._low + self._range * (self._sum - 0.5) / self.count if self.count else None
+
+    @property
+    def interval(self) -> Interval:
+        """Where the mean lies; ends are rounded outwards to a thousandth of the range."""
+        if not len(self._candidates):
+            # Only values that are not from one distribution lead here: then nothing is promised.
+            return Interval(self._low, self._low + self._range)
+        step = 1 / (_GRID - 1)
+        low, high = max(0.0, self._candidates[0] - step), min(1.0, self._candidates[-1] + step)
+        return Interval(self._low + self._range * float(low), self._low + self._range * float(high))
+
+    def _bet(self, value: float) -> None:
+        if not -1e-9 <= value <= 1 + 1e-9:
+            raise ValueError("a value lies outside the bounds")
+        self.count += 1
+        # The bet rests on the values before this one only.
+        variance = self._squares / self.count
+        bet = math.sqrt(2 * math.log(2 / self._alpha) / (variance * self.count * math.log(1 + self.count)))
+        away = value - self._candidates
+        with np.errstate(divide="ignore"):
+            self._capital[0] += np.log1p(np.minimum(bet, _MOST / self._candidates) * away)
+            self._capital[1] += np.log1p(-np.minimum(bet, _MOST / (1 - self._candidates)) * away)
+        inside = self._capital.max(axis=0) < math.log(2 / self._alpha)
+        if not inside.all():
+            # What is out stays out.
+            self._candidates, self._capital = self._candidates[inside], self._capital[:, inside]
+        self._sum += value
+        self._squares += (value - self._sum / (self.count + 1)) ** 2
+
+
+def watch_mean(
+    values: Iterable[float], low: float = 0.0, high: float = 1.0, level: float = 0.95
+) -> Iterator[tuple[int, float, Interval]]:
+    """After each value: how many there are, their mean, and the interval that is valid at any time."""
+    sequence = ConfidenceSequence(low, high, level)
+    for value in values:
+        interval = sequence.add([value])
+        yield sequence.count, sequence.mean or 0.0, interval

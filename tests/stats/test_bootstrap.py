@@ -1,0 +1,153 @@
+"""Bootstrap intervals: equal to scipy's, clusters kept together, missing cells without weight, the promised coverage."""
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragstone.stats import units as units_module
+from ragstone.stats.bootstrap import bootstrap_means, draw, paired_bootstrap, resample_means
+from ragstone.stats.units import make_units
+
+RANDOM = np.random.default_rng(5)
+SKEWED = RANDOM.exponential(1.0, 60)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("percentile", "percentile"), ("bca", "BCa")])
+def test_equals_scipy(ours, theirs):
+    found = bootstrap_means(SKEWED, method=ours, resamples=20_000)[0]
+    expected = stats.bootstrap((SKEWED,), np.mean, n_resamples=20_000, method=theirs, rng=1).confidence_interval
+    assert found == pytest.approx((expected.low, expected.high), abs=0.01)
+
+
+def test_bca_moves_the_ends_of_skewed_data_upwards():
+    percentile, bca = (bootstrap_means(SKEWED, method=method)[0] for method in ("percentile", "bca"))
+    assert bca.low > percentile.low
+    assert bca.high > percentile.high
+
+
+def test_expanded_is_wider_where_rows_are_few():
+    few = np.array([0.1, 0.5, 0.4, 0.9, 0.3])
+    plain, wide = (bootstrap_means(few, method=method)[0] for method in ("percentile", "expanded"))
+    assert wide.low < plain.low < plain.high < wide.high
+
+
+def test_the_same_seed_gives_the_same_interval():
+    assert bootstrap_means(SKEWED, seed=3) == bootstrap_means(SKEWED, seed=3)
+    assert bootstrap_means(SKEWED, seed=3) != bootstrap_means(SKEWED, seed=4)
+
+
+@given(st.integers(1, 30), st.integers(1, 20))
+def test_every_resample_draws_as_many_as_there_are(size, resamples):
+    times = draw(np.random.default_rng(0), resamples, size)
+    assert times.shape == (resamples, size)
+    assert (times.sum(axis=1) == size).all()
+
+
+def test_columns_do_not_disturb_each_other():
+    other = np.where(RANDOM.random(60) < 0.3, np.nan, RANDOM.random(60))
+    alone = bootstrap_means(SKEWED)[0]
+    both = bootstrap_means(np.column_stack([SKEWED, other]))
+    assert both[0] == pytest.approx(alone, abs=1e-12)
+
+
+def test_missing_cells_weigh_nothing():
+    values = np.array([0.2, np.nan, 0.8, 0.4, np.nan, 0.9])
+    means = resample_means(make_units(values), 500)[:, 0]
+    found = means[~np.isnan(means)]
+    assert found.min() >= 0.2
+    assert found.max() <= 0.9
+    assert make_units(values).means == pytest.approx([np.nanmean(values)])
+
+
+def test_too_few_values_have_no_interval():
+    assert bootstrap_means(np.zeros((0, 2))) == [None, None]
+    assert bootstrap_means(np.array([0.4])) == [None]
+    assert bootstrap_means(np.array([0.4, np.nan, np.nan])) == [None]
+
+
+@pytest.mark.parametrize("method", ["expanded", "percentile", "bca"])
+def test_all_equal_values_have_a_point(method):
+    assert bootstrap_means(np.full(7, 0.25), method=method) == [(0.25, 0.25)]
+
+
+def test_clusters_of_copies_tell_no_more_than_one_of_each():
+    values = RANDOM.random(30)
+    one = bootstrap_means(values)[0]
+    copies = bootstrap_means(np.repeat(values, 10), clusters=np.repeat(np.arange(30), 10))[0]
+    assert copies == pytest.approx(one, abs=1e-9)
+    naive = bootstrap_means(np.repeat(values, 10))[0]
+    assert naive.high - naive.low < 0.5 * (one.high - one.low)
+
+
+def test_clusters_may_have_any_names_and_sizes():
+    values, names = np.array([1.0, 0.0, 0.5, 0.25]), np.array(["b", "a", "b", "c"])
+    units = make_units(values, names)
+    assert units.sums[:, 0].tolist() == [0.0, 1.5, 0.25]
+    assert units.counts[:, 0].tolist() == [1, 2, 1]
+
+
+def test_pairs_stay_together():
+    before = RANDOM.normal(0, 10, 50)
+    low, high = paired_bootstrap(before, before + 0.1)[0]
+    assert (low, high) == pytest.approx((0.1, 0.1))
+
+
+def test_many_rows_are_resampled_in_groups(monkeypatch):
+    values = RANDOM.exponential(1.0, 9000)
+    exact = bootstrap_means(values, resamples=2000)[0]
+    monkeypatch.setattr(units_module, "MOST_UNITS", 1000)
+    grouped = bootstrap_means(values, resamples=2000)[0]
+    assert len(make_units(values).sums) == 2000
+    assert grouped == pytest.approx(exact, abs=0.005)
+
+
+def test_memory_stays_bounded():
+    values = RANDOM.random((10_000, 20))
+    tracemalloc.start()
+    bootstrap_means(values, resamples=200)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 << 20
+
+
+def coverage(method, n, repeats, clusters=None, resamples=1000):
+    random = np.random.default_rng(11)
+    hits = []
+    for _ in range(repeats // 20):
+        values = random.beta(4, 2, (n, 20))
+        if clusters is not None:
+            values = (values + random.beta(4, 2, (clusters.max() + 1, 20))[clusters]) / 2
+        found = bootstrap_means(values, method=method, clusters=clusters, resamples=resamples)
+        hits += [interval.low <= 4 / 6 <= interval.high for interval in found]
+    return np.mean(hits)
+
+
+def test_covers_the_mean_of_few_rows():
+    assert 0.93 <= coverage("expanded", 12, 2000) <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "n"), [("expanded", 25), ("percentile", 60), ("bca", 60), ("expanded", 300)])
+def test_covers_the_mean(method, n):
+    assert 0.93 <= coverage(method, n, 4000, resamples=2000) <= 0.97
+
+
+@pytest.mark.slow
+def test_covers_the_mean_of_clustered_rows():
+    clusters = np.repeat(np.arange(40), 8)
+    assert 0.93 <= coverage("expanded", 320, 4000, clusters) <= 0.97
+    assert coverage("expanded", 320, 1000, None) > 0.9  # independent rows need no clusters
+
+
+@pytest.mark.slow
+def test_twenty_metrics_of_ten_thousand_rows_take_seconds():
+    values = RANDOM.random((10_000, 20))
+    values[RANDOM.random(values.shape) < 0.1] = np.nan
+    started = time.process_time()
+    bootstrap_means(values, resamples=10_000)
+    assert time.process_time() - started < 10

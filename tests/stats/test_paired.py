@@ -1,0 +1,65 @@
+"""Classic paired tests and effect sizes: equal to scipy's and statsmodels', right at the edges."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.descriptivestats import sign_test as their_sign_test
+
+from ragstone.stats.paired import (
+    mcnemar_test,
+    sign_test,
+    standardised_difference,
+    superiority,
+    tally,
+    wilcoxon_test,
+)
+
+WORDS = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=40)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=40))
+def test_sign_test_equals_statsmodels(differences):
+    values = np.array(differences, dtype=float)
+    expected = their_sign_test(values)[1] if values.any() else 1.0
+    assert sign_test(values) == pytest.approx(expected)
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=1, max_size=40))
+def test_mcnemar_equals_statsmodels(pairs):
+    before, after = np.array(pairs).T
+    table = [[np.sum((before == a) & (after == b)) for b in (0, 1)] for a in (0, 1)]
+    assert mcnemar_test(before, after) == pytest.approx(mcnemar(table, exact=True).pvalue)
+
+
+def test_mcnemar_is_for_0_and_1():
+    with pytest.raises(ValueError, match="0 or 1"):
+        mcnemar_test(np.array([0.5]), np.array([1.0]))
+
+
+def test_mcnemar_leaves_out_missing_cells():
+    before, after = np.array([0, 0, 0, np.nan, 1.0]), np.array([1, 1, 1, 1, np.nan])
+    assert mcnemar_test(before, after) == 0.25
+
+
+def test_wilcoxon_equals_scipy():
+    values = np.random.default_rng(1).normal(0.3, 1, 30)
+    assert wilcoxon_test(np.append(values, [0.0, np.nan])) == pytest.approx(stats.wilcoxon(values).pvalue)
+    assert wilcoxon_test(np.zeros(4)) == 1
+
+
+def test_effect_sizes_by_hand():
+    values = np.array([1.0, 2.0, 3.0, np.nan])
+    assert standardised_difference(values) == pytest.approx(2.0)
+    assert tally(np.array([1.0, 0.0, -1.0, 2.0, np.nan])) == (2, 1, 1)
+    assert superiority(np.array([1.0, 0.0, -1.0, 2.0, np.nan])) == 2.5 / 4
+
+
+def test_effect_sizes_without_variation():
+    assert standardised_difference(np.ones(5)) is None
+    assert standardised_difference(np.array([1.0])) is None
+    assert superiority(np.zeros(0)) is None
+    assert superiority(np.zeros(3)) == 0.5
+    assert sign_test(np.zeros(3)) == 1

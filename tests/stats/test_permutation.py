@@ -1,0 +1,89 @@
+"""The sign-flip test: exact where it can be, equal to scipy's, and as many false alarms as promised."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragstone.stats.paired import mcnemar_test, sign_test
+from ragstone.stats.permutation import sign_flip_test
+
+RANDOM = np.random.default_rng(5)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
+def test_few_rows_are_exact(differences):
+    values = np.array(differences, dtype=float)
+    sums = [abs(np.dot(signs, values)) for signs in product((-1, 1), repeat=len(values))]
+    assert sign_flip_test(values) == pytest.approx([np.mean(np.array(sums) >= abs(values.sum()))])
+
+
+def test_exact_equals_scipy():
+    values = RANDOM.normal(0.3, 1, (10, 3))
+    expected = stats.permutation_test((values,), np.mean, permutation_type="samples", n_resamples=np.inf, axis=0)
+    assert sign_flip_test(values) == pytest.approx(expected.pvalue)
+
+
+def test_random_equals_scipy():
+    values = RANDOM.normal(0.15, 1, (80, 3))
+    expected = stats.permutation_test((values,), np.mean, permutation_type="samples", n_resamples=20_000, rng=1)
+    assert sign_flip_test(values) == pytest.approx(expected.pvalue, abs=0.015)
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=12))
+def test_for_right_or_wrong_it_is_mcnemar_and_the_sign_test(differences):
+    values = np.array(differences)
+    p = sign_flip_test(values)[0]
+    assert p == pytest.approx(sign_test(values))
+    assert p == pytest.approx(mcnemar_test((values < 0).astype(float), (values > 0).astype(float)))
+
+
+def test_nothing_changed():
+    assert sign_flip_test(np.zeros((20, 2))).tolist() == [1, 1]
+
+
+def test_no_pair_no_p():
+    values = np.array([[np.nan, 1.0], [np.nan, 2.0]])
+    assert np.isnan(sign_flip_test(values)[0])
+    assert sign_flip_test(values)[1] == 0.5
+
+
+def test_missing_cells_count_for_nothing():
+    values = np.array([0.1, np.nan, 0.3, 0.2, np.nan])
+    assert sign_flip_test(values)[0] == sign_flip_test(values[~np.isnan(values)])[0] == 0.25
+
+
+def test_a_random_p_is_never_0():
+    assert sign_flip_test(np.ones(100), resamples=999)[0] == pytest.approx(0.001)
+
+
+def test_clusters_change_sign_together():
+    values, clusters = np.repeat([0.5, 0.4, 0.3, 0.6], 25), np.repeat(np.arange(4), 25)
+    assert sign_flip_test(values)[0] < 0.001
+    assert sign_flip_test(values, clusters)[0] == 2 / 16
+
+
+def test_the_same_seed_gives_the_same_p():
+    values = RANDOM.normal(0, 1, 50)
+    assert sign_flip_test(values, seed=2) == sign_flip_test(values, seed=2)
+
+
+@pytest.mark.parametrize(("n", "repeats"), [(12, 2000), (40, 1000)])
+def test_false_alarms_on_equal_systems(n, repeats):
+    """Scores of 0 to 1 of the same system twice, each with noise of its own."""
+    random = np.random.default_rng(3)
+    before, after = random.beta(4, 2, (2, n, repeats))
+    p = np.concatenate([sign_flip_test(part, resamples=5000) for part in np.array_split(after - before, 20, axis=1)])
+    assert 0.03 <= np.mean(p < 0.05) <= 0.07
+
+
+@pytest.mark.slow
+def test_false_alarms_with_clusters():
+    random = np.random.default_rng(3)
+    clusters = np.repeat(np.arange(20), 5)
+    values = random.normal(0, 1, (20, 4000))[clusters] + random.normal(0, 0.5, (100, 4000))
+    assert 0.03 <= np.mean(sign_flip_test(values, clusters, resamples=2000) < 0.05) <= 0.07
+    assert np.mean(sign_flip_test(values[:, :400], resamples=2000) < 0.05) > 0.2  # what clusters are for
