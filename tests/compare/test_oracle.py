@@ -8,6 +8,7 @@ from ragstone.compare.cases import read_case, read_cases
 from ragstone.compare.causes import FIRST_FEW, find_causes
 from ragstone.compare.counting import count_items
 from ragstone.compare.diagnosis import diagnose
+from ragstone.compare.explanation import explain_sample
 from ragstone.registry.expression import parse_metric
 from tests.oracle.language import FILLERS, Statement, say, values
 from tests.oracle.server import OracleServer
@@ -191,3 +192,24 @@ def test_the_diagnosis_of_the_world(run, world):
     summary = {row.metric: row for row in run.summary()}
     for reading in found.readings:
         assert reading.mean == summary[reading.sign.metric].mean
+
+
+def test_an_explanation_has_the_judges_words(run, world):
+    found = explain_sample(run, world[0].id)
+    assert {call["prompt"] for call in found.calls} >= {"claims", "verdicts", "context_verdicts", "questions"}
+    assert {call["sample_id"] for call in found.calls} == {world[0].id}
+    assert {cell.metric for cell in found.cells} == {metric["metric"] for metric in run.info["metrics"]}
+    assert found.outcome == find_causes(found.case)
+
+
+def test_an_explanation_of_a_metric_has_only_the_calls_that_it_rests_on(run, world):
+    found = explain_sample(run, "2", "ragas.faithfulness")
+    assert found.case.sample.id == world[1].id
+    assert {call["evidence"] for call in found.calls} == {"answer_claims", "claims_in_contexts"}
+    assert found.working.formula.startswith("Statements of the answer that the contexts entail / statements.")
+    [cell] = found.cells
+    assert (cell.metric, found.working.counts[0].value) == ("ragas.faithfulness", pytest.approx(cell.value))
+
+
+def test_an_alias_names_the_metric(run):
+    assert explain_sample(run, "1", "groundedness").cells[0].metric == "ragas.faithfulness"

@@ -257,4 +257,4 @@ def _undecided_lines(found: Diagnosis) -> Iterator[RenderableType]:
 def _looked_at(found: Diagnosis) -> str:
     rest = f" of {found.samples:,}" if found.looked_at < found.samples else ""
     first = "the first " if rest else ""
-    return f"{first}{found.decided:,}{rest} samples"
+    return f"{first}{found.decided:,}{rest} samples" if rest else _samples(found.decided)

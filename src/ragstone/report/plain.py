@@ -10,7 +10,8 @@ from rich.text import Text
 
 # Control characters but tab and new line, and the marks that override the direction of writing.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f]")
+# What JSON leaves as it is.
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:

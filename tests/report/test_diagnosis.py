@@ -1,0 +1,129 @@
+"""The diagnosis as it is shown."""
+
+from collections import Counter
+
+import pytest
+from rich.console import Console
+
+from ragstone.compare.causes import find_causes
+from ragstone.compare.diagnosis import Diagnosis, count_causes, find_limits, give_advice, judge_parts
+from ragstone.compare.signs import SIGNS, Reading
+from ragstone.report.diagnosis import diagnosis_dict, full_report, has_something_to_say, headline, short_report
+from tests.compare.making import claim_case
+
+BY_NAME = {sign.metric: sign for sign in SIGNS}
+GOOD, BAD, WIDE = (0.95, 0.92, 0.98), (0.5, 0.4, 0.6), (0.7, 0.5, 0.9)
+
+
+def make(retriever=None, generator=None, cases=(), samples=None, undecided=()):
+    readings = [
+        Reading(BY_NAME[name], *values, rows=50)
+        for name, values in (
+            ("ragchecker.claim_recall", retriever),
+            ("ragchecker.noise_sensitivity_in_irrelevant", generator and tuple(1 - value for value in generator)),
+        )
+        if values
+    ]
+    outcomes = tuple(find_causes(case) for case in cases)
+    parts = judge_parts(readings)
+    limits, sure = find_limits(parts)
+    causes = count_causes(outcomes)
+    return Diagnosis(
+        limits,
+        sure,
+        parts,
+        tuple(readings),
+        tuple(causes),
+        tuple(give_advice(readings, causes)),
+        outcomes,
+        samples or len(outcomes),
+        len(outcomes),
+        Counter(undecided),
+        Counter(),
+    )
+
+
+def draw(report, width=120):
+    console = Console(width=width, highlight=False, color_system=None)
+    with console.capture() as captured:
+        console.print(report)
+    return captured.get()
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (make(BAD, GOOD), "The retriever limits quality. The generator does well."),
+        (make(GOOD, BAD), "The generator limits quality. The retriever does well."),
+        (make(BAD, (0.85, 0.8, 1.0)), "The retriever limits quality. The generator may limit it too."),
+        (make(BAD), "The retriever limits quality. Nothing is known about the generator."),
+        (make(BAD, BAD), "Retriever and generator both limit quality."),
+        (make((0.95, 0.91, 0.99), (0.95, 0.91, 0.99)), "Neither part limits quality."),
+        (
+            make(WIDE, (0.95, 0.91, 0.99)),
+            "The retriever seems to limit quality, but that is not sure: 50 rows are too few; about 200 would do.",
+        ),
+        (
+            make(GOOD),
+            "Which part limits quality cannot be told: the retriever does well, and no metric of this run tells about the generator.",
+        ),
+        (
+            make(),
+            "Which part limits quality cannot be told: the run has no claims (--judge), no facts and no relevance to go by.",
+        ),
+    ],
+)
+def test_the_headline(found, words):
+    assert headline(found) == words
+
+
+CASES = [claim_case("..", ".. ..")] * 3 + [claim_case(".", "y", ".", ".")] + [claim_case("y", "y", "y", "y")]
+
+
+def test_the_short_report():
+    text = " ".join(draw(short_report(make(BAD, GOOD, CASES))).split())
+    assert text.startswith("diagnosis The retriever limits quality. The generator does well.")
+    assert "4 of 5 samples fail: 3 missing chunk, 1 ignored" in text
+    assert "→ Retrieve more chunks" in text
+    assert "(claim_recall 0.500)" in text
+
+
+def test_only_a_part_was_looked_at():
+    assert "4 of the first 5 of 1,000 samples fail" in draw(short_report(make(BAD, GOOD, CASES, samples=1000)))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_full_report_fits(width):
+    text = draw(full_report(make(BAD, BAD, CASES, undecided={"it has nothing": 2}), "a [bold]name[/]\x1b[2J"), width)
+    assert all(len(line) <= width for line in text.splitlines())
+    assert text.startswith("diagnosis of a [bold]name[/]\\x1b[2J")
+    assert "  noise_sensitivity_in_irrelevant ↓ " in text
+    lines = {line.split("  ")[1]: line for line in text.splitlines() if line.startswith("  ")}
+    assert lines["missing chunk"].split()[2:4] == ["3", "3"]
+    assert lines["hallucinated"].split()[1:3] == ["0", "1"]
+    assert "not looked into: 2 samples, because it has nothing" in text
+
+
+def test_nothing_fails():
+    text = draw(full_report(make(GOOD, GOOD, CASES[-1:]), "fine"))
+    assert "no sample fails (1 sample looked into)" in text
+    assert "why samples fail" not in text
+
+
+def test_silence_where_there_is_nothing_to_say():
+    assert not has_something_to_say(make())
+    assert has_something_to_say(make(BAD))
+    assert has_something_to_say(make(cases=CASES))
+
+
+def test_for_programs():
+    found = diagnosis_dict(make(BAD, GOOD, CASES))
+    assert (found["limits"], found["sure"], found["failing"], found["samples"]) == ("retriever", True, 4, 5)
+    assert found["numbers"][0]["state"] == "bad"
+    assert [(cause["cause"], cause["main_of"], cause["items"]) for cause in found["causes"]] == [
+        ("missing chunk", 3, 6),
+        ("ignored", 1, 1),
+        ("hallucinated", 0, 1),
+    ]
+    assert len(found["outcomes"]) == 4
+    assert found["outcomes"][0]["findings"][0]["about"] == "reference claim"

@@ -1,0 +1,136 @@
+"""One sample as it is shown, from literal evidence."""
+
+import pytest
+from rich.console import Console
+
+from ragstone.compare.causes import find_causes
+from ragstone.compare.counting import count_items
+from ragstone.compare.explanation import Cell, Explanation, Working
+from ragstone.report.explain import explanation_dict, explanation_report
+from tests.compare.making import claim_case
+
+CASE = claim_case(
+    "yn.",
+    "y.. .yn ...",
+    "yn.",
+    "y.. .ny ...",
+    together="yyy",
+    chunks=["first", "second " * 100, "third"],
+    sample={"references": ["It is so.", "So it is."]},
+)
+CALL = {
+    "evidence": "answer_claims",
+    "prompt": "claims",
+    "model": "openai/m",
+    "cached": True,
+    "reply": '{"claims":\n  ["a1"]}',
+    "error": None,
+}
+
+
+def explain(working=None, calls=(CALL,)):
+    cells = (Cell("ragchecker.f1", 0.5, "ok", None), Cell("x", None, "failed", "out of order"))
+    return Explanation("the run", 4, 10, CASE, find_causes(CASE), cells, tuple(calls), working)
+
+
+def draw(found, width=100, full=False):
+    console = Console(width=width, highlight=False, color_system=None)
+    with console.capture() as captured:
+        console.print(explanation_report(found, full))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def test_what_is_shown():
+    lines = draw(explain())
+    assert lines[:5] == [
+        "s  row 5 of 10 in the run",
+        "  question   A question?",
+        "  answer     An answer.",
+        "  reference  It is so.",
+        "  or         So it is.",
+    ]
+    at = lines.index("why it fails: split fact, retriever")
+    assert lines[at + 1 : at + 5] == [
+        "  contradicted by noise  reference claim 2: chunk 3 says otherwise, and the answer follows",
+        "  split fact             reference claim 3: the chunks say it together, none alone",
+        "  contradicted by noise  answer claim 2: it comes from chunk 3, which says so, and nothing right",
+        "  hallucinated           answer claim 3: no chunk says so",
+    ]
+    at = next(place for place, line in enumerate(lines) if line.startswith("claims of the answer"))
+    assert [line.split() for line in lines[at + 1 : at + 5]] == [
+        ["reference", "chunks"],
+        ["1", "a1", "✓", "says", "so", "✓", "1"],
+        ["2", "a2", "✗", "says", "otherwise", "✓", "3", "✗", "2"],
+        ["3", "a3", "·", "is", "silent", "·", "none"],
+    ]
+    at = lines.index("retrieved chunks")
+    assert lines[at + 1] == "   1  ✓ reference claim 1; ✓ answer claim 1"
+    assert any(line.endswith("…") for line in lines[at:])
+    at = lines.index("scores")
+    assert [line.split() for line in lines[at + 1 : at + 3]] == [
+        ["ragchecker.f1", "0.500"],
+        ["x", "–", "failed:", "out", "of", "order"],
+    ]
+    at = lines.index("the judge's words")
+    assert lines[at + 1 : at + 3] == [
+        "   1  answer_claims, prompt claims, openai/m, from the cache",
+        '      {"claims": ["a1"]}',
+    ]
+
+
+def test_a_claim_that_the_chunks_say_together():
+    lines = draw(explain())
+    at = next(place for place, line in enumerate(lines) if line.startswith("claims of the reference"))
+    assert lines[at + 4].split()[-3:] == ["none", "✓", "together"]
+
+
+def test_in_full():
+    text = " ".join(" ".join(draw(explain(), full=True)).split())
+    assert text.count("second") == 100
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_it_fits(width):
+    assert all(len(line) <= width for line in draw(explain(), width))
+
+
+def test_a_metric_is_worked_out():
+    counts = tuple(count_items("ragchecker.f1", CASE, {}))
+    working = Working(Cell("ragchecker.f1", 1 / 3, "ok", None), "A meaning.", "A formula.", counts, {})
+    lines = draw(explain(working))
+    at = lines.index("ragchecker.f1 = 0.333")
+    assert lines[at + 1 : at + 11] == [
+        "  meaning  A meaning.",
+        "  formula  A formula.",
+        "  here     1 of 3 answer claims = 0.333",
+        "           ✓ answer claim 1: a1",
+        "           · answer claim 2: a2",
+        "           · answer claim 3: a3",
+        "  here     1 of 3 reference claims = 0.333",
+        "           ✓ reference claim 1: r1",
+        "           · reference claim 2: r2",
+        "           · reference claim 3: r3",
+    ]
+    assert "scores" not in lines
+    assert "why it fails: contradicted by noise, generator" not in lines
+
+
+def test_a_metric_that_counts_nothing_shows_what_it_is_made_from():
+    working = Working(Cell("ragas.answer_relevancy", 0.5, "ok", None), "", "", (), {"noncommittal": False})
+    assert "  noncommittal  false" in draw(explain(working))
+
+
+def test_a_failed_call_and_one_without_words():
+    lines = draw(explain(calls=[{**CALL, "reply": None}, {**CALL, "reply": None, "error": "no \x1b answer"}]))
+    at = lines.index("the judge's words")
+    assert lines[at + 1].startswith("   1  answer_claims")
+    assert "      failed: no \\x1b answer" in lines[at:]
+    assert not any(line.startswith("   2  answer_claims") for line in lines)
+
+
+def test_for_programs():
+    found = explanation_dict(explain())
+    assert (found["row"], found["sample"]["id"], found["cause"]) == (5, "s", "split fact")
+    assert found["evidence"]["answer_claims"][1] == {"text": "a2", "triplet": None}
+    assert found["calls"] == [CALL]
