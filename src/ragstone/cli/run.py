@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TOO_FEW_CELLS = 4
 # Causes of more samples take longer than a person wants to wait after a run; `ragstone diagnose` looks at all.
-MOST_DIAGNOSED = 10_000
+MOST_DIAGNOSED = 2_000
 WRITTEN_AS = ("dial", "ragchecker")
 
 
@@ -39,7 +39,7 @@ def run(
     limit: Limit = None,
     name: Annotated[str, typer.Option("--name", help="A name for the run.", show_default=False)] = "",
     matcher: Annotated[
-        str, typer.Option("--matcher", help="How facts are found in chunks: citation, fuzzy or exact.")
+        str, typer.Option("--matcher", help="How facts are found in chunks: citation, fuzzy, exact, or semantic by a local model.")
     ] = "citation",
     metrics_file: MetricsFile = [],  # noqa: B006
     concurrency: Annotated[
