@@ -51,10 +51,9 @@ def diagnose(
         typer.echo(to_json({"run": found.path, "id": found.id, **diagnosis_dict(diagnosis)}))
     else:
         console().print(full_report(diagnosis, found.name))
-        if failing := [outcome.sample_id for outcome in diagnosis.outcomes if outcome.cause]:
-            typer.echo(
-                f"\none sample in full: ragstone explain {shlex.quote(found.path)} {shlex.quote(visible(failing[0]))}"
-            )
+        if diagnosis.failing:
+            worst = visible(diagnosis.causes[0].examples[0])
+            typer.echo(f"\none sample in full: ragstone explain {shlex.quote(found.path)} {shlex.quote(worst)}")
 
 
 def _open_store(chunks: str | None, documents: str | None) -> Store | None:

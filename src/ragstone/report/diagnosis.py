@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +20,7 @@ _STATE_STYLE = {"good": "green", "seems good": "", "bad": "bold red", "seems bad
 _PARTS: tuple[Part, Part] = ("retriever", "generator")
 _MOST_EXAMPLES = 3
 _NEVER = 100_000
+_WIDE = 90
 
 
 def has_something_to_say(found: Diagnosis) -> bool:
@@ -86,11 +87,11 @@ def full_report(found: Diagnosis, name: str) -> RenderableType:
     """Everything: the numbers, the causes with their samples, the advice."""
     title = Text("diagnosis of ", style="bold")
     title.append(visible(name))
-    parts: list[RenderableType] = [title, Text(), Text(headline(found))]
+    parts: list[RenderableType] = [title, Text(), Text(headline(found), style="bold")]
     if found.tally:
         parts.append(Text(_tally_line(found)))
     if found.readings:
-        parts += [Text(), _readings_table(found)]
+        parts += [Text(), _Readings(found)]
     parts += _cause_parts(found)
     if found.advice:
         parts += [Text("\nwhat to do", style="bold"), _advice_table(found)]
@@ -146,8 +147,18 @@ def _tally_line(found: Diagnosis) -> str:
     )
 
 
-def _readings_table(found: Diagnosis) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+class _Readings:
+    """The numbers in a table, set apart as far as the screen is wide enough."""
+
+    def __init__(self, found: Diagnosis) -> None:
+        self._found = found
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield _readings_table(self._found, gap=2 if options.max_width >= _WIDE else 1)
+
+
+def _readings_table(found: Diagnosis, gap: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, gap, 0, 0))
     table.add_column("number", overflow="fold")
     for head in ("mean", "95 % interval", "good", "rows"):
         table.add_column(head, justify="right", no_wrap=True)
