@@ -10,13 +10,14 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import NamedTuple
 
 import aiohttp
 
+from benchmarks.peers.environment import run_judge
 from benchmarks.results import Result
-from benchmarks.stub import LATENCY_S, stub_server
+from benchmarks.stub import LATENCY_S, calls_so_far, stub_server
 from ragstone.llm.base import LLM, Message, Request
 from ragstone.llm.budget import Budget
 from ragstone.llm.cache import Cache
@@ -27,6 +28,7 @@ from ragstone.llm.recording import Call, record_calls
 CALLS = 800
 AT_ONCE = 16
 _ROUNDS = 3
+_PEERS = {"ragas": 800, "deepeval": 200}
 _MODEL = "openai/stub"
 _IDEAL_S = CALLS / AT_ONCE * LATENCY_S
 # About as long as a prompt with a few chunks.
@@ -50,8 +52,23 @@ class Turn(NamedTuple):
         return self.cpu_seconds * 1000 / CALLS
 
 
-def run(peers: bool) -> list[Result]:  # noqa: ARG001
+def run(peers: bool) -> list[Result]:
     """Efficiency and CPU per call of the whole stack: without a cache, filling one, answering from one, with a budget."""
+    return [*_ours(), *(_peers() if peers else ())]
+
+
+def _peers() -> Iterator[Result]:
+    """Other tools with a metric that makes one call a row; once each, and fewer rows, because they take long."""
+    for tool, rows in _PEERS.items():
+        with stub_server() as url:
+            took = run_judge(tool, url, rows, AT_ONCE)
+            calls = calls_so_far(url)
+        efficiency = calls / AT_ONCE * LATENCY_S / took["seconds"]
+        yield Result(f"{tool}: efficiency", efficiency, "×", note=f"{calls} calls in {took['seconds']:.1f} s")
+        yield Result(f"{tool}: CPU per call", took["cpu_seconds"] * 1000 / calls, "ms")
+
+
+def _ours() -> list[Result]:
     with stub_server() as url, tempfile.TemporaryDirectory() as folder:
         contestants: dict[str, Callable[[int], Awaitable[None]]] = {
             "bare aiohttp": lambda number: _bare(url, number),

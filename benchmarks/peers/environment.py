@@ -6,14 +6,33 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.processes import ROOT
 
 _FOLDER = ROOT / ".bench-venv"
-_PACKAGES = ("numpy==2.4.6", "rouge-score==0.1.2")
-# Only its facts are compared, and they need numpy alone; the rest of what it asks for is half a gigabyte.
-_WITHOUT_THEIR_NEEDS = ("aidial-rag-eval==0.7.0",)
+
+
+class Environment(NamedTuple):
+    """Where some peers live, and what they need there."""
+
+    folder: Path
+    packages: tuple[str, ...]
+    # Taken without what they ask for.
+    alone: tuple[str, ...] = ()
+
+
+METRICS = Environment(
+    _FOLDER,
+    ("numpy==2.4.6", "rouge-score==0.1.2"),
+    # Only its facts are compared, and they need numpy alone; the rest of what it asks for is half a gigabyte.
+    ("aidial-rag-eval==0.7.0",),
+)
+JUDGES = Environment(
+    _FOLDER / "judges",
+    # Newer ones of langchain lack what ragas imports.
+    ("ragas==0.4.3", "langchain<1", "langchain-community<0.4", "langchain-openai<1", "deepeval==4.3.1"),
+)
 
 
 def run_peer(name: str, data: Path) -> dict[str, Any]:
@@ -23,18 +42,27 @@ def run_peer(name: str, data: Path) -> dict[str, Any]:
     return found
 
 
-def peer_python() -> Path:
+def peer_python(environment: Environment = METRICS) -> Path:
     """The environment's Python; what it needs is installed when it is first asked for, or when the list has changed."""
-    python, stamp = _FOLDER / "bin" / "python", _FOLDER / "installed.json"
-    wanted = json.dumps([_PACKAGES, _WITHOUT_THEIR_NEEDS])
+    folder = environment.folder
+    python, stamp = folder / "bin" / "python", folder / "installed.json"
+    wanted = json.dumps([environment.packages, environment.alone])
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
-        print(f"setting up {_FOLDER.name} (once)", file=sys.stderr, flush=True)
-        _run([sys.executable, "-m", "venv", "--clear", str(_FOLDER)])
+        print(f"setting up {folder.relative_to(ROOT)} (once)", file=sys.stderr, flush=True)
+        _run([sys.executable, "-m", "venv", "--clear", str(folder)])
         install = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-        _run([*install, *_PACKAGES])
-        _run([*install, "--no-deps", *_WITHOUT_THEIR_NEEDS])
+        _run([*install, *environment.packages])
+        if environment.alone:
+            _run([*install, "--no-deps", *environment.alone])
         stamp.write_text(wanted, encoding="utf-8")
     return python
+
+
+def run_judge(tool: str, url: str, rows: int, at_once: int) -> dict[str, float]:
+    """What a peer took to have so many rows judged."""
+    command = [str(peer_python(JUDGES)), "-m", "benchmarks.peers.judges", tool, url, str(rows), str(at_once)]
+    found: dict[str, float] = json.loads(_run(command).splitlines()[-1])
+    return found
 
 
 def _run(command: list[str]) -> str:
