@@ -80,18 +80,20 @@ def _interval(units: Units, drawn: np.ndarray, column: int, level: float, method
         return None
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "expanded":
-        ends = _expand(used, level)
+        ends = expanded_ends(used, level)
     elif method == "bca":
         ends = _correct(units, means, column, ends)
     low, high = np.quantile(means, ends)
     return Interval(float(low), float(high))
 
 
-def _expand(used: int, level: float) -> np.ndarray:
+def expanded_ends(used: int, level: float) -> np.ndarray:
+    """The quantiles of a percentile interval made as much wider as Student's t is wider than the normal."""
     from scipy import special  # noqa: PLC0415  (takes longer to load than most runs; not everybody needs it)
 
     reach = (used / (used - 1)) ** 0.5 * student_quantile(used - 1, (1 + level) / 2)
-    return special.ndtr(np.array([-reach, reach]))  # type: ignore[no-any-return]
+    ends: np.ndarray = special.ndtr(np.array([-reach, reach]))
+    return ends
 
 
 def _correct(units: Units, means: np.ndarray, column: int, ends: np.ndarray) -> np.ndarray:
@@ -109,4 +111,5 @@ def _correct(units: Units, means: np.ndarray, column: int, ends: np.ndarray) -> 
     below = (np.count_nonzero(means < mean) + np.count_nonzero(means <= mean)) / (2 * len(means))
     bias = special.ndtri(np.clip(below, 1 / (2 * len(means)), 1 - 1 / (2 * len(means))))
     moved = bias + special.ndtri(ends)
-    return special.ndtr(bias + moved / (1 - skew * moved))  # type: ignore[no-any-return]
+    corrected: np.ndarray = special.ndtr(bias + moved / (1 - skew * moved))
+    return corrected

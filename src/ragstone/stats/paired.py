@@ -68,4 +68,5 @@ def _even_odds(up: int, down: int) -> float:
 
 
 def _present(values: np.ndarray) -> np.ndarray:
-    return values[~np.isnan(values)]
+    found: np.ndarray = values[~np.isnan(values)]
+    return found

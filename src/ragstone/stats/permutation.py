@@ -31,7 +31,7 @@ def sign_flip_test(
     exact = 2 ** min(len(sums), 60) <= resamples
     reached = np.zeros(sums.shape[1])
     tried = 0
-    for flipped in _every_pattern(len(sums)) if exact else _random_patterns(len(sums), resamples, seed):
+    for flipped in every_pattern(len(sums)) if exact else random_patterns(len(sums), resamples, seed):
         changed = np.abs(2 * (flipped @ sums) - sums.sum(axis=0))
         reached += np.count_nonzero(changed >= total - _ROUNDING * scale, axis=0)
         tried += len(flipped)
@@ -39,12 +39,14 @@ def sign_flip_test(
     return np.where(units.used > 0, p, np.nan)
 
 
-def _every_pattern(size: int) -> Iterator[np.ndarray]:
+def every_pattern(size: int) -> Iterator[np.ndarray]:
+    """Each way to turn some of so many units round, as 0 and 1."""
     numbers = np.arange(2**size)
     yield ((numbers[:, None] >> np.arange(size)) & 1).astype(np.float64)
 
 
-def _random_patterns(size: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+def random_patterns(size: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """Random ways to turn some of so many units round, block by block."""
     random = np.random.default_rng(seed)
     block = max(1, _CELLS // size)
     for first in range(0, resamples, block):

@@ -10,7 +10,7 @@ from ragstone.stats.intervals import Interval, student_quantile
 
 # Beyond this many rows, random groups of rows are resampled in their place: the same spread, bounded work.
 _MOST_UNITS = 2000
-_GROUPS = 50
+JACKKNIFE_GROUPS = 50
 
 
 def bootstrap_sums(
@@ -38,7 +38,7 @@ def jackknife(
     seed: int = 0,
 ) -> Interval | None:
     """Delete-a-group jackknife, for scores that a bootstrap would bias because it repeats rows (distinct n-grams)."""
-    groups = min(_GROUPS, len(rows))
+    groups = min(JACKKNIFE_GROUPS, len(rows))
     if groups < 2:
         return None
     group = np.random.default_rng(seed).permutation(len(rows)) % groups

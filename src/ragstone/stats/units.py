@@ -21,7 +21,7 @@ class Units(NamedTuple):
     @property
     def used(self) -> np.ndarray:
         """How many units have a value, for each metric."""
-        return np.count_nonzero(self.counts, axis=0)
+        return np.asarray(np.count_nonzero(self.counts, axis=0))
 
     @property
     def means(self) -> np.ndarray:
@@ -32,25 +32,25 @@ class Units(NamedTuple):
 def make_units(values: np.ndarray, clusters: np.ndarray | None = None, seed: int = 0) -> Units:
     """Values (a row a row, a column a metric, nan where there is none) as units; clusters are any labels, one a row."""
     table = values[:, None] if values.ndim == 1 else values
-    there = ~np.isnan(table)
-    filled = np.where(there, table, 0.0)
     if clusters is None and len(table) <= MOST_UNITS:
-        return Units(filled, there.astype(np.float64), bool(there.all()))
+        there = ~np.isnan(table)
+        return Units(np.where(there, table, 0.0), there.astype(np.float64), bool(there.all()))
     if clusters is None:
         group = np.random.default_rng(seed).permutation(len(table)) % _GROUPS
     else:
         labels, group = np.unique(np.asarray(clusters), return_inverse=True)
         if len(labels) > MOST_UNITS:
             group = (np.random.default_rng(seed).permutation(len(labels)) % _GROUPS)[group]
-    return Units(_add_up(filled, group), _add_up(there, group), whole=False)
+    # Column by column: much faster than adding at places, and no copy of the whole.
+    size = int(group.max()) + 1 if len(group) else 0
+    sums, counts = np.zeros((2, size, table.shape[1]))
+    for number, column in enumerate(table.T):
+        there = ~np.isnan(column)
+        sums[:, number] = np.bincount(group, np.where(there, column, 0.0), minlength=size)
+        counts[:, number] = np.bincount(group, there, minlength=size)
+    return Units(sums, counts, whole=False)
 
 
 def divide(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Above / below, nan where below is 0."""
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
-
-
-def _add_up(table: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """The sums of the groups, column by column: much faster than adding at places."""
-    size = int(group.max()) + 1 if len(group) else 0
-    return np.stack([np.bincount(group, column, minlength=size) for column in table.T], axis=1)
+    return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0))

@@ -1,0 +1,136 @@
+"""Which samples of two runs are the same: by id, or by question where the ids are not the same names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragstone.errors import UsageError
+from ragstone.storage.runs import Run, read_table
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Row numbers of the pairs in both runs, in the order of the first, and what has no partner."""
+
+    by: Literal["id", "question"]
+    before: np.ndarray
+    after: np.ndarray
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
+    # The same id, but another question: no pair.
+    renamed: tuple[str, ...] = ()
+    # How many pairs have a question that a run asks more than once; they are paired in their order.
+    repeated: int = 0
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+
+def align(before: Run, after: Run) -> Alignment:
+    """Pair the samples of two runs; an error where there is not one pair."""
+    found = align_samples(_names(before), _names(after))
+    if not len(found):
+        raise UsageError(
+            f"the runs have no sample in common, neither by id nor by question: {_described(before)}; {_described(after)}. "
+            "Compare runs of the same questions."
+        )
+    return found
+
+
+def align_samples(before: pa.Table, after: pa.Table) -> Alignment:
+    """The same from tables with id and question; by id unless questions give more pairs."""
+    ids = _pairs(before["id"], after["id"])
+    questions = [_folded(table["question"]) for table in (before, after)]
+    asked = [column.take(pa.array(rows)) for column, rows in zip(questions, ids, strict=True)]
+    other = pc.fill_null(pc.not_equal(*asked), pa.scalar(value=False))
+    same = ~other.to_numpy(zero_copy_only=False).astype(bool)
+    by_question = _pairs(*questions)
+    if len(by_question[0]) > np.count_nonzero(same):
+        first, second = by_question
+        repeats = _repeated(questions[0])[first] | _repeated(questions[1])[second]
+        renamed, by, repeated = pa.array([], pa.string()), "question", int(np.count_nonzero(repeats))
+    else:
+        renamed = before["id"].take(pa.array(ids[0][~same]))
+        first, second, by, repeated = ids[0][same], ids[1][same], "id", 0
+    return Alignment(
+        by=by,  # type: ignore[arg-type]
+        before=first,
+        after=second,
+        only_before=_without(before["id"], first, renamed),
+        only_after=_without(after["id"], second, renamed),
+        renamed=tuple(renamed.to_pylist()),
+        repeated=repeated,
+    )
+
+
+def _names(run: Run) -> pa.Table:
+    return read_table(run.folder.samples, ["id", "question"])
+
+
+def _folded(questions: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Questions without differences of spacing."""
+    return pc.utf8_trim_whitespace(pc.replace_substring_regex(questions, r"\s+", " "))
+
+
+def _pairs(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows with the same text, its first occurrence with the first, the second with the second, and so on."""
+    codes = pa.chunked_array([*first.chunks, *second.chunks]).combine_chunks().dictionary_encode().indices
+    numbers = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    first_keys, second_keys = (
+        # A row without text has no partner.
+        np.where(part < 0, -1 - side - 2 * np.arange(len(part)), part * (len(numbers) + 1) + _occurrence(part))
+        for side, part in enumerate((numbers[: len(first)], numbers[len(first) :]))
+    )
+    _, rows, others = np.intersect1d(first_keys, second_keys, assume_unique=True, return_indices=True)
+    order = np.argsort(rows)
+    return rows[order], others[order]
+
+
+def _occurrence(codes: np.ndarray) -> np.ndarray:
+    """How many times each row's code came before it."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.r_[0, np.flatnonzero(np.diff(ordered)) + 1] if len(codes) else np.zeros(0, dtype=np.int64)
+    lengths = np.diff(np.r_[starts, len(codes)])
+    counts = np.empty(len(codes), dtype=np.int64)
+    counts[order] = np.arange(len(codes)) - np.repeat(starts, lengths)
+    return counts
+
+
+def _repeated(column: pa.ChunkedArray) -> np.ndarray:
+    """Which rows have a text that stands in the column more than once."""
+    codes = pc.fill_null(column.combine_chunks().dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
+    found: np.ndarray = (np.bincount(codes + 1)[codes + 1] > 1) & (codes >= 0)
+    return found
+
+
+def _without(ids: pa.ChunkedArray, paired: np.ndarray, renamed: pa.Array) -> tuple[str, ...]:
+    there = np.ones(len(ids), dtype=bool)
+    there[paired] = False
+    left = ids.filter(pa.array(there))
+    if len(renamed):
+        left = left.filter(pc.invert(pc.is_in(left, value_set=_joined(renamed))))
+    return tuple(left.to_pylist())
+
+
+def _joined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _described(run: Run) -> str:
+    first = _names(run).slice(0, 1).to_pylist()
+    asks = f", the first is {first[0]['id']}: {str(first[0]['question'])[:60]!r}" if first else ""
+    return f"{run.name} has {run.info['dataset']['rows']} samples{asks}"
+
+
+def name_some(names: tuple[str, ...]) -> str:
+    """A few of many names."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -1,0 +1,181 @@
+"""What changed from one run to another: every metric in pairs, with an interval, a corrected p and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ragstone.compare.scores import FAILED, Scores
+from ragstone.stats.bootstrap import RESAMPLES, bootstrap_means
+from ragstone.stats.corrections import Correction, correct
+from ragstone.stats.intervals import Interval
+from ragstone.stats.paired import Tally, standardised_difference, superiority, tally
+from ragstone.stats.permutation import sign_flip_test
+from ragstone.stats.power import detectable_effect
+
+Verdict = Literal["better", "worse", "no evidence", "too few rows"]
+ALPHA = 0.05
+# With fewer pairs not even a change in every one of them reaches the level: 2 / 2^5 is above 0.05.
+LEAST_PAIRS = 6
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a comparison is made."""
+
+    level: float = 1 - ALPHA
+    correction: Correction = "holm"
+    resamples: int = RESAMPLES
+    seed: int = 0
+    cluster: str | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric in both runs, over the pairs in which both have a value; after minus before."""
+
+    metric: str
+    better: str
+    bounds: tuple[float | None, float | None]
+    pairs: int
+    skipped: int
+    failed: int
+    before: float | None = None
+    after: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    corrected_p: float | None = None
+    verdict: Verdict | None = None
+    # What is drawn at random: pairs, or clusters of them.
+    units: int = 0
+    detectable: float | None = None
+    effect: float | None = None
+    superiority: float | None = None
+    tally: Tally | None = None
+    note: str = ""
+
+    @property
+    def tested(self) -> bool:
+        """Whether it belongs to the tests among which a false alarm is to be rare."""
+        return self.better != "none" and self.p is not None and self.units >= LEAST_PAIRS
+
+    @property
+    def gain(self) -> float | None:
+        """The difference with the sign that more is better."""
+        if self.difference is None or self.better == "none":
+            return None
+        return -self.difference if self.better == "lower" else self.difference
+
+    @property
+    def gain_interval(self) -> Interval | None:
+        """The interval of the gain."""
+        if self.low is None or self.high is None or self.better == "none":
+            return None
+        return Interval(-self.high, -self.low) if self.better == "lower" else Interval(self.low, self.high)
+
+
+def measure(
+    metrics: Sequence[Mapping[str, Any]],
+    before: Mapping[str, Scores],
+    after: Mapping[str, Scores],
+    settings: Settings,
+    clusters: np.ndarray | None = None,
+) -> list[Difference]:
+    """All metrics whose rows can be averaged, without verdicts: those follow when all tests are known."""
+    if not metrics:
+        return []
+    names = [metric["metric"] for metric in metrics]
+    changes = np.column_stack([after[name].values - before[name].values for name in names])
+    intervals = bootstrap_means(
+        changes, settings.level, clusters=clusters, resamples=settings.resamples, seed=settings.seed
+    )
+    chances = sign_flip_test(changes, clusters, settings.resamples, settings.seed)
+    return [
+        _describe(metric, before[name], after[name], changes[:, column], intervals[column], chances[column], clusters)
+        for column, (name, metric) in enumerate(zip(names, metrics, strict=True))
+    ]
+
+
+def start(metric: Mapping[str, Any], before: Scores, after: Scores) -> Difference:
+    """What is known of a metric before anything is computed: how many pairs have both values, and why others do not."""
+    both = ~np.isnan(before.values + after.values)
+    failed = ~both & ((before.states == FAILED) | (after.states == FAILED))
+    pairs, lost = int(np.count_nonzero(both)), int(np.count_nonzero(failed))
+    low, high = metric["bounds"]
+    return Difference(
+        metric=metric["metric"],
+        better=metric["better"],
+        bounds=(low, high),
+        pairs=pairs,
+        skipped=len(both) - pairs - lost,
+        failed=lost,
+        units=pairs,
+    )
+
+
+def _describe(
+    metric: Mapping[str, Any],
+    before: Scores,
+    after: Scores,
+    changes: np.ndarray,
+    interval: Interval | None,
+    p: float,
+    clusters: np.ndarray | None,
+) -> Difference:
+    found = start(metric, before, after)
+    if not found.pairs:
+        return replace(found, note="no sample has a value in both runs")
+    both = ~np.isnan(changes)
+    units = len(set(clusters[both])) if clusters is not None else found.pairs
+    kept = changes[both]
+    equal = not kept.any()
+    return replace(
+        found,
+        units=units,
+        before=float(before.values[both].mean()),
+        after=float(after.values[both].mean()),
+        difference=float(kept.mean()),
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        p=float(p),
+        detectable=None if clusters is not None or equal else _detectable(kept),
+        effect=standardised_difference(kept),
+        superiority=superiority(kept),
+        tally=tally(kept),
+        note="all pairs are equal" if equal else "",
+    )
+
+
+def _detectable(changes: np.ndarray) -> float | None:
+    return detectable_effect(float(changes.std(ddof=1)), len(changes), ALPHA) if len(changes) > 2 else None
+
+
+def judge(differences: Sequence[Difference], settings: Settings) -> list[Difference]:
+    """The same with corrected p and verdict; all of them count as one family of tests."""
+    p = np.array([item.p if item.tested and item.p is not None else np.nan for item in differences], dtype=float)
+    corrected = correct(p, settings.correction)
+    tests = int(np.count_nonzero(~np.isnan(p))) if settings.correction == "holm" else 1
+    return [
+        replace(
+            item,
+            corrected_p=None if np.isnan(chance) else float(chance),
+            verdict=_verdict(item, float(chance), tests, 1 - settings.level),
+        )
+        for item, chance in zip(differences, corrected, strict=True)
+    ]
+
+
+def _verdict(item: Difference, corrected_p: float, tests: int, alpha: float) -> Verdict | None:
+    if item.better == "none":
+        return None
+    # Not even a change in all pairs would count: there are 2^units ways to set their signs.
+    if not item.tested or 2.0 ** (1 - item.units) * tests > alpha:
+        return "too few rows"
+    if corrected_p >= alpha or not item.gain:
+        return "no evidence"
+    return "better" if item.gain > 0 else "worse"
