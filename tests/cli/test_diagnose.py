@@ -1,7 +1,9 @@
 """ragstone diagnose and explain, as a user types them."""
 
 import json
+import re
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
@@ -157,3 +159,12 @@ def test_data_cannot_command_the_terminal(cli, tmp_path):
             assert printed.code == 0
             assert not set(printed.out) & unsafe
             assert "[bold red]x[/bold red]" in printed.out
+
+
+@pytest.mark.parametrize("command", ["ragstone diagnose last", "ragstone explain last h11 fact_recall"])
+def test_the_page_shows_what_is_printed(cli, there, command):
+    """Up to where the page cuts it short."""
+    page = (Path(__file__).parents[2] / "docs" / "diagnosis.md").read_text()
+    [shown] = re.findall(rf"^\$ {command}\n(.*?)^(?:…\n)?```$", page, flags=re.DOTALL | re.MULTILINE)
+    printed = "\n".join(line.rstrip() for line in cli(*command.split()[1:]).out.splitlines())
+    assert printed.startswith(shown.rstrip())
