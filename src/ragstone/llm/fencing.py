@@ -35,7 +35,7 @@ _TURN_MARKS = re.compile(
     r"|<(?=<\s?/?SYS>>)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"
     r"|<(?=/?(?:think|thinking|tool_call|tool_response|tools)>)"
 )
-_FENCED = re.compile(r"^<(?P<name>\w+) (?P<code>[a-z]+)(?: (?P<count>\d+))?>\n(?P<body>.*?)\n?^</\1 \2>$", re.M | re.S)
+_FENCED = re.compile(r"^<(?P<name>\w+) (?P<code>[a-z]+)(?: (?P<count>\d+))?>\n(?P<body>.*?)^</\1 \2>$", re.M | re.S)
 
 
 def fence_all(data: Data, template: str) -> dict[str, str]:
@@ -48,7 +48,7 @@ def fence_all(data: Data, template: str) -> dict[str, str]:
 def make_code(data: Data, template: str = "") -> str:
     """Letters that occur nowhere in the data or the template, the same for the same data."""
     texts = [part for name, value in data.items() for part in (name, *_parts(value))]
-    digest = hashlib.sha256("".join(f"{len(text)}:{text}" for text in texts).encode()).digest()
+    digest = hashlib.sha256("".join(f"{len(text)}:{text}" for text in texts).encode("utf-8", "surrogatepass")).digest()
     hay = "\n".join(unicodedata.normalize("NFKC", text).casefold() for text in (template, *texts))
     salt = 0
     while (code := _letters(digest, salt)) in hay:
@@ -72,7 +72,7 @@ def read_fenced(message: str) -> dict[str, str | list[str]]:
         if match["code"] != code:
             continue
         if match["count"] is None:
-            found[match["name"]] = match["body"]
+            found[match["name"]] = match["body"].removesuffix("\n")
         else:
             items = re.split(rf"^\[\d+ {code}\] ", match["body"], flags=re.M)[1:]
             found[match["name"]] = [item.removesuffix("\n") for item in items]
