@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
+from ragstone.models.store import Store, default_folder
 from ragstone.registry import CATALOGUE
 
 # A busy machine must not fail a test that is right, nor make everybody wait.
@@ -14,8 +15,8 @@ settings.register_profile("ragstone", deadline=None, max_examples=50)
 settings.load_profile("ragstone")
 
 _OURS = (
-    *("AWS_", "RAGSTONE_ROOT", "RAGSTONE_DEBUG", "RAGSTONE_CACHE", "RAGSTONE_PRICES", "NO_COLOR", "FORCE_COLOR"),
-    *("COLUMNS", "OPENAI_", "AZURE_", "DIAL_", "OLLAMA_", "VLLM_", "LLAMACPP_", "LITELLM_"),
+    *("AWS_", "RAGSTONE_ROOT", "RAGSTONE_DEBUG", "RAGSTONE_CACHE", "RAGSTONE_PRICES", "RAGSTONE_MODELS", "NO_COLOR"),
+    *("FORCE_COLOR", "COLUMNS", "OPENAI_", "AZURE_", "DIAL_", "OLLAMA_", "VLLM_", "LLAMACPP_", "LITELLM_"),
 )
 
 
@@ -26,6 +27,29 @@ def bare_environment(monkeypatch, tmp_path_factory):
         if name.startswith(_OURS):
             monkeypatch.delenv(name)
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path_factory.getbasetemp() / "replies"))
+    # No local model, unless a test asks for one: which models a developer has must not decide a test.
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path_factory.getbasetemp() / "no-models"))
+
+
+# Where `make test` keeps models, before the environment is laid bare.
+_MODELS = default_folder()
+
+
+@pytest.fixture
+def models(monkeypatch):
+    """The developer's own models."""
+    monkeypatch.setenv("RAGSTONE_MODELS", str(_MODELS))
+    return Store()
+
+
+@pytest.fixture
+def minilm(models):
+    """The embedding model; tests that need it are skipped where it is not there."""
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
+    found = models.find("minilm")
+    if found is None:
+        pytest.skip("the model is not there: ragstone models pull minilm")
+    return found
 
 
 @pytest.fixture

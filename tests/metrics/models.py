@@ -46,6 +46,24 @@ class Lengths:
         return np.array([[1.0, len(text) % 7, len(text.split()) % 5] for text in texts])
 
 
+class Letters:
+    """A token embedder that looks at what words begin with."""
+
+    name = signature = "letters"
+
+    async def embed_tokens(self, texts):
+        """For each text a row of length 1 a word, of which it reads the first few, and how rare each is."""
+        return [self._embed(text.split()[:40]) for text in texts]
+
+    def _embed(self, words):
+        angles = np.array([ord(word[0]) % 30 / 10 for word in words])
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1), np.array([1.0 + len(word) for word in words])
+
+
+class LengthsAndLetters(Lengths, Letters):
+    """An embedder of one's own that does both."""
+
+
 @cache
 def model_tools():
     """What evidence functions that ask a model are given."""
@@ -55,4 +73,5 @@ def model_tools():
         "extractor": JudgeExtractor(judge),
         "checker": JudgeChecker(judge, repeats=2),
         "embedder": Lengths(),
+        "token_embedder": Letters(),
     }

@@ -20,7 +20,13 @@ Judge = Annotated[
 ]
 Extractor = Annotated[str | None, _model("--extractor", "Another model for taking texts apart into claims.")]
 CheckerModel = Annotated[str | None, _model("--checker", "Another model for checking claims.")]
-Embedder = Annotated[str | None, _model("--embedder", "Who turns texts into vectors: openai/text-embedding-3-small.")]
+Embedder = Annotated[
+    str | None,
+    _model(
+        "--embedder",
+        "Who turns texts into vectors: local, openai/text-embedding-3-small, or several with + whose mean counts.",
+    ),
+]
 BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.", show_default=False),

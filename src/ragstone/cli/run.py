@@ -39,7 +39,10 @@ def run(
     limit: Limit = None,
     name: Annotated[str, typer.Option("--name", help="A name for the run.", show_default=False)] = "",
     matcher: Annotated[
-        str, typer.Option("--matcher", help="How facts are found in chunks: citation, fuzzy, exact, or semantic by a local model.")
+        str,
+        typer.Option(
+            "--matcher", help="How facts are found in chunks: citation, fuzzy, exact, or semantic by a local model."
+        ),
     ] = "citation",
     metrics_file: MetricsFile = [],  # noqa: B006
     concurrency: Annotated[

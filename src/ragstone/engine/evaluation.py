@@ -22,6 +22,7 @@ from ragstone.engine.execution import execute, run_to_end
 from ragstone.engine.finishing import call_totals, finish_tables
 from ragstone.engine.ingest import ingest
 from ragstone.engine.judging import Judging, JudgingOptions, Opened
+from ragstone.engine.matching import open_matcher
 from ragstone.engine.planning import TOOLS, Plan, Tool, make_plan
 from ragstone.engine.profiling import Profile
 from ragstone.engine.progress import Progress, Report, silent
@@ -30,9 +31,11 @@ from ragstone.formats import Reader, open_reader
 from ragstone.registry import CATALOGUE, resolve_metrics
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.runs import LAYOUT, Run, RunFolder, unfinished_runs
-from ragstone.text.matchers import Matcher, make_matcher
+from ragstone.text.matchers import Matcher
 
 DEFAULT_CONCURRENCY = 16
+# A model on this machine that nobody named takes some seconds for so many rows; for more its metrics must be asked for.
+MOST_ROWS_UNNAMED = 1_000
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,15 @@ class Request:
         present = profile.present if profile else ()
         given = present if profile else GIVEN_EVIDENCE.keys()
         absent = TOOLS.keys() - self.tools.keys()
+        if profile and profile.rows > MOST_ROWS_UNNAMED:
+            absent |= self.judging.unnamed
         # Who asks for nothing in particular is not told about all that a judge could do.
         chosen = resolve_metrics(self.metrics, out_of_reach=lambda spec: bool(CATALOGUE.rests_on(spec, given) & absent))
         return make_plan(chosen, present, self.tools, partial=profile.partial if profile else ())
+
+    def describe_tools(self, plan: Plan) -> dict[str, str]:
+        """The signature of each tool that was named or is needed."""
+        return {"matcher": self.matcher.signature, **self.judging.describe(plan.needs)}
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """What must be equal for an interrupted run to be continued: what is computed, from what, in which parts."""
@@ -65,7 +74,7 @@ class Request:
             "fingerprint": profile.fingerprint,
             "metrics": [*(step.signature for step in plan.metrics), *plan.skipped],
             "waits": plan.waits,
-            "tools": {name: tool.signature for name, tool in self.tools.items()},
+            "tools": self.describe_tools(plan),
             "ragstone": __version__,
         }
 
@@ -124,7 +133,7 @@ def make_request(
 ) -> Request:
     """What was asked for, checked."""
     chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["quick"]
-    found = make_matcher(matcher) if isinstance(matcher, str) else matcher
+    found = open_matcher(matcher) if isinstance(matcher, str) else matcher
     concurrency = max(1, concurrency)
     return Request(chosen, found, Judging(judging, concurrency, quoting), name, concurrency)
 
@@ -237,8 +246,8 @@ def _manifest(
         ],
         "skipped": dict(plan.skipped),
         "evidence": [name for name, _ in plan.stored_evidence()],
-        "tools": {name: tool.signature for name, tool in request.tools.items()},
-        "judge": request.judging.describe() or None,
+        "tools": request.describe_tools(plan),
+        "judge": request.judging.describe(plan.needs) or None,
         "prompts": dict(prompts),
         "versions": {
             "ragstone": __version__,

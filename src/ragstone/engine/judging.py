@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Never, TypedDict, get_type_hints
 
+from ragstone.engine.embedding import Embedding
 from ragstone.engine.planning import Tool
 from ragstone.errors import UsageError
 from ragstone.llm.base import LLM
@@ -26,6 +27,7 @@ class JudgingOptions(TypedDict, total=False):
     judge: Model | None
     extractor: Model | None
     checker: Model | None
+    # A name, several with + whose mean counts, or an embedder of one's own; one on this machine where there is none.
     embedder: Any
     # The address of an OpenAI-compatible server, in place of the provider's own.
     base_url: str | None
@@ -59,13 +61,19 @@ class Judging:
         for name in ("repeats", "claims_per_call", "chunks_per_call"):
             if (value := options.get(name)) is not None and (not isinstance(value, int) or value < 1):
                 raise UsageError(f"{name} must be 1 or more, got {value!r}")
+        self._embedding = Embedding(options.get("embedder"))
         # For the signatures, and so that a wrong name or a missing key shows before the data is read.
-        self.tools = self.open(quoting=quoting).tools if self.asks else {}
+        self.tools = self.open(quoting=quoting).tools
 
     @property
     def asks(self) -> bool:
-        """Whether any model was named."""
-        return any(self._options.get(role) is not None for role in (*_ROLES, "embedder"))
+        """Whether any model behind the gateway was named."""
+        return self._embedding.asks or any(self._options.get(role) is not None for role in _ROLES)
+
+    @property
+    def unnamed(self) -> frozenset[str]:
+        """The tools that are there though nobody named them: models on this machine."""
+        return self._embedding.unnamed & self.tools.keys()
 
     def open(self, replies: str | None = None, quoting: bool = False) -> Opened:
         """Tools that can be used in one event loop.
@@ -73,18 +81,22 @@ class Judging:
         `replies` is a folder for this run's replies, used when those of earlier runs are not wanted.
         """
         if not self.asks:
-            return Opened({}, None, None)
+            return Opened(dict(self._embedding.open(_no_gateway, quoting)), None, None)
         from ragstone.llm.gateway import Gateway  # noqa: PLC0415  (only who asks a model needs it)
         from ragstone.llm.prompts import PromptBook  # noqa: PLC0415
 
         gateway = Gateway(self._settings(replies), quoting=quoting)
         folder = self._options.get("prompts")
         prompts = PromptBook(None if folder is None else os.fspath(folder))
-        return Opened(dict(self._make_tools(gateway, prompts)), gateway, prompts)
+        tools = {
+            **dict(self._make_tools(gateway, prompts)),
+            **dict(self._embedding.open(gateway.open_embedder, quoting)),
+        }
+        return Opened(tools, gateway, prompts)
 
-    def describe(self) -> dict[str, str]:
-        """Who is asked for what, for the manifest of a run."""
-        return {name: tool.signature for name, tool in self.tools.items()}
+    def describe(self, needs: Collection[str]) -> dict[str, str]:
+        """Who is asked for what, for the manifest of a run; of those whom nobody named only those who are needed."""
+        return {name: tool.signature for name, tool in self.tools.items() if name in needs or name not in self.unnamed}
 
     def _settings(self, replies: str | None) -> Any:
         from ragstone.llm.budget import parse_budget  # noqa: PLC0415
@@ -123,8 +135,10 @@ class Judging:
                 name: options[name] for name in ("repeats", "claims_per_call", "chunks_per_call") if name in options
             }
             yield "checker", JudgeChecker(checker, **sizes)
-        if (embedder := options.get("embedder")) is not None:
-            yield "embedder", gateway.open_embedder(embedder) if isinstance(embedder, str) else embedder
+
+
+def _no_gateway(name: str) -> Never:
+    raise AssertionError(f"{name} runs here, no gateway is asked")
 
 
 class Opened:

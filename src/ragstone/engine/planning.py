@@ -18,7 +18,8 @@ TOOLS = {
     "judge": "name a model with --judge",
     "extractor": "name a model with --judge or --extractor",
     "checker": "name a model with --judge or --checker",
-    "embedder": "name one with --embedder",
+    "embedder": "name one with --embedder, or get one for this machine with: ragstone models pull minilm",
+    "token_embedder": "get one with: ragstone models pull minilm",
 }
 
 
@@ -82,6 +83,11 @@ class Plan:
     def waits(self) -> bool:
         """Whether anything waits for a model."""
         return any(step.spec.is_async for step in self.evidence)
+
+    @property
+    def needs(self) -> set[str]:
+        """Every name that evidence is made from: fields, other evidence, tools."""
+        return {need for step in self.evidence for need in step.needs}
 
     def stored_evidence(self) -> list[tuple[str, Any]]:
         """Name and Python type of what is kept."""

@@ -11,12 +11,12 @@ import numpy as np
 from ragstone.data.types import Chunk, Fact, FactMatch, Score
 from ragstone.engine.batches import evaluate_batch
 from ragstone.engine.execution import run_to_end
+from ragstone.engine.matching import open_matcher
 from ragstone.engine.planning import make_plan
 from ragstone.errors import Skip
 from ragstone.evidence.facts import rows_without_words
 from ragstone.formats import read_dataset
 from ragstone.registry import parse_metric
-from ragstone.text.matchers import make_matcher
 
 
 def match_facts(
@@ -26,7 +26,7 @@ def match_facts(
     texts = [fact if isinstance(fact, str) else fact.text for fact in facts]
     for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
         raise Skip(reason)
-    found = make_matcher(matcher).find(texts, [chunk if isinstance(chunk, str) else chunk.text for chunk in contexts])
+    found = open_matcher(matcher).find(texts, [chunk if isinstance(chunk, str) else chunk.text for chunk in contexts])
     return [FactMatch(*place, matcher=matcher) for place in found]
 
 
@@ -34,7 +34,7 @@ def score_row(row: Mapping[str, Any], metric: str, matcher: str = "citation") ->
     """One metric of one row: `frame.apply(lambda row: ragstone.score_row(row, "recall@5").value, axis=1)`."""
     values = row.to_dict() if hasattr(row, "to_dict") else dict(row)
     table = read_dataset([values], format="ragstone").table
-    tools = {"matcher": make_matcher(matcher)}
+    tools = {"matcher": open_matcher(matcher)}
     wanted = parse_metric(metric)
     present = [name for name in table.schema.names if table[name].null_count == 0]
     plan = make_plan([wanted], present, tools)

@@ -20,6 +20,13 @@ async def answer_similarities(answer: str, references: list[str], embedder: Embe
     return await _cosines(answer, references, embedder)
 
 
+@evidence
+async def question_answer_similarity(question: str, answer: str, embedder: Embedder) -> float:
+    """How near the answer is to the question."""
+    [cosine] = await _cosines(question, [answer], embedder)
+    return cosine
+
+
 async def _cosines(text: str, others: list[str], embedder: Embedder) -> list[float]:
     if not others:
         return []

@@ -84,3 +84,11 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> np.ndarray:
         """A row a text."""
         ...
+
+
+class TokenEmbedder(Protocol):
+    """Turns the tokens of texts into vectors, each as it stands among the others."""
+
+    async def embed_tokens(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each text a vector of length 1 a token, and how rare each token is."""
+        ...

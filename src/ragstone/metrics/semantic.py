@@ -1,4 +1,4 @@
-"""Meaning against meaning: the answer and the references as embeddings."""
+"""Meaning against meaning: the answer, the question and the references as embeddings."""
 
 from __future__ import annotations
 
@@ -27,6 +27,28 @@ def semantic_similarity(answer_similarities: Sequence[float]) -> float:
     if not answer_similarities:
         raise Skip("there is no reference to be similar to")
     return as_cosine(max(answer_similarities))
+
+
+@metric(
+    "answer_relevancy.similarity",
+    family="semantic",
+    bounds=(-1.0, 1.0),
+    judges="answer",
+    against="question",
+    source="the stand-in for RAGAS answer relevancy where no model writes questions",
+    misleads=(
+        "It is high for an answer that only repeats the question, and low for a short one such as a bare name or number. "
+        "Compare systems with it, not answers."
+    ),
+    sets=("reference_free",),
+)
+def answer_relevancy_similarity(question_answer_similarity: float) -> float:
+    """How close in meaning the answer is to the question: whether it is about what was asked.
+
+    Cosine of the embeddings of question and answer. `ragas.answer_relevancy`, which asks a model for questions that the
+    answer would answer, is the better measure where there is a judge.
+    """
+    return as_cosine(question_answer_similarity)
 
 
 def as_cosine(value: float) -> float:

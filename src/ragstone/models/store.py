@@ -61,10 +61,10 @@ class Installed:
     def path(self, file: str) -> Path:
         """One of its files, which must have its full size."""
         path = self.folder / file
-        wanted, _ = self.files.get(file, (None, ""))
-        if wanted is None or not path.is_file():
+        if not path.is_file():
             raise self._broken(f"has no {file}")
-        if (size := path.stat().st_size) != wanted:
+        wanted, size = self.files.get(file, (None, ""))[0], path.stat().st_size
+        if wanted is not None and size != wanted:
             raise self._broken(f"is broken: {file} has {size:,} bytes and should have {wanted:,}")
         return path
 

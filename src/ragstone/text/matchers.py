@@ -138,11 +138,11 @@ def _near(number: int, position: int, wanted: str, chunk: FoldedText, found: Sco
     start = chunk.folded.rfind(" ", 0, found.dest_start + 1) + 1
     end = chunk.folded.find(" ", found.dest_end - 1)
     stretch = chunk.folded[start:end].strip()
-    if stretch and _weighty(wanted) == _weighty(stretch):
+    if stretch and weighty(wanted) == weighty(stretch):
         yield Found(number, position, *chunk.original(start, end), found.score / 100)
 
 
-def _weighty(folded: str) -> list[str]:
+def weighty(folded: str) -> list[str]:
     """What must not differ: the numbers and the negations, in their order."""
     return _NUMBERS_AND_NEGATIONS.findall(folded)
 
