@@ -53,7 +53,7 @@ def test_what_is_shown():
     assert lines[at + 1 : at + 5] == [
         "  contradicted by noise  reference claim 2: chunk 3 says otherwise, and the answer follows",
         "  split fact             reference claim 3: the chunks say it together, none alone",
-        "  contradicted by noise  answer claim 2: it comes from chunk 3, which says so, and nothing right",
+        "  contradicted by noise  answer claim 2: chunk 3 says so, and nothing that is right",
         "  hallucinated           answer claim 3: no chunk says so",
     ]
     at = next(place for place, line in enumerate(lines) if line.startswith("claims of the answer"))

@@ -148,12 +148,11 @@ def _origin(
 
 def _from_chunks(case: Case, verdict: str, there: Sequence[int]) -> tuple[Cause, Sequence[int], str]:
     """A claim that chunks make and the reference does not: noise if it stands against the reference."""
-    where = _chunks(there) if there else "the chunks together"
+    where = f"{_chunks(there)} {_say(there)} so" if there else "the chunks together say so"
     if verdict == NO or set(there) & _leading_astray(case):
-        relevant = set(there) & _relevant_chunks(case)
-        with_right = ", beside something right" if relevant else ", and nothing right" if there else ""
-        return NOISE, there, f"it comes from {where}, which {_say(there)} so{with_right}"
-    return EXTRA, there, f"it comes from {where}; RAGChecker counts it as wrong"
+        right = "something" if set(there) & _relevant_chunks(case) else "nothing"
+        return NOISE, there, f"{where}, and {right} that is right" if there else where
+    return EXTRA, there, f"{where}; RAGChecker counts it as wrong"
 
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:

@@ -78,8 +78,8 @@ def _cut_by(fact: str, texts: Sequence[str]) -> tuple[int, ...]:
     """The two chunks that have a fact when they are joined, or the one that ends or begins in the middle of it."""
     words = FoldedText(fact).folded.split()
     folded = [FoldedText(text).folded.split() for text in texts]
-    ends = {rank: size for rank, chunk in enumerate(folded, 1) if (size := _common(chunk, words))}
-    begins = {rank: size for rank, chunk in enumerate(folded, 1) if (size := _common(words, chunk))}
+    ends = {rank: size for rank, chunk in enumerate(folded, 1) if 0 < (size := _common(chunk, words)) < len(words)}
+    begins = {rank: size for rank, chunk in enumerate(folded, 1) if 0 < (size := _common(words, chunk)) < len(words)}
     for first, second in permutations({*ends, *begins}, 2):
         if ends.get(first, 0) + begins.get(second, 0) >= len(words):
             return (first, second)
