@@ -131,6 +131,7 @@ REPLIES = [
     ),
     ("invalid escape", C, '{"claims": ["\\(x\\) holds"]}', c("\\(x\\) holds")),
     ("half a character", C, '{"claims": ["a\\ud800b"]}', c("a\ufffdb")),
+    ("raw half of a character", C, '{"claims": ["a\ud800b"]}', c("a\ufffdb")),
     ("one key twice, same", C, '{"claims": ["a"], "claims": ["a"]}', c("a")),
     # Not quite the shape.
     ("case of keys", C, '{"Claims": ["a"]}', c("a")),

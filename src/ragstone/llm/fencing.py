@@ -28,6 +28,7 @@ _TRIES_PER_LENGTH = 8
 
 _LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Marks of chat templates: some servers take them for real turns even when they stand inside of a message.
 _TURN_MARKS = re.compile(
     r"<(?=[|｜])"
@@ -49,7 +50,7 @@ def make_code(data: Data, template: str = "") -> str:
     """Letters that occur nowhere in the data or the template, the same for the same data."""
     texts = [part for name, value in data.items() for part in (name, *_parts(value))]
     digest = hashlib.sha256("".join(f"{len(text)}:{text}" for text in texts).encode("utf-8", "surrogatepass")).digest()
-    hay = "\n".join(unicodedata.normalize("NFKC", text).casefold() for text in (template, *texts))
+    hay = unicodedata.normalize("NFKC", "\n".join((template, *texts))).casefold()
     salt = 0
     while (code := _letters(digest, salt)) in hay:
         salt += 1
@@ -58,9 +59,10 @@ def make_code(data: Data, template: str = "") -> str:
 
 def harmless(text: str) -> str:
     """The text without anything that could upset a server: what cannot be sent as it is can still be read."""
-    text = _LINE_ENDS.sub("\n", text)
-    text = _CONTROLS.sub(_picture, text)
-    return _TURN_MARKS.sub(r"\g<0> ", text)
+    # Most texts have nothing of the kind, and looking for it once is cheaper.
+    if _ODD.search(text):
+        text = _CONTROLS.sub(_picture, _LINE_ENDS.sub("\n", text))
+    return _TURN_MARKS.sub(r"\g<0> ", text) if "<" in text or "[" in text else text
 
 
 def read_fenced(message: str) -> dict[str, str | list[str]]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, NoReturn, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from ragstone.llm.failures import LLMReplyError
 from ragstone.llm.loose_json import DoubledError, JSONError, UnclosedError, unique_object
@@ -66,6 +67,10 @@ def read_reply(text: str, kind: type[T], finish_reason: str = "stop") -> T:
     if isinstance(whole, str):
         body, whole = whole, _whole(whole)
     if isinstance(whole, dict):
+        # Nearly all replies are as they should be; those with halves of characters are not.
+        if "\\ud" not in body.casefold():
+            with suppress(ValidationError):
+                return kind.model_validate(whole)
         return _choose([Piece(0, len(body), whole)], body, kind, text)
     return _read_prose(body, kind, text)
 

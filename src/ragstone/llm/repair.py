@@ -15,6 +15,7 @@ from ragstone.llm.loose_json import DoubledError, JSONError, MalformedError, Unc
 # Prose has brackets too; a reply with more of them is not worth looking through.
 _MOST_MISSES = 300
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _THOUGHT_WORDS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 _THOUGHT_BEGINS = re.compile(rf"[<\[◁](?P<word>{_THOUGHT_WORDS})[>\]▷]", re.IGNORECASE)
 _THOUGHT_ENDS = re.compile(rf"[<\[◁]/(?:{_THOUGHT_WORDS})[>\]▷]", re.IGNORECASE)
@@ -35,7 +36,7 @@ class Piece:
 
 def strip_marks(text: str) -> str:
     """The text without byte order mark and marks of turns around it, and with its quotes where they were escaped."""
-    text = text.strip().strip("\ufeff").strip()
+    text = _SURROGATES.sub("\ufffd", text).strip().strip("\ufeff").strip()
     final = list(_FINAL_CHANNEL.finditer(text))
     if final:
         text = text[final[-1].end() :]
