@@ -396,3 +396,11 @@ def test_an_arrow_table_in_many_chunks():
     table = as_arrow(None)
     chunked = pa.concat_tables([table.slice(row, 1) for row in range(table.num_rows)])
     assert cells(ragstone.evaluate(chunked, METRICS)) == EXPECTED
+
+
+def test_parameters_of_the_system_are_stored_with_the_run(tmp_path):
+    rows = [{"question": "q", "answer": "a", "references": ["a"]}]
+    run = ragstone.evaluate(rows, ["exact_match"], tmp_path, params={"chunk_size": 256, "retriever": "bm25"})
+    assert ragstone.open_run(run.path).info["params"] == {"chunk_size": 256, "retriever": "bm25"}
+    with pytest.raises(ragstone.RagstoneError, match="'chunk_size' must be a name with a text, number"):
+        ragstone.evaluate(rows, ["exact_match"], params={"chunk_size": [256]})

@@ -63,6 +63,28 @@ def parse_map(pairs: list[str]) -> dict[str, str]:
     return found
 
 
+def parse_params(pairs: list[str]) -> dict[str, str | int | float]:
+    """`chunk_size=256` pairs as a mapping; what reads as a number is one."""
+    found: dict[str, str | int | float] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip() or not text.strip():
+            raise UsageError(f"--param {pair}: write it as NAME=VALUE, for instance --param chunk_size=256")
+        found[name.strip()] = _number_or_text(text.strip())
+    return found
+
+
+def _number_or_text(text: str) -> str | int | float:
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        # JSON has neither nan nor infinity.
+        return value if abs(value) < float("inf") else text
+    return text
+
+
 def sources(data: list[str]) -> list[str] | str:
     """One path as itself, several as a list."""
     return data[0] if len(data) == 1 else data

@@ -38,6 +38,15 @@ def run(
     map: Map = [],  # noqa: B006
     limit: Limit = None,
     name: Annotated[str, typer.Option("--name", help="A name for the run.", show_default=False)] = "",
+    param: Annotated[
+        list[str],
+        typer.Option(
+            "--param",
+            metavar="NAME=VALUE",
+            help="How the system was set up, as in --param chunk_size=256: a column when runs are compared. Repeatable.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
     matcher: Annotated[
         str,
         typer.Option(
@@ -81,10 +90,10 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Evaluate what a RAG system retrieved and answered, and store the run."""
-    from ragstone.cli.options import load_metrics_files, parse_map, sources
+    from ragstone.cli.options import load_metrics_files, parse_map, parse_params, sources
 
     load_metrics_files(metrics_file)
-    options = {
+    options: dict[str, Any] = {
         "format": format,
         "columns": parse_map(map),
         "limit": limit,
@@ -110,7 +119,7 @@ def run(
     if quote:
         _show_quote(sources(data), metrics, options, json)
         return
-    options |= {"name": name, "resume": resume}
+    options |= {"name": name, "resume": resume, "params": parse_params(param)}
     if write_as not in (None, *WRITTEN_AS):
         raise UnknownNameError("format of results", str(write_as), WRITTEN_AS, f"There are: {', '.join(WRITTEN_AS)}.")
     if write_as == "ragchecker":

@@ -11,7 +11,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any, Unpack
@@ -47,6 +47,7 @@ class Request:
     judging: Judging
     name: str = ""
     concurrency: int = DEFAULT_CONCURRENCY
+    params: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def tools(self) -> dict[str, Tool]:
@@ -91,6 +92,7 @@ def evaluate(
     name: str = "",
     concurrency: int = DEFAULT_CONCURRENCY,
     resume: bool = False,
+    params: Mapping[str, str | int | float | bool] | None = None,
     progress: Report = silent,
     note: Any = None,
     **judging: Unpack[JudgingOptions],
@@ -100,12 +102,13 @@ def evaluate(
     `data` is a path or URL (two for formats of two files), a list of dicts, or a pandas, polars, Arrow or Hugging Face
     table. `metrics` are metric strings or names of sets; all that the data allows and that take little time by default. `out` is the folder or
     `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
-    maps our field names to those of the data. `note` is called with each remark about the data. A metric that needs a
+    maps our field names to those of the data. `params` says how the evaluated system was set up (`{"chunk_size": 256}`), so
+    that a comparison of many runs reads as a table. `note` is called with each remark about the data. A metric that needs a
     model gets the one that is named: `judge="openai/gpt-4o-mini"`; `JudgingOptions` lists what else can be said about it.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, got {limit}")
-    request = make_request(metrics, matcher, name, concurrency, judging)
+    request = replace(make_request(metrics, matcher, name, concurrency, judging), params=check_params(params))
     # What is wrong with names and definitions shows before the data is read.
     request.plan()
     reader = open_reader(data, format, columns, limit)
@@ -121,6 +124,14 @@ def evaluate(
         raise
     weakref.finalize(run, home.cleanup)
     return run
+
+
+def check_params(params: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Parameters as they are stored: names and plain values."""
+    for name, value in (params or {}).items():
+        if not isinstance(name, str) or not name or not isinstance(value, str | int | float | bool):
+            raise UsageError(f"params: {name!r} must be a name with a text, number or truth value, got {value!r}")
+    return dict(params or {})
 
 
 def make_request(
@@ -231,6 +242,7 @@ def _manifest(
         "status": "finished",
         "created_at": created,
         "finished_at": _now(),
+        "params": dict(request.params),
         "dataset": asdict(profile),
         "metrics": [
             {
