@@ -88,7 +88,7 @@ def compare_runs(
             both = (scores[0][metric["metric"]], scores[1][metric["metric"]])
             item = compare_corpus(metric, (before, after), both, pairs, settings, clusters)
             found[item.metric] = item
-    judged = judge([found[name] for name in names], settings)
+    judged = judge([[found[name] for name in names]], settings)[0]
     asked = [metric["metric"] for metric in chosen]
     here, there = ([metric["metric"] for metric in run.info["metrics"]] for run in (before, after))
     return Comparison(
@@ -167,9 +167,9 @@ def _slices(
             part = measure(metrics, first, second, settings, None if clusters is None else clusters[rows])
             found.append((str(label), len(rows), part))
         # All slices of a column are one family of tests: many looks, one level.
-        judged = iter(judge([item for _, _, part in found for item in part], settings))
-        for label, size, part in found:
-            yield Slice(column, label, size, tuple(next(judged) for _ in part))
+        judged = judge([part for _, _, part in found], settings)
+        for (label, size, _), part in zip(found, judged, strict=True):
+            yield Slice(column, label, size, tuple(part))
 
 
 def _remarks(before: Run, after: Run, pairs: Alignment, forced: Mapping[str, str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from ragstone.stats.bootstrap import RESAMPLES, bootstrap_means
 from ragstone.stats.corrections import Correction, correct
 from ragstone.stats.intervals import Interval
 from ragstone.stats.paired import Tally, standardised_difference, superiority, tally
-from ragstone.stats.permutation import sign_flip_test
+from ragstone.stats.permutation import flip_signs
 from ragstone.stats.power import detectable_effect
 
 Verdict = Literal["better", "worse", "no evidence", "too few rows"]
@@ -27,7 +27,7 @@ class Settings:
     """How a comparison is made."""
 
     level: float = 1 - ALPHA
-    correction: Correction = "holm"
+    correction: Correction = "joint"
     resamples: int = RESAMPLES
     seed: int = 0
     cluster: str | None = None
@@ -49,6 +49,8 @@ class Difference:
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    # Corrected for the metrics that were measured with it, if it is a mean of rows.
+    joint_p: float | None = None
     corrected_p: float | None = None
     verdict: Verdict | None = None
     # What is drawn at random: pairs, or clusters of them.
@@ -94,9 +96,14 @@ def measure(
     intervals = bootstrap_means(
         changes, settings.level, clusters=clusters, resamples=settings.resamples, seed=settings.seed
     )
-    chances = sign_flip_test(changes, clusters, settings.resamples, settings.seed)
+    family = np.array([metric["better"] != "none" for metric in metrics])
+    chances = flip_signs(changes, clusters, family, settings.resamples, settings.seed)
     return [
-        _describe(metric, before[name], after[name], changes[:, column], intervals[column], chances[column], clusters)
+        replace(
+            _describe(metric, before[name], after[name], changes[:, column], intervals[column], clusters),
+            p=_number(chances.p[column]),
+            joint_p=_number(chances.joint[column]),
+        )
         for column, (name, metric) in enumerate(zip(names, metrics, strict=True))
     ]
 
@@ -124,7 +131,6 @@ def _describe(
     after: Scores,
     changes: np.ndarray,
     interval: Interval | None,
-    p: float,
     clusters: np.ndarray | None,
 ) -> Difference:
     found = start(metric, before, after)
@@ -142,7 +148,6 @@ def _describe(
         difference=float(kept.mean()),
         low=interval.low if interval else None,
         high=interval.high if interval else None,
-        p=float(p),
         detectable=None if clusters is not None or equal else _detectable(kept),
         effect=standardised_difference(kept),
         superiority=superiority(kept),
@@ -155,19 +160,40 @@ def _detectable(changes: np.ndarray) -> float | None:
     return detectable_effect(float(changes.std(ddof=1)), len(changes), ALPHA) if len(changes) > 2 else None
 
 
-def judge(differences: Sequence[Difference], settings: Settings) -> list[Difference]:
-    """The same with corrected p and verdict; all of them count as one family of tests."""
-    p = np.array([item.p if item.tested and item.p is not None else np.nan for item in differences], dtype=float)
-    corrected = correct(p, settings.correction)
-    tests = int(np.count_nonzero(~np.isnan(p))) if settings.correction == "holm" else 1
+def judge(groups: Sequence[Sequence[Difference]], settings: Settings) -> list[list[Difference]]:
+    """The same with corrected p and verdicts; all of them count as one family of tests, each group was measured together."""
+    tested = [np.array([item.p if item.tested else np.nan for item in group], dtype=float) for group in groups]
+    tests = sum(int(np.count_nonzero(~np.isnan(p))) for p in tested)
+    if settings.correction == "joint":
+        corrected = [_jointly(group, p, tests) for group, p in zip(groups, tested, strict=True)]
+    else:
+        every = correct(np.concatenate([*tested, np.zeros(0)]), settings.correction)
+        corrected = np.split(every, np.cumsum([len(group) for group in groups])[:-1])
+    # The least p that pairs can reach is multiplied by the number of tests where nothing is known of their kinship.
+    times = tests if settings.correction == "holm" else 1
     return [
-        replace(
-            item,
-            corrected_p=None if np.isnan(chance) else float(chance),
-            verdict=_verdict(item, float(chance), tests, 1 - settings.level),
-        )
-        for item, chance in zip(differences, corrected, strict=True)
+        [
+            replace(item, corrected_p=_number(p), verdict=_verdict(item, p, times, 1 - settings.level))
+            for item, p in zip(group, found, strict=True)
+        ]
+        for group, found in zip(groups, corrected, strict=True)
     ]
+
+
+def _jointly(group: Sequence[Difference], p: np.ndarray, tests: int) -> np.ndarray:
+    """Means by their joint p, other scores by Holm; each lot gets its share of the level by its size."""
+    joint = np.array([np.nan if item.joint_p is None else item.joint_p for item in group], dtype=float)
+    alone = np.where(np.isnan(joint), p, np.nan)
+    together = np.where(np.isnan(p), np.nan, joint)
+    corrected = np.full(len(group), np.nan)
+    for lot in (together, correct(alone, "holm")):
+        there = ~np.isnan(lot)
+        corrected[there] = np.minimum(lot[there] * tests / max(1, np.count_nonzero(there)), 1.0)
+    return corrected
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _verdict(item: Difference, corrected_p: float, tests: int, alpha: float) -> Verdict | None:

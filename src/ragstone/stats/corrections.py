@@ -6,11 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-Correction = Literal["holm", "bh", "none"]
+# `joint` needs more than the p-values: the permutation test makes it.
+Correction = Literal["joint", "holm", "bh", "none"]
 
 
 def correct(p: np.ndarray, correction: Correction = "holm") -> np.ndarray:
-    """The corrected p-values, in place; nan is no test and stays so."""
+    """The corrected p-values, each at its place; nan is no test and stays so."""
     if correction == "none":
         return p.copy()
     corrected = np.full(len(p), np.nan)

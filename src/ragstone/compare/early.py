@@ -1,0 +1,165 @@
+"""Gates on a run that may not be finished: verdicts that hold however often one looks.
+
+The interval is a confidence sequence: it is wider than that of a finished run, but looking after every batch and stopping
+as soon as it decides keeps the promised level. It needs bounded metrics and samples in random order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragstone.compare.alignment import align_samples
+from ragstone.compare.conditions import Check, Outcome, decide
+from ragstone.compare.corpus import find_metric
+from ragstone.compare.gates import MOST_FAILED, Checked, Gate, too_many_failed
+from ragstone.compare.scores import FAILED, Scores, read_score_files, read_scores
+from ragstone.errors import StorageError, UnknownNameError, UsageError
+from ragstone.stats.intervals import Interval
+from ragstone.stats.sequential import watch_mean
+from ragstone.storage.places import Place
+from ragstone.storage.runs import Run, RunFolder, read_table
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a condition stands after so many rows."""
+
+    rows: int
+    mean: float
+    interval: Interval
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class _SoFar:
+    """The rows of a run that have scores already."""
+
+    name: str
+    path: str
+    finished: bool
+    rows: np.ndarray
+    scores: dict[str, Scores]
+
+
+def watch(
+    values: Iterable[float], check: Check, bounds: tuple[float, float] = (0.0, 1.0), level: float = 0.95
+) -> Iterator[Look]:
+    """After each value how a condition stands; once it is decided it stays so, and one may stop.
+
+    For a `max-drop` condition the values are gains over the baseline, row by row.
+    """
+    decided: Outcome = "cannot tell"
+    for count, mean, interval in watch_mean(values, *bounds, level):
+        decided = decide(check, interval) if decided == "cannot tell" else decided
+        yield Look(count, mean, interval, decided)
+
+
+def check_so_far(
+    folder: RunFolder, checks: Sequence[Check], against: Run | None = None, most_failed: float = MOST_FAILED
+) -> Gate:
+    """Hold the rows so far of a run, finished or not, to conditions."""
+    if not checks:
+        raise UsageError(
+            "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
+        )
+    if any(check.kind == "max-drop" for check in checks) and against is None:
+        raise UsageError("--max-drop needs --against RUN: what the run must not fall behind")
+    if any(check.metric == "*" for check in checks):
+        raise UsageError("with --sequential name the metric of each drop: --max-drop METRIC=VALUE")
+    found = _read(folder, [_spelled(check.metric) for check in checks])
+    items = [
+        _check(Check(check.kind, _spelled(check.metric), check.limit), found, folder, against, most_failed)
+        for check in checks
+    ]
+    return Gate(
+        found.name,
+        found.path,
+        against.name if against else None,
+        tuple(items),
+        sequential=True,
+        finished=found.finished,
+    )
+
+
+def _spelled(name: str) -> str:
+    metric = find_metric(name)
+    return str(metric) if metric else name
+
+
+def _read(folder: RunFolder, metrics: Sequence[str]) -> _SoFar:
+    if folder.manifest.exists():
+        run = Run(folder)
+        known = [metric["metric"] for metric in run.info["metrics"]]
+        found = _known(read_scores(run, metrics), known)
+        return _SoFar(run.name, run.path, finished=True, rows=np.arange(run.info["dataset"]["rows"]), scores=found)
+    if not folder.plan.exists():
+        raise StorageError(f"{folder.place} is not a run: it has neither run.json nor plan.json")
+    parts = [folder.part(number) for number in sorted(folder.finished_parts())]
+    ids = read_table(folder.samples, ["id"])["id"].combine_chunks()
+    places = [pc.index_in(_first_ids(part.scores), value_set=ids).to_numpy() for part in parts]
+    rows = np.concatenate([*places, np.zeros(0)]).astype(np.int64)
+    scores = _known(read_score_files([part.scores for part in parts], metrics), ()) if parts else {}
+    return _SoFar(folder.id, str(folder.place), finished=False, rows=rows, scores=scores)
+
+
+def _known(scores: dict[str, Scores], known: Sequence[str]) -> dict[str, Scores]:
+    for name, column in scores.items():
+        if not len(column.values):
+            listed = f"It has: {', '.join(known)}." if known else "The rows so far have no cell of it."
+            raise UnknownNameError("metric of this run", name, known, listed)
+    return scores
+
+
+def _first_ids(place: Place) -> pa.Array:
+    """The samples of a part, from the cells of its first metric."""
+    table = read_table(place, ["sample_id", "metric"])
+    first = table["metric"][0].as_py()
+    return table.filter(pc.equal(table["metric"].cast("string"), first))["sample_id"].combine_chunks()
+
+
+def _check(check: Check, found: _SoFar, folder: RunFolder, against: Run | None, most_failed: float) -> Checked:
+    if check.metric not in found.scores:
+        return Checked(check, "cannot tell", "no row is finished yet")
+    metric = find_metric(check.metric)
+    if metric is None or None in metric.spec.bounds or metric.spec.corpus:
+        raise UsageError(f"{check.metric}: a sequential gate needs a metric that is a mean of rows with known bounds")
+    low, high = (float(bound) for bound in metric.spec.bounds if bound is not None)
+    scores = found.scores[check.metric]
+    values, failed = scores.values, int(np.count_nonzero(scores.states == FAILED))
+    if check.kind == "max-drop":
+        values, failed = _gains(check.metric, found, folder, against, scores)
+        values = -values if metric.spec.better == "lower" else values
+        low, high = low - high, high - low
+    kept = values[~np.isnan(values)]
+    if refused := too_many_failed(check, len(kept), failed, most_failed):
+        return refused
+    looks = list(watch(kept.tolist(), check, (low, high)))
+    last = looks[-1]
+    after = next((look.rows for look in looks if look.outcome != "cannot tell"), None)
+    why = f"{len(kept)} rows are too few" if after is None else f"decided after {after} rows"
+    return Checked(check, last.outcome, why, last.mean, last.interval, len(kept), failed, after)
+
+
+def _gains(
+    metric: str, found: _SoFar, folder: RunFolder, against: Run | None, scores: Scores
+) -> tuple[np.ndarray, int]:
+    """The differences to the baseline of the rows so far, in their order, and how many failed in either."""
+    if against is None:
+        return np.zeros(0), 0
+    baseline = read_scores(against, [metric])[metric]
+    if not len(baseline.values):
+        raise UnknownNameError("metric of the baseline", metric, [item["metric"] for item in against.info["metrics"]])
+    tables = [read_table(place, ["id", "question"]) for place in (against.folder.samples, folder.samples)]
+    pairs = align_samples(*tables)
+    partner = np.full(tables[1].num_rows, -1)
+    partner[pairs.after] = pairs.before
+    theirs = partner[found.rows]
+    paired = theirs >= 0
+    mine, before = scores.take(np.flatnonzero(paired)), baseline.take(theirs[paired])
+    failed = np.count_nonzero((mine.states == FAILED) | (before.states == FAILED))
+    return mine.values - before.values, int(failed)

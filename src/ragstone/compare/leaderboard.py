@@ -1,0 +1,204 @@
+"""Several runs ranked metric by metric, with groups that cannot be told apart; a sweep is read by its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ragstone.compare.alignment import align
+from ragstone.compare.comparison import choose_metrics
+from ragstone.compare.corpus import is_of_all_rows
+from ragstone.compare.differences import LEAST_PAIRS, Settings
+from ragstone.compare.labels import read_labels
+from ragstone.compare.scores import Scores, read_scores
+from ragstone.compare.signatures import differing_signatures
+from ragstone.errors import UsageError
+from ragstone.stats.corrections import correct
+from ragstone.stats.intervals import Interval, mean_interval
+from ragstone.stats.permutation import flip_signs
+from ragstone.storage.runs import Run
+
+
+@dataclass(frozen=True)
+class Place:
+    """A run's place for one metric: 1 plus the runs that are certainly better; runs that share a letter may be equal."""
+
+    run: int
+    mean: float
+    interval: Interval | None
+    rank: int | None
+    letters: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One metric: the runs, best first; over the samples that have a value in all of them."""
+
+    metric: str
+    better: str
+    bounds: tuple[float | None, float | None]
+    samples: int
+    places: tuple[Place, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Several runs on the samples that they have in common."""
+
+    runs: tuple[Run, ...]
+    samples: int
+    parameters: tuple[str, ...]
+    rankings: tuple[Ranking, ...]
+    refused: Mapping[str, str]
+    remarks: tuple[str, ...]
+    settings: Settings
+
+    def values(self, run: int) -> list[Any]:
+        """A run's parameters, in their order; None where it has none of that name."""
+        given = self.runs[run].info.get("params") or {}
+        return [given.get(name) for name in self.parameters]
+
+
+def rank_runs(
+    runs: Sequence[Run], metrics: Sequence[str] | str = (), settings: Settings | None = None, anyway: bool = False
+) -> Leaderboard:
+    """Rank several finished runs of the same questions."""
+    if len(runs) < 2:
+        raise UsageError("a leaderboard needs two runs or more")
+    settings = settings or Settings()
+    rows = _common_rows(runs)
+    differing = {name: what for run in runs[1:] for name, what in differing_signatures(runs[0], run).items()}
+    chosen = choose_metrics(runs, metrics)
+    able = [metric for metric in chosen if anyway or metric["metric"] not in differing]
+    names = [metric["metric"] for metric in able]
+    scores = [
+        {name: cells.take(taken) for name, cells in read_scores(run, names).items()}
+        for run, taken in zip(runs, rows, strict=True)
+    ]
+    clusters = read_labels(runs[0], settings.cluster)[rows[0]] if settings.cluster else None
+    tables = {name: np.column_stack([side[name].values for side in scores]) for name in names}
+    apart = _told_apart(able, tables, settings, clusters, runs[0], scores[0])
+    sizes = [run.info["dataset"]["rows"] for run in runs]
+    remarks = [
+        f"{size - len(rows[0])} of {size} samples of {run.name} are not in all runs and are left out"
+        for run, size in zip(runs, sizes, strict=True)
+        if size > len(rows[0])
+    ]
+    return Leaderboard(
+        runs=tuple(runs),
+        samples=len(rows[0]),
+        parameters=tuple(dict.fromkeys(name for run in runs for name in run.info.get("params") or {})),
+        rankings=tuple(_rank(metric, tables[metric["metric"]], apart, settings) for metric in able),
+        refused={}
+        if anyway
+        else {name: what for name, what in differing.items() if name in {m["metric"] for m in chosen}},
+        remarks=tuple(remarks),
+        settings=settings,
+    )
+
+
+def _common_rows(runs: Sequence[Run]) -> list[np.ndarray]:
+    """The rows of the samples that all runs have, in each run, in the order of the first."""
+    pairs = [align(runs[0], run) for run in runs[1:]]
+    common = pairs[0].before
+    for other in pairs[1:]:
+        common = np.intersect1d(common, other.before)
+    if not len(common):
+        raise UsageError("there is no sample that all these runs have; compare them two by two")
+    return [common, *(other.after[np.searchsorted(other.before, common)] for other in pairs)]
+
+
+def _told_apart(
+    metrics: Sequence[Mapping[str, Any]],
+    tables: Mapping[str, np.ndarray],
+    settings: Settings,
+    clusters: np.ndarray | None,
+    first: Run,
+    scores: Mapping[str, Scores],
+) -> dict[str, set[tuple[int, int]]]:
+    """For each metric that can be tested the pairs of runs that differ; all pairs of all metrics are one family of tests."""
+    tested = [
+        metric["metric"]
+        for metric in metrics
+        if metric["better"] != "none"
+        and not is_of_all_rows(metric["metric"], first, scores[metric["metric"]])
+        and _complete(tables[metric["metric"]]).sum() >= LEAST_PAIRS
+    ]
+    if not tested:
+        return {}
+    pairs = list(combinations(range(tables[tested[0]].shape[1]), 2))
+    columns = []
+    for name in tested:
+        table = np.where(_complete(tables[name])[:, None], tables[name], np.nan)
+        columns += [table[:, second] - table[:, other] for second, other in pairs]
+    found = flip_signs(np.column_stack(columns), clusters, resamples=settings.resamples, seed=settings.seed)
+    p = found.joint if settings.correction == "joint" else correct(found.p, settings.correction)
+    chances = iter(p)
+    return {name: {pair for pair in pairs if next(chances) < 1 - settings.level} for name in tested}
+
+
+def _complete(table: np.ndarray) -> np.ndarray:
+    complete: np.ndarray = ~np.isnan(table).any(axis=1)
+    return complete
+
+
+def _rank(
+    metric: Mapping[str, Any], table: np.ndarray, apart: Mapping[str, set[tuple[int, int]]], settings: Settings
+) -> Ranking:
+    name = str(metric["metric"])
+    low, high = metric["bounds"]
+    whole = table[_complete(table)]
+    if not len(whole):
+        return Ranking(name, metric["better"], (low, high), 0, (), "no sample has a value in all runs")
+    means = whole.mean(axis=0)
+    order = np.argsort(means if metric["better"] == "lower" else -means, kind="stable")
+    differ = apart.get(name)
+    letters = group_letters([int(run) for run in order], differ) if differ is not None else [""] * len(order)
+    places = []
+    for position, run in enumerate(order):
+        ahead = sum(_differ(int(other), int(run), differ) for other in order[:position]) if differ is not None else 0
+        interval = mean_interval(whole[:, run], settings.level, (low, high))
+        rank = None if differ is None else 1 + ahead
+        places.append(Place(int(run), float(means[run]), interval, rank, letters[position]))
+    return Ranking(name, metric["better"], (low, high), len(whole), tuple(places), _why_no_rank(metric, differ, whole))
+
+
+def _why_no_rank(metric: Mapping[str, Any], differ: set[tuple[int, int]] | None, whole: np.ndarray) -> str:
+    if differ is not None:
+        return ""
+    if metric["better"] == "none":
+        return "it has no better direction"
+    return (
+        "too few rows"
+        if len(whole) < LEAST_PAIRS
+        else "a score of all rows together; means of rows are shown, compare two runs for its own"
+    )
+
+
+def _differ(first: int, second: int, differ: set[tuple[int, int]]) -> bool:
+    return (min(first, second), max(first, second)) in differ
+
+
+def group_letters(order: Sequence[int], differ: set[tuple[int, int]]) -> list[str]:
+    """Letters for runs in their order: two runs share one if and only if they cannot be told apart."""
+    groups: list[set[int]] = [set(order)]
+    for first, second in sorted(differ):
+        for group in [group for group in groups if {first, second} <= group]:
+            groups.remove(group)
+            groups += [group - {first}, group - {second}]
+        # A group within another says nothing of its own.
+        groups = [group for group in groups if not any(group < other for other in groups)]
+        groups = [group for number, group in enumerate(groups) if group not in groups[:number]]
+    place = {run: position for position, run in enumerate(order)}
+    groups.sort(key=lambda group: sorted(place[run] for run in group))
+    names = [_letter(number) for number in range(len(groups))]
+    return ["".join(name for name, group in zip(names, groups, strict=True) if run in group) for run in order]
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + number) if number < 26 else f"({number + 1})"
