@@ -16,6 +16,11 @@ from tests.compare.making import claim_case, fact_case, matrix, told
         ("missing chunk", claim_case(".", ".."), [("missing chunk", "reference claim 1", ())]),
         ("missing chunk, though a chunk denies it", claim_case(".", "n"), [("missing chunk", "reference claim 1", ())]),
         ("missing chunk: nothing retrieved", claim_case("."), [("missing chunk", "reference claim 1", ())]),
+        (
+            "missing chunk: not even all together say it",
+            claim_case(".", "..", together="."),
+            [("missing chunk", "reference claim 1", ())],
+        ),
         ("split", claim_case(".", "..", together="y"), [("split fact", "reference claim 1", ())]),
         ("split, but said", claim_case("y", "..", "y", "..", together="y", founded_together="y"), []),
         (
