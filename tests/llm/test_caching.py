@@ -8,7 +8,7 @@ import pytest
 from ragstone.llm.base import Message, Reply, Request
 from ragstone.llm.cache import Cache
 from ragstone.llm.caching import Cached
-from ragstone.llm.failures import LLMError
+from ragstone.llm.failures import LLMError, UnsupportedFormatError
 from ragstone.testing import FakeLLM
 from tests.llm.asking import ask, request
 
@@ -152,3 +152,17 @@ def test_a_fresh_reply_replaces_the_stored_one(tmp_path):
     llm = Cached(FakeLLM(["old", "new"]), Cache(tmp_path))
     replies = complete(llm, request(), request(fresh=True), request())
     assert [(reply.text, reply.cached) for reply in replies] == [("old", False), ("new", False), ("new", True)]
+
+
+def test_a_format_that_the_server_refuses_is_not_tried_in_the_next_run(tmp_path):
+    first = FakeLLM([UnsupportedFormatError("no json_schema"), "four"])
+    with pytest.raises(UnsupportedFormatError, match="no json_schema"):
+        complete(Cached(first, Cache(tmp_path)), request(reply_format="json_schema"))
+    second = FakeLLM(["four"])
+    with pytest.raises(UnsupportedFormatError, match="fake/model does not offer json_schema"):
+        complete(Cached(second, Cache(tmp_path)), request("other", reply_format="json_schema"))
+    assert second.requests == []
+    # Neither another format nor the same model at another address is meant.
+    assert complete(Cached(second, Cache(tmp_path)), request(reply_format="json_object"))[0].text == "four"
+    elsewhere = Cached(FakeLLM(["five"]), Cache(tmp_path), address="http://elsewhere")
+    assert complete(elsewhere, request(reply_format="json_schema"))[0].text == "five"

@@ -64,7 +64,7 @@ class Budget:
     def _words(self) -> str:
         return (
             f"the budget of {self.limit_usd:g} usd is spent: {self.spent_usd:.4f} usd so far, "
-            "and the next call could exceed it. Run again with a larger --budget and --resume."
+            "and the next call could exceed it. Run again with a larger --budget: what was answered is not asked again."
         )
 
 
@@ -108,7 +108,7 @@ class Deadline:
         return self._end is not None
 
     def _words(self) -> str:
-        return f"the deadline of {self._seconds:g} s has passed. Run again with --resume to go on."
+        return f"the deadline of {self._seconds:g} s has passed. Run again to go on: what was answered is not asked again."
 
 
 class Budgeted:

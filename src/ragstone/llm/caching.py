@@ -9,10 +9,11 @@ from typing import Any
 
 from ragstone.llm.base import LLM, Reply, Request
 from ragstone.llm.cache import Cache, make_key
+from ragstone.llm.failures import UnsupportedFormatError
 
 
 class Cached:
-    """A model in front of which lies a cache. Only replies are kept, never errors."""
+    """A model in front of which lies a cache. Replies are kept, and which formats of reply the server refuses; no other error is."""
 
     def __init__(self, llm: LLM, cache: Cache, address: str = "", read_only: bool = False) -> None:
         self._llm = llm
@@ -22,6 +23,7 @@ class Cached:
         # A quote must not store its guesses; it remembers them, because a real run would have the second one for free.
         self._quoted: dict[str, Reply] | None = {} if read_only else None
         self._flying: dict[str, asyncio.Future[Reply]] = {}
+        self._refused: dict[str, bool] = {}
 
     @property
     def name(self) -> str:
@@ -45,6 +47,8 @@ class Cached:
         stored = None if request.fresh else self._read(key)
         if stored is not None:
             return replace(stored, latency_s=time.perf_counter() - started)
+        if self._refuses(request.reply_format):
+            raise UnsupportedFormatError(f"{self.name} does not offer {request.reply_format}")
         return await self._ask(key, request)
 
     async def close(self) -> None:
@@ -75,6 +79,9 @@ class Cached:
             reply = await self._llm.complete(request)
             await self._keep(key, reply)
         except Exception as error:
+            if isinstance(error, UnsupportedFormatError):
+                self._refused[request.reply_format] = True
+                self._cache.write(self._format_key(request.reply_format), "refused")
             flight.set_exception(error)
             flight.exception()  # nobody need be waiting for it
             raise
@@ -85,6 +92,17 @@ class Cached:
             del self._flying[key]
         flight.set_result(reply)
         return reply
+
+    def _refuses(self, reply_format: str) -> bool:
+        """Whether the server has refused a format in an earlier run, so that a run from the cache need not ask it."""
+        if reply_format not in self._refused:
+            stored = None if reply_format == "text" else self._cache.read(self._format_key(reply_format))
+            self._refused[reply_format] = stored == "refused"
+        return self._refused[reply_format]
+
+    def _format_key(self, reply_format: str) -> str:
+        names = {"kind": "format", "model": self._llm.signature, "address": self._address, "format": reply_format}
+        return make_key(names)
 
     async def _keep(self, key: str, reply: Reply) -> None:
         """Store a reply before it is used: what a killed run has seen is never asked again."""

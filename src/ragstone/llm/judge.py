@@ -11,11 +11,15 @@ from ragstone.llm.base import LLM, Request
 from ragstone.llm.fencing import Data
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.structured import StructuredLLM
+from ragstone.llm.tokens import estimate_tokens
 
 T = TypeVar("T", bound=BaseModel)
 
 # Repeats are there to see whether verdicts waver; at temperature 0 they would all be the same.
 REPEAT_TEMPERATURE = 0.7
+# A model that never comes to an end is cut off here; there must be room for one that thinks aloud first.
+LONGEST_REPLY = 4096
+_GUESS_MARGIN = 8
 
 
 class Judge:
@@ -51,12 +55,14 @@ class Judge:
         the reply may look like: a quote counts its tokens. Repeats after the first use a temperature above 0.
         """
         page = self.prompts.get(prompt)
+        guess_text = guess.model_dump_json()
         request = Request(
             messages=page.render(data),
             prompt=prompt,
             prompt_hash=page.hash,
+            max_tokens=max(LONGEST_REPLY, _GUESS_MARGIN * estimate_tokens(guess_text)),
             temperature=self.temperature or (REPEAT_TEMPERATURE if repeat else 0.0),
             repeat=repeat,
-            guess=guess.model_dump_json(),
+            guess=guess_text,
         )
         return await self._structured.ask(request, kind, check)
