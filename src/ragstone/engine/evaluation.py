@@ -59,11 +59,15 @@ class Request:
         present = profile.present if profile else ()
         given = present if profile else GIVEN_EVIDENCE.keys()
         absent = TOOLS.keys() - self.tools.keys()
-        if profile and profile.rows > MOST_ROWS_UNNAMED:
+        if profile and self.leaves_out(profile):
             absent |= self.judging.unnamed
         # Who asks for nothing in particular is not told about all that a judge could do.
         chosen = resolve_metrics(self.metrics, out_of_reach=lambda spec: bool(CATALOGUE.rests_on(spec, given) & absent))
         return make_plan(chosen, present, self.tools, partial=profile.partial if profile else ())
+
+    def leaves_out(self, profile: Profile) -> bool:
+        """Whether metrics that nobody named in particular would take long: on this machine, for so many rows."""
+        return profile.rows > MOST_ROWS_UNNAMED and "embedder" in self.judging.unnamed and "quick" in self.metrics
 
     def describe_tools(self, plan: Plan) -> dict[str, str]:
         """The signature of each tool that was named or is needed."""
@@ -162,6 +166,8 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
     for remark in reader.report.notes:
         if note:
             note(remark)
+    if note and request.leaves_out(profile):
+        note(f"metrics of local models are left out for more than {MOST_ROWS_UNNAMED:,} rows; name them, as in -m quick,semantic_similarity")
     plan = request.plan(profile)
     identity = request.identity(profile, plan)
     if resume:
