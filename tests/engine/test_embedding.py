@@ -1,0 +1,126 @@
+"""Which embedder a run gets: named, several, one's own, or the one that is on the machine."""
+
+import numpy as np
+import pytest
+
+import ragstone
+from ragstone.engine import evaluation
+from ragstone.engine.embedding import Embedding
+from ragstone.engine.quoting import quote
+from ragstone.errors import UnknownNameError, UsageError
+
+ROW = {"question": "Where is it?", "answer": "On the mole.", "references": ["It is on the mole."]}
+SIMILARITY = "semantic_similarity"
+
+
+class Constant:
+    """All texts are alike, but for the last letter."""
+
+    def __init__(self, name, *angles):
+        self.name = self.signature = name
+        self._angles = np.radians(angles)
+
+    async def embed(self, texts):
+        return np.stack([np.cos(self._angles), np.sin(self._angles)], axis=1)[: len(texts)] * 5
+
+
+def refuse(name):
+    raise AssertionError(name)
+
+
+def test_without_a_model_nothing_is_offered():
+    assert dict(Embedding(None).open(refuse, quoting=False)) == {}
+    run = ragstone.evaluate([ROW])
+    assert SIMILARITY not in {line.metric for line in run.summary()}
+    assert run.info["judge"] is None
+    [line] = ragstone.evaluate([ROW], SIMILARITY).summary()
+    assert line.reason == (
+        "needs an embedder: name one with --embedder, or get one for this machine with: ragstone models pull minilm"
+    )
+
+
+def test_the_model_of_the_machine_is_used_unnamed(minilm):
+    run = ragstone.evaluate([ROW])
+    assert run.summary()[SIMILARITY].n_ok == 1
+    assert "bert_score" not in {line.metric for line in run.summary()}, "slow ones only by name"
+    signature = minilm.signature("model.onnx")
+    assert run.info["judge"] == {"embedder": signature}
+    stored = {row["metric"]: row["signature"] for row in run.scores.to_pylist()}
+    assert f"embedder:{signature}" in stored[SIMILARITY]
+    assert run.info["totals"]["calls"] == 0
+
+
+def test_it_is_not_spoken_of_where_nobody_needs_it(minilm):
+    run = ragstone.evaluate([ROW], "token_f1")
+    assert run.info["judge"] is None
+    assert set(run.info["tools"]) == {"matcher"}
+
+
+def test_many_rows_do_not_wait_for_a_model_that_nobody_named(minilm, monkeypatch):
+    monkeypatch.setattr(evaluation, "MOST_ROWS_UNNAMED", 1)
+    notes = []
+    run = ragstone.evaluate([ROW, ROW], note=notes.append)
+    assert SIMILARITY not in {line.metric for line in run.summary()}
+    assert notes == [
+        "metrics of local models are left out for more than 1 rows; name them, as in -m quick,semantic_similarity"
+    ]
+    for options in ({"metrics": ["quick", SIMILARITY]}, {"embedder": "local"}):
+        assert ragstone.evaluate([ROW, ROW], **options).summary()[SIMILARITY].n_ok == 2
+
+
+@pytest.mark.parametrize("name", ["local", "local/minilm"])
+def test_by_name(minilm, name):
+    run = ragstone.evaluate([ROW], SIMILARITY, embedder=name)
+    assert run.info["judge"] == {"embedder": minilm.signature("model.onnx")}
+
+
+def test_names_that_cannot_be_had():
+    with pytest.raises(UsageError, match=r"'minilm' is not there\. Get it with: ragstone models pull minilm"):
+        ragstone.evaluate([ROW], SIMILARITY, embedder="local/minilm")
+    with pytest.raises(UnknownNameError, match=r"unknown local embedder 'local/minilmm'\. Did you mean local/minilm"):
+        ragstone.evaluate([ROW], SIMILARITY, embedder="local/minilmm")
+    with pytest.raises(UsageError, match=r"one side of a \+"):
+        ragstone.evaluate([ROW], SIMILARITY, embedder="local+")
+
+
+def test_sentence_transformers_say_what_they_need(monkeypatch):
+    monkeypatch.setattr("ragstone.models.torch_embedder.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"pip install sentence-transformers.*--embedder local"):
+        ragstone.evaluate([ROW], SIMILARITY, embedder="sentence-transformers/all-mpnet-base-v2")
+
+
+def test_several_give_the_mean_of_their_cosines():
+    from ragstone.engine.embedding import Ensemble
+
+    both = Ensemble([Constant("a", 0, 60), Constant("b", 0, 90)])
+    assert both.signature == "a+b"
+    [value] = [line.mean for line in ragstone.evaluate([ROW], SIMILARITY, embedder=both).summary()]
+    assert value == pytest.approx((0.5 + 0) / 2)
+
+
+def test_several_by_name(minilm, models):
+    if models.find("wordllama") is None:
+        pytest.skip("wordllama is not installed")
+    names = ("local/minilm", "local/wordllama", "local/minilm+local/wordllama")
+    first, second, both = (
+        ragstone.evaluate([ROW], SIMILARITY, embedder=name).summary()[SIMILARITY].mean for name in names
+    )
+    assert both == pytest.approx((first + second) / 2)
+
+
+def test_a_quote_computes_nothing(minilm, monkeypatch):
+    monkeypatch.setattr("ragstone.models.minilm.MiniLM.encode", refuse)
+    monkeypatch.setattr("ragstone.models.minilm.MiniLM.encode_pieces", refuse)
+    found = quote([ROW], [SIMILARITY, "bert_score"])
+    assert (found.total.calls, found.total.cost_usd) == (0, 0)
+    assert found.skipped == {}
+
+
+def test_a_broken_model_is_as_good_as_none_where_nobody_named_it(tmp_path, monkeypatch, minilm):
+    home = tmp_path / "minilm"
+    home.mkdir()
+    (home / "model.json").write_text((minilm.folder / "model.json").read_text())
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path))
+    assert SIMILARITY not in {line.metric for line in ragstone.evaluate([ROW]).summary()}
+    with pytest.raises(ragstone.RagstoneError, match=r"'minilm' has no .*ragstone models pull minilm"):
+        ragstone.evaluate([ROW], SIMILARITY, embedder="local")
