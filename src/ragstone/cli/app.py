@@ -8,11 +8,13 @@ import typer
 
 from ragstone._version import __version__
 from ragstone.cli.cache import cache
+from ragstone.cli.compare import compare
 from ragstone.cli.convert import convert
 from ragstone.cli.demo import demo
 from ragstone.cli.diagnose import diagnose
 from ragstone.cli.doctor import doctor
 from ragstone.cli.explain import explain
+from ragstone.cli.gate import gate
 from ragstone.cli.metrics import metrics
 from ragstone.cli.models import models
 from ragstone.cli.ragchecker import ragchecker
@@ -46,5 +48,20 @@ def _root(
     pass
 
 
-for command in (demo, run, diagnose, explain, metrics, convert, validate, trec, ragchecker, models, cache, doctor):
+for command in (
+    demo,
+    run,
+    compare,
+    gate,
+    diagnose,
+    explain,
+    metrics,
+    convert,
+    validate,
+    trec,
+    ragchecker,
+    models,
+    cache,
+    doctor,
+):
     app.command()(command)

@@ -30,8 +30,8 @@ class Place:
     run: int
     mean: float
     interval: Interval | None
-    rank: int | None
-    letters: str
+    rank: int | None = None
+    letters: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,12 @@ def rank_runs(
         runs=tuple(runs),
         samples=len(rows[0]),
         parameters=tuple(dict.fromkeys(name for run in runs for name in run.info.get("params") or {})),
-        rankings=tuple(_rank(metric, tables[metric["metric"]], apart, settings) for metric in able),
+        rankings=tuple(
+            _rank_whole(metric, runs)
+            if is_of_all_rows(metric["metric"], runs[0], scores[0][metric["metric"]])
+            else _rank(metric, tables[metric["metric"]], apart, settings)
+            for metric in able
+        ),
         refused={}
         if anyway
         else {name: what for name, what in differing.items() if name in {m["metric"] for m in chosen}},
@@ -165,19 +170,31 @@ def _rank(
         interval = mean_interval(whole[:, run], settings.level, (low, high))
         rank = None if differ is None else 1 + ahead
         places.append(Place(int(run), float(means[run]), interval, rank, letters[position]))
-    return Ranking(name, metric["better"], (low, high), len(whole), tuple(places), _why_no_rank(metric, differ, whole))
+    return Ranking(name, metric["better"], (low, high), len(whole), tuple(places), _why_no_rank(metric, differ))
 
 
-def _why_no_rank(metric: Mapping[str, Any], differ: set[tuple[int, int]] | None, whole: np.ndarray) -> str:
+def _rank_whole(metric: Mapping[str, Any], runs: Sequence[Run]) -> Ranking:
+    """A score of all rows of each run together, as stored: shown, but not tested here."""
+    found = [run.summary()[metric["metric"]] for run in runs]
+    places = [
+        Place(
+            number, row.mean, None if row.ci_low is None or row.ci_high is None else Interval(row.ci_low, row.ci_high)
+        )
+        for number, row in enumerate(found)
+        if row.mean is not None
+    ]
+    places.sort(key=lambda place: place.mean if metric["better"] == "lower" else -place.mean)
+    low, high = metric["bounds"]
+    note = "of all rows of each run together; compare two runs to test it"
+    return Ranking(metric["metric"], metric["better"], (low, high), min(row.n_ok for row in found), tuple(places), note)
+
+
+def _why_no_rank(metric: Mapping[str, Any], differ: set[tuple[int, int]] | None) -> str:
     if differ is not None:
         return ""
     if metric["better"] == "none":
         return "it has no better direction"
-    return (
-        "too few rows"
-        if len(whole) < LEAST_PAIRS
-        else "a score of all rows together; means of rows are shown, compare two runs for its own"
-    )
+    return "too few rows"
 
 
 def _differ(first: int, second: int, differ: set[tuple[int, int]]) -> bool:

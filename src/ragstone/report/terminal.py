@@ -14,7 +14,7 @@ from ragstone.storage.runs import Run
 
 _STRIP = 24
 _ANY_WIDTH = 10_000
-_DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
+DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
 
 def run_report(run: Run) -> RenderableType:
@@ -46,15 +46,15 @@ class _Report:
         for head in ("scored", "skipped", "failed"):
             table.add_column(head, justify="right", no_wrap=True)
         known = [(row, self._metrics[row.metric]) for row in self._rows if row.metric in self._metrics]
-        for part in dict.fromkeys(_part(metric) for _, metric in known):
+        for part in dict.fromkeys(part_of(metric) for _, metric in known):
             table.add_row(Text(part, style="bold"))
             for row, metric in known:
-                if _part(metric) == part:
+                if part_of(metric) == part:
                     table.add_row(*_cells(row, metric, pictures))
         return table
 
 
-def _part(metric: Mapping[str, Any]) -> str:
+def part_of(metric: Mapping[str, Any]) -> str:
     """Which part of the system a metric judges: what was found, or what was said."""
     if metric["judges"] in ("contexts", "ranking"):
         return "retrieval"
@@ -64,7 +64,7 @@ def _part(metric: Mapping[str, Any]) -> str:
 def _cells(row: SummaryRow, metric: Mapping[str, Any], pictures: bool) -> list[RenderableType]:
     picture = [_strip(row) if metric["bounds"] == [0.0, 1.0] else ""] if pictures else []
     return [
-        Text(f"  {row.metric} {_DIRECTION[metric['better']]}"),
+        Text(f"  {row.metric} {DIRECTION[metric['better']]}"),
         "–" if row.mean is None else f"{row.mean:.3f}",
         "–" if row.ci_low is None or row.ci_high is None else f"{row.ci_low:.3f} – {row.ci_high:.3f}",
         *picture,
