@@ -24,7 +24,7 @@ class Check:
 
     def __str__(self) -> str:
         if self.kind == "max-drop":
-            return f"{self.metric} drops by at most {self.limit:g}"
+            return f"{self.metric} drop ≤ {self.limit:g}"
         return f"{self.metric} {'≥' if self.kind == 'min' else '≤'} {self.limit:g}"
 
 

@@ -12,7 +12,7 @@ from ragstone.compare.scores import FAILED, Scores
 from ragstone.stats.bootstrap import RESAMPLES, bootstrap_means
 from ragstone.stats.corrections import Correction, correct
 from ragstone.stats.intervals import Interval
-from ragstone.stats.paired import Tally, standardised_difference, superiority, tally
+from ragstone.stats.paired import Tally, share_difference_interval, standardised_difference, superiority, tally
 from ragstone.stats.permutation import flip_signs
 from ragstone.stats.power import detectable_effect
 
@@ -20,6 +20,7 @@ Verdict = Literal["better", "worse", "no evidence", "too few rows"]
 ALPHA = 0.05
 # With fewer pairs not even a change in every one of them reaches the level: 2 / 2^5 is above 0.05.
 LEAST_PAIRS = 6
+EQUAL = "all pairs are equal"
 
 
 @dataclass(frozen=True)
@@ -98,14 +99,14 @@ def measure(
     )
     family = np.array([metric["better"] != "none" for metric in metrics])
     chances = flip_signs(changes, clusters, family, settings.resamples, settings.seed)
-    return [
-        replace(
-            _describe(metric, before[name], after[name], changes[:, column], intervals[column], clusters),
-            p=_number(chances.p[column]),
-            joint_p=_number(chances.joint[column]),
-        )
-        for column, (name, metric) in enumerate(zip(names, metrics, strict=True))
-    ]
+    found = []
+    for column, (name, metric) in enumerate(zip(names, metrics, strict=True)):
+        item = _describe(metric, before[name], after[name], changes[:, column], clusters)
+        shares = _of_shares(metric, before[name], after[name], clusters, settings)
+        low, high = _ends(shares or intervals[column], float(chances.p[column]), settings)
+        p, joint_p = _number(chances.p[column]), _number(chances.joint[column])
+        found.append(replace(item, low=low, high=high, p=p, joint_p=joint_p))
+    return found
 
 
 def start(metric: Mapping[str, Any], before: Scores, after: Scores) -> Difference:
@@ -130,7 +131,6 @@ def _describe(
     before: Scores,
     after: Scores,
     changes: np.ndarray,
-    interval: Interval | None,
     clusters: np.ndarray | None,
 ) -> Difference:
     found = start(metric, before, after)
@@ -146,14 +146,32 @@ def _describe(
         before=float(before.values[both].mean()),
         after=float(after.values[both].mean()),
         difference=float(kept.mean()),
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
         detectable=None if clusters is not None or equal else _detectable(kept),
         effect=standardised_difference(kept),
         superiority=superiority(kept),
         tally=tally(kept),
-        note="all pairs are equal" if equal else "",
+        note=EQUAL if equal else "",
     )
+
+
+def _of_shares(
+    metric: Mapping[str, Any], before: Scores, after: Scores, clusters: np.ndarray | None, settings: Settings
+) -> Interval | None:
+    """The interval for metrics that are 0 or 1 in every row."""
+    both = ~np.isnan(before.values + after.values)
+    values = np.concatenate([before.values[both], after.values[both]])
+    if clusters is not None or list(metric["bounds"]) != [0.0, 1.0] or not np.isin(values, (0.0, 1.0)).all():
+        return None
+    return share_difference_interval(before.values, after.values, settings.level)
+
+
+def _ends(interval: Interval | None, p: float, settings: Settings) -> tuple[float | None, float | None]:
+    """Both ends; where the exact test does not rule out 0, nor does the interval: a bootstrap of few changed rows might."""
+    if interval is None:
+        return None, None
+    if p >= 1 - settings.level:
+        return min(0.0, interval.low), max(0.0, interval.high)
+    return interval
 
 
 def _detectable(changes: np.ndarray) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 from ragstone.compare.comparison import choose_metrics, compare_runs
 from ragstone.compare.conditions import Check, Outcome, decide
 from ragstone.compare.corpus import find_metric, is_of_all_rows
-from ragstone.compare.differences import LEAST_PAIRS, Difference, Settings
+from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings
 from ragstone.compare.labels import read_labels
 from ragstone.compare.scores import Scores, read_scores
 from ragstone.errors import UnknownNameError, UsageError
@@ -93,7 +93,7 @@ def check_gate(
 
 
 def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:
-    """The conditions with metrics as the run writes them; `*` is every metric that has a better direction."""
+    """The conditions with metrics as the run writes them; `*` is every metric from 0 to 1 with a better direction."""
     if not checks:
         raise UsageError(
             "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
@@ -108,7 +108,11 @@ def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]
         if check.metric != "*":
             spelled.append(Check(check.kind, known_name(check.metric, run), check.limit))
         elif against is not None:
-            common = [m["metric"] for m in choose_metrics([run, against], ()) if m["better"] != "none"]
+            # One number cannot suit metrics of other scales.
+            shares = [
+                m for m in choose_metrics([run, against], ()) if m["better"] != "none" and m["bounds"] == [0.0, 1.0]
+            ]
+            common = [metric["metric"] for metric in shares]
             spelled += [Check(check.kind, name, check.limit) for name in common if name not in named]
     for check in spelled:
         if check.kind == "max-drop" and _better(check.metric, run) == "none":
@@ -176,6 +180,9 @@ def _check_drop(check: Check, item: Difference, most_failed: float) -> Checked:
         return refused
     if item.gain_interval is None or item.gain is None:
         return Checked(check, "cannot tell", item.note, item.gain, None, item.pairs, item.failed)
+    if item.note == EQUAL:
+        # Nothing changed: whoever runs the same system again is not told to come back with more rows.
+        return Checked(check, "passes", item.note, item.gain, item.gain_interval, item.pairs, item.failed)
     outcome = decide(check, item.gain_interval)
     why = item.note
     if outcome == "cannot tell" and item.effect:

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from ragstone.compare.comparison import Comparison
-from ragstone.compare.differences import Difference
+from ragstone.compare.differences import EQUAL, Difference
 from ragstone.storage.runs import Run
 
 CORRECTIONS = {
-    "joint": "corrected for all metrics together (step-down maximum of the same sign flips)",
+    "joint": "corrected for all metrics together (step-down maximum)",
     "holm": "corrected for the number of metrics (Holm)",
     "bh": "corrected for the share of false alarms (Benjamini-Hochberg)",
     "none": "not corrected for the number of metrics",
@@ -24,7 +24,7 @@ def headline(found: Comparison) -> str:
     new, old = run_label(found.after, found), run_label(found.before, found)
     if not better + worse + none + few:
         return "There is nothing to compare: no metric with a better direction is in both runs in the same form."
-    if all(item.note == "all pairs are equal" for item in found.metrics if item.verdict):
+    if all(item.note == EQUAL for item in found.metrics if item.verdict):
         return f"{new} and {old} have the same scores in all {len(found.pairs)} pairs."
     if not better + worse + none:
         return f"{len(found.pairs)} pair{'s are' if len(found.pairs) != 1 else ' is'} too few to tell {new} from {old}."
@@ -52,9 +52,9 @@ def method_line(found: Comparison) -> str:
     """How the numbers were made."""
     units = f"clusters by {found.settings.cluster}" if found.settings.cluster else "pairs"
     return (
-        f"difference: B − A. Interval: {found.settings.level:.0%} bootstrap over {units}, for each metric by itself. p: sign-flip test, "
+        f"Interval of B − A: {found.settings.level:.0%} bootstrap over {units}, for each metric by itself. p: sign-flip test, "
         f"{CORRECTIONS[found.settings.correction]}; below {1 - found.settings.level:.2g} it is a verdict. "
-        "detectable: the true difference that so many pairs would show four times out of five."
+        "MDE: the true difference that so many pairs would show four times out of five."
     )
 
 

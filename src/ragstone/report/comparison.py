@@ -22,7 +22,7 @@ _STYLES = {"better": "bold green", "worse": "bold red", "no evidence": "dim", "t
 _MARKS = {"better": "▲ better", "worse": "▼ worse", "no evidence": "no evidence", "too few rows": "too few rows"}
 _MARK = {"better": "▲", "worse": "▼"}
 _MOST_COLUMNS = 5
-_SCALES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_SCALES = (0.1, 0.2, 0.5, 1.0)
 
 
 def comparison_report(found: Comparison, show: int = 3) -> RenderableType:
@@ -61,7 +61,7 @@ def _heads(found: Comparison) -> Iterator[RenderableType]:
 
 def _fitting(console: Console, options: ConsoleOptions, found: Comparison) -> Table:
     """The richest table that is not wider than the terminal."""
-    choices = [("strip", "p", "detectable"), ("strip", "p"), ("strip",), ("p",), ()]
+    choices = [("strip", "p", "MDE"), ("strip", "p"), ("strip",), ("p",), ()]
     for extras in choices:
         table = _table(found, extras)
         if console.measure(table, options=options.update(max_width=_ANY_WIDTH)).maximum <= options.max_width:
@@ -78,8 +78,9 @@ def _table(found: Comparison, extras: Sequence[str]) -> Table:
     table.add_column(f"{found.settings.level:.0%} interval", justify="right", no_wrap=True)
     if "strip" in extras:
         side = (_STRIP - 1) // 2
-        table.add_column(f"{'worse':<{side}}0{'better':>{side}}", no_wrap=True)
-    for head in ("p", "detectable"):
+        end = f"{scale:g}".removeprefix("0")
+        table.add_column(f"{f'-{end} worse':<{side}}│{f'better {end}':>{side}}", no_wrap=True)
+    for head in ("p", "MDE"):
         if head in extras:
             table.add_column(head, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
@@ -104,7 +105,7 @@ def _cells(item: Difference, extras: Sequence[str], scale: float) -> list[Render
         cells.append(_strip(item, scale))
     if "p" in extras:
         cells.append(chance(item.corrected_p))
-    if "detectable" in extras:
+    if "MDE" in extras:
         cells.append(number(item.detectable))
     cells.append(verdict_text(item.verdict))
     return cells
@@ -203,8 +204,8 @@ def _slice_parts(slices: Sequence[Slice], found: Comparison) -> Iterator[Rendera
     table.add_column("")
     # Few labels are columns; many are rows, so that the table stays narrow.
     if len(slices) <= _MOST_COLUMNS or len(slices) < len(names):
-        for label in heads:
-            table.add_column(heads[label], justify="right")
+        for head in heads.values():
+            table.add_column(head, justify="right")
         for name in names:
             direction = DIRECTION[cells[slices[0].label][name].better]
             table.add_row(Text(f"  {visible(name)} {direction}"), *(_slice_cell(cells[label][name]) for label in heads))
