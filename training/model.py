@@ -1,0 +1,163 @@
+"""The cross-encoder: one encoder for MiniLM and MPNet, and three heads on its first token."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of an encoder, and how its inputs differ."""
+
+    layers: int
+    hidden: int
+    heads: int
+    positions: int
+    vocabulary: int
+    epsilon: float
+    is_mpnet: bool = False
+
+
+MINILM = Shape(6, 384, 12, 512, 30522, 1e-12)
+MPNET = Shape(12, 768, 12, 514, 30527, 1e-5, is_mpnet=True)
+# MPNet numbers the same word pieces from 4 on, and has its own marks for padding, unknown, start and end.
+_MPNET_MARKS = {0: 1, 100: 3, 101: 0, 102: 2}
+
+
+class Layer(nn.Module):
+    """Attention and a feed-forward part, each followed by a normalisation."""
+
+    def __init__(self, shape: Shape, dropout: float) -> None:
+        super().__init__()
+        self.heads, self.dropout = shape.heads, dropout
+        self.qkv = nn.Linear(shape.hidden, 3 * shape.hidden)
+        self.out = nn.Linear(shape.hidden, shape.hidden)
+        self.norm1 = nn.LayerNorm(shape.hidden, shape.epsilon)
+        self.up = nn.Linear(shape.hidden, 4 * shape.hidden)
+        self.down = nn.Linear(4 * shape.hidden, shape.hidden)
+        self.norm2 = nn.LayerNorm(shape.hidden, shape.epsilon)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """One layer; the mask is added to the attention scores."""
+        batch, length, hidden = x.shape
+        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, hidden // self.heads).permute(2, 0, 3, 1, 4)
+        dropout = self.dropout if self.training else 0.0
+        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+        mixed = self.out(mixed.transpose(1, 2).reshape(batch, length, hidden))
+        x = self.norm1(x + functional.dropout(mixed, self.dropout, self.training))
+        fed = self.down(functional.gelu(self.up(x)))
+        return self.norm2(x + functional.dropout(fed, self.dropout, self.training))
+
+
+class Judge(nn.Module):
+    """The encoder with its heads: match (1), support (3), fraction (1)."""
+
+    def __init__(self, shape: Shape, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.shape, self.dropout = shape, dropout
+        self.words = nn.Embedding(shape.vocabulary, shape.hidden)
+        self.places = nn.Embedding(shape.positions, shape.hidden)
+        self.segments = None if shape.is_mpnet else nn.Embedding(2, shape.hidden)
+        self.relative = nn.Embedding(32, shape.heads) if shape.is_mpnet else None
+        self.norm = nn.LayerNorm(shape.hidden, shape.epsilon)
+        self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.layers))
+        self.pooler = nn.Linear(shape.hidden, shape.hidden)
+        self.heads = nn.Linear(shape.hidden, 5)
+
+    def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor) -> Tensor:
+        """The five outputs of each pair: match, three of support, fraction."""
+        length = ids.shape[1]
+        places = torch.arange(length, device=ids.device)
+        padding = places[None] >= lengths[:, None]
+        mask = torch.zeros(padding.shape, device=ids.device, dtype=torch.float32).masked_fill(padding, -1e4)[
+            :, None, None
+        ]
+        if self.shape.is_mpnet:
+            ids, places = _mpnet_ids(ids), places + 2
+        x = self.words(ids) + self.places(places)[None]
+        if self.segments is not None:
+            x = x + self.segments(segments)
+        if self.relative is not None:
+            mask = mask + _relative_bias(self.relative.weight, length)
+        x = functional.dropout(self.norm(x), self.dropout, self.training)
+        kind = torch.bfloat16 if torch.is_autocast_enabled("cuda") else torch.float32
+        mask = mask.to(kind).expand(-1, self.shape.heads, length, -1)
+        for layer in self.layers:
+            x = layer(x, mask)
+        pooled = functional.dropout(torch.tanh(self.pooler(x[:, 0])), self.dropout, self.training)
+        return self.heads(pooled).float()
+
+
+def load_base(path: Path, shape: Shape, dropout: float = 0.1) -> Judge:
+    """The published weights with new heads."""
+    given = {name: value.float() for name, value in read_weights(path).items()}
+    judge = Judge(shape, dropout)
+    state = dict(judge.state_dict())
+    state["words.weight"] = given["embeddings.word_embeddings.weight"]
+    state["places.weight"] = given["embeddings.position_embeddings.weight"]
+    for part in ("weight", "bias"):
+        state[f"norm.{part}"] = given[f"embeddings.LayerNorm.{part}"]
+        state[f"pooler.{part}"] = given[f"pooler.dense.{part}"]
+    if shape.is_mpnet:
+        state["relative.weight"] = given["encoder.relative_attention_bias.weight"]
+    else:
+        state["segments.weight"] = given["embeddings.token_type_embeddings.weight"]
+    for index in range(shape.layers):
+        _fill_layer(state, given, index, is_mpnet=shape.is_mpnet)
+    judge.load_state_dict(state)
+    if judge.relative is not None:
+        judge.relative.weight.requires_grad_(requires_grad=False)
+    nn.init.normal_(judge.heads.weight, std=0.02)
+    nn.init.zeros_(judge.heads.bias)
+    return judge
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Weights from safetensors files (one, or a folder's); matrices packed as bytes with a scale for each row are unpacked."""
+    files = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
+    packed = {name: value for file in files for name, value in load_file(str(file)).items()}
+    plain = {}
+    for name, value in packed.items():
+        scale = packed.get(name + ".scale")
+        if not name.endswith(".scale"):
+            plain[name] = value if scale is None else value.float() * scale.float()[:, None]
+    return plain
+
+
+def _fill_layer(state: dict[str, Tensor], given: dict[str, Tensor], index: int, *, is_mpnet: bool) -> None:
+    base, own = f"encoder.layer.{index}.", f"layers.{index}."
+    attention = "attention.attn." if is_mpnet else "attention.self."
+    names = ("q", "k", "v") if is_mpnet else ("query", "key", "value")
+    for part in ("weight", "bias"):
+        state[f"{own}qkv.{part}"] = torch.cat([given[f"{base}{attention}{name}.{part}"] for name in names])
+        out = "attention.attn.o" if is_mpnet else "attention.output.dense"
+        state[f"{own}out.{part}"] = given[f"{base}{out}.{part}"]
+        norm = "attention.LayerNorm" if is_mpnet else "attention.output.LayerNorm"
+        state[f"{own}norm1.{part}"] = given[f"{base}{norm}.{part}"]
+        state[f"{own}up.{part}"] = given[f"{base}intermediate.dense.{part}"]
+        state[f"{own}down.{part}"] = given[f"{base}output.dense.{part}"]
+        state[f"{own}norm2.{part}"] = given[f"{base}output.LayerNorm.{part}"]
+
+
+def _mpnet_ids(ids: Tensor) -> Tensor:
+    shifted = ids + 4
+    for own, theirs in _MPNET_MARKS.items():
+        shifted = torch.where(ids == own, theirs, shifted)
+    return shifted
+
+
+def _relative_bias(weight: Tensor, length: int) -> Tensor:
+    """MPNet's bias by distance: 16 buckets to each side, exact up to 8, then growing up to 128."""
+    places = torch.arange(length, device=weight.device)
+    distance = places[:, None] - places[None, :]
+    far = distance.abs()
+    grown = 8 + (torch.log(far.clamp(min=1).float() / 8) / math.log(128 / 8) * 8).long()
+    buckets = (distance < 0) * 16 + torch.where(far < 8, far, grown.clamp(max=15))
+    return weight[buckets].permute(2, 0, 1)[None]
