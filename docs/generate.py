@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import tempfile
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from rich.console import Console
 from typer.main import get_command
@@ -90,6 +92,8 @@ def demo_picture() -> str:
     with (
         resources.as_file(resources.files("ragstone.examples") / "harbour") as folder,
         tempfile.TemporaryDirectory() as out,
+        # Which local models there are on this machine must not decide what is drawn.
+        patch.dict(os.environ, {"RAGSTONE_MODELS": out}),
     ):
         run = evaluate(folder / "better.jsonl", out=out)
         console = Console(record=True, width=98, file=io.StringIO(), force_terminal=True, highlight=False)

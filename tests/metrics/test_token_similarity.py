@@ -54,6 +54,14 @@ def test_the_best_reference_counts_as_a_whole():
     assert bert_score([bad, None, good], part="precision") == 0.6
 
 
+def test_a_baseline_is_taken_off():
+    match = TokenMatch(0.6, 0.6, 0, 0)
+    assert bert_score([match], baseline=0.2) == pytest.approx(0.5)
+    assert bert_score([TokenMatch(-1, -1, 0, 0)], baseline=0.5) == -1
+    with pytest.raises(ValueError, match="baseline must be from 0 to below 1"):
+        bert_score([match], baseline=1.0)
+
+
 def test_moves_by_hand():
     # From 0° to 0° and 90°: half stays, half goes over √2.
     [found] = moves("0:1", "0:3 90:1")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ragstone.models.minilm import MiniLM
 
 
-
 class Embedding:
     """What a run was told about embedders. Models on this machine are shared by all who open tools."""
 

@@ -167,7 +167,9 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
         if note:
             note(remark)
     if note and request.leaves_out(profile):
-        note(f"metrics of local models are left out for more than {MOST_ROWS_UNNAMED:,} rows; name them, as in -m quick,semantic_similarity")
+        note(
+            f"metrics of local models are left out for more than {MOST_ROWS_UNNAMED:,} rows; name them, as in -m quick,semantic_similarity"
+        )
     plan = request.plan(profile)
     identity = request.identity(profile, plan)
     if resume:

@@ -60,7 +60,7 @@ class SemanticMatcher:
                 and (key not in best or cosine > best[key].confidence)
                 and _agree(facts[fact], sentence.text)
             ):
-                best[key] = Found(*key, *sentence.span, min(cosine, 1.0))
+                best[key] = Found(fact, sentence.chunk, sentence.span.start, sentence.span.end, min(cosine, 1.0))
         yield from sorted([*cited, *best.values()], key=lambda place: (place.chunk, place.fact, place.start))
 
     def _nearest(self, facts: Sequence[str], texts: Sequence[str]) -> np.ndarray:
