@@ -10,6 +10,7 @@ from statsmodels.stats.descriptivestats import sign_test as their_sign_test
 
 from ragstone.stats.paired import (
     mcnemar_test,
+    share_difference_interval,
     sign_test,
     standardised_difference,
     superiority,
@@ -63,3 +64,20 @@ def test_effect_sizes_without_variation():
     assert superiority(np.zeros(0)) is None
     assert superiority(np.zeros(3)) == 0.5
     assert sign_test(np.zeros(3)) == 1
+
+
+def test_share_difference_by_hand():
+    before, after = np.array([1.0] * 4 + [0.0] * 21), np.zeros(25)
+    # (0 + 1) / 27 and (4 + 1) / 27: -4/27 ± 1.96 * sqrt((6/27 - (4/27)²) / 27)
+    assert share_difference_interval(before, after) == pytest.approx((-0.3170, 0.0207), abs=1e-4)
+    assert share_difference_interval(np.array([1.0]), np.array([0.0])) is None
+    low, high = share_difference_interval(np.ones(10), np.ones(10))
+    assert -high == low < 0
+
+
+@pytest.mark.parametrize(("n", "up", "down"), [(25, 0.05, 0.15), (40, 0.1, 0.3), (100, 0.05, 0.1)])
+def test_share_difference_covers(n, up, down):
+    draws = np.random.default_rng(2).random((2000, n))
+    change = np.where(draws < up, 1.0, np.where(draws < up + down, -1.0, 0.0))
+    found = [share_difference_interval((row < 0).astype(float), (row > 0).astype(float)) for row in change]
+    assert 0.93 <= np.mean([low <= up - down <= high for low, high in found]) <= 0.985

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from ragstone.stats.corrections import holm
 from ragstone.stats.paired import mcnemar_test, sign_test
-from ragstone.stats.permutation import sign_flip_test
+from ragstone.stats.permutation import flip_signs, sign_flip_test
 
 RANDOM = np.random.default_rng(5)
 
@@ -87,3 +88,41 @@ def test_false_alarms_with_clusters():
     values = random.normal(0, 1, (20, 4000))[clusters] + random.normal(0, 0.5, (100, 4000))
     assert 0.03 <= np.mean(sign_flip_test(values, clusters, resamples=2000) < 0.05) <= 0.07
     assert np.mean(sign_flip_test(values[:, :400], resamples=2000) < 0.05) > 0.2  # what clusters are for
+
+
+def test_joint_p_of_independent_columns_is_about_holms_and_of_copies_that_of_one():
+    random = np.random.default_rng(4)
+    values = random.normal(0.25, 1, (60, 8))
+    apart = flip_signs(values)
+    assert (apart.joint <= holm(apart.p) + 0.01).all()
+    assert apart.joint == pytest.approx(holm(apart.p), abs=0.1)
+    copies = flip_signs(np.repeat(values[:, :1], 8, axis=1))
+    assert copies.joint == pytest.approx(copies.p)
+    assert (holm(copies.p) >= copies.joint).all()
+
+
+def test_joint_p_is_kept_to_its_family():
+    values = np.random.default_rng(4).normal(0.25, 1, (40, 3))
+    found = flip_signs(values, family=np.array([True, False, True]))
+    assert np.isnan(found.joint[1])
+    assert found.joint[[0, 2]] == pytest.approx(flip_signs(values[:, [0, 2]]).joint)
+
+
+def test_joint_p_by_all_patterns():
+    values = np.array([[1.0, 2.0], [2.0, -1.0], [3.0, 3.0], [1.0, 2.0]])
+    scaled = values / np.sqrt((values**2).sum(axis=0))
+    signs = np.array(list(product((-1, 1), repeat=4)))
+    found, seen = np.abs(signs @ scaled), np.abs(scaled.sum(axis=0))
+    first = np.mean(found.max(axis=1) >= seen[0] - 1e-9)
+    second = max(first, np.mean(found[:, 1] >= seen[1] - 1e-9))
+    assert seen[0] > seen[1]
+    assert flip_signs(values).joint == pytest.approx([first, second])
+
+
+def test_joint_false_alarms_of_a_family_stay_below_the_level():
+    random = np.random.default_rng(6)
+    alarms = []
+    for _ in range(400):
+        common = random.normal(0, 1, (30, 1))
+        alarms.append((flip_signs(common + random.normal(0, 0.5, (30, 10)), resamples=400).joint < 0.05).any())
+    assert np.mean(alarms) <= 0.08

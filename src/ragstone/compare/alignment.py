@@ -81,7 +81,7 @@ def _folded(questions: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _pairs(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     """The rows with the same text, its first occurrence with the first, the second with the second, and so on."""
-    codes = pa.chunked_array([*first.chunks, *second.chunks]).combine_chunks().dictionary_encode().indices
+    codes = pa.chunked_array([*first.chunks, *second.chunks], pa.string()).combine_chunks().dictionary_encode().indices
     numbers = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     first_keys, second_keys = (
         # A row without text has no partner.

@@ -1,0 +1,245 @@
+"""Gates: pass, fail or cannot tell by the interval; conditions as they are written; early verdicts."""
+
+import numpy as np
+import pytest
+
+from ragstone.compare.conditions import Check, decide, parse_checks, read_checks
+from ragstone.compare.early import check_so_far, watch
+from ragstone.compare.gates import check_gate
+from ragstone.engine import evaluation
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.stats.intervals import Interval
+from tests.compare.scored import declare, make_run, noise
+
+
+@pytest.fixture(autouse=True)
+def metrics(catalogue):
+    declare(catalogue)
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "ends", "outcome"),
+    [
+        ("min", 0.8, (0.8, 0.9), "passes"),
+        ("min", 0.8, (0.7, 0.9), "cannot tell"),
+        ("min", 0.8, (0.6, 0.79), "fails"),
+        ("max", 0.2, (0.1, 0.2), "passes"),
+        ("max", 0.2, (0.1, 0.3), "cannot tell"),
+        ("max", 0.2, (0.21, 0.3), "fails"),
+        ("max-drop", 0.02, (-0.02, 0.1), "passes"),
+        ("max-drop", 0.02, (-0.03, 0.1), "cannot tell"),
+        ("max-drop", 0.02, (-0.2, -0.03), "fails"),
+    ],
+)
+def test_the_whole_interval_decides(kind, limit, ends, outcome):
+    assert decide(Check(kind, "m", limit), Interval(*ends)) == outcome
+
+
+def one(run, kind, text, against=None, **options):
+    return check_gate(run, parse_checks(kind, [text]), against, **options).checks[0]
+
+
+def test_a_mean(tmp_path):
+    run = make_run(tmp_path, "a", quality=noise(1, 100, 0.1, 0.7))
+    assert one(run, "min", "quality=0.6").outcome == "passes"
+    assert one(run, "min", "quality=0.8").outcome == "fails"
+    unsure = one(run, "min", f"quality={run.summary()['quality'].mean + 0.005}")
+    assert unsure.outcome == "cannot tell"
+    assert "100 rows are too few; about 1," in unsure.why
+    assert one(run, "max", "quality=0.8").outcome == "passes"
+    summary = run.summary()["quality"]
+    assert unsure.interval == pytest.approx((summary.ci_low, summary.ci_high))
+
+
+def test_a_drop(tmp_path):
+    before = noise(1, 60, 0.1, 0.7)
+    base = make_run(tmp_path, "base", quality=before)
+    same = make_run(tmp_path, "same", quality=before)
+    little = make_run(tmp_path, "little", quality=before - 0.01 + noise(2, 60, 0.02, 0.0))
+    much = make_run(tmp_path, "much", quality=before - 0.2)
+    assert one(same, "max-drop", "quality=0.02", base).outcome == "passes"
+    assert one(little, "max-drop", "0.05", base).outcome == "passes"
+    assert one(much, "max-drop", "0.05", base).outcome == "fails"
+    assert one(base, "max-drop", "0", much).outcome == "passes"
+
+
+def test_a_drop_of_what_should_be_low_is_a_rise(tmp_path):
+    before = noise(1, 60)
+    base, slow = (make_run(tmp_path, name, ["delay"], delay=before + more) for name, more in (("base", 0), ("slow", 1)))
+    assert one(slow, "max-drop", "delay=0.5", base).outcome == "fails"
+    assert one(base, "max-drop", "delay=0.5", slow).outcome == "passes"
+    with pytest.raises(UsageError, match="a gate needs a condition"):
+        check_gate(slow, [], base)
+
+
+def test_one_number_is_for_metrics_from_0_to_1(tmp_path):
+    names = ["quality", "right", "delay", "size"]
+    runs = [
+        make_run(tmp_path, name, names, quality=noise(1, 20), right=[1.0] * 20, delay=noise(2, 20), size=noise(3, 20))
+        for name in "ab"
+    ]
+    found = check_gate(runs[0], [*parse_checks("max-drop", ["0.02", "right=0.1"])], runs[1])
+    assert [(item.check.metric, item.check.limit) for item in found.checks] == [("quality", 0.02), ("right", 0.1)]
+
+
+def test_failed_cells_are_no_pass(tmp_path):
+    run = make_run(tmp_path, "a", quality=[0.9] * 50 + ["broken"] * 5)
+    found = one(run, "min", "quality=0.5")
+    assert (found.outcome, found.rows, found.failed) == ("cannot tell", 50, 5)
+    assert found.why == "5 of 55 cells failed; the rest need not be like the whole"
+    assert one(run, "min", "quality=0.5", most_failed=0.1).outcome == "passes"
+
+
+def test_few_rows_are_no_pass(tmp_path):
+    run = make_run(tmp_path, "a", quality=[0.9] * 5)
+    assert one(run, "min", "quality=0.5").why == "5 rows with a value, too few to tell"
+
+
+def test_the_worst_condition_decides(tmp_path):
+    run = make_run(tmp_path, "a", quality=noise(1, 100, 0.1, 0.7))
+    unsure = f"quality={run.summary()['quality'].mean}"
+    for conditions, outcome, code in (
+        (["quality=0.5"], "passes", 0),
+        (["quality=0.5", unsure], "cannot tell", 4),
+        (["quality=0.5", unsure, "quality=0.9"], "fails", 3),
+    ):
+        found = check_gate(run, parse_checks("min", conditions))
+        assert (found.outcome, found.exit_code) == (outcome, code)
+
+
+def test_a_metric_that_was_not_computed_cannot_tell(tmp_path):
+    run = evaluation.evaluate([{"question": "q", "answer": "a"}] * 8, ["token_f1", "ari"], tmp_path)
+    found = one(run, "min", "token_f1=0.5")
+    assert found.outcome == "cannot tell"
+    assert found.why.startswith("not computed: ")
+
+
+def test_an_unknown_metric(tmp_path):
+    run = make_run(tmp_path, "a", quality=noise(1, 10))
+    with pytest.raises(UnknownNameError, match=r"unknown metric of this run 'qualty'. Did you mean quality\?"):
+        one(run, "min", "qualty=0.5")
+
+
+def test_another_yardstick_cannot_tell(tmp_path):
+    rows = [
+        {"id": str(n), "question": "q", "contexts": ["The boat leaves."], "facts": ["boat leaves"]} for n in range(8)
+    ]
+    first, second = (
+        evaluation.evaluate(rows, ["fact_recall"], tmp_path, matcher=name) for name in ("citation", "fuzzy")
+    )
+    found = one(first, "max-drop", "0.02", second)
+    assert found.outcome == "cannot tell"
+    assert "made in different ways" in found.why
+
+
+def test_clusters_widen_the_interval(tmp_path):
+    from ragstone.compare.differences import Settings
+
+    scores = np.repeat(noise(1, 10, 0.2, 0.7), 10)
+    run = make_run(tmp_path, "a", quality=scores, more={"document": np.repeat(np.arange(10), 10).tolist()})
+    plain, clustered = (one(run, "min", "quality=0.5", settings=Settings(cluster=name)) for name in (None, "document"))
+    widths = [item.interval.high - item.interval.low for item in (plain, clustered)]
+    assert widths[1] > 2.5 * widths[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        ("min", "0.5", "--min 0.5: write it as METRIC=VALUE"),
+        ("min", "=0.5", "write it as METRIC=VALUE"),
+        ("min", "recall=high", "'high' is not a number"),
+        ("max", "recall=nan", "'nan' is not a number"),
+        ("max-drop", "-0.1", "a drop is 0 or more"),
+    ],
+)
+def test_conditions_that_cannot_be_understood(kind, text, words):
+    with pytest.raises(UsageError, match=words):
+        parse_checks(kind, [text])
+
+
+def test_a_metric_with_settings_keeps_its_equals_sign():
+    assert parse_checks("min", ["k_precision(aggregate=max)=0.5"]) == [Check("min", "k_precision(aggregate=max)", 0.5)]
+
+
+def test_what_belongs_together(tmp_path):
+    run = make_run(tmp_path, "a", quality=noise(1, 10))
+    for checks, against, words in (
+        ([], None, "a gate needs a condition"),
+        (parse_checks("max-drop", ["0.1"]), None, "--max-drop needs --against"),
+        (parse_checks("min", ["quality=0.1"]), run, "--against needs --max-drop"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            check_gate(run, checks, against)
+
+
+def test_the_table_of_the_settings_file():
+    table = {"min": {"recall@5": 0.8}, "max": {"refusal": 0.1}, "max-drop": 0.02, "against": "main"}
+    assert read_checks(table, "f") == [
+        Check("min", "recall@5", 0.8),
+        Check("max", "refusal", 0.1),
+        Check("max-drop", "*", 0.02),
+    ]
+    assert read_checks({"max-drop": {"recall": 0.1}}, "f") == [Check("max-drop", "recall", 0.1)]
+    with pytest.raises(UnknownNameError, match=r"unknown entry of .gate. in f 'mni'. Did you mean min"):
+        read_checks({"mni": {}}, "f")
+    with pytest.raises(UsageError, match="min must be a table of metrics and numbers"):
+        read_checks({"min": 0.5}, "f")
+
+
+def test_early_verdicts_on_a_finished_run(tmp_path):
+    run = make_run(tmp_path, "a", quality=noise(1, 300, 0.1, 0.8))
+    found = check_so_far(run.folder, parse_checks("min", ["quality=0.6", "quality=0.79", "quality=0.95"]))
+    passes, unsure, fails = found.checks
+    assert (passes.outcome, unsure.outcome, fails.outcome) == ("passes", "cannot tell", "fails")
+    assert passes.decided_after < 100
+    assert passes.why == f"decided after {passes.decided_after} rows"
+    assert (found.sequential, found.finished) == (True, True)
+
+
+def test_early_verdicts_on_the_rows_so_far(tmp_path, monkeypatch):
+    """A run that stopped half-way, as an interruption leaves it, against a finished baseline."""
+    base = make_run(tmp_path, "base", quality=noise(1, 400, 0.1, 0.8))
+    monkeypatch.setattr("ragstone.engine.execution.BATCH_ROWS", 100, raising=False)
+    half = make_run(tmp_path, "half", quality=noise(1, 400, 0.1, 0.8) - 0.3)
+    folder = half.folder
+    from ragstone.storage.runs import read_table, write_table
+
+    scores = read_table(folder.scores)
+    for number, first in ((0, 0), (2, 200)):
+        write_table(folder.part(number).scores, scores.slice(first, 100))
+    folder.plan.write_bytes(b"{}")
+    folder.manifest.remove()
+    checks = [*parse_checks("min", ["quality=0.3"]), *parse_checks("max-drop", ["quality=0.05"])]
+    found = check_so_far(folder, checks, base)
+    assert not found.finished
+    assert [item.rows for item in found.checks] == [200, 200]
+    assert [item.outcome for item in found.checks] == ["passes", "fails"]
+    assert found.checks[1].value == pytest.approx(-0.3)
+
+
+def test_nothing_is_finished_yet(tmp_path):
+    run = make_run(tmp_path, "a", quality=noise(1, 20))
+    run.folder.plan.write_bytes(b"{}")
+    run.folder.manifest.remove()
+    assert check_so_far(run.folder, parse_checks("min", ["quality=0.3"])).checks[0].why == "no row is finished yet"
+
+
+def test_early_verdicts_need_bounds_and_names(tmp_path):
+    run = make_run(tmp_path, "a", ["delay"], delay=noise(1, 20))
+    with pytest.raises(UsageError, match="mean of rows with known bounds"):
+        check_so_far(run.folder, parse_checks("min", ["delay=0.3"]))
+    with pytest.raises(UsageError, match="name the metric of each drop"):
+        check_so_far(run.folder, parse_checks("max-drop", ["0.3"]), run)
+    with pytest.raises(UnknownNameError, match="unknown metric of this run 'quality'"):
+        check_so_far(run.folder, parse_checks("min", ["quality=0.3"]))
+
+
+def test_watching_row_by_row_one_may_stop():
+    looks = []
+    for look in watch(iter(noise(1, 1000, 0.1, 0.9)), Check("min", "quality", 0.7)):
+        looks.append(look)
+        if look.outcome != "cannot tell":
+            break
+    assert looks[-1].outcome == "passes"
+    assert len(looks) < 60
+    assert {look.outcome for look in looks[:-1]} == {"cannot tell"}
