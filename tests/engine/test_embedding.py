@@ -1,5 +1,8 @@
 """Which embedder a run gets: named, several, one's own, or the one that is on the machine."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 
@@ -68,7 +71,7 @@ def test_many_rows_do_not_wait_for_a_model_that_nobody_named(minilm, monkeypatch
         assert ragstone.evaluate([ROW, ROW], **options).summary()[SIMILARITY].n_ok == 2
 
 
-@pytest.mark.parametrize("name", ["local", "local/minilm"])
+@pytest.mark.parametrize("name", ["local", "local/minilm", "minilm"])
 def test_by_name(minilm, name):
     run = ragstone.evaluate([ROW], SIMILARITY, embedder=name)
     assert run.info["judge"] == {"embedder": minilm.signature("model.onnx")}
@@ -87,6 +90,29 @@ def test_sentence_transformers_say_what_they_need(monkeypatch):
     monkeypatch.setattr("ragstone.models.torch_embedder.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install sentence-transformers.*--embedder local"):
         ragstone.evaluate([ROW], SIMILARITY, embedder="sentence-transformers/all-mpnet-base-v2")
+
+
+def test_sentence_transformers_are_loaded_without_pickles(monkeypatch):
+    made = []
+
+    class SentenceTransformer:
+        def __init__(self, name, **settings):
+            made.append((name, settings))
+
+        def encode(self, texts, normalize_embeddings, show_progress_bar):
+            assert normalize_embeddings
+            assert not show_progress_bar
+            return [[1.0, 0.0] if "It" in text else [0.6, 0.8] for text in texts]
+
+    monkeypatch.setattr("ragstone.models.torch_embedder.find_spec", lambda _: True)
+    monkeypatch.setitem(
+        sys.modules, "sentence_transformers", types.SimpleNamespace(SentenceTransformer=SentenceTransformer)
+    )
+    name = "sentence-transformers/all-mpnet-base-v2"
+    run = ragstone.evaluate([ROW, ROW], SIMILARITY, embedder=name)
+    assert run.summary()[SIMILARITY].mean == pytest.approx(0.6)
+    assert run.info["judge"] == {"embedder": name}
+    assert made == [(name, {"model_kwargs": {"use_safetensors": True}})]
 
 
 def test_several_give_the_mean_of_their_cosines():

@@ -48,6 +48,16 @@ def test_batches_have_a_size_and_results_are_kept():
     assert work.batches == [["a", "b"], ["c", "d"], ["e"]]
 
 
+def test_long_texts_make_small_batches():
+    work = Doubler()
+
+    async def ask():
+        await Gatherer(work, letters=5).submit(["abcdefgh", "ab", "cde", "f", "g"])
+
+    asyncio.run(ask())
+    assert work.batches == [["abcdefgh"], ["ab", "cde"], ["f", "g"]]
+
+
 def test_old_results_are_forgotten():
     work = Doubler()
     gatherer = Gatherer(work, kept=2)

@@ -55,7 +55,9 @@ def find_embedding_endpoint(name: str, base_url: str | None = None) -> Endpoint:
     provider, model = split_name(name)
     if provider not in SERVERS:
         known = ", ".join(f"{server}/" for server in SERVERS)
-        raise UsageError(f"embeddings of '{name}' cannot be asked for. Names begin with {known}.")
+        raise UsageError(
+            f"embeddings of '{name}' cannot be asked for. Names begin with {known}; local is a model on this machine."
+        )
     return find_endpoint(provider, model, base_url)
 
 

@@ -15,7 +15,8 @@ from ragstone.models.store import Store
 if TYPE_CHECKING:
     from ragstone.models.minilm import MiniLM, Pieces
 
-NAMES = ("local", "local/minilm", "local/wordllama")
+_MODELS = ("minilm", "wordllama")
+NAMES = ("local", *(f"local/{model}" for model in _MODELS))
 _TORCH = "sentence-transformers/"
 R = TypeVar("R")
 
@@ -61,7 +62,7 @@ class LocalTokenEmbedder:
 
 def is_local(name: str) -> bool:
     """Whether an embedder of that name runs here."""
-    return name == "local" or name.startswith(("local/", _TORCH))
+    return name in ("local", *_MODELS) or name.startswith(("local/", _TORCH))
 
 
 def open_encoder(name: str, store: Store | None = None) -> Encoder:
@@ -70,6 +71,8 @@ def open_encoder(name: str, store: Store | None = None) -> Encoder:
         from ragstone.models.torch_embedder import SentenceTransformers  # noqa: PLC0415
 
         return SentenceTransformers(name)
+    if name in _MODELS:
+        name = f"local/{name}"
     if name not in NAMES:
         raise UnknownNameError("local embedder", name, NAMES, f"There are: {', '.join(NAMES)}, {_TORCH}NAME.")
     store = store or Store()

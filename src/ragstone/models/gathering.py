@@ -12,9 +12,13 @@ R = TypeVar("R")
 class Gatherer(Generic[R]):
     """One batch at a time; while it is computed the next one grows. Each text is computed once, and kept for a while."""
 
-    def __init__(self, work: Callable[[list[str]], Sequence[R]], most: int = 256, kept: int = 20_000) -> None:
+    def __init__(
+        self, work: Callable[[list[str]], Sequence[R]], most: int = 256, kept: int = 20_000, letters: int = 50_000
+    ) -> None:
         self._work = work
         self._most = most
+        # Of a batch together: it takes seconds, and who stops a run waits for no more than one.
+        self._letters = letters
         self._kept = kept
         # By text, from the oldest to the newest; those that wait are at the end.
         self._found: dict[str, asyncio.Future[R]] = {}
@@ -41,7 +45,7 @@ class Gatherer(Generic[R]):
         try:
             await asyncio.sleep(0)  # all who are ready ask first
             while self._waiting:
-                batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                batch = self._take()
                 futures = [self._found[text] for text in batch]
                 try:
                     results = await asyncio.to_thread(self._work, batch)
@@ -58,6 +62,17 @@ class Gatherer(Generic[R]):
             for text in self._waiting:  # only where we were cancelled
                 self._found[text].cancel()
             self._waiting = []
+
+    def _take(self) -> list[str]:
+        """The next batch out of those who wait: one text at least."""
+        count, letters = 1, len(self._waiting[0])
+        for text in self._waiting[1 : self._most]:
+            letters += len(text)
+            if letters > self._letters:
+                break
+            count += 1
+        batch, self._waiting = self._waiting[:count], self._waiting[count:]
+        return batch
 
     def _forget(self) -> None:
         for text in list(self._found)[: max(0, len(self._found) - self._kept)]:
