@@ -1,0 +1,141 @@
+"""ragstone gate as a pipeline runs it: exit codes, files, settings."""
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.compare.scored import declare, make_run, noise
+
+
+@pytest.fixture
+def store(catalogue, tmp_path, monkeypatch):
+    declare(catalogue)
+    monkeypatch.chdir(tmp_path)
+    base = noise(1, 60, 0.1, 0.7)
+    make_run(tmp_path, "main", quality=base)
+    make_run(tmp_path, "branch", quality=base - 0.1)
+    (tmp_path / "store").rename(tmp_path / "ragstone-store")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (["main", "--min", "quality=0.6"], 0, "✓ passes"),
+        (["main", "--min", "quality=0.9"], 3, "✗ fails"),
+        (["main", "--min", "quality=0.7"], 4, "? cannot tell"),
+        (["main", "--max", "quality=0.9", "--min", "quality=0.5"], 0, "✓ passes"),
+        (["branch", "--against", "main", "--max-drop", "0.02"], 3, "✗ fails"),
+        (["branch", "--against", "main", "--max-drop", "quality=0.2"], 0, "✓ passes"),
+        (["latest", "--against", "main", "--max-drop", "0.02"], 3, "✗ fails"),
+        (["main", "--min", "quality=0.6", "--sequential"], 0, "decided after"),
+        (
+            ["branch", "--against", "main", "--max-drop", "quality=0.05", "--sequential"],
+            3,
+            "these intervals hold at every look",
+        ),
+    ],
+)
+def test_exit_codes(cli, store, arguments, code, word):
+    printed = cli("gate", *arguments)
+    assert printed.code == code
+    assert word in printed.out
+    assert printed.err == ""
+
+
+def test_files_for_a_pipeline(cli, store):
+    printed = cli(
+        "gate",
+        "branch",
+        "--min",
+        "quality=0.5",
+        "--min",
+        "quality=0.6",
+        "--against",
+        "main",
+        "--max-drop",
+        "0.02",
+        "--markdown",
+        "gate.md",
+        "--junit",
+        "gate.xml",
+        "--json",
+    )
+    found = json.loads(printed.out)
+    assert (found["outcome"], found["exit_code"], printed.code) == ("fails", 3, 3)
+    assert [check["outcome"] for check in found["checks"]] == ["passes", "cannot tell", "fails"]
+    suite = ET.fromstring((store / "gate.xml").read_text())[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    assert [case[0].tag for case in suite] == ["system-out", "error", "failure"]
+    text = (store / "gate.md").read_text()
+    assert text.startswith("### Gate of branch against main: ❌ fails")
+    assert "| quality drop ≤ 0.02 | -0.100 |" in text
+
+
+def test_the_settings_file(cli, store):
+    (store / "ragstone.toml").write_text('[gate]\nagainst = "main"\nmax-drop = 0.02\n[gate.min]\nquality = 0.1\n')
+    assert cli("gate", "branch").code == 3
+    assert cli("gate", "main").code == 0
+    assert cli("gate", "branch", "--min", "quality=0.1").code == 0  # a condition on the command line is all there is
+    (store / "other.toml").write_text("[gate]\nmax = {quality = 0.9}\n")
+    assert cli("gate", "branch", "--config", "other.toml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "has no [gate] table"),
+        ("[gate", "not a TOML file"),
+        ("[gate]\nminn = {}\n", "Did you mean min?"),
+        ("[gate.min]\nquality = 'high'\n", "'high' is not a number"),
+        ("[gate]\nagainst = 3\n", "against must be the name of a run"),
+        ("[gate]\nmax-drop = true\n", "True is not a number"),
+    ],
+)
+def test_settings_that_cannot_be_understood(cli, store, text, words):
+    (store / "ragstone.toml").write_text(text)
+    printed = cli("gate", "main")
+    assert printed.code == 2
+    assert words in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["main"], 2, "a gate needs a condition"),
+        (["mian", "--min", "quality=0.5"], 2, "Did you mean main?"),
+        (["main", "--min", "qualty=0.5"], 2, "Did you mean quality?"),
+        (["main", "--min", "quality"], 2, "write it as METRIC=VALUE"),
+        (["main", "--max-drop", "0.1"], 2, "--max-drop needs --against"),
+        (["main", "--min", "quality=0.5", "--config", "no.toml"], 1, "cannot read no.toml"),
+        (["main", "--min", "quality=0.5", "--markdown", "no/folder/gate.md"], 1, "cannot write no/folder/gate.md"),
+        (["main", "--min", "quality=0.5", "--sequential", "--cluster", "x"], 2, "--sequential cannot take clusters"),
+    ],
+)
+def test_what_cannot_be_done_is_said(cli, store, arguments, code, words):
+    printed = cli("gate", *arguments)
+    assert printed.code == code
+    assert words in printed.err
+
+
+def test_quiet_says_it_by_the_exit_code_alone(cli, store):
+    printed = cli("gate", "main", "--min", "quality=0.9", "-q")
+    assert printed == (3, "", "")
+
+
+def test_an_unfinished_run_needs_the_sequential_gate(cli, store):
+    from ragstone.cli.stored import find_run
+    from ragstone.storage.runs import read_table, write_table
+
+    folder = find_run("branch", "ragstone-store").folder
+    write_table(folder.part(0).scores, read_table(folder.scores).slice(0, 40))
+    folder.plan.write_bytes(b"{}")
+    folder.manifest.remove()
+    refused = cli("gate", folder.id, "--min", "quality=0.3")
+    assert refused.code == 1
+    assert "is unfinished" in refused.err
+    for name in (folder.id, "latest"):
+        printed = cli("gate", name, "--min", "quality=0.3", "--sequential")
+        assert printed.code == 0
+        assert "the run is not finished" in printed.out
