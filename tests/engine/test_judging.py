@@ -211,3 +211,12 @@ def test_a_quote_of_many_rows_looks_at_some():
 def test_what_is_in_the_cache_is_not_quoted():
     ragstone.evaluate([ROW], PRECISION, judge=FakeLLM(by_guess, "openai/gpt-4o-mini"))
     assert quote([ROW], PRECISION, judge=FakeLLM([], "openai/gpt-4o-mini")).total.calls == 0
+
+
+def test_a_cache_that_cannot_be_written_is_told_and_fails_nothing(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "file"))
+    notes = []
+    run = ragstone.evaluate([ROW], PRECISION, judge=FakeLLM(by_guess), note=notes.append)
+    assert run.summary()[PRECISION].n_ok == 1
+    assert [note for note in notes if "replies are not kept in" in note]

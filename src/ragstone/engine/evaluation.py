@@ -175,7 +175,7 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
     if resume:
         folder = _continue_or_start(folder, root, identity, note)
     try:
-        _compute(folder, plan, request, profile, identity, progress)
+        problem = _compute(folder, plan, request, profile, identity, progress)
     except KeyboardInterrupt:
         raise InterruptedRunError(f"stopped; {_what_is_kept(folder)}") from None
     except StopRunError as error:
@@ -184,6 +184,8 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
         with suppress(StorageError):
             folder.discard()
         raise
+    if problem and note:
+        note(problem)
     return Run(folder)
 
 
@@ -197,7 +199,8 @@ def _what_is_kept(folder: RunFolder) -> str:
 
 def _compute(
     folder: RunFolder, plan: Plan, request: Request, profile: Profile, identity: dict[str, Any], progress: Report
-) -> None:
+) -> str | None:
+    """Returns what went wrong without failing the run, if anything did."""
     started = time.perf_counter()
     if not folder.plan.exists():
         folder.plan.write_bytes(_json({**identity, "created_at": _now()}))
@@ -211,6 +214,7 @@ def _compute(
         seconds = round(time.perf_counter() - started, 3)
         folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, seconds, prompts)))
         folder.remove_scaffold()
+    return opened.problem
 
 
 async def _execute_and_close(plan: Plan, folder: RunFolder, request: Request, opened: Opened, progress: Report) -> int:

@@ -156,6 +156,11 @@ class Opened:
         found = {name: self._prompts.get(name) for name in sorted(set(names))}
         return {name: {"hash": prompt.hash, "text": prompt.text} for name, prompt in found.items()}
 
+    @property
+    def problem(self) -> str | None:
+        """What went wrong without failing the run, if anything did."""
+        return self._gateway.problem if self._gateway else None
+
     async def close(self) -> None:
         """Give connections back."""
         if self._gateway:

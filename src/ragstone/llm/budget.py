@@ -108,7 +108,9 @@ class Deadline:
         return self._end is not None
 
     def _words(self) -> str:
-        return f"the deadline of {self._seconds:g} s has passed. Run again to go on: what was answered is not asked again."
+        return (
+            f"the deadline of {self._seconds:g} s has passed. Run again to go on: what was answered is not asked again."
+        )
 
 
 class Budgeted:

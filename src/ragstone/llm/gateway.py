@@ -101,6 +101,11 @@ class Gateway:
         retrying = Retrying(Limited(llm, self._limiter), settings.patience)
         return Budgeted(retrying, settings.prices, settings.budget, self._deadline)
 
+    @property
+    def problem(self) -> str | None:
+        """What went wrong beside the calls and does not fail a run: replies that could not be kept."""
+        return self._settings.cache.problem if self._settings.cache else None
+
     async def close(self) -> None:
         """Close all models and connections; called once, at the end of a run."""
         for llm in self._llms.values():
