@@ -8,6 +8,7 @@ import pytest
 
 import ragstone
 from ragstone.engine import evaluation
+from ragstone.engine.checking import check
 from ragstone.engine.embedding import Embedding
 from ragstone.engine.quoting import quote
 from ragstone.errors import UnknownNameError, UsageError
@@ -46,7 +47,8 @@ def test_the_model_of_the_machine_is_used_unnamed(minilm):
     run = ragstone.evaluate([ROW])
     assert run.summary()[SIMILARITY].n_ok == 1
     assert "bert_score" not in {line.metric for line in run.summary()}, "slow ones only by name"
-    signature = minilm.signature("model.onnx")
+    signature = minilm.signature
+    assert signature == "local/minilm#53aa5117"
     assert run.info["judge"] == {"embedder": signature}
     stored = {row["metric"]: row["signature"] for row in run.scores.to_pylist()}
     assert f"embedder:{signature}" in stored[SIMILARITY]
@@ -74,7 +76,7 @@ def test_many_rows_do_not_wait_for_a_model_that_nobody_named(minilm, monkeypatch
 @pytest.mark.parametrize("name", ["local", "local/minilm", "minilm"])
 def test_by_name(minilm, name):
     run = ragstone.evaluate([ROW], SIMILARITY, embedder=name)
-    assert run.info["judge"] == {"embedder": minilm.signature("model.onnx")}
+    assert run.info["judge"] == {"embedder": minilm.signature}
 
 
 def test_names_that_cannot_be_had():
@@ -132,6 +134,12 @@ def test_several_by_name(minilm, models):
         ragstone.evaluate([ROW], SIMILARITY, embedder=name).summary()[SIMILARITY].mean for name in names
     )
     assert both == pytest.approx((first + second) / 2)
+
+
+def test_validation_knows_what_the_machine_can_do(minilm, monkeypatch):
+    assert {SIMILARITY, "bert_score"} <= set(check([ROW]).possible)
+    monkeypatch.setenv("RAGSTONE_MODELS", "/nowhere")
+    assert SIMILARITY not in check([ROW]).possible
 
 
 def test_a_quote_computes_nothing(minilm, monkeypatch):

@@ -1,5 +1,6 @@
 """A model is there whole or not at all, whatever happens on the way."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -8,8 +9,8 @@ import types
 import pytest
 
 from ragstone.errors import MissingExtraError, StorageError, UnknownNameError, UsageError
-from ragstone.models import fetching, store
-from ragstone.models.catalogue import MODELS, Wheel
+from ragstone.models import store
+from ragstone.models.catalogue import MODELS, WEIGHTS, Wheel
 from ragstone.models.store import Store
 from tests.models.index import describe, make_wheel, serving
 
@@ -156,6 +157,7 @@ def test_a_folder_of_ones_own(home, tmp_path):
     assert found.name == "mine"
     assert set(found.files) == {"model.safetensors", "config.json", "LICENSE"}
     assert home.get("mine") == found
+    assert found.signature == f"local/mine#{hashlib.sha256(b'model.safetensors').hexdigest()[:8]}"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_a_model_of_the_hub(home, monkeypatch):
     hub_with(monkeypatch, {"model.safetensors": b"w", "pytorch_model.bin": b"!", "config.json": b"{}", "x/y.json": b""})
     found = home.pull("google/flan-t5-small")
     assert set(found.files) == {"model.safetensors", "config.json"}
-    assert found.origin == "huggingface.co/google/flan-t5-small@abc123"
+    assert found.origin == "the hub: google/flan-t5-small@abc123"
     # Its short name means the same model.
     assert home.get("flan-t5-small") == home.get("google/flan-t5-small") == found
     assert home.remove("flan-t5-small") == found
@@ -272,7 +274,7 @@ def test_the_catalogue_is_safe():
     for model in MODELS.values():
         if isinstance(model.source, Wheel):
             assert len(model.source.sha256) == 64
-            weights = [file.name for file in model.source.files if file.name.endswith(fetching.WEIGHTS)]
+            weights = [file.name for file in model.source.files if file.name.endswith(WEIGHTS)]
             assert len(weights) == 1
             assert all("/" not in file.name for file in model.source.files)
             assert all(len(file.sha256) == 64 for file in model.source.files)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ragstone.engine.judging import Judging
 from ragstone.engine.planning import make_plan
 from ragstone.engine.profiling import Profile, Profiler
 from ragstone.formats import open_reader
@@ -32,7 +33,9 @@ def check(
     for _ in profiler.batches():
         pass
     profile = profiler.profile()
-    plan = make_plan(resolve_metrics(["all"]), profile.present, {"matcher": make_matcher("citation")})
+    # With the models on this machine too: those that can be used without being named.
+    tools = {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, quoting=True).tools}
+    plan = make_plan(resolve_metrics(["all"]), profile.present, tools)
     impossible: dict[str, list[str]] = {}
     for name, reason in plan.skipped.items():
         impossible.setdefault(reason, []).append(name)

