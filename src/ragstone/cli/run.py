@@ -144,11 +144,11 @@ def show_run(
 ) -> Run:
     """Evaluate with progress and print the result, unless something else is printed in its place."""
     from ragstone.cli.screen import console, remark, showing_progress
-    from ragstone.engine.evaluation import evaluate
+    from ragstone.engine.evaluation import evaluate, unheard
     from ragstone.report.terminal import run_report
 
     with showing_progress(quiet or json) as progress:
-        finished = evaluate(data, metrics or None, out, progress=progress, note=None if quiet else remark, **options)
+        finished = evaluate(data, metrics or None, out, progress=progress, note=unheard if quiet else remark, **options)
     if json:
         _print_json(finished)
     elif table:

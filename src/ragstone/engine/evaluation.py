@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -34,6 +34,14 @@ from ragstone.storage.runs import LAYOUT, Run, RunFolder, unfinished_runs
 from ragstone.text.matchers import Matcher
 
 DEFAULT_CONCURRENCY = 16
+# Is told each remark about the data or the run.
+Note = Callable[[str], object]
+
+
+def unheard(remark: str) -> None:
+    """Say nothing."""
+
+
 # A model on this machine that nobody named takes some seconds for so many rows; for more its metrics must be asked for.
 MOST_ROWS_UNNAMED = 1_000
 
@@ -98,7 +106,7 @@ def evaluate(
     resume: bool = False,
     params: Mapping[str, str | int | float | bool] | None = None,
     progress: Report = silent,
-    note: Any = None,
+    note: Note = unheard,
     **judging: Unpack[JudgingOptions],
 ) -> Run:
     """Evaluate what a RAG system retrieved and answered; returns the stored run.
@@ -153,7 +161,7 @@ def make_request(
     return Request(chosen, found, Judging(judging, concurrency, quoting), name, concurrency)
 
 
-def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Any) -> Run:
+def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Note) -> Run:
     folder = RunFolder.create(root)
     try:
         profile = ingest(reader, folder.samples, progress)
@@ -164,9 +172,8 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
             raise InterruptedRunError("stopped while reading the data; nothing was stored") from None
         raise
     for remark in reader.report.notes:
-        if note:
-            note(remark)
-    if note and request.leaves_out(profile):
+        note(remark)
+    if request.leaves_out(profile):
         note(
             f"metrics of local models are left out for more than {MOST_ROWS_UNNAMED:,} rows; name them, as in -m quick,semantic_similarity"
         )
@@ -184,7 +191,7 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
         with suppress(StorageError):
             folder.discard()
         raise
-    if problem and note:
+    if problem:
         note(problem)
     return Run(folder)
 
@@ -224,17 +231,15 @@ async def _execute_and_close(plan: Plan, folder: RunFolder, request: Request, op
         await opened.close()
 
 
-def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], note: Any) -> RunFolder:
+def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], note: Note) -> RunFolder:
     """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none."""
     for folder in unfinished_runs(root):
         plan = read_json(folder.plan)
         if isinstance(plan, dict) and {**identity, "created_at": plan.get("created_at")} == plan:
             fresh.discard()
-            if note:
-                note(f"going on with run {folder.id}: {len(folder.finished_parts())} parts are finished")
+            note(f"going on with run {folder.id}: {len(folder.finished_parts())} parts are finished")
             return folder
-    if note:
-        note("there is no interrupted run of this data with these metrics; starting a new one")
+    note("there is no interrupted run of this data with these metrics; starting a new one")
     return fresh
 
 
