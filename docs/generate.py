@@ -64,7 +64,7 @@ def cli_page() -> str:
         MADE,
         "# Command line",
         "",
-        "Exit codes: 0 fine, 1 runtime error, 2 usage or bad input, 4 not one cell could be scored, "
+        "Exit codes: 0 fine, 1 runtime error, 2 usage or bad input, 3 a gate failed, 4 not one cell could be scored or a gate cannot tell, "
         "130 interrupted with finished parts kept.",
         "Progress goes to standard error: a bar on a terminal, plain lines elsewhere. `NO_COLOR` is honoured. "
         "There is no telemetry and no update check.",

@@ -20,6 +20,7 @@ PUBLIC = [
     "Score",
     "Skip",
     "__version__",
+    "compare_runs",
     "evaluate",
     "match_facts",
     "open_run",

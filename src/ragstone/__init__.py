@@ -10,6 +10,7 @@ from ragstone._version import __version__
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from ragstone.compare.comparison import compare_runs
     from ragstone.data.dataset import Dataset
     from ragstone.data.types import Chunk, Fact, Sample, Score
     from ragstone.engine.evaluation import evaluate
@@ -30,6 +31,7 @@ _HOMES = {
     "Sample": "ragstone.data.types",
     "Score": "ragstone.data.types",
     "Skip": "ragstone.errors",
+    "compare_runs": "ragstone.compare.comparison",
     "evaluate": "ragstone.engine.evaluation",
     "match_facts": "ragstone.engine.rows",
     "open_run": "ragstone.storage.runs",
@@ -51,6 +53,7 @@ __all__ = [
     "Score",
     "Skip",
     "__version__",
+    "compare_runs",
     "evaluate",
     "match_facts",
     "open_run",
