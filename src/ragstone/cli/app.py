@@ -18,6 +18,7 @@ from ragstone.cli.gate import gate
 from ragstone.cli.metrics import metrics
 from ragstone.cli.models import models
 from ragstone.cli.ragchecker import ragchecker
+from ragstone.cli.report import report
 from ragstone.cli.run import run
 from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
@@ -53,6 +54,7 @@ for command in (
     run,
     compare,
     gate,
+    report,
     diagnose,
     explain,
     metrics,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -64,6 +65,32 @@ def read_case(run: Run, row: int) -> Case:
     sample, given = next(_view(run.samples.table.slice(row, 1)))
     found = {name: _decoded(name, run.evidence(name)["value"].slice(row, 1))[0] for name in run.info["evidence"]}
     return Case(sample, {name: value for name, value in (found | given).items() if value is not None})
+
+
+def read_cases_at(run: Run, rows: Collection[int]) -> dict[int, Case]:
+    """Some samples with their evidence, by row number; the files are read bit by bit, and only these rows are put together."""
+    wanted = sorted(set(rows))
+    found: dict[int, dict[str, Any]] = {row: {} for row in wanted}
+    samples: dict[int, Sample] = {}
+    for row, part in _pick(read_batches(run.folder.samples), wanted):
+        samples[row], given = next(_view(part))
+        found[row] = given
+    for name in NEEDED:
+        if name in run.info["evidence"]:
+            for row, part in _pick(read_batches(run.folder.evidence(name), ["value"]), wanted):
+                value = _decoded(name, part["value"])[0]
+                if value is not None:
+                    found[row].setdefault(name, value)
+    return {row: Case(samples[row], found[row]) for row in samples}
+
+
+def _pick(batches: Iterable[pa.RecordBatch], wanted: Sequence[int]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The wanted rows as batches of one."""
+    first = 0
+    for batch in batches:
+        for row in wanted[bisect_left(wanted, first) : bisect_left(wanted, first + len(batch))]:
+            yield row, batch.slice(row - first, 1)
+        first += len(batch)
 
 
 def _stream_samples(run: Run) -> Iterator[tuple[Sample, dict[str, Any]]]:

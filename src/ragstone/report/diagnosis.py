@@ -124,7 +124,7 @@ def diagnosis_dict(found: Diagnosis) -> dict[str, Any]:
             for count in found.causes
         ],
         "advice": [
-            {"text": item.text, "sure": item.sure, "because": [_reason(why) for why in item.because]}
+            {"text": item.text, "sure": item.sure, "because": [reason_line(why) for why in item.because]}
             for item in found.advice
         ],
         "outcomes": [
@@ -226,7 +226,7 @@ def _advice_table(found: Diagnosis) -> Table:
     table.add_column(width=3, justify="right")
     table.add_column(overflow="fold")
     for item in found.advice:
-        because = "; ".join(_reason(why) for why in item.because)
+        because = "; ".join(reason_line(why) for why in item.because)
         doubt = "" if item.sure else " (not sure: too few rows)"
         table.add_row("→", Text.assemble(item.text, (f"\n{because}{doubt}", "dim")))
     return table
@@ -252,7 +252,8 @@ def _samples(count: int) -> str:
     return "1 sample" if count == 1 else f"{count:,} samples"
 
 
-def _reason(why: Reading | CauseCount) -> str:
+def reason_line(why: Reading | CauseCount) -> str:
+    """What calls for a piece of advice: a number beside its limit, or a cause and how often it was found."""
     if isinstance(why, CauseCount):
         return f"{why.cause.name}: {_samples(why.samples)}"
     interval = "" if why.low is None or why.high is None else f" ({why.low:.3f} – {why.high:.3f})"

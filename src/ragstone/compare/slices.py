@@ -1,0 +1,77 @@
+"""One run, slice by slice: how each metric stands in the samples that share a label."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ragstone.compare.labels import read_labels
+from ragstone.compare.scores import FAILED, Scores
+from ragstone.data.summary import SummaryRow
+from ragstone.stats.intervals import mean_interval
+from ragstone.storage.runs import Run, read_table
+
+# A column with more labels is a name of each sample, not a slice; with more columns nobody would read them.
+MOST_LABELS = 12
+MOST_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class RunSlice:
+    """The samples with one label, and their means."""
+
+    column: str
+    label: str
+    rows: int
+    metrics: tuple[SummaryRow, ...]
+
+
+def find_columns(run: Run) -> list[str]:
+    """The columns of the metadata that cut the samples into a few groups."""
+    labels: dict[str, set[str]] = {}
+    for cell in read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist():
+        for name, value in json.loads(cell).items() if cell else ():
+            known = labels.setdefault(name, set())
+            if len(known) <= MOST_LABELS:
+                known.add(json.dumps(value, ensure_ascii=False))
+    return [name for name, found in labels.items() if 2 <= len(found) <= MOST_LABELS][:MOST_COLUMNS]
+
+
+def slice_run(
+    run: Run, column: str, metrics: Sequence[Mapping[str, Any]], scores: Mapping[str, Scores]
+) -> list[RunSlice]:
+    """The slices of a column, the largest first, with the metrics that are means of their rows."""
+    labels = read_labels(run, column).astype(str)
+    names, counts = np.unique(labels, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return [
+        RunSlice(column, str(name), int(count), _summarise(metrics, scores, np.flatnonzero(labels == name), str(name)))
+        for name, count in zip(names[order], counts[order], strict=True)
+    ]
+
+
+def _summarise(
+    metrics: Sequence[Mapping[str, Any]], scores: Mapping[str, Scores], rows: np.ndarray, label: str
+) -> tuple[SummaryRow, ...]:
+    return tuple(_row(metric, scores[metric["metric"]].take(rows), label) for metric in metrics)
+
+
+def _row(metric: Mapping[str, Any], scores: Scores, label: str) -> SummaryRow:
+    values = scores.values[~np.isnan(scores.values)]
+    low, high = metric["bounds"]
+    interval = mean_interval(values, bounds=(low, high))
+    failed = int(np.count_nonzero(scores.states == FAILED))
+    return SummaryRow(
+        metric=metric["metric"],
+        slice=label,
+        mean=float(values.mean()) if len(values) else None,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        n_ok=len(values),
+        n_skipped=len(scores.values) - len(values) - failed,
+        n_failed=failed,
+    )

@@ -1,0 +1,109 @@
+"use strict";
+// Everything is readable without this: it only sorts, filters, and opens what a link leads to.
+
+function cellValue(row, column) {
+  const cell = row.cells[column];
+  const given = cell.dataset.value;
+  if (given === undefined) return cell.textContent.trim().toLocaleLowerCase();
+  return given === "" ? null : Number(given);
+}
+
+function compareCells(one, other, sign) {
+  // What has no value stays at the end, in either direction.
+  if (one === null || other === null) return (one === null) - (other === null);
+  const order = typeof one === "number" ? one - other : one.localeCompare(other, undefined, { numeric: true });
+  return sign * order;
+}
+
+function sortRows(table, head, column) {
+  const numeric = head.classList.contains("n");
+  const before = head.getAttribute("aria-sort");
+  const first = numeric ? "descending" : "ascending";
+  const second = numeric ? "ascending" : "descending";
+  const wanted = before === first ? second : first;
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", wanted);
+  const sign = wanted === "ascending" ? 1 : -1;
+  const body = table.tBodies[0];
+  const rows = Array.from(body.rows, (row) => ({ row, value: cellValue(row, column) }));
+  rows.sort((a, b) => compareCells(a.value, b.value, sign));
+  body.append(...rows.map((item) => item.row));
+}
+
+function makeSortable(table) {
+  Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
+    if (head.hasAttribute("data-plain")) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      sortRows(table, head, column);
+      if (table.refresh) table.refresh();
+    });
+  });
+}
+
+function makeFilterable(table) {
+  const page = Number(table.dataset.page || 0);
+  const tools = document.createElement("div");
+  tools.className = "tools";
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  const count = document.createElement("span");
+  const more = document.createElement("button");
+  label.append("Filter ", input);
+  input.type = "search";
+  input.setAttribute("aria-label", "Filter " + table.dataset.filter);
+  count.setAttribute("role", "status");
+  more.type = "button";
+  more.textContent = "show more";
+  tools.append(label, count, more);
+  const box = table.closest(".scroll") || table;
+  box.before(tools);
+  let shown = page;
+  table.refresh = () => {
+    const words = input.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+    const rows = Array.from(table.tBodies[0].rows);
+    let matching = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLocaleLowerCase();
+      const fits = words.every((word) => text.includes(word));
+      matching += fits;
+      row.hidden = !fits || (page > 0 && matching > shown);
+    }
+    const seen = page > 0 ? Math.min(shown, matching) : matching;
+    count.textContent = words.length
+      ? matching + " of " + rows.length + " match" + (seen < matching ? ", " + seen + " shown" : "")
+      : seen + " of " + rows.length + " shown";
+    more.hidden = seen >= matching;
+  };
+  input.addEventListener("input", () => { shown = page; table.refresh(); });
+  more.addEventListener("click", () => { shown += page; table.refresh(); });
+  table.refresh();
+}
+
+function openTarget() {
+  const name = decodeURIComponent(location.hash.slice(1));
+  const target = name && document.getElementById(name);
+  if (!target) return;
+  for (let box = target; box; box = box.parentElement) {
+    if (box.tagName === "DETAILS") box.open = true;
+  }
+  if (target.tagName === "DETAILS") {
+    target.scrollIntoView();
+    target.querySelector("summary").focus({ preventScroll: true });
+  }
+}
+
+document.querySelectorAll("table.sortable").forEach(makeSortable);
+document.querySelectorAll("table[data-filter]").forEach(makeFilterable);
+addEventListener("hashchange", openTarget);
+openTarget();
+
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = Array.from(document.querySelectorAll("details:not([open])"));
+  closed.forEach((box) => { box.open = true; });
+});
+addEventListener("afterprint", () => closed.forEach((box) => { box.open = false; }));
