@@ -28,7 +28,7 @@ def headline(found: Comparison) -> str:
         return f"{new} and {old} have the same scores in all {len(found.pairs)} pairs."
     if not better + worse + none:
         return f"{len(found.pairs)} pair{'s are' if len(found.pairs) != 1 else ' is'} too few to tell {new} from {old}."
-    rest = f"; {none + few} show no evidence" if none + few else ""
+    rest = f"; {none + few} show{'s' if none + few == 1 else ''} no evidence" if none + few else ""
     if better and worse:
         return f"{new} is better than {old} in {_metrics(better)} and worse in {worse}{rest}."
     if better or worse:

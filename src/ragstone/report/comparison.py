@@ -171,16 +171,16 @@ def _not_compared(found: Comparison) -> Iterator[RenderableType]:
         if only:
             lines.append(f"only in {word}: {', '.join(only)}")
     yield from _titled("not compared", lines)
-    yield from _titled("remarks", [*found.remarks, *failed_lines(found.metrics)])
     notes: dict[str, list[str]] = {}
     for item in found.metrics:
         if item.note:
             notes.setdefault(item.note, []).append(item.metric)
-    yield from _titled("", [f"{', '.join(names)}: {note}" for note, names in notes.items()])
+    noted = [f"{', '.join(names)}: {note}" for note, names in notes.items()]
+    yield from _titled("remarks", [*found.remarks, *failed_lines(found.metrics), *noted])
 
 
 def _titled(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
-    if lines and title:
+    if lines:
         yield Text(f"\n{title}", style="bold")
     for line in lines:
         yield Padding(Text(visible(line)), (0, 0, 0, 2))

@@ -6,6 +6,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -32,11 +33,13 @@ def gate_report(found: Gate) -> RenderableType:
     for head in ("rows", "failed"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("outcome", no_wrap=True)
-    table.add_column("", overflow="fold", style="dim")
     order = ("fails", "cannot tell", "passes")
-    for item in sorted(found.checks, key=lambda item: order.index(item.outcome)):
+    checks = sorted(found.checks, key=lambda item: order.index(item.outcome))
+    for item in checks:
         table.add_row(*_cells(item))
     parts: list[RenderableType] = [title, Text(), table]
+    if reasons := [f"{item.check}: {item.why}" for item in checks if item.why]:
+        parts += [Text(), *(Padding(Text(visible(line)), (0, 0, 0, 2)) for line in reasons)]
     if any(item.check.kind == "max-drop" for item in found.checks):
         parts.append(
             Text("\nvalue of a drop: how much better than the baseline, in pairs; below 0 is worse", style="dim")
@@ -62,7 +65,6 @@ def _cells(item: Checked) -> list[RenderableType]:
         str(item.rows),
         Text(str(item.failed), style="dim" if not item.failed else "bold red"),
         Text(_MARKS[item.outcome], style=_STYLES[item.outcome]),
-        Text(visible(item.why)),
     ]
 
 

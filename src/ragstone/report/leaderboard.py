@@ -84,28 +84,28 @@ def _drawn(found: Leaderboard, ranking: Ranking, by: str | None) -> Table:
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("", style="bold")
     table.add_column("run", overflow="fold")
-    for name in found.parameters:
-        table.add_column(visible(name), justify="right", overflow="fold")
+    if by:
+        table.add_column(visible(by), justify="right", overflow="fold")
     for head in ("mean", f"{found.settings.level:.0%} interval"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column(f"{low:<{_STRIP // 2}.3g}{high:>{_STRIP // 2}.3g}", no_wrap=True)
     table.add_column("group", no_wrap=True)
     for run in order:
-        table.add_row(*_row(found, places[run], low, high))
+        table.add_row(*_row(found, places[run], by, (low, high)))
     return table
 
 
-def _row(found: Leaderboard, place: Place, low: float, high: float) -> list[RenderableType]:
-    values = ["–" if value is None else visible(str(value)) for value in found.values(place.run)]
+def _row(found: Leaderboard, place: Place, by: str | None, ends: tuple[float, float]) -> list[RenderableType]:
+    value = found.values(place.run)[found.parameters.index(by)] if by else None
     interval = place.interval
     return [
         "–" if place.rank is None else str(place.rank),
         letter(place.run),
         Text(one_line(found.runs[place.run].name, 30)),
-        *values,
+        *([] if by is None else ["–" if value is None else visible(str(value))]),
         f"{place.mean:.3f}",
         "–" if interval is None else f"{interval.low:.3f} – {interval.high:.3f}",
-        _strip(place, low, high),
+        _strip(place, *ends),
         place.letters,
     ]
 
