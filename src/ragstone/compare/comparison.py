@@ -82,25 +82,24 @@ def compare_runs(
     scores = (_taken(before, names, pairs.before), _taken(after, names, pairs.after))
     clusters = read_labels(after, settings.cluster)[pairs.after] if settings.cluster else None
     means = [metric for metric in able if not is_of_all_rows(metric["metric"], before, _all(scores, metric))]
-    found = {item.metric: item for item in measure(means, *scores, settings, clusters)}
-    for metric in able:
-        if metric["metric"] not in found:
-            both = (scores[0][metric["metric"]], scores[1][metric["metric"]])
-            item = compare_corpus(metric, (before, after), both, pairs, settings, clusters)
-            found[item.metric] = item
-    judged = judge([[found[name] for name in names]], settings)[0]
-    asked = [metric["metric"] for metric in chosen]
+    items = {item.metric: item for item in measure(means, *scores, settings, clusters)}
+    for name, metric in zip(names, able, strict=True):
+        if name not in items:
+            both = (scores[0][name], scores[1][name])
+            items[name] = compare_corpus(metric, (before, after), both, pairs, settings, clusters)
     here, there = ([metric["metric"] for metric in run.info["metrics"]] for run in (before, after))
+    asked = {metric["metric"] for metric in chosen}
+    forced = {name: differing[name] for name in names if name in differing}
     return Comparison(
         before=before,
         after=after,
         pairs=pairs,
         settings=settings,
-        metrics=tuple(judged),
-        refused={} if anyway else {name: what for name, what in differing.items() if name in asked},
+        metrics=tuple(judge([[items[name] for name in names]], settings)[0]),
+        refused={name: what for name, what in differing.items() if name in asked and not anyway},
         only_before=tuple(name for name in here if name not in there),
         only_after=tuple(name for name in there if name not in here),
-        remarks=tuple(_remarks(before, after, pairs, {name: differing[name] for name in names if name in differing})),
+        remarks=tuple(_remarks(before, after, pairs, forced)),
         slices=tuple(_slices(after, slices, means, scores, pairs, settings, clusters)),
         changed=tuple(find_changed(after, pairs, means, *scores)),
     )

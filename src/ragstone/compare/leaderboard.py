@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -83,12 +83,6 @@ def rank_runs(
     clusters = read_labels(runs[0], settings.cluster)[rows[0]] if settings.cluster else None
     tables = {name: np.column_stack([side[name].values for side in scores]) for name in names}
     apart = _told_apart(able, tables, settings, clusters, runs[0], scores[0])
-    sizes = [run.info["dataset"]["rows"] for run in runs]
-    remarks = [
-        f"{size - len(rows[0])} of {size} samples of {run.name} are not in all runs and are left out"
-        for run, size in zip(runs, sizes, strict=True)
-        if size > len(rows[0])
-    ]
     return Leaderboard(
         runs=tuple(runs),
         samples=len(rows[0]),
@@ -102,9 +96,16 @@ def rank_runs(
         refused={}
         if anyway
         else {name: what for name, what in differing.items() if name in {m["metric"] for m in chosen}},
-        remarks=tuple(remarks),
+        remarks=tuple(_remarks(runs, len(rows[0]))),
         settings=settings,
     )
+
+
+def _remarks(runs: Sequence[Run], common: int) -> Iterator[str]:
+    for run in runs:
+        size = run.info["dataset"]["rows"]
+        if size > common:
+            yield f"{size - common} of {size} samples of {run.name} are not in all runs and are left out"
 
 
 def _common_rows(runs: Sequence[Run]) -> list[np.ndarray]:

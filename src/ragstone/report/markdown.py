@@ -37,27 +37,7 @@ def comparison_markdown(found: Comparison, show: int = 3) -> str:
             "</details>",
             "",
         ]
-    for column in dict.fromkeys(part.column for part in found.slices):
-        rows = [
-            (
-                escape(part.label),
-                escape(item.metric),
-                item.pairs,
-                signed(item.difference),
-                chance(item.corrected_p),
-                _MARKS[item.verdict],
-            )
-            for part in found.slices
-            if part.column == column
-            for item in part.metrics
-            if item.verdict in ("better", "worse")
-        ]
-        lines += [f"**by {escape(column)}**", ""]
-        lines += (
-            _table((column, "metric", "pairs", "difference", "p", "verdict"), rows)
-            if rows
-            else ["no slice shows a difference", ""]
-        )
+    lines += _slices(found)
     lines += _changed(found.changed, show)
     lines += [f"- {escape(line)}" for line in _remark_lines(found)]
     return "\n".join([*lines, "", f"<sub>{escape(method_line(found))}</sub>"]) + "\n"
@@ -122,6 +102,32 @@ def _difference_table(items: Sequence[Difference]) -> list[str]:
         for item in items
     ]
     return _table(("metric", "A", "B", "difference", "95 % interval", "p", "verdict"), rows)
+
+
+def _slices(found: Comparison) -> list[str]:
+    lines: list[str] = []
+    for column in dict.fromkeys(part.column for part in found.slices):
+        rows = [
+            (
+                escape(part.label),
+                escape(item.metric),
+                item.pairs,
+                signed(item.difference),
+                chance(item.corrected_p),
+                _MARKS[item.verdict],
+            )
+            for part in found.slices
+            if part.column == column
+            for item in part.metrics
+            if item.verdict in ("better", "worse")
+        ]
+        lines += [f"**by {escape(column)}**", ""]
+        lines += (
+            _table((column, "metric", "pairs", "difference", "p", "verdict"), rows)
+            if rows
+            else ["no slice shows a difference", ""]
+        )
+    return lines
 
 
 def _changed(changed: Sequence[ChangedSample], show: int) -> list[str]:
