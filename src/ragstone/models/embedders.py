@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ragstone.errors import MissingExtraError, RagstoneError, StopRunError, StorageError, UnknownNameError
+from ragstone.errors import MissingExtraError, RagstoneError, UnknownNameError
 from ragstone.models.gathering import Gatherer
+from ragstone.models.sessions import or_stop
 from ragstone.models.store import Store
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 _MODELS = ("minilm", "wordllama")
 NAMES = ("local", *(f"local/{model}" for model in _MODELS))
 _TORCH = "sentence-transformers/"
-R = TypeVar("R")
 
 
 class Encoder(Protocol):
@@ -38,7 +38,7 @@ class LocalEmbedder:
     """An embedder for evidence functions: rows that wait at the same time are encoded together."""
 
     def __init__(self, model: Encoder) -> None:
-        self._gatherer: Gatherer[np.ndarray] = Gatherer(lambda texts: list(_or_stop(model.encode, texts)))
+        self._gatherer: Gatherer[str, np.ndarray] = Gatherer(lambda texts: list(or_stop(model.encode, texts)))
         self.name = self.signature = model.signature
 
     async def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -52,7 +52,7 @@ class LocalTokenEmbedder:
 
     def __init__(self, model: MiniLM) -> None:
         # Many vectors a text: fewer texts are kept.
-        self._gatherer: Gatherer[Pieces] = Gatherer(lambda texts: _or_stop(model.encode_pieces, texts), 64, 256)
+        self._gatherer: Gatherer[str, Pieces] = Gatherer(lambda texts: or_stop(model.encode_pieces, texts), 64, 256)
         self.name = self.signature = model.signature
 
     async def embed_tokens(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -103,11 +103,3 @@ def find_minilm(store: Store | None = None) -> MiniLM | None:
 def _require(package: str) -> None:
     if find_spec(package) is None:
         raise MissingExtraError("a local embedder", "local")
-
-
-def _or_stop(encode: Callable[[list[str]], R], texts: list[str]) -> R:
-    """What is wrong with the model is wrong for all rows."""
-    try:
-        return encode(texts)
-    except (StorageError, MissingExtraError) as error:
-        raise StopRunError(str(error)) from error

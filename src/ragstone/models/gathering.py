@@ -6,14 +6,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+# What is worked on: a text, or several that belong together.
+K = TypeVar("K", bound=str | tuple[str, ...])
 R = TypeVar("R")
 
 
-class Gatherer(Generic[R]):
+class Gatherer(Generic[K, R]):
     """One batch at a time; while it is computed the next one grows. Each text is computed once, and kept for a while."""
 
     def __init__(
-        self, work: Callable[[list[str]], Sequence[R]], most: int = 256, kept: int = 20_000, letters: int = 50_000
+        self, work: Callable[[list[K]], Sequence[R]], most: int = 256, kept: int = 20_000, letters: int = 50_000
     ) -> None:
         self._work = work
         self._most = most
@@ -21,11 +23,11 @@ class Gatherer(Generic[R]):
         self._letters = letters
         self._kept = kept
         # By text, from the oldest to the newest; those that wait are at the end.
-        self._found: dict[str, asyncio.Future[R]] = {}
-        self._waiting: list[str] = []
+        self._found: dict[K, asyncio.Future[R]] = {}
+        self._waiting: list[K] = []
         self._worker: asyncio.Task[None] | None = None
 
-    async def submit(self, texts: Sequence[str]) -> list[R]:
+    async def submit(self, texts: Sequence[K]) -> list[R]:
         """What the model makes of each text."""
         futures = [self._future(text) for text in texts]
         if self._waiting and self._worker is None:
@@ -34,7 +36,7 @@ class Gatherer(Generic[R]):
             await asyncio.wait(futures)  # who is cancelled here cancels no future that others wait for
         return [future.result() for future in futures]
 
-    def _future(self, text: str) -> asyncio.Future[R]:
+    def _future(self, text: K) -> asyncio.Future[R]:
         found = self._found.get(text)
         if found is None or (found.done() and (found.cancelled() or found.exception())):
             found = self._found[text] = asyncio.get_running_loop().create_future()
@@ -63,11 +65,11 @@ class Gatherer(Generic[R]):
                 self._found[text].cancel()
             self._waiting = []
 
-    def _take(self) -> list[str]:
+    def _take(self) -> list[K]:
         """The next batch out of those who wait: one text at least."""
-        count, letters = 1, len(self._waiting[0])
+        count, letters = 1, _letters(self._waiting[0])
         for text in self._waiting[1 : self._most]:
-            letters += len(text)
+            letters += _letters(text)
             if letters > self._letters:
                 break
             count += 1
@@ -78,3 +80,7 @@ class Gatherer(Generic[R]):
         for text in list(self._found)[: max(0, len(self._found) - self._kept)]:
             if self._found[text].done():
                 del self._found[text]
+
+
+def _letters(item: str | tuple[str, ...]) -> int:
+    return len(item) if isinstance(item, str) else sum(map(len, item))

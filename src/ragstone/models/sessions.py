@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from ragstone.errors import MissingExtraError, StorageError
+from ragstone.errors import MissingExtraError, StopRunError, StorageError
 from ragstone.models.store import Installed
+
+Item = TypeVar("Item")
+R = TypeVar("R")
 
 
 def cores() -> int:
@@ -48,6 +52,14 @@ def open_tokenizer(model: Installed, file: str = "tokenizer.json") -> Any:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
+
+
+def or_stop(work: Callable[[list[Item]], R], items: list[Item]) -> R:
+    """What is wrong with a model is wrong for all rows: it stops the run."""
+    try:
+        return work(items)
+    except (StorageError, MissingExtraError) as error:
+        raise StopRunError(str(error)) from error
 
 
 def _unusable(model: Installed, file: str, error: Exception) -> StorageError:

@@ -1,0 +1,50 @@
+"""Names and numbers in a text, by how they are written: words with a capital letter, and figures with their unit.
+
+This needs a script that has capital letters. In German, which gives them to all nouns, nouns count as names.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragstone.text.sentences import sentences
+
+_LINK = r"(?: (?:of|de|del|la|van|von|der|den|du|da|the|and|&))?"
+_NAME = re.compile(rf"(?<![\w'])(?:[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w'’&-]*)(?:{_LINK} [A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я0-9][\w'’&-]*)*")
+_NUMBER = re.compile(
+    r"(?<![\w.])[$€£¥]?\d[\d.,:/]*(?:(?<=\d)|(?<=[\d.,:/]\b))(?: ?%| (?:percent|million|billion|thousand)\b)?"
+)
+# Words that have a capital letter only because a sentence begins with them.
+_BEGINNERS = frozenset(
+    ["a", "an", "the", "this", "that", "these", "those", "there", "it", "its", "he", "she", "they", "we", "you", "i", "his", "her", "their", "our", "my", "your", "in", "on", "at", "as", "if", "but", "and", "or", "so", "for", "from", "with", "by", "when", "while", "after", "before", "since", "because", "although", "though", "however", "moreover", "also", "then", "thus", "therefore", "what", "who", "where", "why", "how", "which", "some", "many", "most", "all", "no", "not", "yes", "one", "two", "both", "each", "every", "to", "of", "is", "are", "was", "were", "do", "does", "did", "can", "could", "will", "would", "should", "must", "may", "has", "have", "had", "please", "tell", "name", "give", "at", "during", "until", "under", "over", "between", "among", "about"]
+)
+
+
+def names(text: str) -> list[str]:
+    """The names and numbers of a text, each once, in their order."""
+    found: dict[str, None] = {}
+    for start, end in sentences(text):
+        sentence = text[start:end]
+        spans = [
+            (match.start(), _without_beginner(match[0], match.start() == 0 and match[0] != sentence.rstrip(".!")))
+            for match in _NAME.finditer(sentence)
+        ]
+        taken = " ".join(name for _, name in spans)
+        spans += [
+            (m.start(), m[0].strip(".,:/ ")) for m in _NUMBER.finditer(sentence) if m[0].strip(".,:/ ") not in taken
+        ]
+        found.update(dict.fromkeys(name for _, name in sorted(spans) if name))
+    return list(found)
+
+
+def has_capitals(text: str) -> bool:
+    """Whether the text is written in a script that can mark names."""
+    return any(character.isupper() or character.islower() for character in text)
+
+
+def _without_beginner(name: str, at_start: bool) -> str:
+    """A name without the word that only begins the sentence; a single word there says nothing by its capital letter."""
+    first, _, rest = name.partition(" ")
+    if first.lower() in _BEGINNERS:
+        return re.sub(r"^(?:of|de|the|and|&) ", "", rest)
+    return "" if at_start and not rest and name[1:].islower() else name.rstrip("'’-")

@@ -1,0 +1,131 @@
+"""A text in passages that a small model can read: windows of whole sentences, and in long texts those nearest to a claim."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from ragstone.text.overlap import content_words
+from ragstone.text.sentences import sentences
+from ragstone.text.words import Span, words
+
+# What a model that reads 384 pieces of words can take beside a claim.
+WINDOW = 230
+_OVERLAP = 40
+# A text of more windows is not read as a whole.
+_MOST_WINDOWS = 3
+_NEAREST_WINDOWS = 2
+_NEAREST_SENTENCES = 5
+
+
+class _Sentence(NamedTuple):
+    start: int
+    end: int
+    size: int
+
+
+class Passages:
+    """A text taken apart once, whatever the number of claims that are held against it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._sentences = list(_sentences(text))
+        self._windows = list(_windows(self._sentences))
+
+    def nearest(self, claim: str) -> list[str]:
+        """What to read for a claim: all windows of a short text; of a long one the nearest sentences and windows."""
+        if len(self._windows) <= _MOST_WINDOWS:
+            return [self._slice(first, last) for first, last in self._windows]
+        weights = self._weights(claim)
+        if not weights:
+            return []
+        chosen = self._nearest_windows(weights)
+        return list(dict.fromkeys([self.nearest_sentences(claim), *(self._slice(*window) for window in chosen)]))
+
+    def nearest_sentences(self, claim: str) -> str:
+        """The five sentences that share most with the claim, in the order of the text; nothing if none does."""
+        scores: defaultdict[int, float] = defaultdict(float)
+        for word, weight in self._weights(claim).items():
+            for place in self._places[word]:
+                scores[place] += weight
+        chosen: list[int] = []
+        room = WINDOW
+        for place, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_NEAREST_SENTENCES]:
+            room -= self._sentences[place].size
+            if room < 0 and chosen:
+                break
+            chosen.append(place)
+        return " ".join(self._slice(place, place) for place in sorted(chosen))
+
+    def _nearest_windows(self, weights: dict[str, float]) -> Iterable[tuple[int, int]]:
+        scores: defaultdict[tuple[int, int], float] = defaultdict(float)
+        for word, weight in weights.items():
+            for window in {window for place in self._places[word] for window in self._windows_of[place]}:
+                scores[window] += weight
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_NEAREST_WINDOWS]
+        return sorted(window for window, _ in best)
+
+    def _weights(self, claim: str) -> dict[str, float]:
+        """The claim's words that the text has, the rarer the heavier."""
+        count = len(self._sentences)
+        return {
+            word: math.log1p(count / len(self._places[word]))
+            for word in sorted(content_words(claim))
+            if word in self._places
+        }
+
+    def _slice(self, first: int, last: int) -> str:
+        return self.text[self._sentences[first].start : self._sentences[last].end]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """In which sentences each word stands."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for place, sentence in enumerate(self._sentences):
+            for word in content_words(self.text[sentence.start : sentence.end]):
+                found[word].append(place)
+        return dict(found)
+
+    @cached_property
+    def _windows_of(self) -> dict[int, list[tuple[int, int]]]:
+        found: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for window in self._windows:
+            for place in range(window[0], window[1] + 1):
+                found[place].append(window)
+        return found
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    """The sentences; one that is longer than a window (a table, a log, a text without stops) in parts."""
+    for span in sentences(text):
+        found = [Span(span.start + word.start, span.start + word.end) for word in words(text[span.start : span.end])]
+        if len(found) <= WINDOW:
+            yield _Sentence(span.start, span.end, len(found))
+            continue
+        for at in range(0, len(found), WINDOW - _OVERLAP):
+            part = found[at : at + WINDOW]
+            yield _Sentence(part[0].start, part[-1].end, len(part))
+            if at + WINDOW >= len(found):
+                break
+
+
+def _windows(parts: list[_Sentence]) -> Iterator[tuple[int, int]]:
+    """From which to which sentence; neighbours share their ends, so that what belongs together stands together once."""
+    first = 0
+    while first < len(parts):
+        last, size = first, parts[first].size
+        while last + 1 < len(parts) and size + parts[last + 1].size <= WINDOW:
+            last += 1
+            size += parts[last].size
+        yield first, last
+        if last + 1 == len(parts):
+            return
+        room = min(_OVERLAP, WINDOW - parts[last + 1].size)
+        following = last + 1
+        while following - 1 > first and parts[following - 1].size <= room:
+            following -= 1
+            room -= parts[following].size
+        first = following
