@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragstone.cli import judging as models
+from ragstone.cli import notifying
 from ragstone.cli.options import DEFAULT_ROOT, Data, Format, Json, Limit, Map, MetricsFile, Quiet, Root
 from ragstone.errors import UnknownNameError
 
@@ -86,6 +87,10 @@ def run(
     chunks_per_call: models.ChunksPerCall = 10,
     repeats: models.Repeats = 1,
     prompts: models.Prompts = None,
+    webhook: notifying.WebhookUrl = None,
+    webhook_format: notifying.WebhookFormat = "json",
+    otel: notifying.Otel = False,
+    mlflow: notifying.Mlflow = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -122,6 +127,7 @@ def run(
     options |= {"name": name, "resume": resume, "params": parse_params(param)}
     if write_as not in (None, *WRITTEN_AS):
         raise UnknownNameError("format of results", str(write_as), WRITTEN_AS, f"There are: {', '.join(WRITTEN_AS)}.")
+    listeners = notifying.read_listeners(webhook, webhook_format, otel, mlflow)
     if write_as == "ragchecker":
         metrics = metrics or ["ragchecker"]
     finished = show_run(sources(data), metrics, out, options, json, quiet, table=write_as != "ragchecker")
@@ -135,6 +141,7 @@ def run(
         table = write_dial_table(finished, finished.folder.place / "dial")
         if not json and not quiet:
             typer.echo(f"DIAL's table in {table}")
+    notifying.tell_listeners(finished, listeners, quiet)
     if not any(row.n_ok for row in finished.summary()):
         raise typer.Exit(TOO_FEW_CELLS)
 

@@ -28,7 +28,7 @@ def aggregate(run: Run, diagnosis: Diagnosis | None = None) -> dict[str, Any]:
             "created_at": run.info["created_at"],
             "finished_at": run.info["finished_at"],
             "params": dict(run.info.get("params") or {}),
-            "judge": dict(run.info["judge"]),
+            "judge": dict(run.info.get("judge") or {}),
             "ragstone": run.info["versions"].get("ragstone"),
         },
         "dataset": {"fingerprint": dataset["fingerprint"], "rows": dataset["rows"]},

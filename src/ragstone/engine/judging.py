@@ -48,6 +48,8 @@ class JudgingOptions(TypedDict, total=False):
     tokens_per_minute: float | None
     # False: replies of earlier runs are not used.
     cache: bool
+    # True: only replies of earlier runs are used, nothing is asked; what is missing fails.
+    offline: bool
 
 
 class Judging:
@@ -115,6 +117,7 @@ class Judging:
             cache=Cache(folder) if folder else None,
             budget=None if budget is None else parse_budget(str(budget)),
             base_url=options.get("base_url"),
+            offline=bool(options.get("offline", False)),
         )
 
     def _make_tools(self, gateway: Gateway, prompts: PromptBook) -> Iterable[tuple[str, Tool]]:

@@ -14,6 +14,7 @@ from ragstone.llm.cache import Cache
 from ragstone.llm.caching import Cached
 from ragstone.llm.limits import Limited, Limiter
 from ragstone.llm.models import Model, find_embedding_endpoint, open_model
+from ragstone.llm.offline import Offline
 from ragstone.llm.prices import Prices, load_prices
 from ragstone.llm.quoting import Quoting
 from ragstone.llm.recording import Recorded
@@ -39,6 +40,8 @@ class GatewaySettings:
     prices: Prices = field(default_factory=load_prices)
     base_url: str | None = field(default=None, repr=False)
     patience: Patience = field(default_factory=Patience)
+    # Only what is in the cache is answered.
+    offline: bool = False
 
     def __post_init__(self) -> None:
         limits = (
@@ -97,6 +100,8 @@ class Gateway:
         settings = self._settings
         if self._quoting:
             return Quoting(llm.name, llm.signature, price_for(llm.name, settings.prices, settings.budget))
+        if settings.offline:
+            return Offline(llm)
         check()
         retrying = Retrying(Limited(llm, self._limiter), settings.patience)
         return Budgeted(retrying, settings.prices, settings.budget, self._deadline)

@@ -20,8 +20,8 @@ def measured(run: Run) -> dict[str, Any]:
         "begun": info["created_at"],
         "finished": info["finished_at"],
         "data": f"{info['dataset']['rows']:,} samples, {info['dataset']['format']}, fingerprint {info['dataset']['fingerprint']}",
-        **{name: str(value) for name, value in info["judge"].items()},
-        **{f"prompt {name}": str(prompt["hash"]) for name, prompt in info["prompts"].items()},
+        **{name: str(value) for name, value in (info.get("judge") or {}).items()},
+        **{f"prompt {name}": str(prompt["hash"]) for name, prompt in (info.get("prompts") or {}).items()},
         **{name: str(value) for name, value in info["versions"].items()},
     }
     if code:

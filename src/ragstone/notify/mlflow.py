@@ -1,0 +1,61 @@
+"""MLflow: a run's means, parameters and files, logged as a run of the tracking server that MLFLOW_TRACKING_URI names."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+from ragstone.data.summary import ALL
+from ragstone.errors import MissingExtraError
+from ragstone.storage.runs import Run
+
+_FILES = ("manifest", "summary", "scores")
+_REFUSED = re.compile(r"[^\w\-. /:]")
+
+
+def find_mlflow() -> Any:
+    """The module, or an error that names the extra."""
+    try:
+        return importlib.import_module("mlflow")
+    except ImportError:
+        raise MissingExtraError("logging to MLflow", "mlflow") from None
+
+
+def log_run(run: Run) -> str:
+    """Log a finished run; returns MLflow's own id for it. Samples and evidence stay where they are."""
+    mlflow = find_mlflow()
+    with mlflow.start_run(run_name=run.name) as opened:
+        mlflow.set_tags({"ragstone.run_id": run.id, "ragstone.version": str(run.info["versions"].get("ragstone"))})
+        mlflow.log_params(_params(run))
+        mlflow.log_metrics(metric_values(run))
+        if run.folder.place.is_local:
+            for name in _FILES:
+                mlflow.log_artifact(getattr(run.folder, name).path, artifact_path="ragstone")
+        return str(opened.info.run_id)
+
+
+def metric_values(run: Run) -> dict[str, float]:
+    """Each mean under its metric's name, its interval beside it, and how many cells it rests on."""
+    values: dict[str, float] = {}
+    for row in run.summary():
+        name = metric_name(row.metric)
+        if row.slice != ALL or row.mean is None:
+            continue
+        values[name] = row.mean
+        values[f"{name}/n"] = float(row.n_ok)
+        if row.ci_low is not None and row.ci_high is not None:
+            values |= {f"{name}/ci_low": row.ci_low, f"{name}/ci_high": row.ci_high}
+    return values
+
+
+def metric_name(metric: str) -> str:
+    """A name that MLflow takes: `recall@5` is recall_at_5, brackets and commas become lines."""
+    return _REFUSED.sub("_", metric.replace("@", "_at_")).strip("_")
+
+
+def _params(run: Run) -> dict[str, str]:
+    judge = {f"ragstone.{name}": str(value) for name, value in (run.info.get("judge") or {}).items()}
+    data = run.info["dataset"]
+    about = {"ragstone.dataset": str(data["fingerprint"]), "ragstone.rows": str(data["rows"])}
+    return {**{str(name): str(value) for name, value in (run.info.get("params") or {}).items()}, **judge, **about}
