@@ -13,7 +13,7 @@ from ragstone.llm.budget import Budget, Budgeted, Deadline, price_for
 from ragstone.llm.cache import Cache
 from ragstone.llm.caching import Cached
 from ragstone.llm.limits import Limited, Limiter
-from ragstone.llm.models import Model, find_embedding_endpoint, open_model
+from ragstone.llm.models import Model, Opened, find_embedding_endpoint, find_scoring_endpoint, open_model
 from ragstone.llm.offline import Offline
 from ragstone.llm.prices import Prices, load_prices
 from ragstone.llm.quoting import Quoting
@@ -22,6 +22,7 @@ from ragstone.llm.retrying import Patience, Retrying
 
 if TYPE_CHECKING:
     from ragstone.llm.embeddings import Embedder
+    from ragstone.llm.scoring import RemoteScorer
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,24 @@ class Gateway:
         self._embedders.append(embedder)
         return embedder
 
+    def open_scorer(self, name: str) -> RemoteScorer:
+        """A model that says how likely texts are, with the same around it."""
+        from ragstone.llm.providers.completions import OpenAICompletions  # noqa: PLC0415
+        from ragstone.llm.scoring import RemoteScorer  # noqa: PLC0415
+
+        endpoint = find_scoring_endpoint(name, self._settings.base_url)
+        provider = OpenAICompletions(endpoint, self._client, self._settings.timeout_s)
+        key = f"scorer {name}"
+        if key not in self._llms:
+            self._llms[key] = self._keep(Opened(provider, f"{endpoint.shown} completions", endpoint.check_key))
+        return RemoteScorer(self._llms[key])
+
     def _open(self, model: Model) -> LLM:
         settings = self._settings
-        opened = open_model(model, self._client, settings.timeout_s, settings.base_url)
+        return self._keep(open_model(model, self._client, settings.timeout_s, settings.base_url))
+
+    def _keep(self, opened: Opened) -> LLM:
+        settings = self._settings
         llm = self._wrap(opened.llm, opened.check)
         if settings.cache is not None:
             llm = Cached(llm, settings.cache, opened.address, read_only=self._quoting)

@@ -52,12 +52,21 @@ def open_model(model: Model, client: HttpClient, timeout_s: float, base_url: str
 
 def find_embedding_endpoint(name: str, base_url: str | None = None) -> Endpoint:
     """The endpoint of a model of embeddings."""
+    return _find_server(name, base_url, f"embeddings of '{name}' cannot be asked for", "local is a model")
+
+
+def find_scoring_endpoint(name: str, base_url: str | None = None) -> Endpoint:
+    """The endpoint of a model that says how likely texts are."""
+    return _find_server(
+        name, base_url, f"probabilities of '{name}' cannot be asked for", "local/NAME and hf/NAME are models"
+    )
+
+
+def _find_server(name: str, base_url: str | None, trouble: str, here: str) -> Endpoint:
     provider, model = split_name(name)
     if provider not in SERVERS:
         known = ", ".join(f"{server}/" for server in SERVERS)
-        raise UsageError(
-            f"embeddings of '{name}' cannot be asked for. Names begin with {known}; local is a model on this machine."
-        )
+        raise UsageError(f"{trouble}. Names begin with {known}; {here} on this machine.")
     return find_endpoint(provider, model, base_url)
 
 
