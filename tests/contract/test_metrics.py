@@ -16,7 +16,7 @@ from ragstone.data.types import Chunk, Fact, Sample, Score
 from ragstone.engine.planning import TOOLS
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
-from tests.metrics.models import LengthsAndLetters, Obliging
+from tests.metrics.models import LengthsAndLetters, Obliging, rating_tools
 from tests.metrics.scoring import score
 
 METRICS = {spec.name: spec for spec in CATALOGUE.metrics() if spec.family != "custom"}
@@ -237,7 +237,7 @@ def test_a_row_is_the_same_alone_and_in_any_order(spec, in_batch, reversed_order
 
 
 def test_a_stored_run_has_the_same_cells(in_batch):
-    models = {"judge": Obliging(), "embedder": LengthsAndLetters(), "repeats": 2, "cache": False}
+    models = {"judge": Obliging(), "embedder": LengthsAndLetters(), "repeats": 2, "cache": False, **rating_tools()}
     run = ragstone.evaluate(Dataset.from_samples(SMALL), SPELLED, **models)
     stored = {}
     for row in run.scores.to_pylist():

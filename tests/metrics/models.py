@@ -64,6 +64,41 @@ class LengthsAndLetters(Lengths, Letters):
     """An embedder of one's own that does both."""
 
 
+class Surprise:
+    """A scorer that is surprised by long words."""
+
+    name = signature = "surprise"
+
+    async def log_probabilities(self, pairs):
+        """A number a word, of which it reads the first few; it expects words that stood before."""
+        return [[-len(word) / (8 if word in before else 4) for word in text.split()[:40]] for before, text in pairs]
+
+
+class Applause:
+    """A reward model that likes answers as long as their questions."""
+
+    name = signature = "applause"
+
+    async def rate(self, pairs):
+        """A number a pair."""
+        return [5.0 - abs(len(question) - len(answer)) / 10 for question, answer in pairs]
+
+
+class Shouting:
+    """Takes capital letters for hate."""
+
+    name = signature = "shouting"
+
+    async def rate(self, texts):
+        """A number a text."""
+        return [sum(letter.isupper() for letter in text) / len(text) for text in texts]
+
+
+def rating_tools():
+    """Those that a run is given by option, one each."""
+    return {"scorer": Surprise(), "reward_model": Applause(), "toxicity_model": Shouting()}
+
+
 @cache
 def model_tools():
     """What evidence functions that ask a model are given."""
@@ -74,4 +109,5 @@ def model_tools():
         "checker": JudgeChecker(judge, repeats=2),
         "embedder": Lengths(),
         "token_embedder": Letters(),
+        **rating_tools(),
     }

@@ -119,7 +119,7 @@ def test_in_a_run_without_the_model_they_say_how_to_get_it():
     row = {"answer": "It is red.", "references": ["It is white."]}
     run = ragstone.evaluate([row], ["bert_score", "wmd"])
     assert {line.reason for line in run.summary()} == {
-        "needs a token_embedder: get one with: ragstone models pull minilm"
+        "needs a token embedder: get one with: ragstone models pull minilm"
     }
 
 

@@ -27,6 +27,15 @@ Embedder = Annotated[
         "Who turns texts into vectors: local, openai/text-embedding-3-small, or several with + whose mean counts.",
     ),
 ]
+Scorer = Annotated[
+    str | None,
+    _model(
+        "--scorer",
+        "Who says how likely texts are: local, hf/google/flan-t5-small, or vllm/… where /completions knows echo.",
+    ),
+]
+RewardModel = Annotated[str | None, _model("--reward-model", "A reward model of the store, for answer_reward.")]
+ToxicityModel = Annotated[str | None, _model("--toxicity-model", "A classifier of the store, for toxicity.")]
 BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.", show_default=False),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Never, TypedDict, get_type_hints
 
 from ragstone.engine.embedding import Embedding
 from ragstone.engine.planning import Tool
+from ragstone.engine.scoring import Scoring
 from ragstone.errors import UsageError
 from ragstone.llm.base import LLM
 
@@ -29,6 +30,10 @@ class JudgingOptions(TypedDict, total=False):
     checker: Model | None
     # A name, several with + whose mean counts, or an embedder of one's own; one on this machine where there is none.
     embedder: Any
+    # Who says how likely texts are, how good answers, how hateful: names, or tools of one's own.
+    scorer: Any
+    reward_model: Any
+    toxicity_model: Any
     # The address of an OpenAI-compatible server, in place of the provider's own.
     base_url: str | None
     # "sentences" or "triplets".
@@ -64,18 +69,19 @@ class Judging:
             if (value := options.get(name)) is not None and (not isinstance(value, int) or value < 1):
                 raise UsageError(f"{name} must be 1 or more, got {value!r}")
         self._embedding = Embedding(options.get("embedder"))
+        self._scoring = Scoring(*(options.get(name) for name in ("scorer", "reward_model", "toxicity_model")))
         # For the signatures, and so that a wrong name or a missing key shows before the data is read.
         self.tools = self.open(quoting=quoting).tools
 
     @property
     def asks(self) -> bool:
         """Whether any model behind the gateway was named."""
-        return self._embedding.asks or any(self._options.get(role) is not None for role in _ROLES)
+        return self._embedding.asks or self._scoring.asks or any(self._options.get(role) is not None for role in _ROLES)
 
     @property
     def unnamed(self) -> frozenset[str]:
         """The tools that are there though nobody named them: models on this machine."""
-        return self._embedding.unnamed & self.tools.keys()
+        return (self._embedding.unnamed | self._scoring.unnamed) & self.tools.keys()
 
     def open(self, replies: str | None = None, quoting: bool = False) -> Opened:
         """Tools that can be used in one event loop.
@@ -83,7 +89,11 @@ class Judging:
         `replies` is a folder for this run's replies, used when those of earlier runs are not wanted.
         """
         if not self.asks:
-            return Opened(dict(self._embedding.open(_no_gateway, quoting)), None, None)
+            here = {
+                **dict(self._embedding.open(_no_gateway, quoting)),
+                **dict(self._scoring.open(_no_gateway, quoting)),
+            }
+            return Opened(here, None, None)
         from ragstone.llm.gateway import Gateway  # noqa: PLC0415  (only who asks a model needs it)
         from ragstone.llm.prompts import PromptBook  # noqa: PLC0415
 
@@ -93,6 +103,7 @@ class Judging:
         tools = {
             **dict(self._make_tools(gateway, prompts)),
             **dict(self._embedding.open(gateway.open_embedder, quoting)),
+            **dict(self._scoring.open(gateway.open_scorer, quoting)),
         }
         return Opened(tools, gateway, prompts)
 

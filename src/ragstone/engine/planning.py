@@ -20,6 +20,9 @@ TOOLS = {
     "checker": "name a model with --judge or --checker",
     "embedder": "name one with --embedder, or get one for this machine with: ragstone models pull minilm",
     "token_embedder": "get one with: ragstone models pull minilm",
+    "scorer": "name one with --scorer, or get one for this machine with: ragstone models pull smollm2",
+    "reward_model": "get one with: ragstone models pull reward (and pip install torch transformers)",
+    "toxicity_model": "get one with: ragstone models pull toxicity (and pip install torch transformers)",
 }
 
 
@@ -196,7 +199,7 @@ class _Planner:
         if not may_use_tools:
             raise DefinitionError(f"{who} asks for the tool '{need}': a metric is pure, only evidence may use tools")
         if need not in self._tools:
-            raise _Missing(f"needs {'an' if need[0] in 'aeiou' else 'a'} {need}: {TOOLS[need]}")
+            raise _Missing(f"needs {'an' if need[0] in 'aeiou' else 'a'} {need.replace('_', ' ')}: {TOOLS[need]}")
 
     def _unknown(self, need: str, who: str) -> DefinitionError:
         known = [*FIELDS, *(piece for spec in self._catalogue.all_evidence() for piece in spec.yields), *TOOLS]

@@ -92,3 +92,27 @@ class TokenEmbedder(Protocol):
     async def embed_tokens(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each text a vector of length 1 a token, and how rare each token is."""
         ...
+
+
+class Scorer(Protocol):
+    """Knows how likely texts are."""
+
+    async def log_probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """For each text, after what stands before it, the natural logarithm of the probability of each of its tokens."""
+        ...
+
+
+class RewardModel(Protocol):
+    """Guesses how much people would like an answer."""
+
+    async def rate(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each question and answer a number, from minus to plus infinity; more is better."""
+        ...
+
+
+class ToxicityModel(Protocol):
+    """Knows hate speech."""
+
+    async def rate(self, texts: Sequence[str]) -> list[float]:
+        """For each text the probability that it is hate speech."""
+        ...
