@@ -18,6 +18,8 @@ from ragstone.llm.prompts import PromptBook
 from ragstone.llm.replies import ClaimsReply, ClaimVerdict, VerdictsReply
 from ragstone.llm.structured import StructuredLLM
 from ragstone.llm.tokens import estimate_tokens
+from ragstone.models.catalogue import MODELS
+from ragstone.models.store import checksum_of
 from tests.oracle.world import make_samples
 from tests.real_model.conftest import CONTEXT, LONGEST_REPLY, find_weights
 
@@ -217,8 +219,8 @@ def test_weights_that_are_not_there():
 
 
 def test_the_weights_are_those_of_the_package():
-    assert find_weights().name == "SmolLM2-135M-Instruct.Q4_1.gguf"
     assert find_weights().stat().st_size == 98362432
+    assert checksum_of(find_weights()) == MODELS["smollm2"].source.weights.sha256
 
 
 def test_a_whole_run(real_model, tmp_path):
