@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import itertools
 import json
 import re
 
@@ -80,7 +81,7 @@ def test_it_can_be_read_without_eyes(page):
     levels = [int(tag[1]) for tag, _ in found.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert [pair for pair in zip(levels, levels[1:], strict=False) if pair[1] > pair[0] + 1] == []
+    assert [pair for pair in itertools.pairwise(levels) if pair[1] > pair[0] + 1] == []
     assert found.find("html") == [{"lang": "en"}]
 
 
