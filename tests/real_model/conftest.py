@@ -51,6 +51,13 @@ class RealModel:
             return len(json.load(response)["tokens"])
 
 
+@pytest.fixture(autouse=True)
+def short_replies(monkeypatch):
+    """What our prompts allow a model to say would take this one minutes."""
+    monkeypatch.setattr("ragstone.llm.judge.LONGEST_REPLY", LONGEST_REPLY)
+    monkeypatch.setattr("ragstone.llm.judge._GUESS_MARGIN", 0)
+
+
 @pytest.fixture(scope="session")
 def real_model():
     return RealModel(find_weights())
