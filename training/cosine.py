@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor, nn
+
 from model import MINILM, load_base
 from tokens import CLS, SEP, load_tokenizer
-from torch import Tensor, nn
 
 
 @torch.no_grad()

@@ -43,6 +43,11 @@ def same_answers(text: str, kind: str, rng: Random) -> list[str]:
         found.append(text.replace(",", ""))
     if text.endswith("%"):
         found.append(text[:-1] + " percent")
+    return found + _same_names(text, kind, rng)
+
+
+def _same_names(text: str, kind: str, rng: Random) -> list[str]:
+    found = []
     if kind == "person" and text.count(" ") in (1, 2):
         found += [text.rsplit(maxsplit=1)[-1], f"{text.split(maxsplit=1)[0][0]}. {text.rsplit(maxsplit=1)[-1]}"]
     if kind == "year":

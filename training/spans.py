@@ -16,12 +16,15 @@ _SPAN = re.compile(
     rf"|(?P<money>[$£€]\d[\d,.]*\d?(?: (?:million|billion|thousand))?)|(?P<number>\b\d[\d,]*(?:\.\d+)?(?: (?:million|billion|thousand))?\b)"
     rf"|(?P<ordinal>\b(?:{'|'.join(ORDINALS)}|\d+(?:st|nd|rd|th))\b)|(?P<word>\b(?:{'|'.join(NUMBER_WORDS[2:])})\b)|(?P<name>{_NAME})"
 )
-_OPENERS = set(
-    "The A An In On At It He She They This That These Those His Her Their Its As By For From With After Before During While When "
-    "Although Though However But And Or If Since Some Many Most Several Other Another Each Both One Two Three There Such To Of Also "
-    "Because Despite Under Over Between Among Until Not No All Any Only Our We I You My Your What Which Who Where Why How Then Thus "
-    "Later Today Now Here According Following Within Without Through Like Upon Once So Yet Even First Second Next Finally Section "
-    "See".split()  # noqa: SIM905
+_OPENERS = frozenset(
+    re.findall(
+        r"\w+",
+        """The A An In On At It He She They This That These Those His Her Their Its As By For From With After Before During While
+        When Although Though However But And Or If Since Some Many Most Several Other Another Each Both One Two Three There Such
+        To Of Also Because Despite Under Over Between Among Until Not No All Any Only Our We I You My Your What Which Who Where
+        Why How Then Thus Later Today Now Here According Following Within Without Through Like Upon Once So Yet Even First Second
+        Next Finally Section See""",
+    )
 )
 _PLACE = re.compile(
     r"\b(?:in|at|near|from|to|of|into|across|outside) (?:the )?$|\b(?:city|state|province|county|town|village|region) of $"

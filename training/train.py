@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from model import MINILM, MPNET, Judge, load_base
 from safetensors.torch import save_file
-from tokens import Pairs, batches, load_tokenizer, plan, tokenise
 from torch import Tensor
 from torch.nn import functional
+
+from model import MINILM, MPNET, Judge, load_base
+from tokens import Pairs, load_tokenizer, plan, tokenise
 
 _TEMPERATURE = 2.0
 
@@ -176,12 +177,13 @@ def _soft(outputs: Tensor, guide: Tensor, tasks: Tensor) -> Tensor:
 def predict(judge: Judge, pairs: Pairs, rows: np.ndarray, device: torch.device, tokens: int) -> np.ndarray:
     """The outputs for some pairs."""
     judge.eval()
-    found = np.zeros((len(pairs), 5), dtype=np.float32)
-    for batch in batches(pairs, rows, tokens, None, most=2048):
-        given = [torch.from_numpy(part).to(device) for part in (batch.ids, batch.lengths, batch.segments)]
+    store = _Store(pairs, device)
+    found = torch.zeros((len(pairs), 5), device=device)
+    for chosen in plan(pairs, rows, tokens, None, most=2048):
+        ids, lengths, segments, index = store.batch(chosen)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            found[batch.rows] = judge(*given).float().cpu().numpy()
-    return found[rows]
+            found[index] = judge(ids, lengths, segments).float()
+    return found.cpu().numpy()[rows]
 
 
 def _report(pairs: Pairs, outputs: np.ndarray, rows: np.ndarray) -> None:
