@@ -185,6 +185,7 @@ def _story(
         text, against, found = item
         lines.append(f"  {'✗' if item in broken else '✓'} {text}: {_measured(found, certain)}")
         if item in broken:
+            lines += _failed(run, found)
             lines += _worst(run, found, against, show, root)
     return "\n".join([*lines, f"all of it: ragstone report {run.path}"])
 
@@ -201,6 +202,12 @@ def _measured(found: Checked, certain: bool) -> str:
     if found.failed:
         words += f", {found.failed} failed"
     return f"{words}. {found.why}" if found.why and (certain or found.interval is None) else words
+
+
+def _failed(run: Run, found: Checked) -> Iterator[str]:
+    """Why cells have no value, where some failed."""
+    if found.failed and (reason := run.summary()[found.check.metric].reason):
+        yield f"      {_clean(reason)}"
 
 
 def _worst(

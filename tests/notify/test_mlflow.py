@@ -38,8 +38,8 @@ def test_means_parameters_and_files_are_logged(run, mlflow):
     assert (told["name"], told["ended"]) == (run.name, True)
     row = run.summary()["recall@5"]
     assert told["metrics"]["recall_at_5"] == row.mean
-    assert told["metrics"]["recall_at_5/ci_low"] == row.ci_low
-    assert told["metrics"]["recall_at_5/n"] == row.n_ok
+    assert told["metrics"]["recall_at_5_ci_low"] == row.ci_low
+    assert told["metrics"]["recall_at_5_n"] == row.n_ok
     assert told["params"]["ragstone.rows"] == "25"
     assert told["tags"]["ragstone.run_id"] == run.id
     names = [path.rsplit("/", 1)[1] for path, _ in told["artifacts"]]

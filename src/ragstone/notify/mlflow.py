@@ -36,16 +36,19 @@ def log_run(run: Run) -> str:
 
 
 def metric_values(run: Run) -> dict[str, float]:
-    """Each mean under its metric's name, its interval beside it, and how many cells it rests on."""
+    """Each mean under its metric's name, its interval beside it, and how many cells it rests on.
+
+    Not below it, as in recall/n: MLflow's store of files cannot have a name that is also a folder.
+    """
     values: dict[str, float] = {}
     for row in run.summary():
         name = metric_name(row.metric)
         if row.slice != ALL or row.mean is None:
             continue
         values[name] = row.mean
-        values[f"{name}/n"] = float(row.n_ok)
+        values[f"{name}_n"] = float(row.n_ok)
         if row.ci_low is not None and row.ci_high is not None:
-            values |= {f"{name}/ci_low": row.ci_low, f"{name}/ci_high": row.ci_high}
+            values |= {f"{name}_ci_low": row.ci_low, f"{name}_ci_high": row.ci_high}
     return values
 
 
