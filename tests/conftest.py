@@ -29,6 +29,7 @@ def bare_environment(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path_factory.getbasetemp() / "replies"))
     # No local model, unless a test asks for one: which models a developer has must not decide a test.
     monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path_factory.getbasetemp() / "no-models"))
+    monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", "off")
 
 
 # Where `make test` keeps models, before the environment is laid bare.

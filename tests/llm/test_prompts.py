@@ -25,6 +25,7 @@ SLOTS = {
     "questions": ("answer", "count"),
     "needed_sentences": ("question", "sentences"),
     "usefulness": ("question", "answer", "chunks"),
+    "answer_match": ("question", "references", "answer"),
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ragstone.evidence.judges.checker import JudgeChecker
 from ragstone.evidence.judges.extractor import JudgeExtractor
 from ragstone.evidence.judges.reader import JudgeReader
+from ragstone.evidence.tools import Shares
 from ragstone.llm.base import Reply
 from ragstone.llm.judge import Judge
 from ragstone.llm.prompts import PromptBook
@@ -94,9 +95,21 @@ class Shouting:
         return [sum(letter.isupper() for letter in text) / len(text) for text in texts]
 
 
+class Lengthwise:
+    """An estimator to which a text supports another as far as it is as long."""
+
+    name = signature = "lengthwise"
+
+    async def shares(self, question, answer, references):
+        """Both ways, for each reference."""
+        lengths = [len(reference) or 1 for reference in references]
+        size = len(answer) or 1
+        return Shares([min(1.0, length / size) for length in lengths], [min(1.0, size / length) for length in lengths])
+
+
 def rating_tools():
     """Those that a run is given by option, one each."""
-    return {"scorer": Surprise(), "reward_model": Applause(), "toxicity_model": Shouting()}
+    return {"estimator": Lengthwise(), "scorer": Surprise(), "reward_model": Applause(), "toxicity_model": Shouting()}
 
 
 @cache
@@ -105,6 +118,7 @@ def model_tools():
     judge = Judge(Obliging(), PromptBook())
     return {
         "judge": JudgeReader(judge),
+        "grader": JudgeReader(judge),
         "extractor": JudgeExtractor(judge),
         "checker": JudgeChecker(judge, repeats=2),
         "embedder": Lengths(),

@@ -80,6 +80,17 @@ def _usefulness(data: Data) -> dict[str, Any]:
     return {"useful": [place for place, is_useful in enumerate(found, start=1) if is_useful]}
 
 
+def _answer_match(data: Data) -> dict[str, Any]:
+    """An answer matches a reference if it entails all that this claims, and claims nothing against it."""
+    said = read(data["answer"])
+    found = []
+    for number, reference in enumerate(map(read, data["references"]), start=1):
+        told = all(_on(claim.text, said) == "entailment" for claim in claims(reference))
+        denied = any(_on(claim.text, reference) == "contradiction" for claim in claims(said))
+        found += [number] if told and claims(reference) and not denied else []
+    return {"matches": found}
+
+
 def _on(claim: str, statements: Sequence[Statement]) -> str:
     meaning = read_triplet(claim) or _only(read(claim)).meaning
     assert meaning, f"no claim of the world: {claim!r}"
@@ -104,4 +115,5 @@ _TASKS: dict[str, Callable[[Data], dict[str, Any]]] = {
     "questions": _questions,
     "needed_sentences": _needed_sentences,
     "usefulness": _usefulness,
+    "answer_match": _answer_match,
 }

@@ -26,6 +26,7 @@ from ragstone.engine.matching import open_matcher
 from ragstone.engine.planning import TOOLS, Plan, Tool, make_plan
 from ragstone.engine.profiling import Profile
 from ragstone.engine.progress import Progress, Report, silent
+from ragstone.engine.roles import LOCAL_ROLES
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UsageError
 from ragstone.formats import Reader, open_reader
 from ragstone.registry import CATALOGUE, resolve_metrics
@@ -42,8 +43,14 @@ def unheard(remark: str) -> None:
     """Say nothing."""
 
 
-# A model on this machine that nobody named takes some seconds for so many rows; for more its metrics must be asked for.
+# A model on this machine that nobody named takes some seconds for so many rows, the local judge about a minute; for more
+# its metrics must be asked for.
 MOST_ROWS_UNNAMED = 1_000
+MOST_ROWS_JUDGED = 200
+_UNMEASURED = (
+    "metrics of local models are left out for more than {:,} rows; name them, as in -m quick,semantic_similarity"
+)
+_UNJUDGED = "metrics of the local judge are left out for more than {:,} rows; ask for them with --judge local"
 
 
 @dataclass(frozen=True)
@@ -67,15 +74,22 @@ class Request:
         present = profile.present if profile else ()
         given = present if profile else GIVEN_EVIDENCE.keys()
         absent = TOOLS.keys() - self.tools.keys()
-        if profile and self.leaves_out(profile):
-            absent |= self.judging.unnamed
+        if profile:
+            absent |= self.left_out(profile).keys()
         # Who asks for nothing in particular is not told about all that a judge could do.
         chosen = resolve_metrics(self.metrics, out_of_reach=lambda spec: bool(CATALOGUE.rests_on(spec, given) & absent))
         return make_plan(chosen, present, self.tools, partial=profile.partial if profile else ())
 
-    def leaves_out(self, profile: Profile) -> bool:
-        """Whether metrics that nobody named in particular would take long: on this machine, for so many rows."""
-        return profile.rows > MOST_ROWS_UNNAMED and "embedder" in self.judging.unnamed and "quick" in self.metrics
+    def left_out(self, profile: Profile) -> dict[str, str]:
+        """The tools that nobody named and that would take long for so many rows; each with what is said about it."""
+        if "quick" not in self.metrics:
+            return {}
+        found = {}
+        for tool in self.judging.unnamed:
+            most, words = (MOST_ROWS_JUDGED, _UNJUDGED) if tool in LOCAL_ROLES else (MOST_ROWS_UNNAMED, _UNMEASURED)
+            if profile.rows > most:
+                found[tool] = words.format(most)
+        return found
 
     def describe_tools(self, plan: Plan) -> dict[str, str]:
         """The signature of each tool that was named or is needed."""
@@ -173,10 +187,8 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
         raise
     for remark in reader.report.notes:
         note(remark)
-    if request.leaves_out(profile):
-        note(
-            f"metrics of local models are left out for more than {MOST_ROWS_UNNAMED:,} rows; name them, as in -m quick,semantic_similarity"
-        )
+    for remark in sorted(set(request.left_out(profile).values())):
+        note(remark)
     plan = request.plan(profile)
     identity = request.identity(profile, plan)
     if resume:
@@ -284,7 +296,7 @@ def _manifest(
             **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
         },
         "code": _code_revision(),
-        "totals": {**call_totals(folder), "seconds": seconds},
+        "totals": {**call_totals(folder), **request.judging.totals(), "seconds": seconds},
     }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Never, TypedDict, get_type_hints
 
 from ragstone.engine.embedding import Embedding
 from ragstone.engine.planning import Tool
+from ragstone.engine.roles import Roles
 from ragstone.engine.scoring import Scoring
 from ragstone.errors import UsageError
 from ragstone.llm.base import LLM
@@ -18,16 +19,20 @@ if TYPE_CHECKING:
 
 # A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
 Model = str | Callable[..., Any] | LLM
-_ROLES = ("judge", "extractor", "checker")
 
 
 class JudgingOptions(TypedDict, total=False):
     """How models are asked, where metrics need one. No model is asked unless one is named."""
 
-    # The model that is asked whatever a metric needs; the other two take over the claims and their verdicts.
+    # The model that is asked whatever a metric needs; the other two take over the claims and their verdicts. `local` is the
+    # judge on this machine, which is also used where nobody is named; `local>openai/gpt-4o-mini` asks only where it is unsure.
     judge: Model | None
     extractor: Model | None
     checker: Model | None
+    # How often what the local judge decides alone should agree with people, where another one stands above it.
+    agreement: float
+    # Who estimates supported shares, if not the local judge: a tool of one's own.
+    estimator: Any
     # A name, several with + whose mean counts, or an embedder of one's own; one on this machine where there is none.
     embedder: Any
     # Who says how likely texts are, how good answers, how hateful: names, or tools of one's own.
@@ -68,6 +73,7 @@ class Judging:
         for name in ("repeats", "claims_per_call", "chunks_per_call"):
             if (value := options.get(name)) is not None and (not isinstance(value, int) or value < 1):
                 raise UsageError(f"{name} must be 1 or more, got {value!r}")
+        self._roles = Roles(options)
         self._embedding = Embedding(options.get("embedder"))
         self._scoring = Scoring(*(options.get(name) for name in ("scorer", "reward_model", "toxicity_model")))
         # For the signatures, and so that a wrong name or a missing key shows before the data is read.
@@ -76,12 +82,12 @@ class Judging:
     @property
     def asks(self) -> bool:
         """Whether any model behind the gateway was named."""
-        return self._embedding.asks or self._scoring.asks or any(self._options.get(role) is not None for role in _ROLES)
+        return self._embedding.asks or self._scoring.asks or bool(self._roles.remote)
 
     @property
     def unnamed(self) -> frozenset[str]:
         """The tools that are there though nobody named them: models on this machine."""
-        return (self._embedding.unnamed | self._scoring.unnamed) & self.tools.keys()
+        return (self._roles.unnamed | self._embedding.unnamed | self._scoring.unnamed) & self.tools.keys()
 
     def open(self, replies: str | None = None, quoting: bool = False) -> Opened:
         """Tools that can be used in one event loop.
@@ -90,6 +96,7 @@ class Judging:
         """
         if not self.asks:
             here = {
+                **self._roles.fill({}, quoting),
                 **dict(self._embedding.open(_no_gateway, quoting)),
                 **dict(self._scoring.open(_no_gateway, quoting)),
             }
@@ -101,7 +108,7 @@ class Judging:
         folder = self._options.get("prompts")
         prompts = PromptBook(None if folder is None else os.fspath(folder))
         tools = {
-            **dict(self._make_tools(gateway, prompts)),
+            **self._roles.fill(dict(self._make_tools(gateway, prompts)), quoting),
             **dict(self._embedding.open(gateway.open_embedder, quoting)),
             **dict(self._scoring.open(gateway.open_scorer, quoting)),
         }
@@ -110,6 +117,10 @@ class Judging:
     def describe(self, needs: Collection[str]) -> dict[str, str]:
         """Who is asked for what, for the manifest of a run; of those whom nobody named only those who are needed."""
         return {name: tool.signature for name, tool in self.tools.items() if name in needs or name not in self.unnamed}
+
+    def totals(self) -> dict[str, Any]:
+        """What there is to tell about a ladder of judges when a run is over."""
+        return self._roles.totals()
 
     def _settings(self, replies: str | None) -> Any:
         from ragstone.llm.budget import parse_budget  # noqa: PLC0415
@@ -138,10 +149,11 @@ class Judging:
         from ragstone.llm.judge import Judge  # noqa: PLC0415
 
         options = self._options
-        named: dict[str, Any] = {role: options.get(role) or options.get("judge") for role in _ROLES}
-        judges = {role: Judge(gateway.open_llm(model), prompts) for role, model in named.items() if model is not None}
+        judges = {role: Judge(gateway.open_llm(model), prompts) for role, model in self._roles.remote.items()}
         if judge := judges.get("judge"):
             yield "judge", JudgeReader(judge)
+        if grader := judges.get("grader"):
+            yield "grader", JudgeReader(grader)
         if extractor := judges.get("extractor"):
             yield "extractor", JudgeExtractor(extractor, options.get("claims", "sentences"))
         if checker := judges.get("checker"):

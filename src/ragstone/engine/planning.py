@@ -15,9 +15,11 @@ from ragstone.registry.specs import FunctionSpec
 # What a run can be given as tools, and how: for the words of a skipped metric.
 TOOLS = {
     "matcher": "choose one with --matcher",
-    "judge": "name a model with --judge",
+    "judge": "name a language model with --judge; the local judge does not write questions or pick sentences",
     "extractor": "name a model with --judge or --extractor",
     "checker": "name a model with --judge or --checker",
+    "grader": "name a model with --judge",
+    "estimator": "it comes with the local judge: pip install 'ragstone[local]'",
     "embedder": "name one with --embedder, or get one for this machine with: ragstone models pull minilm",
     "token_embedder": "get one with: ragstone models pull minilm",
     "scorer": "name one with --scorer, or get one for this machine with: ragstone models pull smollm2",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragstone.data.types import Chunk
-from ragstone.evidence.tools import Judge
+from ragstone.evidence.tools import Grader, Judge
 from ragstone.registry import evidence
 from ragstone.text.sentences import sentences
 
@@ -23,8 +23,8 @@ async def needed_sentences(question: str, context_sentences: list[list[str]], ju
 
 @evidence(prompts=("usefulness",), either=("references", "answer"))
 async def chunk_usefulness(
-    question: str, contexts: list[Chunk], references: list[str] | None, answer: str | None, judge: Judge
+    question: str, contexts: list[Chunk], references: list[str] | None, answer: str | None, grader: Grader
 ) -> list[bool]:
     """Which retrieved chunks help to come to the reference, or to the answer where there is no reference."""
     target = references[0] if references else str(answer)
-    return await judge.useful_chunks(question, target, [chunk.text for chunk in contexts]) if contexts else []
+    return await grader.useful_chunks(question, target, [chunk.text for chunk in contexts]) if contexts else []

@@ -69,12 +69,35 @@ class Judge(Protocol):
         """The positions, from 0, of the sentences that are needed to answer."""
         ...
 
+    async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
+        """Questions that the answer would answer."""
+        ...
+
+
+class Grader(Protocol):
+    """Holds answers and chunks against what is known to be right."""
+
+    async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
+        """For each reference the probability that the answer says the same."""
+        ...
+
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk whether it helps to come to the answer."""
         ...
 
-    async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
-        """Questions that the answer would answer."""
+
+class Shares(NamedTuple):
+    """Which share of the answer each reference supports, and which share of each reference the answer supports."""
+
+    of_answer: list[float]
+    of_references: list[float]
+
+
+class Estimator(Protocol):
+    """Says how much of one text another one supports, without taking either apart."""
+
+    async def shares(self, question: str, answer: str, references: Sequence[str]) -> Shares:
+        """Both ways, for each reference."""
         ...
 
 

@@ -132,6 +132,12 @@ class UsefulnessReply(BaseModel):
     useful: Numbers
 
 
+class AnswerMatchReply(BaseModel):
+    """The references that an answer agrees with."""
+
+    matches: Numbers
+
+
 # The reply of each packaged prompt.
 KINDS: dict[str, type[BaseModel]] = {
     "claims": ClaimsReply,
@@ -142,4 +148,5 @@ KINDS: dict[str, type[BaseModel]] = {
     "questions": QuestionsReply,
     "needed_sentences": NeededSentencesReply,
     "usefulness": UsefulnessReply,
+    "answer_match": AnswerMatchReply,
 }

@@ -5,9 +5,9 @@ files         name: {"bytes", "sha256"} of model.onnx and tokenizer.json
 max_length    tokens of a pair; second_limit: task: tokens of its second text
 templates     match: [first, second] with {question}, {reference}, {answer}; support: {evidence}, {claim}; fraction: {evidence}, {text}
 match         scale, bias, overlap: probability = sigmoid(scale × logit + overlap × covered words + bias); threshold
-support       the same, of the log-odds of supported against the rest; contradiction: above which share it is one
+support       the same, of the log-odds of supported against the rest; contradiction: from which softmax share on it is one
 fraction      scale, bias; overlap: the part of the mean that token overlap has
-ladder        task: [{"agreement", "confidence"}]: how sure it must be for which agreement with people
+ladder        task: [{"agreement", "confidence", "share"}]: how sure it must be for which agreement, and how often it is
 figures       what was measured: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}]
 """
 
@@ -47,6 +47,8 @@ class Card:
     contradiction: float = 0.9
     ladder: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
     figures: tuple[Mapping[str, Any], ...] = ()
+    what: str = ""
+    limits: tuple[str, ...] = ()
 
     def confidence_for(self, task: str, agreement: float) -> float:
         """How sure the judge must be so that what it decides alone agrees with people so often.
@@ -83,6 +85,8 @@ def _parse(told: Mapping[str, Any]) -> Card:
             for task, steps in told.get("ladder", {}).items()
         },
         figures=tuple(told.get("figures", ())),
+        what=str(told.get("what", "")),
+        limits=tuple(map(str, told.get("limits", ()))),
     )
 
 

@@ -44,7 +44,7 @@ class Pair(NamedTuple):
 
 
 class Support(NamedTuple):
-    """How likely evidence supports a claim, and how likely it contradicts it."""
+    """How likely evidence supports a claim, and how likely it contradicts it: two readings that need not add up to 1."""
 
     supported: float
     contradicted: float
@@ -111,7 +111,7 @@ class LocalJudge:
         yes, absent, no = (float(value) for value in outputs[1:4])
         odds = yes - float(np.logaddexp(absent, no))
         supported = self._probability("support", odds, covered(claim, evidence))
-        return Support(supported, (1.0 - supported) * _sigmoid(no - absent))
+        return Support(supported, float(np.exp(no - np.logaddexp(np.logaddexp(yes, absent), no))))
 
     def read_fraction(self, outputs: np.ndarray, evidence: str, text: str) -> float:
         """The share of a text that the evidence supports: the mean of the model's estimate and of the words covered."""

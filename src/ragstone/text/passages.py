@@ -30,15 +30,20 @@ class _Sentence(NamedTuple):
 class Passages:
     """A text taken apart once, whatever the number of claims that are held against it."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, size: int = WINDOW, overlap: int = _OVERLAP) -> None:
         self.text = text
-        self._sentences = list(_sentences(text))
-        self._windows = list(_windows(self._sentences))
+        self._size = size
+        self._sentences = list(_sentences(text, size, overlap))
+        self._windows = list(_windows(self._sentences, size, overlap))
+
+    def all(self) -> list[str]:
+        """The whole text, window by window."""
+        return [self._slice(first, last) for first, last in self._windows]
 
     def nearest(self, claim: str) -> list[str]:
         """What to read for a claim: all windows of a short text; of a long one the nearest sentences and windows."""
         if len(self._windows) <= _MOST_WINDOWS:
-            return [self._slice(first, last) for first, last in self._windows]
+            return self.all()
         weights = self._weights(claim)
         if not weights:
             return []
@@ -52,7 +57,7 @@ class Passages:
             for place in self._places[word]:
                 scores[place] += weight
         chosen: list[int] = []
-        room = WINDOW
+        room = self._size
         for place, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_NEAREST_SENTENCES]:
             room -= self._sentences[place].size
             if room < 0 and chosen:
@@ -98,32 +103,32 @@ class Passages:
         return found
 
 
-def _sentences(text: str) -> Iterator[_Sentence]:
+def _sentences(text: str, size: int, overlap: int) -> Iterator[_Sentence]:
     """The sentences; one that is longer than a window (a table, a log, a text without stops) in parts."""
     for span in sentences(text):
         found = [Span(span.start + word.start, span.start + word.end) for word in words(text[span.start : span.end])]
-        if len(found) <= WINDOW:
+        if len(found) <= size:
             yield _Sentence(span.start, span.end, len(found))
             continue
-        for at in range(0, len(found), WINDOW - _OVERLAP):
-            part = found[at : at + WINDOW]
+        for at in range(0, len(found), size - overlap):
+            part = found[at : at + size]
             yield _Sentence(part[0].start, part[-1].end, len(part))
-            if at + WINDOW >= len(found):
+            if at + size >= len(found):
                 break
 
 
-def _windows(parts: list[_Sentence]) -> Iterator[tuple[int, int]]:
+def _windows(parts: list[_Sentence], most: int, overlap: int) -> Iterator[tuple[int, int]]:
     """From which to which sentence; neighbours share their ends, so that what belongs together stands together once."""
     first = 0
     while first < len(parts):
         last, size = first, parts[first].size
-        while last + 1 < len(parts) and size + parts[last + 1].size <= WINDOW:
+        while last + 1 < len(parts) and size + parts[last + 1].size <= most:
             last += 1
             size += parts[last].size
         yield first, last
         if last + 1 == len(parts):
             return
-        room = min(_OVERLAP, WINDOW - parts[last + 1].size)
+        room = min(overlap, most - parts[last + 1].size)
         following = last + 1
         while following - 1 > first and parts[following - 1].size <= room:
             following -= 1

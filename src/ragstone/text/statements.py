@@ -38,11 +38,11 @@ _SECOND_VERB = re.compile(rf",? and (?={_AUXILIARY} )")
 _SUBJECT = re.compile(rf"^(?P<subject>[A-Z][\w' -]{{1,50}}?) {_AUXILIARY} ")
 _PRONOUN = re.compile(r"^(?:(It|He|She|They)|(Its|His|Her|Their))\b(?= )")
 _LONGEST = 2_000
-_MOST = 60
+_MOST = 100
 
 
 def statements(question: str, text: str) -> list[str]:
-    """What a text states, each once; an answer in a word or two is completed by its question."""
+    """What a text states, each once, the first 100; an answer in a word or two is completed by its question."""
     found: dict[str, None] = {}
     for sentence in _lines(text):
         if sentence.endswith(("?", "？")) or (len(sentence) < _LONGEST and find_refusal(sentence)):

@@ -1,1 +1,1 @@
-"""The tools of `evidence.tools` by way of a language model. Imported when a model is named, not before."""
+"""The tools of `evidence.tools`: by way of a language model, by the local judge, or by both. Imported when they are used, not before."""

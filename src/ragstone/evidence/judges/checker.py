@@ -39,6 +39,10 @@ class JudgeChecker:
         """Of a prompt that is asked."""
         return self._judge.prompt_hash(name)
 
+    def calls_for(self, claims: int, chunks: int = 1) -> int:
+        """How many calls so many claims against so many chunks take."""
+        return -(-claims // self._claims_per_call) * -(-chunks // self._chunks_per_call) * self._repeats
+
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """A verdict a claim; a text without content says nothing about any."""
         if not text.strip():

@@ -7,7 +7,7 @@ from functools import partial
 
 from ragstone.evidence.tools import GuessedQuestions
 from ragstone.llm.judge import Judge
-from ragstone.llm.replies import NeededSentencesReply, QuestionsReply, UsefulnessReply
+from ragstone.llm.replies import AnswerMatchReply, NeededSentencesReply, QuestionsReply, UsefulnessReply
 
 _LIKE_A_QUESTION = "What is it that this answer says about its subject?"
 
@@ -42,6 +42,15 @@ class JudgeReader:
         reply = await self._judge.ask("usefulness", UsefulnessReply, data, UsefulnessReply(useful=[1]), check)
         return [number in reply.useful for number in range(1, len(chunks) + 1)]
 
+    async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
+        """For each reference 1 where the answer says the same, else 0; an answer without content says nothing."""
+        if not answer.strip() or not references:
+            return [0.0] * len(references)
+        data = {"question": question, "references": references, "answer": answer}
+        check = partial(_check_references, count=len(references))
+        reply = await self._judge.ask("answer_match", AnswerMatchReply, data, AnswerMatchReply(matches=[1]), check)
+        return [float(number in reply.matches) for number in range(1, len(references) + 1)]
+
     async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
         """Questions that the answer would answer; none where it evades and the model finds none."""
         data = {"answer": answer, "count": str(count)}
@@ -56,6 +65,10 @@ def _check_sentences(reply: NeededSentencesReply, count: int) -> str | None:
 
 def _check_chunks(reply: UsefulnessReply, count: int) -> str | None:
     return _check_numbers(reply.useful, "chunk", count)
+
+
+def _check_references(reply: AnswerMatchReply, count: int) -> str | None:
+    return _check_numbers(reply.matches, "reference", count)
 
 
 def _check_numbers(numbers: Sequence[int], what: str, count: int) -> str | None:
