@@ -22,6 +22,9 @@ MOST_TOKENS = 512
 _ONNX = ("model.onnx", "onnx/model.onnx")
 # Two in one go: so long texts take little room.
 _TOGETHER = 2
+# Letters of a text that are looked at, for each token that a model reads. The library that cuts texts keeps what it cuts off,
+# in all combinations of both texts: of two long ones that would fill any memory.
+_LETTERS_A_TOKEN = 10
 # What classes of unwelcome texts are called.
 _UNWELCOME = ("hate", "toxic", "toxicity", "hateful", "offensive", "label_1")
 
@@ -82,6 +85,10 @@ class _Stored:
             raise StorageError(f"the model '{self._model.name}' cannot be used: its config.json is broken") from None
         return found
 
+    def _clip(self, pair: tuple[str, str]) -> tuple[str, str]:
+        most = self._room * _LETTERS_A_TOKEN
+        return pair[0][:most], pair[1][:most]
+
     @property
     def _room(self) -> int:
         """How many tokens the model reads; RoBERTa begins to count at 2."""
@@ -102,7 +109,8 @@ class OnnxClassifier(_Stored):
         return np.concatenate(rows) if rows else np.zeros((0, len(self.labels)))
 
     def _run(self, session: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        encoded = tokenizer.encode_batch([pair if pair[1] else pair[0] for pair in pairs])
+        clipped = [self._clip(pair) for pair in pairs]
+        encoded = tokenizer.encode_batch([pair if pair[1] else pair[0] for pair in clipped])
         columns = {
             "input_ids": [text.ids for text in encoded],
             "attention_mask": [text.attention_mask for text in encoded],
@@ -147,7 +155,7 @@ class TorchClassifier(_Stored):
 
         with self._lock, torch.inference_mode():
             tokenizer, model = self._loaded
-            rows = [self._run(tokenizer, model, *pair) for pair in pairs]
+            rows = [self._run(tokenizer, model, *self._clip(pair)) for pair in pairs]
         return np.array(rows, dtype=np.float64).reshape(len(pairs), len(self.labels))
 
     def _run(self, tokenizer: Any, model: Any, first: str, second: str) -> list[float]:
