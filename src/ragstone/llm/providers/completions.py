@@ -69,7 +69,7 @@ class OpenAICompletions:
         return Reply("", self.name, input_tokens=tokens, output_tokens=1, logprobs=logprobs, latency_s=latency_s)
 
     def _of_text(self, found: dict[str, Any], start: int, stop: int) -> tuple[tuple[str, float], ...]:
-        """The tokens that end within the text; a token across its beginning counts."""
+        """The tokens of the text; one across its beginning counts, the very first of all has no probability."""
         try:
             tokens, values = [str(token) for token in found["tokens"]], found["token_logprobs"]
             begins = found.get("text_offset") or [sum(map(len, tokens[:place])) for place in range(len(tokens))]
@@ -77,7 +77,7 @@ class OpenAICompletions:
             chosen = [
                 (token, value)
                 for token, value, begin, end in zip(tokens, values, begins, ends, strict=True)
-                if end > start and begin < stop
+                if end > start and begin < stop and (begin or value is not None)
             ]
             told = tuple((token, float(value)) for token, value in chosen)
         except (KeyError, IndexError, TypeError, ValueError):
