@@ -149,9 +149,17 @@ def _with_card(store: Store, row: dict[str, Any]) -> dict[str, Any]:
         return row
     if found.files and all(checksum for _, checksum in found.files.values()):
         found.check(thoroughly=True)
-    card = found.folder / "README.md"
-    named = row["source"].startswith("shipped") and card.is_file()
-    return {**row, "files": sorted(found.files), "card": card.read_text(encoding="utf-8") if named else ""}
+    told = _judge_card(found) if row["task"] == "judge" else ""
+    return {**row, "files": sorted(found.files), "card": told}
+
+
+def _judge_card(found: Installed) -> str:
+    from ragstone.models.judge_card import read_card
+    from ragstone.models.local_judge import open_local_judge
+    from ragstone.report.trust import card_lines
+
+    open_local_judge()  # says what is wrong with its files
+    return "\n".join(card_lines(read_card(found.folder)))
 
 
 def _lines(row: dict[str, Any]) -> list[str]:

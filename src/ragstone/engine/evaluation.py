@@ -187,7 +187,7 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
         raise
     for remark in reader.report.notes:
         note(remark)
-    for remark in sorted(set(request.left_out(profile).values())):
+    for remark in sorted({words for tool, words in request.left_out(profile).items() if tool != "estimator"}):
         note(remark)
     plan = request.plan(profile)
     identity = request.identity(profile, plan)

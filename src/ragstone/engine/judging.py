@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragstone.llm.prompts import PromptBook
 
 # A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
-Model = str | Callable[..., Any] | LLM
+Model = str | Callable[..., Any] | LLM | tuple[str, "Model"]
 
 
 class JudgingOptions(TypedDict, total=False):

@@ -34,7 +34,9 @@ class Choice(NamedTuple):
 
 
 def choose(named: Any) -> Choice:
-    """What a name says: `local`, `openai/gpt-4o-mini`, `local>openai/gpt-4o-mini`, or a model of one's own."""
+    """What a name says: `local`, `openai/gpt-4o-mini`, `local>openai/gpt-4o-mini`, a model of one's own, or `("local", model)`."""
+    if isinstance(named, tuple) and len(named) == 2 and named[0] in _NAMES:
+        return Choice(local=True, remote=named[1])
     if not isinstance(named, str):
         return Choice(local=False, remote=named)
     first, arrow, second = (part.strip() for part in named.partition(">"))

@@ -28,6 +28,7 @@ from ragstone.text.overlap import covered
 NAME = "local-judge"
 # The folder of another judge with the same files; `off`: none is used that nobody named.
 VARIABLE = "RAGSTONE_LOCAL_JUDGE"
+_MEND = f"Install ragstone anew, or set {VARIABLE} to a folder with another one"
 _MODEL, _TOKENIZER = "model.onnx", "tokenizer.json"
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _OUTPUTS = ("match", "support", "fraction")
@@ -93,7 +94,10 @@ class LocalJudge:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any, ThreadPoolExecutor]:
-        self._model.check(thoroughly=True)
+        try:
+            self._model.check(thoroughly=True)
+        except StorageError as error:
+            raise StorageError(f"{error}{_MEND}") from error
         tokenizer = open_tokenizer(self._model, _TOKENIZER)
         tokenizer.encode_special_tokens = True  # marks in a user's text are plain text
         session = open_session(self._model, _MODEL, threads=1)
@@ -171,7 +175,10 @@ def open_local_judge() -> LocalJudge:
         )
     card = read_card(folder)
     model = Installed(NAME, folder, str(folder), dict(card.files))
-    model.check()
+    try:
+        model.check()
+    except StorageError as error:
+        raise StorageError(f"{error}{_MEND}") from error
     return LocalJudge(model, card)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -14,18 +14,39 @@ from ragstone.storage.runs import Run
 
 _STRIP = 24
 _ANY_WIDTH = 10_000
+# In the signature of what the local judge decided.
+_LOCAL = ":local-judge/"
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
 
 def run_report(run: Run) -> RenderableType:
     """The summary of a run."""
-    return _Report(list(run.summary()), {metric["metric"]: metric for metric in run.info["metrics"]})
+    metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
+    return _Report(list(run.summary()), metrics, [*judge_remarks(run.info)])
+
+
+def judge_remarks(info: Mapping[str, Any]) -> Iterator[str]:
+    """Who judged, where that decides how far scores can be trusted: a line about the local judge, and one about a ladder."""
+    judged = [metric for metric in info["metrics"] if _LOCAL in metric["signature"]]
+    ladder = info["totals"].get("ladder")
+    if judged and not ladder:
+        yield (
+            f"{len(judged)} of these metrics come from the local judge, a small model that runs here. How far to trust it: "
+            "ragstone models show local-judge"
+        )
+    if ladder and ladder["estimated_agreement"] is not None:
+        decided, passed = ladder["decided_locally"], ladder["passed_on"]
+        yield (
+            f"of {decided + passed:,} verdicts the local judge was sure of {decided:,} and passed on {passed:,}: "
+            f"{ladder['calls_saved']:,} calls saved, estimated agreement with asking always {ladder['estimated_agreement']:.0%}"
+        )
 
 
 class _Report:
     """Fits the width of the terminal: where it is narrow the pictures go, not the numbers."""
 
-    def __init__(self, rows: list[SummaryRow], metrics: Mapping[str, Any]) -> None:
+    def __init__(self, rows: list[SummaryRow], metrics: Mapping[str, Any], remarks: Sequence[str] = ()) -> None:
+        self._remarks = remarks
         self._rows = rows
         self._metrics = metrics
 
@@ -34,6 +55,8 @@ class _Report:
         if console.measure(table, options=options.update(max_width=_ANY_WIDTH)).maximum > options.max_width:
             table = self._table(pictures=False)
         yield table
+        for remark in self._remarks:
+            yield Text(f"\n{remark}")
         yield from _remarks(self._rows, self._metrics)
 
     def _table(self, pictures: bool) -> Table:

@@ -37,8 +37,12 @@ def complete(question: str, answer: str) -> str:
     if not found:
         return f"{question} {answer}"
     rest, noun = found["rest"].strip(), _MEASURES.sub("", found["noun"].strip()).strip()
-    if found["word"].lower() in ("what", "who", "which") and re.fullmatch(_BE, found["verb"], re.IGNORECASE):
-        told = f"{rest} {noun} {found['verb'].lower()} {answer}" if noun else f"{rest} {found['verb'].lower()} {answer}"
+    if (
+        not noun
+        and found["word"].lower() in ("what", "who", "which")
+        and re.fullmatch(_BE, found["verb"], re.IGNORECASE)
+    ):
+        told = f"{rest} {found['verb'].lower()} {answer}"
     else:
         told = f"{rest}, {noun}: {answer}" if noun else f"{rest}: {answer}"
     return f"{told[:1].upper()}{told[1:]}."

@@ -1,0 +1,63 @@
+"""Texts in passages that a small model can read."""
+
+import itertools
+import time
+
+from ragstone.text.overlap import content_words, covered
+from ragstone.text.passages import WINDOW, Passages
+
+SENTENCES = [f"Vessel number {n} carries {n % 7} crates of salt to the harbour of Orlsay. " for n in range(400)]
+
+
+def size(text):
+    return len(text.split())
+
+
+def test_a_short_text_is_one_passage_and_an_empty_one_none():
+    assert Passages("The light is red. It is new.").nearest("anything") == ["The light is red. It is new."]
+    assert Passages("").nearest("anything") == []
+    assert Passages(" … ").all() == []
+
+
+def test_windows_cover_the_text_share_their_ends_and_fit():
+    text = "".join(SENTENCES[:60])
+    windows = Passages(text).all()
+    assert all(size(window) <= WINDOW for window in windows)
+    assert all(any(sentence.strip() in window for window in windows) for sentence in SENTENCES[:60])
+    for one, other in itertools.pairwise(windows):
+        assert any(sentence.strip() in one and sentence.strip() in other for sentence in SENTENCES)
+
+
+def test_of_a_long_text_only_what_is_near_is_read():
+    passages = Passages("".join(SENTENCES)).nearest("Vessel number 377 carries crates.")
+    assert 1 < len(passages) <= 3
+    assert "number 377 " in passages[0]
+    assert all(size(passage) <= WINDOW for passage in passages)
+    assert Passages("".join(SENTENCES)).nearest("鲸鱼") == []
+
+
+def test_a_text_without_stops_is_cut_by_words():
+    windows = Passages("word " * 1000).all()
+    assert sum(map(size, windows)) >= 1000
+    assert all(size(window) <= WINDOW for window in windows)
+    assert all(len(window) <= WINDOW for window in Passages("灯" * 1000).all()), "characters count as words there"
+
+
+def test_a_hundred_thousand_words_are_bearable():
+    text = "".join(SENTENCES) * 20 + "The keeper of the light was called Ada Moor. " + "".join(SENTENCES)
+    assert size(text) > 100_000
+    began = time.process_time()
+    passages = Passages(text)
+    found = passages.nearest("Ada Moor was the keeper.")
+    assert "Ada Moor" in found[0]
+    for n in range(50):
+        passages.nearest(f"Vessel number {n} carries salt.")
+    assert time.process_time() - began < 20
+
+
+def test_words_that_carry_meaning():
+    assert content_words("The three boats") == {"3", "boats"} == content_words("3 boats!")
+    assert content_words("It is the") == {"it", "is", "the"}, "where none carries meaning all count"
+    assert covered("The red boat", "a boat, red") == 1.0
+    assert covered("red boat boat", "boat") == 2 / 3
+    assert covered("", "boat") == 0.0

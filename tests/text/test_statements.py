@@ -1,0 +1,102 @@
+"""Texts as statements, and the names in them, by rules."""
+
+import pytest
+
+from ragstone.text.names import has_capitals, names
+from ragstone.text.questions import complete, is_fragment
+from ragstone.text.statements import statements
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("Where is it?", "", []),
+        ("Where is it?", "…", []),
+        ("Where is it?", "It is on the mole. It is red.", ["It is on the mole.", "It is red."]),
+        # A name of the question for a pronoun, where there is but one.
+        ("Who was Ada Byron?", "She was a mathematician.", ["Ada Byron was a mathematician."]),
+        ("Who was Ada Byron?", "Her mother was Anne.", ["Ada Byron's mother was Anne."]),
+        ("Did Ada meet Babbage?", "She was his friend.", ["She was his friend."]),
+        # What opens an answer is no part of what it says.
+        ("When?", "Based on the provided context, the light was built in 1903.", ["The light was built in 1903."]),
+        # Two clauses, and two verbs of one subject.
+        (
+            "What is the Hesk?",
+            "The Hesk is a ferry, and the Marrow is a tug.",
+            ["The Hesk is a ferry.", "The Marrow is a tug."],
+        ),
+        (
+            "What is the Hesk?",
+            "The Hesk was built in 1990 and has two decks.",
+            ["The Hesk was built in 1990.", "The Hesk has two decks."],
+        ),
+        # Not where the second part does not stand alone, or belongs to something else.
+        ("Fares?", "The fare is 5 for adults and 3 for children.", ["The fare is 5 for adults and 3 for children."]),
+        (
+            "Who?",
+            "The captain who is ill and has a fever was replaced.",
+            ["The captain who is ill and has a fever was replaced."],
+        ),
+        # Lists with the words that open them.
+        (
+            "Which ferries?",
+            "The ferries are:\n- Hesk\n- **Marrow** [1]\n\nBoth of them are red.",
+            ["The ferries are: Hesk.", "The ferries are: Marrow.", "Both of them are red."],
+        ),
+        # An answer in a word or two says nothing without its question.
+        ("What is the fare?", "5 crowns", ["The fare is 5 crowns."]),
+        ("When does the boat leave?", "21:10", ["The boat leave: 21:10."]),
+        ("How many decks does the ferry have?", "Two", ["The ferry have, decks: Two."]),
+        ("Who built it", "Ada", ["Who built it Ada."]),
+        # Nothing is claimed by a question or by who declines.
+        ("Where?", "I do not know. Would you like to know more?", []),
+        # Each once.
+        ("Where?", "It is on the mole. It is on the mole.", ["It is on the mole."]),
+        # Scripts without spaces: sentences.
+        ("灯塔在哪里？", "灯塔建于1903年。它高30米，现在是博物馆。", ["灯塔建于1903年。", "它高30米，现在是博物馆。"]),
+    ],
+)
+def test_statements(question, text, expected):
+    assert statements(question, text) == expected
+
+
+def test_a_book_is_not_read_to_its_end_and_any_text_is_survived():
+    assert len(statements("Where?", "".join(f"The light number {n} is red. " for n in range(5000)))) == 100
+    for text in ("\u0000\ud7ff" * 50, "a" * 100_000, "- " * 500, "|---|---|\n" * 20, "😀 😀", "١٢٣"):
+        statements(text, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [("21:10", True), ("Two", True), ("on the mole", True), ("It is red.", False), ("The boat leaves at 9.", False),
+     ("雷纳", True), ("灯塔建于1903年。", False), ("The ferries are: Hesk", False)],
+)  # fmt: skip
+def test_fragments(text, fragment):
+    assert is_fragment(text) is fragment
+
+
+def test_a_short_answer_and_its_question():
+    assert complete("Who is the captain of the Hesk?", "Ada Moor.") == "The captain of the Hesk is Ada Moor."
+    assert complete("In which year was the light built?", "1903") == "The light built, year: 1903."
+    assert complete("", "1903") == "1903"
+    assert complete("When?", "") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Hesk was built by Ada Moor in 1990.", ["Hesk", "Ada Moor", "1990"]),
+        ("Paris", ["Paris"]),
+        ("Boats leave at 21:10, fares rise by 5 %.", ["21:10", "5 %"]),
+        ("The University of Oslo and NATO agreed.", ["University of Oslo and NATO"]),
+        ("nothing here", []),
+    ],
+)
+def test_names(text, expected):
+    assert names(text) == expected
+
+
+def test_scripts_with_and_without_capitals():
+    assert has_capitals("Ada")
+    assert has_capitals("ἄλφα")
+    assert not has_capitals("灯塔建于1903年")
