@@ -37,7 +37,7 @@ bench: $(VENV)/.dev  ## measure; PEERS=1 installs other tools beside and compare
 lock: $(VENV)/.dev  ## renew the lock files
 	$(PIP) install uv
 	$(BIN)/uv pip compile pyproject.toml --extra fsspec --extra local --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
-	$(BIN)/uv pip compile pyproject.toml --extra local --group build --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
+	$(BIN)/uv pip compile pyproject.toml --group demo --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
 
 docs: $(VENV)/.dev  ## write the pages that are made from the code
 	$(BIN)/python docs/generate.py
