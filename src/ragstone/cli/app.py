@@ -22,6 +22,7 @@ from ragstone.cli.report import report
 from ragstone.cli.run import run
 from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
+from ragstone.cli.view import view
 
 app = typer.Typer(
     help="The touchstone for retrieval-augmented generation: how good is it, is the new version better, what to fix.",
@@ -54,6 +55,7 @@ for command in (
     run,
     compare,
     gate,
+    view,
     report,
     diagnose,
     explain,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -14,7 +13,7 @@ from ragstone.data.codec import decoder
 from ragstone.data.dataset import view_samples
 from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.data.types import Claim, FactMatch, Sample
-from ragstone.storage.runs import Run, read_batches
+from ragstone.storage.runs import Run, read_batches, read_rows
 
 # What causes are made from; a run has some of these.
 NEEDED = (
@@ -68,29 +67,19 @@ def read_case(run: Run, row: int) -> Case:
 
 
 def read_cases_at(run: Run, rows: Collection[int]) -> dict[int, Case]:
-    """Some samples with their evidence, by row number; the files are read bit by bit, and only these rows are put together."""
-    wanted = sorted(set(rows))
-    found: dict[int, dict[str, Any]] = {row: {} for row in wanted}
+    """Some samples with their evidence, by row number; only the parts of the files that have these rows are read."""
+    found: dict[int, dict[str, Any]] = {row: {} for row in rows}
     samples: dict[int, Sample] = {}
-    for row, part in _pick(read_batches(run.folder.samples), wanted):
+    for row, part in read_rows(run.folder.samples, rows):
         samples[row], given = next(_view(part))
         found[row] = given
     for name in NEEDED:
         if name in run.info["evidence"]:
-            for row, part in _pick(read_batches(run.folder.evidence(name), ["value"]), wanted):
+            for row, part in read_rows(run.folder.evidence(name), rows, ["value"]):
                 value = _decoded(name, part["value"])[0]
                 if value is not None:
                     found[row].setdefault(name, value)
     return {row: Case(samples[row], found[row]) for row in samples}
-
-
-def _pick(batches: Iterable[pa.RecordBatch], wanted: Sequence[int]) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The wanted rows as batches of one."""
-    first = 0
-    for batch in batches:
-        for row in wanted[bisect_left(wanted, first) : bisect_left(wanted, first + len(batch))]:
-            yield row, batch.slice(row - first, 1)
-        first += len(batch)
 
 
 def _stream_samples(run: Run) -> Iterator[tuple[Sample, dict[str, Any]]]:

@@ -6,7 +6,8 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -223,6 +224,32 @@ def read_batches(place: Place, columns: list[str] | None = None) -> Iterator[pa.
     """A Parquet file bit by bit, for files that are larger than memory."""
     with storage_errors(f"cannot read {place}"), place.open_input() as stream:
         yield from pq.ParquetFile(stream).iter_batches(batch_size=_ROWS_AT_A_TIME, columns=columns)
+
+
+def read_rows(
+    place: Place, rows: Iterable[int], columns: list[str] | None = None
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Some rows of a Parquet file by their numbers, each as a batch of one; only the row groups that have them are read."""
+    wanted = sorted(set(rows))
+    with storage_errors(f"cannot read {place}"), place.open_input() as stream:
+        file = pq.ParquetFile(stream)
+        first = 0
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).num_rows
+            mine = wanted[bisect_left(wanted, first) : bisect_left(wanted, first + size)]
+            yield from _take(file, group, first, mine, columns) if mine else ()
+            first += size
+
+
+def _take(
+    file: pq.ParquetFile, group: int, first: int, wanted: list[int], columns: list[str] | None
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    for batch in file.iter_batches(_ROWS_AT_A_TIME, row_groups=[group], columns=columns):
+        for row in wanted[bisect_left(wanted, first) : bisect_left(wanted, first + len(batch))]:
+            yield row, batch.slice(row - first, 1)
+        first += len(batch)
+        if first > wanted[-1]:
+            return
 
 
 def write_table(place: Place, table: pa.Table) -> None:

@@ -1,0 +1,47 @@
+"""A diagnosis as page data: which part limits quality, why samples fail, what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragstone.compare.diagnosis import Diagnosis
+from ragstone.compare.findings import Part
+from ragstone.report.diagnosis import headline, reason_line
+from ragstone.web.table import TableState
+
+_PARTS: tuple[Part, Part] = ("retriever", "generator")
+_TONES = {"good": "good", "seems good": "good unsure", "bad": "bad", "seems bad": "bad unsure", "": ""}
+
+
+def diagnosed(found: Diagnosis, run: str) -> dict[str, Any]:
+    """Which part limits quality, why samples fail, what to do."""
+    most = max((count.samples for count in found.causes), default=1)
+    return {
+        "headline": headline(found),
+        "failing": found.failing,
+        "decided": found.decided,
+        "looked_at": found.looked_at,
+        "samples": found.samples,
+        "parts": [
+            {"name": part, "state": found.parts[part], "tone": _TONES[found.parts[part]], "blamed": found.blamed(part)}
+            for part in _PARTS
+        ],
+        "tally": dict(found.tally),
+        "advice": [
+            {"text": item.text, "sure": item.sure, "because": [reason_line(why) for why in item.because]}
+            for item in found.advice
+        ],
+        "causes": [
+            {
+                "name": count.cause.name,
+                "part": count.cause.part or "",
+                "meaning": count.cause.meaning,
+                "main": count.main,
+                "samples": count.samples,
+                "share": count.samples / most,
+                "address": f"/runs/{run}{TableState(cause=count.cause.name).address}#samples" if count.main else "",
+            }
+            for count in found.causes
+        ],
+        "undecided": dict(found.undecided),
+    }

@@ -1,0 +1,1 @@
+"""One page a file: a function from the library and the address to page data."""

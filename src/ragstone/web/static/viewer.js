@@ -1,0 +1,104 @@
+// Comfort on top of pages that work without it: keys, filters that submit themselves, links to copy, waiting.
+const say = (words) => { document.getElementById("said").textContent = words; };
+const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
+
+for (const form of document.querySelectorAll("form[data-submits]")) {
+  form.addEventListener("change", (event) => { if (event.target.matches("select")) form.requestSubmit(); });
+}
+// An address without empty parts reads better and is the same view.
+for (const form of document.querySelectorAll("form")) {
+  form.addEventListener("formdata", (event) => {
+    for (const [name, value] of Array.from(event.formData)) if (value === "") event.formData.delete(name);
+  });
+}
+
+const boxes = Array.from(document.querySelectorAll("form.choosing input[name=run]"));
+const compare = document.getElementById("compare");
+if (compare) {
+  const told = document.getElementById("chosen");
+  const count = () => {
+    const chosen = boxes.filter((box) => box.checked).length;
+    compare.disabled = chosen !== 2;
+    told.textContent = chosen === 2 ? "The older one is A." : chosen > 2 ? "Two at a time." : "Tick two runs; the older one is A.";
+  };
+  boxes.forEach((box) => box.addEventListener("change", count));
+  count();
+}
+
+const rows = Array.from(document.querySelectorAll("table.samples tbody tr"));
+function walk(step) {
+  const links = rows.map((row) => row.querySelector("a"));
+  const at = links.indexOf(document.activeElement);
+  const next = at < 0 ? (step > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + step));
+  links[next].focus();
+}
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  const step = { j: 1, k: -1 }[event.key];
+  if (!step) return;
+  const link = document.querySelector(step > 0 ? "a[data-key=j]" : "a[data-key=k]");
+  if (link) link.click();
+  else if (rows.length) { walk(step); event.preventDefault(); }
+});
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = "Copied";
+      say("The link was copied");
+    } catch {
+      button.textContent = "The address bar has the link";
+    }
+    setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+  });
+}
+
+// A claim under the pointer or the focus shows the chunks that were found to say so, or otherwise.
+const claims = document.querySelectorAll("[data-says], [data-denies]");
+const ranks = (text) => (text || "").split(" ").filter(Boolean);
+function light(element, on) {
+  for (const [name, list] of [["says", element.dataset.says], ["denies", element.dataset.denies]]) {
+    for (const rank of ranks(list)) document.getElementById("chunk-" + rank)?.classList.toggle("lit-" + name, on);
+  }
+}
+for (const element of claims) {
+  for (const [name, on] of [["mouseenter", true], ["focusin", true], ["mouseleave", false], ["focusout", false]]) {
+    element.addEventListener(name, () => light(element, on));
+  }
+}
+
+// What is still being worked out: look again in a moment.
+if (document.querySelector("[data-wait]")) setTimeout(() => location.reload(), 1500);
+
+async function watch(box) {
+  try {
+    const found = await (await fetch(box.dataset.live)).json();
+    if (found.page !== "live") { location.reload(); return; }
+    const { done, total, working } = found.progress;
+    const bar = box.querySelector("progress");
+    bar.max = total || 1;
+    bar.value = done;
+    box.querySelector(".told").textContent = `${done.toLocaleString("en")} of ${total.toLocaleString("en")} samples${working ? "" : ", interrupted"}`;
+    const body = document.getElementById("metrics");
+    if (found.metrics.length && document.body.classList.contains("live") && !body) { location.reload(); return; }
+    if (body) fill(body, found.metrics);
+  } catch {
+    box.querySelector(".told").textContent = "The viewer does not answer; was it stopped?";
+  }
+  setTimeout(watch, 2000, box);
+}
+const show = (value) => (value === null ? "–" : value.toFixed(3));
+function fill(body, metrics) {
+  metrics.forEach((item, place) => {
+    const cells = body.rows[place]?.cells;
+    if (!cells) return;
+    cells[1].textContent = show(item.mean);
+    cells[2].textContent = item.low === null ? "–" : `${show(item.low)} – ${show(item.high)}`;
+    cells[3].textContent = item.rows.toLocaleString("en");
+    cells[4].textContent = item.failed.toLocaleString("en");
+  });
+}
+document.querySelectorAll("[data-live]").forEach((box) => setTimeout(watch, 1000, box));

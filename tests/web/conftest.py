@@ -1,0 +1,93 @@
+"""Real servers over real runs, on any free port; nothing changes the runs."""
+
+import http.client
+import json
+import threading
+import time
+
+import pytest
+
+from ragstone.web.serving import Viewer
+from tests.report import runs
+from tests.report.pages import Page
+
+
+class Client:
+    """Asks a viewer as a browser would, one connection a request."""
+
+    def __init__(self, viewer):
+        self.viewer = viewer
+        self.origin = f"http://127.0.0.1:{viewer.port}"
+
+    def ask(self, path, method="GET", **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.viewer.port, timeout=30)
+        try:
+            connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+            answer = connection.getresponse()
+            return answer, answer.read()
+        finally:
+            connection.close()
+
+    def json(self, path, status=200):
+        answer, body = self.ask(path)
+        assert answer.status == status, body
+        assert answer.headers["content-type"] == "application/json"
+        return json.loads(body)
+
+    def page(self, path, status=200):
+        answer, body = self.ask(path)
+        assert answer.status == status, body
+        assert answer.headers["content-type"].startswith("text/html")
+        return Page(body.decode())
+
+    def when_ready(self, path, there):
+        """The twin of a page once what it waits for is there."""
+        for _ in range(200):
+            found = self.json(path)
+            if there(found):
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"{path} never became ready")
+
+
+@pytest.fixture(scope="session")
+def serve():
+    """Start a viewer over a root; all are stopped at the end."""
+    started = []
+
+    def start(root, **settings):
+        viewer = Viewer(str(root), port=0, **settings)
+        thread = threading.Thread(target=viewer.serve, daemon=True)
+        thread.start()
+        started.append((viewer, thread))
+        return Client(viewer)
+
+    yield start
+    for viewer, thread in started:
+        viewer.stop()
+        thread.join(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("viewed")
+
+
+@pytest.fixture(scope="session")
+def worse(store):
+    return runs.harbour("worse", store)
+
+
+@pytest.fixture(scope="session")
+def better(store, worse):
+    return runs.harbour("better", store)
+
+
+@pytest.fixture(scope="session")
+def hostile(store):
+    return runs.hostile(store)
+
+
+@pytest.fixture(scope="session")
+def viewer(serve, store, worse, better, hostile):
+    return serve(store)
