@@ -9,7 +9,8 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -49,12 +50,14 @@ class Llama:
 
     def _score(self, before: str, text: str) -> list[float]:
         engine = self._engine
-        seen = engine.opening(before)
         found: list[float] = []
-        for token in engine.tokenize(text, MOST_TOKENS):
-            # The first call forgets the text before this one: what is remembered of it may differ in the last digits.
-            found.append(engine.ask(seen, token, remember=bool(found)))
-            seen.append(token)
+        # A connection for each text: the engine closes those that wait.
+        with engine.connected():
+            seen = engine.opening(before)
+            for token in engine.tokenize(text, MOST_TOKENS):
+                # The first call forgets the text before this one: what is remembered of it may differ in some digits.
+                found.append(engine.ask(seen, token, remember=bool(found)))
+                seen.append(token)
         return found
 
     @cached_property
@@ -93,10 +96,19 @@ class _Engine:
         self._server = server  # it ends when nobody holds it
         # Without the proxy that the environment may name: none stands between us and ourselves.
         self._connection = http.client.HTTPConnection(server.listening_address.partition("//")[2], timeout=_TIMEOUT_S)
-        self._words = int(self._call("GET", "/v1/models")["data"][0]["meta"]["n_vocab"])
-        self._begin: list[int] = self._call("POST", "/tokenize", {"content": "", "add_special": True})["tokens"]
-        [*_, self._plain] = self.tokenize("a", 1)
-        self._break = self.tokenize("\n", 1)
+        with self.connected():
+            self._words = int(self._call("GET", "/v1/models")["data"][0]["meta"]["n_vocab"])
+            self._begin: list[int] = self._call("POST", "/tokenize", {"content": "", "add_special": True})["tokens"]
+            [*_, self._plain] = self.tokenize("a", 1)
+            self._break = self.tokenize("\n", 1)
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Within the block calls go over one connection."""
+        try:
+            yield
+        finally:
+            self._connection.close()
 
     def opening(self, before: str) -> list[int]:
         """What the model has read when the text begins: its own mark of beginning, the words before, a line break."""
@@ -143,7 +155,6 @@ class _Engine:
             with self._connection.getresponse() as response:
                 read, status = response.read(), response.status
         except (OSError, http.client.HTTPException) as error:
-            self._connection.close()
             raise RagstoneError(f"the engine of language models gave no answer: {error}") from error
         if status != http.HTTPStatus.OK:
             raise RagstoneError(f"the engine of language models refused: {read[:200].decode('utf-8', 'replace')}")
