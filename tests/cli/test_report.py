@@ -57,3 +57,43 @@ def test_what_cannot_be_done_is_said(cli, root, arguments, words):
     assert done.code == 2
     assert words in done.err
     assert "Traceback" not in done.err
+
+
+def test_a_run_in_a_bucket_gets_its_report_there(cli, bucket):
+    run = harbour("worse", bucket.url, ["fact_recall"])
+    done = cli("report", run.path, "--worst", "1")
+    assert done.code == 0, done.err
+    [key] = [name for name in bucket.list() if name.endswith("report.html")]
+    assert key.startswith(f"runs/{run.id}/")
+    assert bucket.read(key).startswith(b"<!doctype html>")
+
+
+def test_runs_with_other_ids_are_paired_by_question(cli, tmp_path):
+    import json
+
+    for name in ("old", "new"):
+        rows = [
+            {
+                "id": f"{name}{n}",
+                "question": f"Number {n}?",
+                "answer": "a" if name == "new" else "b",
+                "references": ["a"],
+            }
+            for n in range(12)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        assert cli("run", tmp_path / f"{name}.jsonl", "-m", "token_f1", "--name", name, "-o", tmp_path).code == 0
+    done = cli("report", "old", "new", "--root", tmp_path, "-o", "-")
+    assert done.code == 0, done.err
+    assert "new is better than old in 1 metric" in done.out
+    assert "paired by question" in done.out
+    assert done.out.count('<details class="sample"') == 12
+
+
+def test_an_unfinished_run_has_no_report(cli, root, tmp_path):
+    folder = tmp_path / "runs" / "20260101-000000-00000000"
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text("{}")
+    done = cli("report", folder)
+    assert done.code == 1
+    assert "--resume" in done.err
