@@ -152,8 +152,8 @@ def test_confidence_for_an_agreement_comes_from_what_was_measured(tmp_path):
         {"agreement": 0.97, "confidence": 0.95, "share": 0.4},
     ]
     card = read_card(make_toy_judge(tmp_path, [LIGHT], ladder={"support": steps}))
-    assert card.confidence_for("support", 0.8) == 0.5
-    assert card.confidence_for("support", 0.9) == 0.8
+    assert card.confidence_for("support", 0.8) == 0.8, "never less sure than the agreement itself"
+    assert card.confidence_for("support", 0.94) == 0.95
     assert card.confidence_for("support", 0.99) == 1.0, "it was never that good: everything is passed on"
     assert card.confidence_for("match", 0.9) == 0.9, "nothing measured: its probabilities are taken at their word"
 

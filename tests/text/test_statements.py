@@ -44,10 +44,8 @@ from ragstone.text.statements import statements
             ["The ferries are: Hesk.", "The ferries are: Marrow.", "Both of them are red."],
         ),
         # An answer in a word or two says nothing without its question.
-        ("What is the fare?", "5 crowns", ["The fare is 5 crowns."]),
-        ("When does the boat leave?", "21:10", ["The boat leave: 21:10."]),
-        ("How many decks does the ferry have?", "Two", ["The ferry have, decks: Two."]),
-        ("Who built it", "Ada", ["Who built it Ada."]),
+        ("What is the fare?", "5 crowns", ["What is the fare? 5 crowns."]),
+        ("谁建造了灯塔？", "王明", ["谁建造了灯塔？ 王明."]),
         # Nothing is claimed by a question or by who declines.
         ("Where?", "I do not know. Would you like to know more?", []),
         # Each once.
@@ -76,8 +74,7 @@ def test_fragments(text, fragment):
 
 
 def test_a_short_answer_and_its_question():
-    assert complete("Who is the captain of the Hesk?", "Ada Moor.") == "The captain of the Hesk is Ada Moor."
-    assert complete("In which year was the light built?", "1903") == "The light built, year: 1903."
+    assert complete("In which year was  the light built?", "1903.") == "In which year was the light built? 1903."
     assert complete("", "1903") == "1903"
     assert complete("When?", "") == ""
 
@@ -99,4 +96,5 @@ def test_names(text, expected):
 def test_scripts_with_and_without_capitals():
     assert has_capitals("Ada")
     assert has_capitals("ἄλφα")
+    assert has_capitals("21:10")
     assert not has_capitals("灯塔建于1903年")

@@ -53,10 +53,10 @@ class Card:
     def confidence_for(self, task: str, agreement: float) -> float:
         """How sure the judge must be so that what it decides alone agrees with people so often.
 
-        By what was measured; where the card says nothing its probabilities are taken at their word.
+        At least so sure, and as sure as was measured to suffice: what was measured flatters it where texts are of another kind.
         """
-        fitting = [confidence for reached, confidence in self.ladder.get(task, ()) if reached >= agreement]
-        return min(fitting, default=agreement if not self.ladder.get(task) else 1.0)
+        steps = self.ladder.get(task, [(1.0, agreement)])
+        return max(agreement, min((confidence for reached, confidence in steps if reached >= agreement), default=1.0))
 
 
 def read_card(folder: Path) -> Card:

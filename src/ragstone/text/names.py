@@ -137,8 +137,9 @@ def names(text: str) -> list[str]:
 
 
 def has_capitals(text: str) -> bool:
-    """Whether the text is written in a script that can mark names."""
-    return any(character.isupper() or character.islower() for character in text)
+    """Whether names could be told by their spelling: the text has no letters, or some that know capitals."""
+    letters = [character for character in text if character.isalpha()]
+    return not letters or any(character.isupper() or character.islower() for character in letters)
 
 
 def _without_beginner(name: str, at_start: bool) -> str:
