@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.processes import command_line, measure
@@ -16,6 +17,7 @@ from benchmarks.results import Result
 from ragstone.models.store import Store
 
 SENTENCES = 2_000
+SCORED = 20
 ROWS = 400
 # About 20 tokens each, as a sentence of an answer has; none twice, since each text is encoded once.
 _SENTENCE = "The harbour light number {0} stands on the eastern mole and was first lit in the autumn of {1}."
@@ -33,15 +35,35 @@ for start in range(0, len(texts), 256):
 print(json.dumps([loaded, time.perf_counter() - clock, time.process_time() - cpu]))
 """
 
+_SCORE = f"""
+import json, time
+started = time.perf_counter()
+from ragstone.models.scorers import open_language_model
+model = open_language_model("local/smollm2")
+model.log_probabilities([("", "one")])
+loaded = time.perf_counter() - started
+texts = ["{_SENTENCE}".format(number, 1500 + number) for number in range({SCORED})]
+cpu, tokens = time.process_time(), 0
+for text in texts:
+    tokens += len(model.log_probabilities([("", text)])[0])
+scored = tokens / (time.process_time() - cpu)
+cpu = time.process_time()
+chunk = " ".join(texts)
+model.log_probabilities([(chunk, "one")])
+print(json.dumps([loaded, scored, tokens / (time.process_time() - cpu)]))
+"""
+
 
 def run(peers: bool) -> list[Result]:  # noqa: ARG001
-    """Embeddings alone and in a run."""
+    """Embeddings alone and in a run; probabilities of texts."""
     store = Store()
     results: list[Result] = []
     if store.find("minilm"):
         results += [*_encode("local/minilm", at_least=150), *_in_a_run()]
     if store.find("wordllama"):
         results += _encode("local/wordllama")
+    if store.find("smollm2") and find_spec("xllamacpp"):
+        results += _score()
     if not results:
         print("no model is here: ragstone models pull minilm", file=sys.stderr)
     return results
@@ -57,6 +79,17 @@ def _encode(name: str, at_least: float | None = None) -> list[Result]:
         Result(f"{name}: sentences by CPU time", idle, "texts/s", at_least=at_least, note=f"times {cores} cores"),
         Result(f"{name}: until the first vector", loaded, "s"),
         Result(f"{name}: peak memory", done.peak_bytes / 1e9, "GB", at_most=1.0, binding=True),
+    ]
+
+
+def _score() -> list[Result]:
+    done = measure([sys.executable, "-c", _SCORE])
+    loaded, scored, read = json.loads(done.output)
+    return [
+        Result("local/smollm2: tokens scored by CPU time", scored, "tokens/s", note="one core"),
+        Result("local/smollm2: tokens read before them", read, "tokens/s", note="one core"),
+        Result("local/smollm2: until the first number", loaded, "s"),
+        Result("local/smollm2: peak memory", done.peak_bytes / 1e9, "GB", at_most=1.0, binding=True),
     ]
 
 
