@@ -104,6 +104,15 @@ def test_failure_is_noted_and_written_down_without_secrets(loopback, hook, run, 
     assert not [secret for secret in ("hunter22", "s3cretpath", "k3y", "user") if secret in written]
 
 
+def test_a_message_that_cannot_be_made_is_no_failure(loopback, hook, run, monkeypatch):
+    monkeypatch.setattr("ragstone.notify.telling.diagnose", lambda *given: 1 / 0)
+    notes = []
+    tell(run, Listeners(hook), notes.append)
+    assert loopback.asked == []
+    assert "could not be made: ZeroDivisionError" in notes[0]
+    assert read_records(run)[0]["delivered"] is False
+
+
 def test_records_add_up(loopback, hook, run):
     for _ in range(2):
         tell(run, Listeners(hook), pytest.fail)

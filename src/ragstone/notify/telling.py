@@ -59,9 +59,9 @@ def _post(run: Run, webhook: Webhook, note: Callable[[str], None]) -> None:
     try:
         message = make_message(aggregate(run, diagnose(run, _MOST_DIAGNOSED)), webhook.format)
     except Exception as problem:  # noqa: BLE001  (a run that was paid for must not be lost over a message)
-        note(
-            f"the message for the web-hook could not be made: {type(problem).__name__}. The run is stored all the same."
-        )
+        error = f"the message could not be made: {type(problem).__name__}"
+        note(f"the web-hook at {webhook.shown} was not told: {error}. The run is stored all the same.")
+        _write_down(run, "webhook", {"address": webhook.shown, "delivered": False, "error": error}, note)
         return
     sent = deliver(webhook, message, run.id)
     if not sent.delivered:
