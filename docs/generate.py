@@ -21,10 +21,27 @@ from typer.main import get_command
 from ragstone.cli.app import app
 from ragstone.engine.catalogue import cards, set_names
 from ragstone.engine.evaluation import evaluate
+from ragstone.models.judge_card import read_card
 from ragstone.report.terminal import run_report
+from ragstone.report.trust import card_lines
 
 DOCS = Path(__file__).parent
 MADE = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
+TRUST = """# How far to trust the local judge
+
+Without a key and without a network, claims and answers are judged by a small model that comes with Ragstone (24 MB, on the CPU).
+It is good enough to tell which of two systems is better over some dozens of questions, not to decide about a single answer.
+What follows is from the model's card; `ragstone models show local-judge` prints the same. How it was made is in `training/`.
+
+*Token overlap* is the share of the claim's words in the evidence, and for answers whether the reference stands in the answer or
+shares enough words with it; *cosine* is that of MiniLM's sentence embeddings. The judge's own score combines the model with the overlap.
+Rows named *labelled* are from public sets, in most of which people gave the labels; in SQuAD's they follow from how the rows were
+made. Other rows of the same sets were trained on. *Synthetic* rows are edits of our own. *Valid* rows decided how the model
+and overlap are combined; *test* rows decided nothing.
+
+A judge is never as good on your texts as on those that it was measured on. `ragstone run answers.jsonl --judge "local>openai/gpt-4o-mini"`
+asks a stronger one where this one is unsure: see [judges](judges.md#the-judge-on-this-machine).
+"""
 
 
 def metrics_page() -> str:
@@ -87,13 +104,20 @@ def cli_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def trust_page() -> str:
+    """How far the local judge can be trusted, from its card."""
+    with resources.as_file(resources.files("ragstone.models") / "weights" / "local_judge") as folder:
+        told = [*card_lines(read_card(folder))]
+    return "\n".join([MADE, TRUST, *told]) + "\n"
+
+
 def demo_picture() -> str:
     """What the demo prints, as an SVG that loads nothing from outside."""
     with (
         resources.as_file(resources.files("ragstone.examples") / "harbour") as folder,
         tempfile.TemporaryDirectory() as out,
         # Which local models there are on this machine must not decide what is drawn.
-        patch.dict(os.environ, {"RAGSTONE_MODELS": out}),
+        patch.dict(os.environ, {"RAGSTONE_MODELS": out, "RAGSTONE_LOCAL_JUDGE": "off"}),
     ):
         run = evaluate(folder / "better.jsonl", out=out)
         console = Console(record=True, width=98, file=io.StringIO(), force_terminal=True, highlight=False)
@@ -107,6 +131,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Where each page goes and what it says."""
     yield DOCS / "metrics.md", metrics_page()
     yield DOCS / "cli.md", cli_page()
+    yield DOCS / "trust.md", trust_page()
     yield DOCS / "images" / "demo.svg", demo_picture()
 
 

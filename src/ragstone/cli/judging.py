@@ -15,11 +15,17 @@ Judge = Annotated[
     str | None,
     _model(
         "--judge",
-        "Who is asked what metrics need: openai/gpt-4o-mini, ollama/llama3.1, any provider/model of LiteLLM, or file.py:function.",
+        "Who is asked what metrics need: openai/gpt-4o-mini, ollama/llama3.1, any provider/model of LiteLLM, file.py:function, local for the judge on this machine, or local>openai/gpt-4o-mini to ask only where that is unsure.",
     ),
 ]
 Extractor = Annotated[str | None, _model("--extractor", "Another model for taking texts apart into claims.")]
 CheckerModel = Annotated[str | None, _model("--checker", "Another model for checking claims.")]
+Agreement = Annotated[
+    float,
+    typer.Option(
+        "--agreement", metavar="SHARE", help="How sure the local judge must be where another stands above it."
+    ),
+]
 Embedder = Annotated[
     str | None,
     _model(
