@@ -3,6 +3,8 @@
 import hashlib
 import hmac
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -218,3 +220,26 @@ def test_a_wrong_address_stops_before_anything_is_evaluated(cli, tmp_path):
     done = cli("run", tmp_path / "no-such-file.jsonl", "-o", tmp_path, "--webhook", "gopher://h/")
     assert done.code == 2
     assert "'gopher:' is nothing to post to" in done.err
+
+
+def test_the_check_in_the_docs_works(loopback):
+    page = (Path(__file__).parents[2] / "docs" / "reports.md").read_text()
+    [code] = re.findall(r"```python\n(import hashlib.*?)```", page, flags=re.DOTALL)
+    names = {}
+    exec(code, names)
+    loopback.handler = lambda asked: {}
+    deliver(read_webhook(loopback.url, "json", {SECRET: "a secret"}), {"x": 1}, "x")
+    [asked] = loopback.asked
+    headers = {name: asked.headers[name.lower()] for name in ("X-Ragstone-Timestamp", "X-Ragstone-Signature")}
+    assert names["is_genuine"]("a secret", headers, asked.body)
+    assert not names["is_genuine"]("another", headers, asked.body)
+    assert not names["is_genuine"]("a secret", headers, asked.body + b" ")
+    assert not names["is_genuine"]("a secret", {**headers, "X-Ragstone-Timestamp": "1"}, asked.body)
+
+
+def test_the_fields_in_the_docs_are_those_that_are_sent(run):
+    page = (Path(__file__).parents[2] / "docs" / "reports.md").read_text()
+    message = make_message(aggregate(run, diagnose(run)), "json")
+    inner = [*message["run"], *message["dataset"], *message["metrics"][0], *message["diagnosis"], *message["totals"]]
+    names = [*message, *inner, *message["diagnosis"]["causes"][0]]
+    assert [name for name in names if f"`{name}`" not in page] == []
