@@ -16,9 +16,13 @@ from starlette.types import ASGIApp
 from ragstone.errors import RagstoneError, UsageError
 from ragstone.web.errors import NotThereError
 from ragstone.web.library import Library
+from ragstone.web.pages.comparing import choose, comparison_page
+from ragstone.web.pages.facts import facts_page
 from ragstone.web.pages.live import live_page
+from ragstone.web.pages.pair import pair_page
 from ragstone.web.pages.run import run_page
 from ragstone.web.pages.runs import runs_page
+from ragstone.web.pages.sample import sample_page
 from ragstone.web.render import page_html, page_json, static_file
 from ragstone.web.safety import Guard, Guarded
 
@@ -64,9 +68,40 @@ def _run(library: Library, names: Sequence[str], query: QueryParams) -> Page:
     return under_way or run_page(library, library.run(names[0]), query, query.getlist("col"))
 
 
+def _sample(library: Library, names: Sequence[str], query: QueryParams) -> Page:
+    return sample_page(library, library.run(names[0]), _row(names[1]), query, query.getlist("col"))
+
+
+def _facts(library: Library, names: Sequence[str], query: QueryParams) -> Page:
+    return facts_page(library, library.run(names[0]), _row(names[1]), query, query.getlist("col"))
+
+
+def _choose(library: Library, _: Sequence[str], query: QueryParams) -> Page:
+    return choose(library, query.getlist("run"))
+
+
+def _comparison(library: Library, names: Sequence[str], query: QueryParams) -> Page:
+    return comparison_page(library, library.run(names[0]), library.run(names[1]), query)
+
+
+def _pair(library: Library, names: Sequence[str], query: QueryParams) -> Page:
+    return pair_page(library, library.run(names[0]), library.run(names[1]), _row(names[2]), query)
+
+
+def _row(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise NotThereError(f"{text[:80]} is no row number; samples are counted from 1")
+    return int(text)
+
+
 VIEWS: dict[str, View] = {
     "/runs": _runs,
     "/runs/{run}": _run,
+    "/runs/{run}/samples/{row}": _sample,
+    "/runs/{run}/samples/{row}/facts": _facts,
+    "/compare": _choose,
+    "/compare/{before}/{after}": _comparison,
+    "/compare/{before}/{after}/samples/{row}": _pair,
 }
 
 

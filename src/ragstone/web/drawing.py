@@ -61,13 +61,16 @@ def bars(spread: Mapping[str, Any]) -> Markup:
 
 
 def trend(values: Sequence[float | None], here: int | None = None) -> Markup:
-    """Some numbers from the oldest to the newest, from 0 to 1, as a line as small as a word; one of them marked."""
+    """Some numbers from the oldest to the newest, as a line as small as a word; one of them marked."""
     width, height = _TREND
     there = [(place, value) for place, value in enumerate(values) if value is not None]
     if not there:
         return picture(width, height, "no values", class_="trend")
     step = (width - 8) / max(1, len(values) - 1)
-    points = [(4 + place * step, 4 + (height - 8) * (1 - min(1.0, max(0.0, value)))) for place, value in there]
+    least, most = min(value for _, value in there), max(value for _, value in there)
+    # At least a tenth of the range from top to bottom, so that noise does not look like mountains.
+    middle, reach = (least + most) / 2, max(0.1, most - least)
+    points = [(4 + place * step, height / 2 - (height - 8) * (value - middle) / reach) for place, value in there]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     drawn = [element("polyline", points=path, class_="course")]
     for (place, _), (x, y) in zip(there, points, strict=True):

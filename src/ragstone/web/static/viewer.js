@@ -83,7 +83,7 @@ async function watch(box) {
     bar.value = done;
     box.querySelector(".told").textContent = `${done.toLocaleString("en")} of ${total.toLocaleString("en")} samples${working ? "" : ", interrupted"}`;
     const body = document.getElementById("metrics");
-    if (found.metrics.length && document.body.classList.contains("live") && !body) { location.reload(); return; }
+    if (found.metrics.length && document.body.classList.contains("page-live") && !body) { location.reload(); return; }
     if (body) fill(body, found.metrics);
   } catch {
     box.querySelector(".told").textContent = "The viewer does not answer; was it stopped?";
