@@ -121,7 +121,7 @@ def demo_picture() -> str:
     ):
         run = evaluate(folder / "better.jsonl", out=out)
         console = Console(record=True, width=98, file=io.StringIO(), force_terminal=True, highlight=False)
-        console.print(run_report(run))
+        console.print(run_report(run, full=False))
         picture = console.export_svg(title="ragstone demo", unique_id="demo")
     picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     return "\n".join(line.rstrip() for line in picture.splitlines()) + "\n"

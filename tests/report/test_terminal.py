@@ -21,9 +21,16 @@ def draw(run, width=110, **options):
 
 def fake(*rows, **changes):
     """A run of these summary rows; each metric is described as a share unless told otherwise."""
-    described = {"judges": "answer", "against": "references", "better": "higher", "bounds": [0.0, 1.0], **changes}
+    described = {
+        "judges": "answer",
+        "against": "references",
+        "better": "higher",
+        "bounds": [0.0, 1.0],
+        "signature": "m|v1",
+        **changes,
+    }
     metrics = [{"metric": row.metric, **described} for row in rows if row.n_ok or row.n_failed]
-    return SimpleNamespace(summary=lambda: list(rows), info={"metrics": metrics})
+    return SimpleNamespace(summary=lambda: list(rows), info={"metrics": metrics, "totals": {}})
 
 
 def row(name="m", mean=0.5, low=0.25, high=0.75, ok=4, skipped=0, failed=0, reason=None):
@@ -136,3 +143,19 @@ def test_any_width(width):
 
 def test_a_run_without_anything():
     assert "metric" in draw(fake())
+
+
+def test_headlines_first_and_the_rest_on_demand():
+    names = ["fact_recall", "recall", "token_f1", "refusal", "rouge_2", "broken"]
+    rows = [row(name, failed=1, reason="out of order") if name == "broken" else row(name) for name in names]
+    screen = io.StringIO()
+    Console(file=screen, width=110, highlight=False).print(run_report(fake(*rows), full=False))
+    short = screen.getvalue()
+    assert "rouge_2" not in short
+    # What failed is never left out.
+    assert "broken" in short
+    assert "1 more metrics with --full" in short
+    assert "rouge_2" in draw(fake(*rows))
+    few = io.StringIO()
+    Console(file=few, width=110, highlight=False).print(run_report(fake(row("token_f1"), row("rouge_2")), full=False))
+    assert "rouge_2" in few.getvalue()

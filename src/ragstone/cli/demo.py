@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragstone.cli.options import DEFAULT_ROOT, Json, Quiet, Root
+from ragstone.cli.options import DEFAULT_ROOT, Full, Json, Quiet, Root
 
 
 def demo(
@@ -14,6 +14,7 @@ def demo(
         str, typer.Argument(metavar="[better|worse]", help="Which of the two systems of the example.")
     ] = "better",
     out: Root = DEFAULT_ROOT,
+    full: Full = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -26,7 +27,7 @@ def demo(
     if system not in ("better", "worse"):
         raise UnknownNameError("system", system, ("better", "worse"), "There are: better, worse.")
     with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
-        show_run(str(folder / f"{system}.jsonl"), [], out, {"name": f"harbour-{system}"}, json, quiet)
+        show_run(str(folder / f"{system}.jsonl"), [], out, {"name": f"harbour-{system}"}, json, quiet, full=full)
     if not json and not quiet:
         _say_what_next(other="worse" if system == "better" else "better")
 

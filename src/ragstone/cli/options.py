@@ -38,6 +38,7 @@ Root = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
+Full = Annotated[bool, typer.Option("--full", help="Show every metric, not the headlines only.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
 MetricsFile = Annotated[
     list[str],

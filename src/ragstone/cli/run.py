@@ -8,7 +8,7 @@ import typer
 
 from ragstone.cli import judging as models
 from ragstone.cli import notifying
-from ragstone.cli.options import DEFAULT_ROOT, Data, Format, Json, Limit, Map, MetricsFile, Quiet, Root
+from ragstone.cli.options import DEFAULT_ROOT, Data, Format, Full, Json, Limit, Map, MetricsFile, Quiet, Root
 from ragstone.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def run(
     webhook_format: notifying.WebhookFormat = "json",
     otel: notifying.Otel = False,
     mlflow: notifying.Mlflow = False,
+    full: Full = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -138,7 +139,7 @@ def run(
     listeners = notifying.read_listeners(webhook, webhook_format, otel, mlflow)
     if write_as == "ragchecker":
         metrics = metrics or ["ragchecker"]
-    finished = show_run(sources(data), metrics, out, options, json, quiet, table=write_as != "ragchecker")
+    finished = show_run(sources(data), metrics, out, options, json, quiet, write_as != "ragchecker", full)
     if write_as == "ragchecker":
         from ragstone.cli.ragchecker import write_results
 
@@ -155,9 +156,19 @@ def run(
 
 
 def show_run(
-    data: Any, metrics: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool, table: bool = True
+    data: Any,
+    metrics: list[str],
+    out: str,
+    options: dict[str, Any],
+    json: bool,
+    quiet: bool,
+    table: bool = True,
+    full: bool = False,
 ) -> Run:
-    """Evaluate with progress and print the result, unless something else is printed in its place."""
+    """Evaluate with progress and print the result, unless something else is printed in its place.
+
+    Who names metrics sees all of them; who does not sees the headlines first.
+    """
     from ragstone.cli.screen import console, remark, showing_progress
     from ragstone.engine.evaluation import evaluate, unheard
     from ragstone.report.terminal import run_report
@@ -169,7 +180,7 @@ def show_run(
     elif table:
         screen = console()
         screen.print()
-        screen.print(run_report(finished))
+        screen.print(run_report(finished, full=full or bool(metrics)))
         _show_diagnosis(screen, finished)
         typer.echo(f"\nstored in {finished.path}")
     return finished

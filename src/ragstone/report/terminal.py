@@ -14,15 +14,43 @@ from ragstone.storage.runs import Run
 
 _STRIP = 24
 _ANY_WIDTH = 10_000
+# With fewer there is not enough to leave anything out for.
+_FEWEST_HEADLINES = 4
 # In the signature of what the local judge decided.
 _LOCAL = ":local-judge/"
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
 
-def run_report(run: Run) -> RenderableType:
-    """The summary of a run."""
+# What most people want to know first, of what was retrieved and of what was answered; the rest is variants and parts of it.
+HEADLINES = (
+    *(
+        "fact_recall",
+        "fact_precision",
+        "recall",
+        "ndcg",
+        "mrr",
+        "ragchecker.claim_recall",
+        "ragchecker.context_precision",
+    ),
+    *("answer_match", "token_f1", "token_recall", "k_precision", "semantic_similarity", "ragchecker.f1"),
+    *(
+        "ragchecker.faithfulness",
+        "ragchecker.hallucination",
+        "ragchecker.context_utilization",
+        "ragas.answer_correctness",
+    ),
+    *("ragas.answer_relevancy", "refusal", "answerability_accuracy"),
+)
+
+
+def run_report(run: Run, full: bool = True) -> RenderableType:
+    """The summary of a run: all of it, or the headlines where it has many of them."""
     metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
-    return _Report(list(run.summary()), metrics, [*judge_remarks(run.info)])
+    rows, remarks = list(run.summary()), [*judge_remarks(run.info)]
+    shown = [row for row in rows if row.metric in HEADLINES or row.n_failed]
+    if full or len(shown) < _FEWEST_HEADLINES:
+        return _Report(rows, metrics, remarks)
+    return _Report(shown, metrics, [f"{len(metrics) - len(shown)} more metrics with --full", *remarks])
 
 
 def judge_remarks(info: Mapping[str, Any]) -> Iterator[str]:
