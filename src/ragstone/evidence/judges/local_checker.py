@@ -84,7 +84,7 @@ class LocalChecker:
         wanted = content_words(claim)
         if not wanted:
             return []
-        passages = self._passages(text).nearest(claim)
+        passages = self._passages(text).nearest_closely(claim)
         return [(passage, claim) for passage in passages if wanted & content_words(passage)]
 
 
