@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["×", "GB", "rows/s", "texts/s", "µs/row", "s", "ms", "modules", "at most"]
+Unit = Literal["×", "GB", "rows/s", "texts/s", "tokens/s", "pairs/s", "µs/row", "s", "ms", "modules", "at most"]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
 """Models through transformers, where torch is installed: tiny ones of the real architectures, against their own forward pass."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from ragstone.errors import StorageError
+from ragstone.evidence.likelihood import INSTRUCTION
 from ragstone.models.classifiers import TorchClassifier, open_classifier
 from ragstone.models.scorers import open_language_model
 from ragstone.models.store import Store
@@ -69,6 +71,7 @@ def test_an_encoder_with_a_decoder(store, tmp_path):
     store.pull(str(tmp_path / "t5"))
     scorer = open_language_model("local/t5")
     assert isinstance(scorer, Transformers)
+    assert re.fullmatch("local/t5#[0-9a-f]{8}", scorer.signature)
     [found, nothing] = scorer.log_probabilities([(BEFORE, TEXT), (BEFORE, "")])
     assert nothing == []
     expected = by_steps(model, tokens(TEXT), [0], input_ids=torch.tensor([tokens(BEFORE)]))
@@ -105,6 +108,16 @@ def test_names_of_the_hub_come_from_the_store_first(store, tmp_path):
     scorer = open_language_model("hf/google/flan-t5-small")
     assert scorer.signature == "hf/google/flan-t5-small"
     assert len(scorer.log_probabilities([(BEFORE, TEXT)])[0]) == 4
+
+
+def test_unitxts_own_model_and_number(models):
+    """unitxt's tests expect this of google/flan-t5-small for a question and a text."""
+    if models.find("flan-t5-small") is None:
+        pytest.skip("the model is not there: ragstone models pull flan-t5-small")
+    [found] = open_language_model("hf/google/flan-t5-small").log_probabilities(
+        [(f"{INSTRUCTION} we are the world", "who are we?")]
+    )
+    assert math.exp(sum(found) / len(found)) == pytest.approx(0.059865921735763, rel=1e-3)
 
 
 def test_a_model_that_cannot_be_loaded(store, tmp_path, monkeypatch):

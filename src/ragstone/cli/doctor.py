@@ -11,7 +11,8 @@ from ragstone.cli.options import Json
 
 CORE = ("numpy", "scipy", "pyarrow", "typer", "rich")
 OPTIONAL = {"pandas": "pip install pandas", "polars": "pip install polars", "fsspec": "pip install 'ragstone[fsspec]'"}
-OPTIONAL |= dict.fromkeys(("onnxruntime", "tokenizers", "onnx"), "pip install 'ragstone[local]'")
+OPTIONAL |= dict.fromkeys(("onnxruntime", "tokenizers", "onnx", "xllamacpp"), "pip install 'ragstone[local]'")
+OPTIONAL |= dict.fromkeys(("torch", "transformers"), "pip install torch transformers")
 # Names only: a key's value is never shown, not even a part of it.
 KEYS = ("OPENAI_API_KEY", "DIAL_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 SETTINGS = ("AWS_REGION", "AWS_DEFAULT_REGION", "RAGSTONE_ROOT", "RAGSTONE_MODELS", "RAGSTONE_DEBUG", "NO_COLOR")
@@ -66,7 +67,7 @@ def _print(found: dict[str, object]) -> None:
         assert isinstance(packages, dict)  # noqa: S101  (for the type checker)
         for package, version in packages.items():
             missing = f"missing: {OPTIONAL.get(package, f'pip install {package}')}"
-            typer.echo(f"  {package:<11} {version or missing}")
+            typer.echo(f"  {package:<12} {version or missing}")
     typer.echo("\nkeys (only whether they are set)")
     keys, settings = found["keys"], found["settings"]
     assert isinstance(keys, dict)  # noqa: S101

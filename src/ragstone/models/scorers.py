@@ -65,7 +65,7 @@ def open_language_model(name: str, store: Store | None = None) -> LanguageModel:
         raise UsageError(f"'{model.name}' is no language model. The one for every machine: --scorer local/{DEFAULT}")
     from ragstone.models.torch_scorer import Transformers  # noqa: PLC0415
 
-    return Transformers(model.name, model)
+    return Transformers(model.name, model, model.signature)
 
 
 def find_language_model(store: Store | None = None) -> LanguageModel | None:

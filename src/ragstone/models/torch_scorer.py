@@ -42,16 +42,12 @@ def require_torch(name: str, otherwise: str) -> None:
 class Transformers:
     """Loaded when it is first used, from the store or else from the hub's cache or the hub; one text at a time."""
 
-    def __init__(self, name: str, stored: Installed | None = None) -> None:
+    def __init__(self, name: str, stored: Installed | None = None, signature: str = "") -> None:
         require_torch(name, "Without them: --scorer local")
+        self.signature = signature or f"hf/{name}"
         self._name = name
         self._stored = stored
         self._lock = threading.Lock()
-
-    @property
-    def signature(self) -> str:
-        """The model's name."""
-        return f"hf/{self._name}"
 
     def log_probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
         """For each text, after what stands before it, the natural logarithm of the probability of each of its tokens.
