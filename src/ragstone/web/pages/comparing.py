@@ -112,6 +112,7 @@ def _row(item: Difference) -> dict[str, Any]:
         "low": item.low,
         "high": item.high,
         "p": item.corrected_p,
+        "detectable": item.detectable,
         "pairs": item.pairs,
         "verdict": item.verdict or "",
         "tone": _TONES.get(item.verdict or "", "none"),
