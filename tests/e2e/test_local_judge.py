@@ -9,6 +9,7 @@ import pytest
 import ragstone
 from ragstone.models.store import Store
 from tests.oracle.server import OracleServer
+from tests.oracle.world import make_samples
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
 pytestmark = pytest.mark.skipif(Store().find("local-judge") is None, reason="the weights are not here")
@@ -150,6 +151,25 @@ def test_on_a_ladder_the_oracle_is_asked_only_about_the_rest(tmp_path):
         assert server.calls == 0, "word for word the same: it is sure"
         assert run.info["totals"]["ladder"]["calls_saved"] == 2
         assert run.info["totals"]["ladder"]["passed_on"] == 0
+
+
+def test_a_ladder_saves_calls_and_changes_little():
+    samples = [sample for sample in make_samples(24) if sample.language == "en"]
+    metrics = ["ragchecker.precision", "ragchecker.faithfulness"]
+    values, calls = {}, {}
+    for checker in ("openai/oracle", "local>openai/oracle"):
+        with OracleServer() as server:
+            options = {"extractor": "openai/oracle", "base_url": server.base_url, "cache": False}
+            run = ragstone.evaluate([sample.row() for sample in samples], metrics, checker=checker, **options)
+            assert server.problems == []
+            calls[checker] = server.replies["verdicts"] + server.replies["context_verdicts"]
+            values[checker] = [row["value"] for row in run.scores.to_pylist()]
+    ladder = run.info["totals"]["ladder"]
+    assert ladder["decided_locally"] > 0
+    assert ladder["passed_on"] > 0
+    assert ladder["calls_saved"] == calls["openai/oracle"] - calls["local>openai/oracle"]
+    pairs = [pair for pair in zip(*values.values(), strict=True) if None not in pair]
+    assert sum(abs(one - other) for one, other in pairs) / len(pairs) < 0.25
 
 
 def test_what_needs_no_judge_loads_none(tmp_path):

@@ -133,12 +133,14 @@ def _models(extractor: str | None, checker: str | None) -> dict[str, str]:
     """The models under the names that we give them; claims are triplets there."""
     named = {"extractor": extractor, "checker": checker}
     models = {role: _model(name) for role, name in named.items() if name}
-    return {**models, "claims": "triplets"} if models else {}
+    # The judge on this machine cannot write triplets.
+    claims = "sentences" if models.get("extractor", "").startswith("local") else "triplets"
+    return {**models, "claims": claims} if models else {}
 
 
 def _model(name: str) -> str:
     """A bare name is OpenAI's there; a function in a file is ours."""
-    return name if "/" in name or ".py:" in name else f"openai/{name}"
+    return name if "/" in name or ".py:" in name or name == "local" else f"openai/{name}"
 
 
 def _address(extractor: str | None, checker: str | None) -> dict[str, str]:
