@@ -1,0 +1,247 @@
+"""The viewer in a real browser: every page, keys, hostile texts, accessibility, no request that leaves the machine."""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.web.test_live import under_way  # noqa: F401  (a fixture)
+
+pytestmark = pytest.mark.slow
+SHOTS = Path(__file__).parent / "screenshots"
+CHECKS = (Path(__file__).parent / "checks.js").read_text()
+ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's chromium; CI must have it, elsewhere its absence is said."""
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not found:
+        if os.environ.get("CI"):
+            pytest.fail("there is no chromium, and CI must have one: apt-get install chromium")
+        pytest.skip("NO BROWSER: the viewer was not looked at. apt-get install chromium, or set CHROMIUM")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+class Tab:
+    """A window that remembers everything that went wrong in it."""
+
+    def __init__(self, browser, client, width=1280, scheme="light", **settings):
+        self.origin = client.origin
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **settings)
+        self.page = self.context.new_page()
+        self.problems = []
+        self.page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.problems.append(f"a dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", self._note)
+
+    def _note(self, request):
+        if not request.url.startswith(self.origin):
+            self.problems.append(f"a request elsewhere: {request.url}")
+
+    def open(self, path):
+        self.page.goto(f"{self.origin}{path}")
+        self.wait()
+        return self.page
+
+    def wait(self):
+        """Until what is worked out in the background is there."""
+        self.page.locator("[data-wait]").first.wait_for(state="detached", timeout=30_000)
+
+    def close(self):
+        self.context.close()
+        assert self.problems == []
+
+
+@pytest.fixture
+def tab(browser, viewer):
+    opened = Tab(browser, viewer)
+    yield opened
+    opened.close()
+
+
+def pages(worse, better, hostile):
+    return {
+        "runs": "/runs",
+        "run": f"/runs/{worse.id}",
+        "run-filtered": f"/runs/{worse.id}?cause=any+fault&sort=token_f1&size=25",
+        "sample": f"/runs/{worse.id}/samples/8",
+        "sample-claims": f"/runs/{hostile.id}/samples/1",
+        "facts": f"/runs/{worse.id}/samples/8/facts",
+        "comparison": f"/compare/{worse.id}/{better.id}",
+        "pair": f"/compare/{worse.id}/{better.id}/samples/8",
+        "nothing": "/runs?q=nothing-like-it",
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280, 1600])
+def test_every_page_is_sound(browser, viewer, worse, better, hostile, width, scheme):
+    tab = Tab(browser, viewer, width, scheme)
+    SHOTS.mkdir(exist_ok=True)
+    found = {}
+    for name, path in pages(worse, better, hostile).items():
+        page = tab.open(path)
+        page.screenshot(path=SHOTS / f"{name}-{width}-{scheme}.png", full_page=True)
+        if problems := page.evaluate(CHECKS):
+            found[name] = problems[:5]
+    assert found == {}
+    tab.close()
+
+
+def test_the_worst_sample_and_its_cause_are_two_clicks_away(tab, worse):
+    page = tab.open("/runs")
+    page.get_by_role("link", name="harbour-worse").click()
+    tab.wait()
+    page.get_by_role("link", name="Look at the worst sample").click()
+    assert re.search(r"/samples/\d+$", page.url)
+    assert page.locator(".why .chip.bad").inner_text()
+
+
+def test_keys_walk_through_the_table_and_the_samples(tab, worse):
+    page = tab.open(f"/runs/{worse.id}?sort=token_f1")
+    rows = page.locator("table.samples tbody tr")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    second = rows.nth(1).locator("a")
+    assert second.evaluate("link => link === document.activeElement")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/samples/*")
+    first = page.url
+    assert "sort=token_f1" in first
+    page.keyboard.press("j")
+    page.wait_for_url(lambda url: url != first)
+    assert "2 of 25" in page.locator(".walk").inner_text()
+    page.keyboard.press("k")
+    page.wait_for_url(first)
+    page.get_by_label("You are here").get_by_role("link", name="harbour-worse").click()
+    page.wait_for_url(f"**/runs/{worse.id}?sort=token_f1#samples")
+
+
+def test_letters_in_a_field_are_letters(tab, worse):
+    page = tab.open(f"/runs/{worse.id}")
+    field = page.get_by_label("find")
+    field.focus()
+    page.keyboard.type("jk")
+    assert field.input_value() == "jk"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=jk*")
+    assert "dir=" not in page.url
+
+
+def test_everything_can_be_reached_by_tab(tab, worse):
+    page = tab.open(f"/runs/{worse.id}")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    seen = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.outerHTML.slice(0, 60)"))
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none"
+    assert len(seen) > 30
+
+
+def test_a_claim_lights_the_chunk_that_says_so(tab, hostile):
+    page = tab.open(f"/runs/{hostile.id}/samples/1")
+    mark, chunk = page.locator("mark[data-says='2']"), page.locator("#chunk-2")
+    mark.hover()
+    assert "lit-says" in chunk.get_attribute("class")
+    page.locator("h1").hover()
+    assert "lit-says" not in (chunk.get_attribute("class") or "")
+    mark.focus()
+    assert "lit-says" in chunk.get_attribute("class")
+    page.locator("li[data-denies='2']").focus()
+    assert "lit-denies" in chunk.get_attribute("class")
+
+
+def test_choosing_two_runs(tab, worse, better):
+    page = tab.open("/runs")
+    button = page.get_by_role("button", name="Compare two")
+    assert button.is_disabled()
+    page.locator(f"input[value='{better.id}']").check()
+    page.locator(f"input[value='{worse.id}']").check()
+    button.click()
+    page.wait_for_url(f"**/compare/{worse.id}/{better.id}")
+
+
+def test_a_choice_of_the_table_is_in_the_address(tab, worse):
+    page = tab.open(f"/runs/{worse.id}")
+    page.get_by_label("sort").select_option("token_f1")
+    page.wait_for_url("**sort=token_f1*")
+    page.get_by_text("columns", exact=True).click()
+    page.locator("input[name=col][value=recall]").uncheck()
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_load_state()
+    heads = page.locator("table.samples thead").inner_text()
+    assert "token_f1" in heads
+    assert not re.search(r"(?<!_)recall", heads)
+    page.reload()
+    assert page.locator("table.samples thead").inner_text() == heads
+
+
+def test_a_link_is_copied(browser, viewer, worse):
+    tab = Tab(browser, viewer, permissions=["clipboard-read", "clipboard-write"])
+    page = tab.open(f"/runs/{worse.id}/samples/8")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    tab.close()
+
+
+def test_pages_are_read_without_scripts(browser, viewer, worse, better, hostile):
+    tab = Tab(browser, viewer, java_script_enabled=False)
+    for path in pages(worse, better, hostile).values():
+        tab.page.goto(f"{viewer.origin}{path}")
+        assert tab.page.locator("h1").inner_text()
+    tab.page.goto(f"{viewer.origin}/runs")
+    tab.page.locator(f"input[value='{better.id}']").check()
+    tab.page.locator(f"input[value='{worse.id}']").check()
+    tab.page.get_by_role("button", name="Compare two").click()
+    assert "/compare/" in tab.page.url
+    tab.close()
+
+
+def test_scripts_in_texts_do_not_run(browser, viewer, hostile):
+    tab = Tab(browser, viewer)
+    tab.page.add_init_script("window.alert = () => { throw new Error('an alert') }")
+    for path in (
+        "/runs",
+        f"/runs/{hostile.id}",
+        f"/runs/{hostile.id}/samples/1",
+        f"/runs/{hostile.id}/samples/1/facts",
+    ):
+        page = tab.open(path)
+        assert "<script>alert(1)</script>" in page.locator("body").inner_text() or path.endswith("facts")
+        for link in page.locator("a").all()[:60]:
+            assert (link.get_attribute("href") or "").startswith(("/", "#", "?")) or link.get_attribute("href") == ""
+    tab.close()
+
+
+def test_progress_moves(browser, serve, tmp_path, under_way, worse):  # noqa: F811
+    client = serve(tmp_path)
+    tab = Tab(browser, client)
+    page = tab.open(f"/runs/{worse.id}")
+    assert page.locator("progress").evaluate("bar => bar.value") == 10
+    assert page.evaluate(CHECKS) == []
+    part = under_way / "parts" / "000000"
+    shutil.copytree(part, under_way / "parts" / "000001")
+    page.locator(".told", has_text="20 of 25 samples").wait_for(timeout=10_000)
+    assert page.locator("progress").evaluate("bar => bar.value") == 20
+    (under_way / "run.json").write_text(json.dumps(worse.info))
+    for name in ("scores", "summary", "calls"):
+        shutil.copy(f"{worse.path}/{name}.parquet", under_way)
+    shutil.copytree(f"{worse.path}/evidence", under_way / "evidence")
+    (under_way / "plan.json").unlink()
+    page.get_by_role("heading", name="Samples", exact=True).wait_for(timeout=10_000)
+    tab.close()
