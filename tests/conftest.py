@@ -14,6 +14,9 @@ from ragstone.registry import CATALOGUE
 settings.register_profile("ragstone", deadline=None, max_examples=50)
 settings.load_profile("ragstone")
 
+# No judge that nobody named, also where a fixture lives longer than a test: it takes time, and its figures may change.
+os.environ["RAGSTONE_LOCAL_JUDGE"] = "off"
+
 _OURS = (
     *("AWS_", "RAGSTONE_ROOT", "RAGSTONE_DEBUG", "RAGSTONE_CACHE", "RAGSTONE_PRICES", "RAGSTONE_MODELS", "NO_COLOR"),
     *("FORCE_COLOR", "COLUMNS", "OPENAI_", "AZURE_", "DIAL_", "OLLAMA_", "VLLM_", "LLAMACPP_", "LITELLM_"),
