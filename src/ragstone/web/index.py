@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ragstone.compare.corpus import is_of_all_rows
 from ragstone.compare.scores import FAILED, OK, SKIPPED, Scores, read_scores
 from ragstone.compare.worst import measure_quality
+from ragstone.report.html.plots import count_values
 from ragstone.storage.runs import Run, read_table
 from ragstone.web.table import WORST, TableState
 
@@ -36,6 +37,11 @@ class RunIndex:
         """The metrics from 0 to 1 that are means of their rows; all means where there are none."""
         means = [m for m in self.metrics if not is_of_all_rows(m["metric"], self.run, self.scores[m["metric"]])]
         return [metric for metric in means if tuple(metric["bounds"]) == (0.0, 1.0)] or means
+
+    @cached_property
+    def spreads(self) -> dict[str, dict[str, Any]]:
+        """How the values of each metric are spread."""
+        return {m["metric"]: _spread(self.scores[m["metric"]].values, m["bounds"]) for m in self.metrics}
 
     @cached_property
     def _answers(self) -> pa.ChunkedArray:
@@ -120,3 +126,12 @@ def read_index(run: Run) -> RunIndex:
 def number(value: float) -> float | None:
     """A number as JSON can say it."""
     return None if np.isnan(value) else float(value)
+
+
+def _spread(values: np.ndarray, bounds: Sequence[float | None]) -> dict[str, Any]:
+    there = values[~np.isnan(values)]
+    least, most = (float(there.min()), float(there.max())) if len(there) else (0.0, 1.0)
+    low, high = (least if bounds[0] is None else bounds[0]), (most if bounds[1] is None else bounds[1])
+    if high <= low:
+        low, high = low - 0.5, low + 0.5
+    return {"low": low, "high": high, "counts": [int(count) for count in count_values(there, low, high)]}

@@ -18,7 +18,7 @@ from ragstone.storage.runs import Run, RunFolder
 from ragstone.web.diagnosed import diagnosed
 from ragstone.web.errors import NotThereError
 from ragstone.web.index import RunIndex, read_index
-from ragstone.web.later import Kept
+from ragstone.web.later import PATIENCE_S, Kept
 
 # What people and we call runs; nothing that could lead out of the folder of runs.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")
@@ -28,6 +28,8 @@ _MOST_LISTED = 2_000
 # Causes of more samples take minutes; `ragstone diagnose` looks at all.
 MOST_DIAGNOSED = 10_000
 _MOST_SLICE_METRICS = 4
+# Into larger runs it takes so long to look that waiting a moment is waiting for nothing.
+_MOST_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class Library:
 
     def insight(self, run: Run) -> Insight | None:
         """Causes and slices; None while they are being looked for."""
-        return self._insights.peek(run.id, lambda: self._look_into(run))
+        patience_s = PATIENCE_S if run.info["dataset"]["rows"] <= _MOST_AT_ONCE else 0.0
+        return self._insights.peek(run.id, lambda: self._look_into(run), patience_s)
 
     def comparison(self, before: Run, after: Run) -> Comparison | None:
         """Two runs side by side; None while they are being compared."""

@@ -35,7 +35,13 @@ class Viewer:
         self._library = Library(root)
         app = make_app(self._library, Guard(self.token, frozenset(name.lower() for name in names)))
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, lifespan="off", timeout_graceful_shutdown=1
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ragstone.compare.findings import CAUSES
 from ragstone.compare.worst import telling_metrics
 from ragstone.report.html.measured import measured
-from ragstone.report.html.plots import count_values
 from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION, part_of
 from ragstone.storage.runs import Run
@@ -32,7 +29,7 @@ def run_page(library: Library, run: Run, query: Mapping[str, str], columns: Sequ
         "title": one_line(run.name, 120),
         "run": about(run),
         "diagnosis": insight.told if insight else None,
-        "cards": [_metric(index, summary, metric) for metric in telling_metrics(index.metrics, _MOST_CARDS)],
+        "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MOST_CARDS)],
         "metrics": [_metric(index, summary, metric) for metric in index.metrics],
         "slices": _slices(insight) if insight else [],
         "worst": _worst_address(index, insight),
@@ -90,7 +87,7 @@ def _metric(index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, An
         "failed": row.n_failed,
         "reason": row.reason or "",
         "unit": _fits_the_line(metric, row.mean, row.ci_low),
-        "spread": _spread(index.scores[name].values, metric["bounds"]),
+        "spread": index.spreads[name],
         "address": f"/runs/{index.run.id}{_worst_by(metric).address}#samples",
     }
 
@@ -103,15 +100,6 @@ def _fits_the_line(metric: Mapping[str, Any], *ends: float | None) -> bool:
     """Whether a metric can be drawn on the line from 0 to 1 that all share."""
     low, high = metric["bounds"]
     return high == 1.0 and low is not None and low >= -1.0 and all(end is None or end >= 0 for end in ends)
-
-
-def _spread(values: np.ndarray, bounds: Sequence[float | None]) -> dict[str, Any]:
-    there = values[~np.isnan(values)]
-    least, most = (float(there.min()), float(there.max())) if len(there) else (0.0, 1.0)
-    low, high = (least if bounds[0] is None else bounds[0]), (most if bounds[1] is None else bounds[1])
-    if high <= low:
-        low, high = low - 0.5, low + 0.5
-    return {"low": low, "high": high, "counts": [int(count) for count in count_values(there, low, high)]}
 
 
 def _slices(insight: Insight) -> list[dict[str, Any]]:
