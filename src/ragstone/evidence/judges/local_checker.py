@@ -32,7 +32,7 @@ class LocalChecker:
         self._judge = judge
         self.card = card
         self.signature = f"{signature};passages/1"
-        self._passages = lru_cache(maxsize=256)(Passages)
+        self._passages = lru_cache(maxsize=64)(Passages)
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """A verdict a claim; an answer in a word or two is read together with its question."""
