@@ -15,6 +15,8 @@ from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.data.types import Claim, FactMatch, Sample
 from ragstone.storage.runs import Run, read_batches, read_rows
 
+# In the signature of what the local judge decided.
+LOCAL_JUDGE = ":local-judge/"
 # What causes are made from; a run has some of these.
 NEEDED = (
     *GIVEN_EVIDENCE,
@@ -33,6 +35,8 @@ class Case:
 
     sample: Sample
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    # Whether facts that people wrote down say more about it than its claims do.
+    by_facts: bool = False
 
     def claims(self, whose: str) -> list[Claim]:
         """The claims of `answer` or `reference`."""
@@ -51,19 +55,32 @@ class Case:
         return all(self.evidence.get(name) is not None for name in names)
 
 
+def trusts_facts(run: Run) -> bool:
+    """Whether a run has facts that people wrote down, and claims only from the small judge that runs on any machine."""
+    return "fact_ranks" in run.info["evidence"] and any(map(is_local, run.info["metrics"]))
+
+
+def is_local(metric: Mapping[str, Any]) -> bool:
+    """Whether a metric of a run rests on the local judge."""
+    return LOCAL_JUDGE in metric["signature"]
+
+
 def read_cases(run: Run, most: int | None = None) -> Iterator[Case]:
     """The samples of a run with their evidence, at most so many; read bit by bit, so that memory stays small."""
     made = {name: _stream_values(run, name) for name in NEEDED if name in run.info["evidence"]}
+    by_facts = trusts_facts(run)
     for sample, given in islice(_stream_samples(run), most):
         found = {name: next(values) for name, values in made.items()}
-        yield Case(sample, {name: value for name, value in (found | given).items() if value is not None})
+        known = {name: value for name, value in (found | given).items() if value is not None}
+        yield Case(sample, known, by_facts)
 
 
 def read_case(run: Run, row: int) -> Case:
     """One sample with all evidence that the run has."""
     sample, given = next(_view(run.samples.table.slice(row, 1)))
     found = {name: _decoded(name, run.evidence(name)["value"].slice(row, 1))[0] for name in run.info["evidence"]}
-    return Case(sample, {name: value for name, value in (found | given).items() if value is not None})
+    known = {name: value for name, value in (found | given).items() if value is not None}
+    return Case(sample, known, trusts_facts(run))
 
 
 def read_cases_at(run: Run, rows: Collection[int]) -> dict[int, Case]:
@@ -79,7 +96,8 @@ def read_cases_at(run: Run, rows: Collection[int]) -> dict[int, Case]:
                 value = _decoded(name, part["value"])[0]
                 if value is not None:
                     found[row].setdefault(name, value)
-    return {row: Case(samples[row], found[row]) for row in samples}
+    by_facts = trusts_facts(run)
+    return {row: Case(samples[row], found[row], by_facts) for row in samples}
 
 
 def _stream_samples(run: Run) -> Iterator[tuple[Sample, dict[str, Any]]]:

@@ -38,12 +38,14 @@ NOTHING_TO_GO_BY = "it has neither claims with verdicts nor facts"
 
 
 def find_causes(case: Case, store: Store | None = None) -> Outcome:
-    """What went wrong in a sample, by its claims where there are any, else by its facts."""
+    """What went wrong in a sample, by its claims where there are any that can be relied on, else by its facts."""
     if not _fit_together(case):
         return Outcome(case.sample.id, undecided=DO_NOT_FIT)
     unanswerable = case.sample.answerable is False
     if unanswerable and declines(case):
         return Outcome(case.sample.id, seen_by="claims" if case.has(*_OF_ANSWER) else "facts")
+    if case.by_facts and case.sample.facts:
+        return decide_facts(case, store, NOTHING_TO_GO_BY)
     if case.has(*_OF_REFERENCE) and not unanswerable:
         return _by_claims(case, store)
     if case.has(*_OF_ANSWER) and case.claims("answer"):

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragstone.compare.cases import read_cases
+from ragstone.compare.cases import is_local, read_cases, trusts_facts
 from ragstone.compare.causes import find_causes
 from ragstone.compare.findings import CAUSES, Cause, Outcome, Part
 from ragstone.compare.signs import CAUSE_ADVICE, RIGHT_WITH_FACTS, Reading, State, read_signs
@@ -78,7 +78,9 @@ class Diagnosis:
 def diagnose(run: Run, most: int | None = None, store: Store | None = None) -> Diagnosis:
     """Look into a run; into the causes of at most so many of its samples."""
     outcomes = tuple(find_causes(case, store) for case in read_cases(run, most))
-    readings = read_signs({row.metric: row for row in run.summary() if row.slice == ALL})
+    left_out = {metric["metric"] for metric in run.info["metrics"] if is_local(metric)} if trusts_facts(run) else set()
+    rows = {row.metric: row for row in run.summary() if row.slice == ALL and row.metric not in left_out}
+    readings = read_signs(rows)
     if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
         readings += _right_with_facts(outcomes)
     parts = judge_parts(readings)

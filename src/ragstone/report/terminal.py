@@ -9,6 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from ragstone.compare.cases import is_local
 from ragstone.data.summary import SummaryRow
 from ragstone.storage.runs import Run
 
@@ -16,8 +17,6 @@ _STRIP = 24
 _ANY_WIDTH = 10_000
 # With fewer there is not enough to leave anything out for.
 _FEWEST_HEADLINES = 4
-# In the signature of what the local judge decided.
-_LOCAL = ":local-judge/"
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
 
@@ -55,7 +54,7 @@ def run_report(run: Run, full: bool = True) -> RenderableType:
 
 def judge_remarks(info: Mapping[str, Any]) -> Iterator[str]:
     """Who judged, where that decides how far scores can be trusted: a line about the local judge, and one about a ladder."""
-    judged = [metric for metric in info["metrics"] if _LOCAL in metric["signature"]]
+    judged = [metric for metric in info["metrics"] if is_local(metric)]
     ladder = info["totals"].get("ladder")
     if judged and not ladder:
         yield (
