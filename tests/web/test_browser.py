@@ -157,6 +157,12 @@ def test_a_claim_lights_the_chunk_that_says_so(tab, hostile):
     mark, chunk = page.locator("mark[data-says='2']"), page.locator("#chunk-2")
     mark.hover()
     assert "lit-says" in chunk.get_attribute("class")
+    page.set_viewport_size({"width": 1280, "height": 420})
+    page.locator("h1").hover()
+    mark.hover()
+    assert page.locator(".beside").inner_text() == "Chunk 2 says so\n\nIt leaves at ten."
+    page.keyboard.press("Escape")
+    assert page.locator(".beside").is_hidden()
     page.locator("h1").hover()
     assert "lit-says" not in (chunk.get_attribute("class") or "")
     mark.focus()

@@ -64,11 +64,31 @@ function light(element, on) {
     for (const rank of ranks(list)) document.getElementById("chunk-" + rank)?.classList.toggle("lit-" + name, on);
   }
 }
-for (const element of claims) {
-  for (const [name, on] of [["mouseenter", true], ["focusin", true], ["mouseleave", false], ["focusout", false]]) {
-    element.addEventListener(name, () => light(element, on));
-  }
+// A chunk that is out of sight is shown beside; who listens has its number in the text.
+const beside = document.createElement("aside");
+beside.className = "beside";
+beside.hidden = true;
+beside.setAttribute("aria-hidden", "true");
+document.body.append(beside);
+const inSight = (box) => { const { top, bottom } = box.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; };
+function tell(element) {
+  const found = [["says so", element.dataset.says], ["says otherwise", element.dataset.denies]]
+    .flatMap(([words, list]) => ranks(list).map((rank) => [`Chunk ${rank} ${words}`, document.getElementById("chunk-" + rank)]))
+    .filter(([, chunk]) => chunk && !inSight(chunk));
+  beside.replaceChildren(...found.slice(0, 2).flatMap(([words, chunk]) => {
+    const [head, body] = [document.createElement("b"), document.createElement("p")];
+    head.textContent = words;
+    body.dir = "auto";
+    body.textContent = chunk.querySelector(".prose").textContent.slice(0, 600);
+    return [head, body];
+  }));
+  beside.hidden = !found.length;
 }
+for (const element of claims) {
+  for (const name of ["mouseenter", "focusin"]) element.addEventListener(name, () => { light(element, true); tell(element); });
+  for (const name of ["mouseleave", "focusout"]) element.addEventListener(name, () => { light(element, false); beside.hidden = true; });
+}
+addEventListener("keydown", (event) => { if (event.key === "Escape") beside.hidden = true; });
 
 // What is still being worked out: look again in a moment.
 if (document.querySelector("[data-wait]")) setTimeout(() => location.reload(), 1500);
