@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -49,4 +50,6 @@ def view(
         import webbrowser
 
         webbrowser.open(viewer.url)
-    viewer.serve()
+    # Ctrl-C is how one stops looking, no failure.
+    with suppress(KeyboardInterrupt):
+        viewer.serve()
