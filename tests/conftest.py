@@ -2,6 +2,8 @@
 
 import os
 import sys
+import tempfile
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -14,7 +16,10 @@ from ragstone.registry import CATALOGUE
 settings.register_profile("ragstone", deadline=None, max_examples=50)
 settings.load_profile("ragstone")
 
-# No judge that nobody named, also where a fixture lives longer than a test: it takes time, and its figures may change.
+# No model that nobody named, also where a fixture lives longer than a test: it takes time, and its figures may change.
+# Where `make test` keeps models is remembered for those who ask, and for the processes that xdist starts.
+MODELS = Path(os.environ.setdefault("RAGSTONE_TESTS_MODELS", str(default_folder())))
+os.environ["RAGSTONE_MODELS"] = os.path.join(tempfile.gettempdir(), "ragstone-no-models")
 os.environ["RAGSTONE_LOCAL_JUDGE"] = "off"
 
 _OURS = (
@@ -35,8 +40,6 @@ def bare_environment(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", "off")
 
 
-# Where `make test` keeps models, before the environment is laid bare.
-MODELS = default_folder()
 
 
 @pytest.fixture
