@@ -19,6 +19,7 @@ from ragstone.text.statements import statements
         ("Did Ada meet Babbage?", "She was his friend.", ["She was his friend."]),
         # What opens an answer is no part of what it says.
         ("When?", "Based on the provided context, the light was built in 1903.", ["The light was built in 1903."]),
+        ("When was it built?", "Based on the context, the answer is 1903.", ["When was it built? 1903."]),
         # Two clauses, and two verbs of one subject.
         (
             "What is the Hesk?",

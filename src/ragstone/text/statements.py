@@ -26,6 +26,11 @@ _OPENING = re.compile(
     r"in short|overall|yes|no|sure|certainly|of course|well),\s+",
     re.IGNORECASE,
 )
+# What follows is an answer in a word or two, whatever its full stop.
+_ANSWER_IS = re.compile(
+    r"^(?:the |my )?(?:short |correct |right |final )?answer(?: to (?:the|your|this) question)?(?: is|:) (?=\S)",
+    re.IGNORECASE,
+)
 _AUXILIARY = r"(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|does|do|did)"
 _VERB = re.compile(rf"\b{_AUXILIARY}\b")
 # A subject of its own and a verb after it: the clause stands alone.
@@ -77,6 +82,8 @@ def _is_table_rule(line: str) -> bool:
 def _without_opening(line: str) -> str:
     found = _OPENING.match(line)
     rest = line[found.end() :] if found else line
+    if answer := _ANSWER_IS.match(rest):
+        return rest[answer.end() :].rstrip(".")
     return rest[:1].upper() + rest[1:] if found and rest else line
 
 
