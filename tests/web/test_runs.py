@@ -1,6 +1,7 @@
 """The list of runs, one run, and the table of its samples."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -135,3 +136,20 @@ def test_without_any_score_and_with_odd_numbers(viewer, worse):
     text = json.dumps(viewer.json(f"/runs/{worse.id}.json"))
     assert "NaN" not in text
     assert np.isfinite(json.loads(text)["metrics"][0]["mean"])
+
+
+def test_a_broken_run_does_not_hide_the_others(serve, tmp_path, worse):
+    shutil.copytree(worse.path, tmp_path / "runs" / "sound")
+    for name, text in (("torn", "{"), ("future", '{"layout": 99}')):
+        (tmp_path / "runs" / name).mkdir()
+        (tmp_path / "runs" / name / "run.json").write_text(text)
+    shutil.copytree(worse.path, tmp_path / "runs" / "half")
+    (tmp_path / "runs" / "half" / "summary.parquet").write_bytes(b"PAR1")
+    (tmp_path / "runs" / "no-run.txt").write_text("")
+    client = serve(tmp_path)
+    found = client.json("/runs.json")
+    assert [run["id"] for run in found["runs"]] == ["sound"]
+    assert [run["id"] for run in found["broken"]] == ["torn", "half", "future"]
+    assert "not JSON" in client.page("/runs").text()
+    assert client.json("/runs/torn.json", 500)["words"].endswith(")")
+    assert client.ask("/runs/no-run.txt")[0].status == 404

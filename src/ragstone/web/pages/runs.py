@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragstone.compare.worst import telling_metrics
+from ragstone.errors import StorageError
 from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION
-from ragstone.storage.runs import Run
+from ragstone.storage.runs import Run, RunFolder
 from ragstone.web.library import Library, main_metric
 from ragstone.web.pages.live import progress_of
 
@@ -19,7 +20,7 @@ _MOST_METRICS = 4
 def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
     """The newest first, fifty at a time; filtered by words of name, id and parameters."""
     folders = library.folders()
-    finished = [library.open(folder) for folder in folders if library.is_finished(folder)]
+    finished, broken = _open_all(library, folders)
     words = query.get("q", "").strip()[:200]
     fitting = [run for run in finished if _fits(run, words)]
     pages = max(1, -(-len(fitting) // SIZE))
@@ -36,9 +37,24 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
         "fitting": len(fitting),
         "at": page,
         "pages": pages,
+        "broken": broken,
         "under_way": [found for folder in folders if (found := progress_of(folder))],
         "runs": [_row(library, run, courses) for run in listed],
     }
+
+
+def _open_all(library: Library, folders: Iterable[RunFolder]) -> tuple[list[Run], list[dict[str, str]]]:
+    """The runs that can be read, and why others cannot: one broken folder must not hide the rest."""
+    found, broken = [], []
+    for folder in folders:
+        try:
+            if library.is_finished(folder):
+                run = library.open(folder)
+                library.summary(run)
+                found.append(run)
+        except StorageError as error:
+            broken.append({"id": folder.id, "why": str(error)})
+    return found, broken
 
 
 def _fits(run: Run, words: str) -> bool:
