@@ -1,13 +1,18 @@
 """A run that is under way, and one that was interrupted."""
 
 import json
+import os
 import shutil
+import socket
+import subprocess
+import sys
 
 import pyarrow.parquet as pq
 import pytest
 
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder
+from ragstone.web.pages.live import progress_of
 
 
 @pytest.fixture
@@ -43,6 +48,17 @@ def test_progress_is_shown(serve, tmp_path, under_way, worse):
     shutil.rmtree(under_way)
     shutil.copytree(worse.path, under_way)
     assert client.json(f"/runs/{worse.id}.json")["page"] == "run"
+
+
+@pytest.mark.parametrize(("host", "pid", "working"), [(None, None, True), (None, 0, False), ("elsewhere", 1, True)])
+def test_a_run_whose_process_was_killed_is_interrupted(under_way, host, pid, working):
+    if pid == 0:
+        ended = subprocess.Popen([sys.executable, "-c", ""])
+        ended.wait()
+        pid = ended.pid
+    owner = {"host": host or socket.gethostname(), "pid": os.getpid() if pid is None else pid}
+    (under_way / "owner.json").write_text(json.dumps(owner))
+    assert progress_of(RunFolder(open_place(under_way)))["working"] is working
 
 
 def test_before_the_first_part(serve, tmp_path, under_way, worse):

@@ -94,6 +94,13 @@ class RunFolder:
             except OSError:
                 return
 
+    def is_worked_on(self) -> bool:
+        """Whether a process works on it; of one on another machine it is taken that it still does."""
+        if not self._owner.exists():
+            return False
+        owner = read_json(self._owner)
+        return bool(owner["host"] != socket.gethostname() or _is_alive(owner["pid"]))
+
     @contextmanager
     def owned(self) -> Iterator[None]:
         """Refuse to work on a run that another process on this machine is working on."""

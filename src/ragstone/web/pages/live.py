@@ -25,9 +25,9 @@ def progress_of(folder: RunFolder) -> dict[str, Any] | None:
         total, parts = _rows(folder.samples), sorted(folder.finished_parts())
         metrics = _metrics(folder, parts)
         cells = sum(_rows(folder.part(number).scores) for number in parts)
+        working = folder.is_worked_on()
     except StorageError:  # it was finished, or removed, while we looked
         return None
-    owner = folder.place / "owner.json"
     return {
         "id": folder.id,
         "address": f"/runs/{folder.id}",
@@ -35,7 +35,7 @@ def progress_of(folder: RunFolder) -> dict[str, Any] | None:
         "done": cells // len(metrics) if metrics else 0,
         "total": total,
         "parts": len(parts),
-        "working": owner.exists(),
+        "working": working,
     }
 
 
