@@ -40,8 +40,6 @@ def bare_environment(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", "off")
 
 
-
-
 @pytest.fixture
 def models(monkeypatch):
     """The developer's own models."""

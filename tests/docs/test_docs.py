@@ -63,7 +63,10 @@ def test_layers_are_those_of_the_contract():
     written = blocks(ROOT / "docs/architecture.md", "")[0].strip().splitlines()
     assert written == [layer for layer in there if layer]
     packages = {path.name for path in (ROOT / "src/ragstone").iterdir() if (path / "__init__.py").exists()}
-    assert packages - {"examples"} == {name for layer in written for name in layer.split(" | ")} - {"errors", "pytest_plugin"}
+    assert packages - {"examples"} == {name for layer in written for name in layer.split(" | ")} - {
+        "errors",
+        "pytest_plugin",
+    }
 
 
 def test_fields_are_documented():

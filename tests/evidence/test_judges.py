@@ -16,7 +16,6 @@ from ragstone.llm.judge import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
 
-
 BOTH = ("reference_claims", "reference_entities")
 
 

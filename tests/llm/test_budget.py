@@ -154,7 +154,9 @@ def test_calls_in_flight_and_waiting_end_at_the_deadline(loopback, trouble):
     errors = ask(loopback, *(request(str(number)) for number in range(8)), concurrency=2, deadline_s=0.3, timeout_s=60)
     assert 0.25 < time.perf_counter() - started < 2
     assert [type(error) for error in errors] == [LLMStoppedError] * 8
-    assert {str(error) for error in errors} == {"the deadline of 0.3 s has passed. Run again to go on: what was answered is not asked again."}
+    assert {str(error) for error in errors} == {
+        "the deadline of 0.3 s has passed. Run again to go on: what was answered is not asked again."
+    }
     assert len(loopback.asked) == 2
 
 

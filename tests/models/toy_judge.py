@@ -42,8 +42,15 @@ def make_toy_judge(folder, texts, **changes):
         "ladder": {},
         "figures": [
             {
-                "task": "support", "data": "made up", "rows": 1200, "measure": "ROC-AUC", "judge": 0.8125,
-                "low": 0.79, "high": 0.83, "overlap": 0.7, "cosine": 0.65,
+                "task": "support",
+                "data": "made up",
+                "rows": 1200,
+                "measure": "ROC-AUC",
+                "judge": 0.8125,
+                "low": 0.79,
+                "high": 0.83,
+                "overlap": 0.7,
+                "cosine": 0.65,
             }
         ],
         "limits": ["It can only count."],

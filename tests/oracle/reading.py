@@ -19,6 +19,7 @@ SLOTS = {
     "questions": {"answer", "count"},
     "needed_sentences": {"question", "sentences"},
     "usefulness": {"question", "answer", "chunks"},
+    "answer_match": {"question", "references", "answer"},
 }
 _OPENING = re.compile(r"^<(\w+) ([a-z]+)(?: (\d+))?>$", re.MULTILINE)
 
@@ -73,7 +74,13 @@ def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
     elif "claims" in keys:
         name = "claims_and_entities" if "entities" in keys else "claims"
     else:
-        known = {"triplets": "triplets", "questions": "questions", "needed": "needed_sentences", "useful": "usefulness"}
+        known = {
+            "triplets": "triplets",
+            "questions": "questions",
+            "needed": "needed_sentences",
+            "useful": "usefulness",
+            "matches": "answer_match",
+        }
         name = next((prompt for key, prompt in known.items() if key in keys), "")
     assert name, f"no prompt asks for {sorted(keys)}"
     assert set(data) == SLOTS[name], f"{name} shows {sorted(data)}"

@@ -30,6 +30,7 @@ DATA = {
     "chunks": ROW["contexts"],
     "sentences": [statement.text for chunk in SAMPLE.chunks for statement in chunk],
     "count": "3",
+    "references": ROW["references"],
 }
 BOOK = PromptBook()
 
