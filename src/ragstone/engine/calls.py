@@ -43,13 +43,13 @@ def call_plain(
     ledger: Ledger,
     extra: Mapping[str, Any],
     check: Callable[[Any], Any],
-    todo: np.ndarray | None = None,
+    lacking: np.ndarray | None = None,
 ) -> Outcome:
     """One row after the other; results are a list of what `check` made of the returned values.
 
-    Only the rows in `todo`, where that is given.
+    Only the rows in `lacking`, where that is given.
     """
-    needs, rows, absent = _prepare(spec, ledger, extra, todo)
+    needs, rows, absent = _prepare(spec, ledger, extra, lacking)
     function = partial(spec.function, **extra)
     results: list[Any] = []
     for row, values in zip(rows.tolist(), _row_values(spec, needs, ledger, rows), strict=True):
@@ -67,10 +67,10 @@ async def call_async(
     check: Callable[[Any], Any],
     gate: asyncio.Semaphore,
     watch: Watch,
-    todo: np.ndarray | None = None,
+    lacking: np.ndarray | None = None,
 ) -> Outcome:
     """All rows at once, as many at a time as the gate lets through; results as those of `call_plain`."""
-    needs, rows, absent = _prepare(spec, ledger, extra, todo)
+    needs, rows, absent = _prepare(spec, ledger, extra, lacking)
     function = partial(spec.function, **extra)
 
     async def one(row: int, values: Sequence[Any]) -> Any:
@@ -100,13 +100,13 @@ def call_columnar(
     extra: Mapping[str, Any],
     check: Callable[[Any, int], Any],
     join: Callable[[Sequence[Any]], Any],
-    todo: np.ndarray | None = None,
+    lacking: np.ndarray | None = None,
 ) -> Outcome:
     """Whole columns at once. If that fails, row by row, so that only the guilty rows are lost.
 
     `check` turns what the function returned into a result for that many rows, `join` makes one result of many.
     """
-    needs, rows, absent = _prepare(spec, ledger, extra, todo)
+    needs, rows, absent = _prepare(spec, ledger, extra, lacking)
     function = partial(spec.function, **extra)
 
     def call(chosen: np.ndarray) -> Any:
@@ -156,13 +156,13 @@ def absent_cells(size: int, absent: Mapping[int, Absence]) -> Cells:
 
 
 def _prepare(
-    spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], todo: np.ndarray | None
+    spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], lacking: np.ndarray | None
 ) -> tuple[list[str], np.ndarray, dict[int, Absence]]:
     needs = [need for need in spec.needs if need not in extra]
     rows, absent = ledger.common_rows(needs, spec.either)
-    if todo is not None:
-        rows = np.intersect1d(rows, todo, assume_unique=True)
-        absent = {row: absent[row] for row in todo.tolist() if row in absent}
+    if lacking is not None:
+        rows = np.intersect1d(rows, lacking, assume_unique=True)
+        absent = {row: absent[row] for row in lacking.tolist() if row in absent}
     return needs, rows, absent
 
 

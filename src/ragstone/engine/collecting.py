@@ -24,19 +24,19 @@ async def collect(
     step: EvidenceStep, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, watch: Watch
 ) -> list[Entry]:
     """The pieces of evidence that the step is wanted for; what the data gives for a row is not made again."""
-    spec, todo = step.active, _todo(step, ledger)
+    spec, lacking = step.active, _lacking(step, ledger)
     extra: dict[str, Any] = {need: tools[need] for need in spec.needs if need in tools and need not in ledger}
     extra |= {need: None for need in step.spec.needs if need not in step.needs}
     if spec.wants_pieces:
         extra[WANTED] = frozenset(step.pieces)
     if spec.columnar:
-        outcome = call_columnar(spec, ledger, extra, partial(_check_columns, step), _join, todo)
+        outcome = call_columnar(spec, ledger, extra, partial(_check_columns, step), _join, lacking)
         columns: Mapping[str, Any] = outcome.results
     else:
         if spec.is_async:
-            outcome = await call_async(spec, ledger, extra, partial(_take_apart, step), gate, watch, todo)
+            outcome = await call_async(spec, ledger, extra, partial(_take_apart, step), gate, watch, lacking)
         else:
-            outcome = call_plain(spec, ledger, extra, partial(_take_apart, step), todo)
+            outcome = call_plain(spec, ledger, extra, partial(_take_apart, step), lacking)
         columns = {piece: Rows([result[piece] for result in outcome.results]) for piece in step.pieces}
     entries = [
         _with_given(_without_own_needs(step, _entry(piece, outcome, columns.get(piece, Rows([]))), ledger), ledger)
@@ -47,7 +47,7 @@ async def collect(
     return [_hold_to_type(entry, spec.annotation_of(entry.name)) for entry in entries]
 
 
-def _todo(step: EvidenceStep, ledger: Ledger) -> np.ndarray | None:
+def _lacking(step: EvidenceStep, ledger: Ledger) -> np.ndarray | None:
     """The rows for which the data does not give all pieces; None for all rows."""
     if not any(piece in ledger for piece in step.pieces):
         return None
