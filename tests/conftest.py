@@ -1,6 +1,7 @@
 """Settings for all tests, and what several folders of them share."""
 
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -21,6 +22,10 @@ settings.load_profile("ragstone")
 MODELS = Path(os.environ.setdefault("RAGSTONE_TESTS_MODELS", str(default_folder())))
 os.environ["RAGSTONE_MODELS"] = os.path.join(tempfile.gettempdir(), "ragstone-no-models")
 os.environ["RAGSTONE_LOCAL_JUDGE"] = "off"
+
+# A shell that runs tests in the background tells them to ignore Ctrl-C, and some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _OURS = (
     *("AWS_", "RAGSTONE_ROOT", "RAGSTONE_DEBUG", "RAGSTONE_CACHE", "RAGSTONE_PRICES", "RAGSTONE_MODELS", "NO_COLOR"),

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 import ragstone
+from ragstone.engine.evaluation import DEFAULT_CONCURRENCY
 from ragstone.errors import StopRunError
 from tests.e2e.conftest import COMMAND
 from tests.e2e.judged import SETS, calls, cells, check_scores, flags, judging, only_run, rows, write
@@ -197,14 +198,15 @@ def test_a_wrong_address_or_model_ends_the_run(tmp_path, status):
 
 
 def test_a_key_that_expires_midway_costs_nothing_twice(tmp_path):
-    """Also without the cache: the replies so far stay with the run."""
+    """Also without the cache: the replies so far stay with the run; only what was under way when it stopped is asked again."""
     with OracleServer(after(30, "401")) as server:
         with pytest.raises(StopRunError, match="--resume"):
             evaluate(server, tmp_path / "out", cache=False)
         server.trouble = never
         run = evaluate(server, tmp_path / "out", cache=False, resume=True)
     check_scores(run.path, FEW)
-    assert len({json.dumps(body) for body in server.bodies}) == len(server.bodies), "a paid call was repeated"
+    repeated = len(server.bodies) - len({json.dumps(body) for body in server.bodies})
+    assert repeated <= DEFAULT_CONCURRENCY, "a finished call was repeated"
 
 
 def test_nobody_at_the_address(tmp_path, shell):
