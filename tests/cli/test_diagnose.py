@@ -41,7 +41,7 @@ def test_a_run_about_which_there_is_nothing_to_say(cli, tmp_path):
 
 
 def test_json_of_a_run_has_no_diagnosis_beside_it(cli, tmp_path):
-    json.loads(cli("demo", "--json", "-o", tmp_path).out)
+    assert json.loads(cli("demo", "--json", "-o", tmp_path).out).keys() == {"run", "id", "summary"}
 
 
 @pytest.mark.parametrize("how", ["path", "id", "name", "last"])

@@ -66,7 +66,7 @@ def test_an_owner_that_cannot_be_removed_does_not_hide_what_went_wrong(folder, m
 def test_a_dead_owner_is_no_obstacle(folder, pid):
     (folder.place / "owner.json").write_bytes(json.dumps({"host": socket.gethostname(), "pid": pid}).encode())
     with folder.owned():
-        pass
+        assert json.loads((folder.place / "owner.json").read_bytes())["pid"] == os.getpid()
 
 
 def test_unfinished_runs_come_newest_first(tmp_path):
