@@ -1,0 +1,1 @@
+"""Does a score agree with people, and can the judge be trusted."""

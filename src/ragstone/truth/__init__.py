@@ -1,0 +1,1 @@
+"""Ground truth: where it comes from, how it is checked, kept in versions and put right."""
