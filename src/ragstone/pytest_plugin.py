@@ -215,7 +215,7 @@ def _worst(
 ) -> Iterator[str]:
     """The samples that pull a metric down: the worst values, or the largest drops."""
     from ragstone.compare.comparison import compare_runs  # noqa: PLC0415
-    from ragstone.compare.scores import read_scores  # noqa: PLC0415
+    from ragstone.storage.scores import read_scores  # noqa: PLC0415
 
     metric = found.check.metric
     if found.value is None or not show:

@@ -343,7 +343,7 @@ def test_a_million_rows(metrics, tmp_path):
 
     from ragstone.compare.alignment import align_samples
     from ragstone.compare.differences import measure
-    from ragstone.compare.scores import Scores
+    from ragstone.storage.scores import Scores
 
     used = {}
     for rows in (100_000, 1_000_000):

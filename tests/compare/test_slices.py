@@ -5,10 +5,10 @@ import pytest
 
 import ragstone
 from ragstone.compare.cases import read_case, read_cases_at
-from ragstone.compare.scores import Scores, read_scores
 from ragstone.compare.slices import find_columns, slice_run
 from ragstone.compare.worst import find_worst, measure_quality, telling_metrics
 from ragstone.stats.intervals import mean_interval
+from ragstone.storage.scores import Scores, read_scores
 
 
 def rows(count=30):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ragstone.compare.alignment import Alignment
-from ragstone.compare.scores import Scores
 from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import Scores
 
 _MOST = 50
 _MOST_METRICS = 3

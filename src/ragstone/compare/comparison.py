@@ -12,12 +12,12 @@ from ragstone.compare.alignment import Alignment, align, name_some
 from ragstone.compare.changes import ChangedSample, find_changed
 from ragstone.compare.corpus import compare_corpus, find_metric, is_of_all_rows
 from ragstone.compare.differences import Difference, Settings, judge, measure
-from ragstone.compare.labels import read_labels
-from ragstone.compare.scores import Scores, read_scores
 from ragstone.compare.signatures import differing_signatures, differing_truth
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.registry.expression import split_metrics
+from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import Scores, read_scores
 
 # Slices beyond these are too small to say anything about, and nobody would read them.
 MOST_SLICES = 20

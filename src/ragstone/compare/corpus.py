@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 import ragstone.metrics  # noqa: F401  (fills the catalogue)
 from ragstone.compare.alignment import Alignment
 from ragstone.compare.differences import Difference, Settings, start
-from ragstone.compare.scores import Scores
 from ragstone.errors import UsageError
 from ragstone.registry import Metric, parse_metric
 from ragstone.stats.paired_sums import Compared, compare_rows, compare_sums
 from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import Scores
 
 UNKNOWN = "its definition is not known here; load it with --metrics-file to compare it"
 

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragstone.compare.scores import FAILED, Scores
 from ragstone.stats.bootstrap import RESAMPLES, bootstrap_means
 from ragstone.stats.corrections import Correction, correct
 from ragstone.stats.intervals import Interval
 from ragstone.stats.paired import Tally, share_difference_interval, standardised_difference, superiority, tally
 from ragstone.stats.permutation import flip_signs
 from ragstone.stats.power import detectable_effect
+from ragstone.storage.scores import FAILED, Scores
 
 Verdict = Literal["better", "worse", "no evidence", "too few rows"]
 ALPHA = 0.05

@@ -17,12 +17,12 @@ from ragstone.compare.alignment import align_samples
 from ragstone.compare.conditions import Check, Outcome, decide
 from ragstone.compare.corpus import find_metric
 from ragstone.compare.gates import MOST_FAILED, Checked, Gate, too_many_failed
-from ragstone.compare.scores import FAILED, Scores, read_score_files, read_scores
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.stats.intervals import Interval
 from ragstone.stats.sequential import watch_mean
 from ragstone.storage.places import Place
 from ragstone.storage.runs import Run, RunFolder, read_table
+from ragstone.storage.scores import FAILED, Scores, read_score_files, read_scores
 
 
 @dataclass(frozen=True)

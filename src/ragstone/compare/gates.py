@@ -11,13 +11,13 @@ from ragstone.compare.comparison import choose_metrics, compare_runs
 from ragstone.compare.conditions import Check, Outcome, decide
 from ragstone.compare.corpus import find_metric, is_of_all_rows
 from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings
-from ragstone.compare.labels import read_labels
-from ragstone.compare.scores import Scores, read_scores
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import bootstrap_means
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.power import rows_needed
+from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import Scores, read_scores
 
 # Where more cells failed than this, what is left need not be like the whole.
 MOST_FAILED = 0.05

@@ -13,14 +13,14 @@ from ragstone.compare.alignment import align
 from ragstone.compare.comparison import choose_metrics
 from ragstone.compare.corpus import is_of_all_rows
 from ragstone.compare.differences import LEAST_PAIRS, Settings
-from ragstone.compare.labels import read_labels
-from ragstone.compare.scores import Scores, read_scores
 from ragstone.compare.signatures import differing_signatures
 from ragstone.errors import UsageError
 from ragstone.stats.corrections import correct
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.permutation import flip_signs
+from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import Scores, read_scores
 
 
 @dataclass(frozen=True)

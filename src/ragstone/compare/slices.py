@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.compare.labels import read_labels
-from ragstone.compare.scores import FAILED, Scores
 from ragstone.data.summary import SummaryRow
 from ragstone.stats.intervals import mean_interval
+from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import FAILED, Scores
 
 # A column with more labels is a name of each sample, not a slice; with more columns nobody would read them.
 MOST_LABELS = 12

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.compare.scores import Scores
+from ragstone.storage.scores import Scores
 
 # What tells most about a system, in the order in which people read it; a run has some of these.
 TELLING = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ragstone.compare.diagnosis import Diagnosis, diagnose
-from ragstone.compare.scores import read_scores
 from ragstone.compare.worst import find_worst, measure_quality
 from ragstone.data.summary import ALL
 from ragstone.report.diagnosis import headline, reason_line
@@ -13,6 +12,7 @@ from ragstone.report.markdown import escape
 from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION, part_of
 from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import read_scores
 
 MOST_DIAGNOSED = 10_000
 

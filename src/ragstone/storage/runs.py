@@ -125,6 +125,7 @@ class PartFolder:
         self.place = place
         self.scores = place / "scores.parquet"
         self.calls = place / "calls.parquet"
+        self.tally = place / "tally.json"
 
     def evidence(self, name: str) -> Place:
         """The part's share of one kind of evidence."""

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.compare.corpus import is_of_all_rows
-from ragstone.compare.scores import FAILED, OK, SKIPPED, Scores, read_scores
 from ragstone.compare.worst import measure_quality
 from ragstone.report.html.plots import count_values
 from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import FAILED, OK, SKIPPED, Scores, read_scores
 from ragstone.web.table import WORST, TableState
 
 _LONGEST_QUESTION = 300

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.compare.scores import OK
 from ragstone.report.terminal import DIRECTION
 from ragstone.storage.runs import Run, read_batches, read_rows, read_table
+from ragstone.storage.scores import OK
 from ragstone.web.evidence import Limits
 from ragstone.web.index import RunIndex
 

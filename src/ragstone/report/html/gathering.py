@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from ragstone.compare.cases import read_cases_at
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.findings import Outcome
-from ragstone.compare.scores import Scores, read_scores
 from ragstone.compare.worst import measure_quality
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.report.html.samples import Shown, show_sample
 from ragstone.storage.runs import Run, read_batches, read_table
+from ragstone.storage.scores import Scores, read_scores
 
 # Causes of more samples take minutes; `ragstone diagnose` looks at all.
 MOST_DIAGNOSED = 10_000

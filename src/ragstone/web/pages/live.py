@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from ragstone.compare.scores import FAILED, read_score_files
 from ragstone.errors import StorageError
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import RunFolder, read_table
+from ragstone.storage.scores import FAILED, read_score_files
 
 _MOST_METRICS = 40
 
