@@ -6,10 +6,10 @@ import socket
 import pytest
 
 import ragstone
-from ragstone.engine import evaluation
+from ragstone.engine import evaluation, execution
 from ragstone.engine.quoting import quote
 from ragstone.engine.roles import choose
-from ragstone.errors import StopRunError, UsageError
+from ragstone.errors import InterruptedRunError, StopRunError, UsageError
 from ragstone.llm.base import Reply
 from ragstone.testing import FakeLLM
 from tests.models.toy_judge import make_toy_judge
@@ -157,6 +157,27 @@ def test_on_a_ladder_the_sure_ones_are_not_asked():
         "calls_saved": 1,
         "estimated_agreement": pytest.approx(0.98, abs=0.02),
     }
+
+
+def test_a_ladder_that_was_resumed_counts_what_it_did_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(execution, "WAITING_PART_ROWS", 1)
+    monkeypatch.setattr(execution, "PARTS_IN_FLIGHT", 1)
+    rows = [ROW, UNSURE, {**UNSURE, "id": "3", "question": "Where, then, does the light stand?"}]
+    at_once = ragstone.evaluate(rows, PRECISION, judge=("local", FakeLLM(by_guess, "openai/above")), cache=False)
+
+    def stop_at_the_third(request):
+        if "Where, then" in json.dumps([message.content for message in request.messages]):
+            raise KeyboardInterrupt
+        return by_guess(request)
+
+    stopped, resumed = FakeLLM(stop_at_the_third, "openai/above"), FakeLLM(by_guess, "openai/above")
+    with pytest.raises(InterruptedRunError, match="2 finished parts are kept"):
+        ragstone.evaluate(rows, PRECISION, tmp_path, judge=("local", stopped), cache=False)
+    run = ragstone.evaluate(rows, PRECISION, tmp_path, judge=("local", resumed), cache=False, resume=True)
+    assert len(resumed.requests) == 1, "only the third row was left"
+    assert run.info["totals"]["ladder"] == at_once.info["totals"]["ladder"]
+    assert run.info["totals"]["ladder"]["decided_locally"] == 4
+    assert run.info["totals"]["ladder"]["passed_on"] == 2
 
 
 def test_on_a_ladder_chunks_and_answers_too():

@@ -49,3 +49,10 @@ def test_marks_follow_the_verdicts(judged):
         for claim, verdicts in zip(group["rows"], matrix, strict=False):
             assert claim["says"] == [rank for rank, word in enumerate(verdicts, 1) if word == "entailment"]
             assert claim["denies"] == [rank for rank, word in enumerate(verdicts, 1) if word == "contradiction"]
+
+
+def test_a_run_says_who_judged(judged):
+    client, run = judged
+    [line] = client.json(f"/runs/{run.id}.json")["judged"]
+    assert line.endswith("from the judge openai/oracle.")
+    assert line in client.page(f"/runs/{run.id}").text()

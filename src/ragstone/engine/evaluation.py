@@ -19,7 +19,7 @@ from typing import Any, Unpack
 from ragstone._version import __version__
 from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.engine.execution import execute, run_to_end
-from ragstone.engine.finishing import call_totals, finish_tables
+from ragstone.engine.finishing import call_totals, finish_tables, ladder_totals
 from ragstone.engine.ingest import ingest
 from ragstone.engine.judging import Judging, JudgingOptions, Opened
 from ragstone.engine.matching import open_matcher
@@ -230,8 +230,9 @@ def _compute(
         progress(Progress("finishing", profile.rows, profile.rows))
         finish_tables(plan, folder, parts, profile.rows)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
-        seconds = round(time.perf_counter() - started, 3)
-        folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, seconds, prompts)))
+        ladder = {"ladder": ladder_totals(folder, parts)} if request.judging.has_ladder else {}
+        totals = {**call_totals(folder), **ladder, "seconds": round(time.perf_counter() - started, 3)}
+        folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, totals, prompts)))
         folder.remove_scaffold()
     return opened.problem
 
@@ -261,7 +262,7 @@ def _manifest(
     request: Request,
     profile: Profile,
     created: str,
-    seconds: float,
+    totals: Mapping[str, Any],
     prompts: Mapping[str, Any],
 ) -> dict[str, Any]:
     return {
@@ -296,7 +297,7 @@ def _manifest(
             **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
         },
         "code": _code_revision(),
-        "totals": {**call_totals(folder), **request.judging.totals(), "seconds": seconds},
+        "totals": dict(totals),
     }
 
 

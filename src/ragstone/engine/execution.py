@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple, TypeVar, cast
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ from ragstone.engine.progress import Meter, Report
 from ragstone.engine.tables import calls_table, evidence_tables, scores_table
 from ragstone.engine.together import together
 from ragstone.engine.watching import Watch
+from ragstone.llm.tally import Tally
 from ragstone.storage.places import storage_errors
 from ragstone.storage.runs import PartFolder, RunFolder, write_table
 
@@ -73,6 +76,8 @@ def _store(plan: Plan, home: PartFolder, result: BatchResult, watch: Watch) -> N
         write_table(home.evidence(name), evidence)
     if plan.waits:
         write_table(home.calls, calls_table(watch.calls))
+    if watch.tally != Tally():
+        home.tally.write_bytes(json.dumps(asdict(watch.tally)).encode())
     write_table(home.scores, scores_table(plan, result))
 
 

@@ -18,9 +18,10 @@ from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.data.summary import ALL, Summary, SummaryRow
 from ragstone.engine.calls import Refused, explain
 from ragstone.engine.planning import MetricStep, Plan
+from ragstone.llm.tally import Tally, add_up
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.resampling import bootstrap_sums, jackknife
-from ragstone.storage.places import Place
+from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import RunFolder, read_table, write_table
 
 
@@ -57,6 +58,12 @@ def call_totals(folder: RunFolder) -> dict[str, Any]:
     tokens = {name: pc.sum(made[name]).as_py() or 0 for name in ("input_tokens", "output_tokens")}
     cost = None if made["cost_usd"].null_count else pc.sum(made["cost_usd"]).as_py() or 0.0
     return {"calls": made.num_rows, "cached_calls": calls.num_rows - made.num_rows, **tokens, "cost_usd": cost}
+
+
+def ladder_totals(folder: RunFolder, parts: int) -> dict[str, Any]:
+    """What a ladder of judges did in all parts, also in those that were finished before an interruption."""
+    places = [folder.part(number).tally for number in range(parts)]
+    return add_up(Tally(**read_json(place)) for place in places if place.exists()).totals()
 
 
 def _join(places: Sequence[Place], target: Place, schema: pa.Schema, columns: dict[str, _Column] | None = None) -> None:

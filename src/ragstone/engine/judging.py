@@ -118,9 +118,10 @@ class Judging:
         """Who is asked for what, for the manifest of a run; of those whom nobody named only those who are needed."""
         return {name: tool.signature for name, tool in self.tools.items() if name in needs or name not in self.unnamed}
 
-    def totals(self) -> dict[str, Any]:
-        """What there is to tell about a ladder of judges when a run is over."""
-        return self._roles.totals()
+    @property
+    def has_ladder(self) -> bool:
+        """Whether some verdicts are passed on by the local judge to a stronger one."""
+        return self._roles.has_ladder
 
     def _settings(self, replies: str | None) -> Any:
         from ragstone.llm.budget import parse_budget  # noqa: PLC0415

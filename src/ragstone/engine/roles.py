@@ -10,7 +10,6 @@ from ragstone.engine.planning import Tool
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragstone.evidence.judges.ladder import Tally
     from ragstone.models.local_judge import LocalJudge, Support
 
 # What a user can name somebody for.
@@ -91,16 +90,10 @@ class Roles:
         named = any(choice.local for choice in self._choices.values())
         return open_local_judge() if named else find_local_judge()
 
-    @cached_property
-    def tally(self) -> Tally:
-        """What the ladder does in this run."""
-        from ragstone.evidence.judges.ladder import Tally  # noqa: PLC0415
-
-        return Tally()
-
-    def totals(self) -> dict[str, Any]:
-        """What there is to tell about the ladder when a run is over."""
-        return {"ladder": self.tally.totals()} if any(choice.is_ladder for choice in self._choices.values()) else {}
+    @property
+    def has_ladder(self) -> bool:
+        """Whether a language model stands above the local judge."""
+        return any(choice.is_ladder for choice in self._choices.values())
 
     def fill(self, remote: Mapping[str, Tool], quoting: bool) -> dict[str, Tool]:
         """The tools of the language models, and the local judge's for what is named local or has no other.
@@ -141,7 +134,7 @@ class Roles:
         from ragstone.evidence.judges.ladder import LadderChecker, LadderGrader  # noqa: PLC0415
 
         kind = LadderChecker if role == "checker" else LadderGrader
-        return kind(local, above, self._agreement, self.tally)
+        return kind(local, above, self._agreement)
 
 
 class Unweighed:

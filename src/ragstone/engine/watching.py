@@ -1,4 +1,4 @@
-"""What happens around a row that waits for a model: its calls are written down, and its end is told."""
+"""What happens around a row that waits for a model: its calls are written down, those that were spared counted, and its end is told."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ragstone.llm.recording import Call, record_calls
+from ragstone.llm.tally import Tally, tally_into
 
 
 class Watch:
@@ -15,10 +16,11 @@ class Watch:
         self._ids = ids
         self._tick = tick
         self.calls: list[Call] = []
+        self.tally = Tally()
 
     @contextmanager
     def row(self, number: int, evidence: str) -> Iterator[None]:
         """Around the making of one row's evidence."""
-        with record_calls(self.calls, str(self._ids[number]), evidence):
+        with record_calls(self.calls, str(self._ids[number]), evidence), tally_into(self.tally):
             yield
         self._tick()

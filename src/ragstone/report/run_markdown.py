@@ -8,6 +8,7 @@ from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.worst import find_worst, measure_quality
 from ragstone.data.summary import ALL
 from ragstone.report.diagnosis import headline, reason_line
+from ragstone.report.judged import judge_lines
 from ragstone.report.markdown import escape
 from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION, part_of
@@ -27,6 +28,7 @@ def run_markdown(run: Run, worst: int = 5) -> str:
         "",
         f"{run.info['dataset']['rows']:,} samples, run `{escape(run.id)}`, {totals.get('calls', 0):,} model calls, {cost}",
         "",
+        *(line for told in judge_lines(run.info) for line in (escape(told), "")),
         *_advice(found),
         *_metrics(run),
         *_causes(found),

@@ -9,8 +9,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ragstone.compare.cases import is_local
 from ragstone.data.summary import SummaryRow
+from ragstone.report.judged import judge_lines
 from ragstone.storage.runs import Run
 
 _STRIP = 24
@@ -45,28 +45,11 @@ HEADLINES = (
 def run_report(run: Run, full: bool = True) -> RenderableType:
     """The summary of a run: all of it, or the headlines where it has many of them."""
     metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
-    rows, remarks = list(run.summary()), [*judge_remarks(run.info)]
+    rows, remarks = list(run.summary()), [*judge_lines(run.info)]
     shown = [row for row in rows if row.metric in HEADLINES or row.n_failed]
     if full or len(shown) < _FEWEST_HEADLINES:
         return _Report(rows, metrics, remarks)
     return _Report(shown, metrics, [f"{len(metrics) - len(shown)} more metrics with --full", *remarks])
-
-
-def judge_remarks(info: Mapping[str, Any]) -> Iterator[str]:
-    """Who judged, where that decides how far scores can be trusted: a line about the local judge, and one about a ladder."""
-    judged = [metric for metric in info["metrics"] if is_local(metric)]
-    ladder = info["totals"].get("ladder")
-    if judged and not ladder:
-        yield (
-            f"{len(judged)} of these metrics come from the local judge, a small model that runs here. How far to trust it: "
-            "ragstone models show local-judge"
-        )
-    if ladder and ladder["estimated_agreement"] is not None:
-        decided, passed = ladder["decided_locally"], ladder["passed_on"]
-        yield (
-            f"of {decided + passed:,} verdicts the local judge was sure of {decided:,} and passed on {passed:,}: "
-            f"{ladder['calls_saved']:,} calls saved, estimated agreement with asking always {ladder['estimated_agreement']:.0%}"
-        )
 
 
 class _Report:

@@ -2,54 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from ragstone.evidence.judges.checker import JudgeChecker
 from ragstone.evidence.judges.local_checker import LocalChecker, stand_alone
 from ragstone.evidence.judges.local_grader import LocalGrader
 from ragstone.evidence.judges.reader import JudgeReader
 from ragstone.evidence.tools import CONTRADICTION, ENTAILMENT, NEUTRAL, ChunkVerdicts
-
-
-@dataclass
-class Tally:
-    """What the ladder did in a run."""
-
-    decided: int = 0
-    passed_on: int = 0
-    calls_saved: int = 0
-    # Of those decided here, how sure the judge was, added up: that many of them should be right.
-    _sure: float = 0.0
-
-    def count(self, confidences: Iterable[float], passed_on: int, calls_saved: int) -> None:
-        """Add some decisions."""
-        for confidence in confidences:
-            self.decided += 1
-            self._sure += confidence
-        self.passed_on += passed_on
-        self.calls_saved += calls_saved
-
-    def totals(self) -> dict[str, float | int | None]:
-        """For the manifest of a run. What was passed on agrees with the stronger judge by definition."""
-        everything = self.decided + self.passed_on
-        return {
-            "decided_locally": self.decided,
-            "passed_on": self.passed_on,
-            "calls_saved": self.calls_saved,
-            "estimated_agreement": round((self._sure + self.passed_on) / everything, 4) if everything else None,
-        }
+from ragstone.llm.tally import tally_decisions
 
 
 class LadderChecker:
     """Verdicts of the local judge where its probability is near 0 or 1; of the language model in between."""
 
-    def __init__(self, local: LocalChecker, above: JudgeChecker, agreement: float, tally: Tally) -> None:
+    def __init__(self, local: LocalChecker, above: JudgeChecker, agreement: float) -> None:
         self._local = local
         self._above = above
         self._agreement = agreement
         self._needed = local.card.confidence_for("support", agreement)
-        self._tally = tally
 
     @property
     def signature(self) -> str:
@@ -70,7 +40,7 @@ class LadderChecker:
             words[at] = word
         sure = [confidence(support.supported) for at, support in enumerate(found) if at not in unsure]
         saved = self._above.calls_for(len(claims)) - self._above.calls_for(len(unsure))
-        self._tally.count(sure, len(unsure), saved)
+        tally_decisions(sure, len(unsure), saved)
         return words
 
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
@@ -99,7 +69,7 @@ class LadderChecker:
             if (row, at) not in open_cells
         ]
         made = self._above.calls_for(len(rows), len(columns))
-        self._tally.count(sure, len(open_cells), self._above.calls_for(len(claims), len(chunks)) - made)
+        tally_decisions(sure, len(open_cells), self._above.calls_for(len(claims), len(chunks)) - made)
         asked = dict(zip(rows, above.together, strict=True))
         together = await self._join(claims, chunks, each, asked)
         return ChunkVerdicts(each, together, None)
@@ -123,13 +93,12 @@ class LadderChecker:
 class LadderGrader:
     """Answers that clearly match or clearly do not are graded here, the others by the language model."""
 
-    def __init__(self, local: LocalGrader, above: JudgeReader, agreement: float, tally: Tally) -> None:
+    def __init__(self, local: LocalGrader, above: JudgeReader, agreement: float) -> None:
         self._local = local
         self._above = above
         self._agreement = agreement
         card = local.checker.card
         self._needed = {task: card.confidence_for(task, agreement) for task in ("match", "support")}
-        self._tally = tally
 
     @property
     def signature(self) -> str:
@@ -145,9 +114,9 @@ class LadderGrader:
         found = await self._local.matches(question, answer, references)
         sure = confidence(max(found, default=0.0))
         if sure >= self._needed["match"]:
-            self._tally.count([sure], 0, 1)
+            tally_decisions([sure], 0, 1)
             return found
-        self._tally.count([], 1, 0)
+        tally_decisions([], 1, 0)
         return await self._above.matches(question, answer, references)
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
@@ -155,9 +124,9 @@ class LadderGrader:
         found = await self._local.usefulness(question, answer, chunks)
         sure = [confidence(probability) for probability in found]
         if all(value >= self._needed["support"] for value in sure):
-            self._tally.count(sure, 0, 1)
+            tally_decisions(sure, 0, 1)
             return self._local.decide(found)
-        self._tally.count([], len(chunks), 0)
+        tally_decisions([], len(chunks), 0)
         return await self._above.useful_chunks(question, answer, chunks)
 
 

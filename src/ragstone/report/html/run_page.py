@@ -21,6 +21,7 @@ from ragstone.report.html.gathering import Gathered, gather, show_rows
 from ragstone.report.html.measured import measured
 from ragstone.report.html.page import render_page
 from ragstone.report.html.samples import Shown
+from ragstone.report.judged import judge_lines
 from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION, part_of
 from ragstone.storage.runs import Run, read_table
@@ -42,6 +43,7 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) 
         "title": run.name,
         "run": run,
         "headline": headline(found.diagnosis),
+        "judged": list(judge_lines(run.info)),
         "found": found.diagnosis,
         "rows": len(found.ids),
         "tally": _tally(found.diagnosis),

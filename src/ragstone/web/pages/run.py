@@ -8,6 +8,7 @@ from typing import Any
 from ragstone.compare.findings import CAUSES
 from ragstone.compare.worst import telling_metrics
 from ragstone.report.html.measured import measured
+from ragstone.report.judged import judge_lines
 from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION, part_of
 from ragstone.storage.runs import Run
@@ -29,6 +30,7 @@ def run_page(library: Library, run: Run, query: Mapping[str, str], columns: Sequ
         "title": one_line(run.name, 120),
         "run": about(run),
         "diagnosis": insight.told if insight else None,
+        "judged": list(judge_lines(run.info)),
         "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MOST_CARDS)],
         "metrics": [_metric(index, summary, metric) for metric in index.metrics],
         "slices": _slices(insight) if insight else [],

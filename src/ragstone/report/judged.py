@@ -1,0 +1,44 @@
+"""Who judged a run, where that decides how far its scores can be trusted; said in every report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragstone.compare.cases import is_local
+
+# A language model in the signature of who was asked: `openai/gpt-4o-mini,temperature=0`.
+_MODEL = re.compile(r"([^>;|,]+),temperature=")
+
+
+def judge_lines(info: Mapping[str, Any]) -> Iterator[str]:
+    """A line about language models, one about the local judge, or one about a ladder of both; none where nobody judged."""
+    metrics, ladder = info["metrics"], info["totals"].get("ladder")
+    local = [metric for metric in metrics if is_local(metric)]
+    asked = [metric for metric in metrics if _MODEL.search(metric["signature"]) and not is_local(metric)]
+    models = _models(info)
+    if asked:
+        yield f"{_count(asked, metrics)} from the judge {models}."
+    if local and not ladder:
+        yield (
+            f"{_count(local, metrics)} from the local judge, a small model that runs here. How far to trust it: "
+            "ragstone models show local-judge"
+        )
+    if ladder and ladder["estimated_agreement"] is not None:
+        decided, passed = ladder["decided_locally"], ladder["passed_on"]
+        yield (
+            f"Of {decided + passed:,} verdicts the local judge was sure of {decided:,} and passed on {passed:,} to {models}: "
+            f"{ladder['calls_saved']:,} calls saved, estimated agreement with asking always {ladder['estimated_agreement']:.0%}."
+        )
+
+
+def _models(info: Mapping[str, Any]) -> str:
+    found = [name for signature in (info.get("judge") or {}).values() for name in _MODEL.findall(str(signature))]
+    return " and ".join(dict.fromkeys(found)) or "a language model"
+
+
+def _count(some: list[Any], everything: list[Any]) -> str:
+    if len(some) == len(everything):
+        return "All metrics come" if len(some) > 1 else "The metric comes"
+    return f"{len(some)} of {len(everything)} metrics {'come' if len(some) > 1 else 'comes'}"
