@@ -7,6 +7,7 @@ RagstoneError                 caught by the command line and printed without a t
 ├── InputError                the data has problems; all of them, with their places  exit 2
 ├── MissingExtraError         an optional package is needed, with the line that installs it  exit 2
 ├── StorageError              reading or writing a file or a bucket failed      exit 1
+├── TruthConflictError        somebody else has saved a newer version of the ground truth  exit 1
 ├── StopRunError              something outside fails for all rows alike (a wrong key, say)  exit 1
 └── InterruptedRunError       stopped by the user; finished parts are kept      exit 130
 
@@ -64,6 +65,18 @@ class MissingExtraError(RagstoneError):
 
 class StorageError(RagstoneError):
     """Reading or writing a file, folder or bucket failed."""
+
+
+class TruthConflictError(RagstoneError):
+    """Somebody else has saved a newer version of the ground truth: merge with it, then save again."""
+
+    def __init__(self, name: str, newest: int, parent: int | None = None) -> None:
+        began = "is new" if parent is None else f"began from version {parent}"
+        super().__init__(
+            f"ground truth '{name}' has a version {newest} that somebody saved in the meantime; this one {began}. "
+            "Nothing was overwritten: merge the two, then save again."
+        )
+        self.newest = newest
 
 
 class StopRunError(RagstoneError):
