@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from ragstone.data.types import Chunk, Fact
 from ragstone.truth.cases import Case, TruthFact, cases_from_table, cases_to_table
 
@@ -32,3 +34,10 @@ def test_only_accepted_facts_are_scored_against():
     assert sample.contexts is None
     assert sample.metadata == {"language": "en", "turns": 2, "weight": 3.5}
     assert Case(id="q2", question="?").as_sample().facts is None
+
+
+def test_references_that_are_only_proposed_are_not_scored_against():
+    assert CASE.as_sample().references == ["12 metres"]
+    proposed = replace(CASE, standing="proposed")
+    assert proposed.as_sample().references is None
+    assert cases_from_table(cases_to_table([proposed])) == [proposed]

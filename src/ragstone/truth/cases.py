@@ -38,7 +38,8 @@ class Case:
     """One question with its ground truth.
 
     `passages` are the texts of the documents that citations must stand in; `weight` says how many requests of
-    production the case stands for, where it was sampled from a log.
+    production the case stands for, where it was sampled from a log. `standing` is that of the references, which a log or
+    a model may propose as well; facts have their own.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Case:
     answerable: bool | None = None
     weight: float | None = None
     provenance: str = "manual"
+    standing: str = "accepted"
     metadata: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,7 +66,7 @@ class Case:
         return Sample(
             id=self.id,
             question=self.question,
-            references=self.references or None,
+            references=(self.references or None) if self.standing == "accepted" else None,
             reference_contexts=self.reference_contexts or None,
             relevance=self.relevance or None,
             facts=[fact.as_fact() for fact in self.accepted_facts] or None,
