@@ -25,6 +25,7 @@ from ragstone.truth.cases import Case, cases_from_table, cases_to_table
 
 # The layout of a version's files; another number means files that this code cannot read.
 LAYOUT = 1
+TABLE = "ground_truth.parquet"
 # For so long a number is left to somebody who took it and has not finished; then that one is taken to be dead.
 PATIENCE_S = 20.0
 _NAME = re.compile(r"\w[\w.-]*")
@@ -84,9 +85,17 @@ class TruthStore:
         """All versions of one ground truth, the oldest first; none if there is no such ground truth."""
         return [self._info(name, number) for number in self._numbers(self._home / check_name(name))]
 
+    def numbers(self, name: str) -> list[int]:
+        """The numbers of all versions, the oldest first."""
+        return self._numbers(self._home / check_name(name))
+
     def newest(self, name: str) -> int | None:
         """The number of the newest version, if there is one."""
-        return max(self._numbers(self._home / check_name(name)), default=None)
+        return max(self.numbers(name), default=None)
+
+    def table(self, name: str, number: int) -> Place:
+        """The file with the cases of a version, for those who need only some of its columns."""
+        return self._folder(check_name(name), number) / TABLE
 
     def info(self, name: str, number: int | None = None) -> VersionInfo:
         """What is known about a version, the newest one unless it is named."""
@@ -100,7 +109,7 @@ class TruthStore:
     def read(self, name: str, number: int | None = None) -> Version:
         """A version with its cases, the newest one unless it is named."""
         info = self.info(name, number)
-        return Version(info, cases_from_table(read_table(self._folder(name, info.number) / "ground_truth.parquet")))
+        return Version(info, cases_from_table(read_table(self.table(name, info.number))))
 
     def save(
         self,
@@ -125,7 +134,7 @@ class TruthStore:
                 name, number, _now(), author, note, parent, len(cases), fingerprint([table]), _as_lineage(lineage)
             )
             folder = self._folder(name, number)
-            (folder / "ground_truth.parquet").write_bytes(content.getvalue())
+            (folder / TABLE).write_bytes(content.getvalue())
             # An upload that took longer than others were patient must not appear below what they saved.
             self._check_newest(name, parent)
             (folder / "metadata.json").write_bytes(_metadata(made))
