@@ -1,0 +1,90 @@
+"""Any measure of rows with its bootstrap interval: inputs are drawn, and all rows of an input come along.
+
+A measure is a function of how often each row was drawn (a row a resample, a column a row of the data) that gives a
+value for each resample; drawn once each, the rows give the estimate itself. So a correlation and its interval are one
+piece of code, and measures that were drawn with the same seed can be compared draw by draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ragstone.stats.bootstrap import draw, expanded_ends
+from ragstone.stats.intervals import Interval
+
+Measure = Callable[[np.ndarray], np.ndarray]
+RESAMPLES = 2000
+# How many draws are held at a time: 4 MB.
+_CELLS = 500_000
+# An interval of fewer values than this share of the resamples would leave out the draws that were hardest to measure.
+_LEAST_MEASURED = 0.8
+
+
+class Estimate(NamedTuple):
+    """A value, its interval, and what it was in each resample (nan where it could not be measured)."""
+
+    value: float | None
+    interval: Interval | None
+    drawn: np.ndarray
+
+
+def take_measure(measure: Measure, rows: int) -> float | None:
+    """The value over all rows; None where it cannot be measured."""
+    value = float(measure(np.ones((1, rows)))[0])
+    return None if np.isnan(value) else value
+
+
+def estimate(
+    measure: Measure, groups: np.ndarray, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+) -> Estimate:
+    """The value with its interval; `groups` says for each row which input it belongs to."""
+    value = take_measure(measure, len(groups)) if len(groups) else None
+    if value is None:
+        return Estimate(None, None, np.full(resamples, np.nan))
+    drawn = np.concatenate([measure(times) for times in draw_rows(groups, resamples, seed)])
+    return Estimate(value, spread(drawn, len(np.unique(groups)), level), drawn)
+
+
+def draw_rows(groups: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> Iterator[np.ndarray]:
+    """How often each row is drawn, block by block, where whole inputs are drawn."""
+    labels, places = np.unique(groups, return_inverse=True)
+    random, block = np.random.default_rng(seed), max(1, _CELLS // max(1, len(places)))
+    for first in range(0, resamples, block):
+        yield draw(random, min(block, resamples - first), len(labels))[:, places]
+
+
+def spread(drawn: np.ndarray, units: int, level: float = 0.95) -> Interval | None:
+    """The interval of what was drawn; None for one unit, or where too many resamples have no value."""
+    found = drawn[~np.isnan(drawn)]
+    if units < 2 or len(found) < _LEAST_MEASURED * len(drawn):
+        return None
+    low, high = np.quantile(found, expanded_ends(units, level))
+    return Interval(float(low), float(high))
+
+
+def compare_all(values: Sequence[float], drawn: np.ndarray) -> np.ndarray:
+    """The p of each pair of measures being equal, corrected for all pairs together; a column of `drawn` a measure.
+
+    The largest of all studentised differences is what chance can do (as Tukey's test has it), so that also a
+    comparison with whichever measure came out best is fair.
+    """
+    size, estimates = len(values), np.asarray(values, dtype=np.float64)
+    p = np.full((size, size), np.nan)
+    first, second = np.triu_indices(size, 1)
+    whole = drawn[~np.isnan(drawn).any(axis=1)]
+    if len(first) == 0 or len(whole) < _LEAST_MEASURED * len(drawn):
+        return p
+    observed, most = np.zeros(len(first)), np.zeros(len(whole))
+    for place, (one, other) in enumerate(zip(first, second, strict=True)):
+        moved = whole[:, one] - whole[:, other]
+        error = moved.std(ddof=1)
+        if error > 0:
+            gap = estimates[one] - estimates[other]
+            observed[place] = abs(gap) / error
+            np.maximum(most, np.abs(moved - gap) / error, out=most)
+    reached = (most[:, None] >= observed[None, :]).sum(axis=0)
+    p[first, second] = p[second, first] = (reached + 1) / (len(whole) + 1)
+    return p

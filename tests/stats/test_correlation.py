@@ -1,0 +1,87 @@
+"""Correlations: equal to scipy's, honest where nothing varies, and in resamples the same as with the rows repeated."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragstone.stats.correlation import COEFFICIENTS, correlate, correlate_each, make_correlation, make_partial
+from ragstone.stats.resampled import estimate, take_measure
+
+THEIRS = {"spearman": stats.spearmanr, "pearson": stats.pearsonr, "kendall": stats.kendalltau}
+NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3))
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=40))
+def test_equals_scipy(coefficient, pairs):
+    first, second = np.array(pairs).T
+    found = correlate(first, second, coefficient)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        assert found is None
+    elif min(np.ptp(first), np.ptp(second)) > 1e-6:  # scipy warns of what is nearly constant
+        assert found == pytest.approx(THEIRS[coefficient](first, second)[0], abs=1e-9)
+        assert correlate_each(first[None], second[None], coefficient)[0] == pytest.approx(found, abs=1e-9)
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_a_resample_is_the_rows_repeated(coefficient):
+    random = np.random.default_rng(0)
+    first, second = random.integers(0, 6, 50).astype(float), random.normal(size=50)
+    times = random.integers(0, 3, (4, 50))
+    found = make_correlation(first, second, coefficient)(times.astype(float))
+    for row, value in zip(times, found, strict=True):
+        expected = THEIRS[coefficient](np.repeat(first, row), np.repeat(second, row))[0]
+        assert value == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_is_constant_but_for_rounding_does_not_vary():
+    nearly = np.array([0.1 + 0.2, 0.3, 0.3]) * 1e6
+    assert correlate(nearly, np.array([1.0, 2.0, 3.0]), "pearson") is None
+    assert correlate(np.ones(5), np.arange(5.0)) is None
+    assert correlate(np.ones(1), np.ones(1)) is None
+
+
+def test_partial_is_the_correlation_of_residuals():
+    random = np.random.default_rng(1)
+    strata = random.integers(0, 4, 80)
+    first = strata + random.normal(size=80)
+    second = 2 * strata + 0.5 * first + random.normal(size=80)
+    dummies = np.eye(4)[strata]
+    for coefficient, prepared in (("pearson", (first, second)), ("spearman", map(stats.rankdata, (first, second)))):
+        left = [sm.OLS(values, dummies).fit().resid for values in prepared]
+        found = take_measure(make_partial(first, second, strata, coefficient), 80)
+        assert found == pytest.approx(stats.pearsonr(*left)[0], abs=1e-9)
+
+
+def test_partial_sees_through_systems_that_differ():
+    random = np.random.default_rng(2)
+    strata = np.repeat([0, 1, 2], 100)
+    first, second = strata * 5 + random.normal(size=(2, 300))
+    assert correlate(first, second, "pearson") > 0.9
+    assert abs(take_measure(make_partial(first, second, strata, "pearson"), 300)) < 0.2
+    assert take_measure(make_partial(strata * 1e3, second, strata, "pearson"), 300) is None
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_the_interval_holds_a_known_correlation(coefficient):
+    """Of 200 samples with known correlation the interval should hold it in about 190; rows of one input are alike."""
+    random = np.random.default_rng(3)
+    shared = 0.5  # share of the variance that belongs to the input
+    rho = 0.6
+    true = (
+        rho
+        if coefficient == "pearson"
+        else (6 if coefficient == "spearman" else 2) / np.pi * np.arcsin(rho / 2 if coefficient == "spearman" else rho)
+    )
+    held = 0
+    mix = np.linalg.cholesky([[1, rho], [rho, 1]])
+    groups = np.repeat(np.arange(40), 3)
+    for seed in range(200):
+        common, own = random.normal(size=(40, 2)) @ mix.T, random.normal(size=(120, 2)) @ mix.T
+        first, second = (np.sqrt(shared) * common[groups] + np.sqrt(1 - shared) * own).T
+        low, high = estimate(make_correlation(first, second, coefficient), groups, resamples=400, seed=seed).interval
+        held += low <= true <= high
+    assert 180 <= held <= 198
