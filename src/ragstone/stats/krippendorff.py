@@ -49,7 +49,7 @@ def _make_by_values(rated: np.ndarray, scale: Scale) -> Measure:
     met = np.nan_to_num(divide(met, np.broadcast_to((counts - 1)[:, None, None], met.shape))).reshape(len(seen), -1)
 
     def measure(times: np.ndarray) -> np.ndarray:
-        together = (times @ met).reshape(-1, len(values), len(values))
+        together = (times @ met).reshape(len(times), len(values), len(values))
         marginals = together.sum(axis=2)
         cost = _ordinal_cost(marginals) if scale == "ordinal" else 1 - np.eye(len(values))[None, :, :]
         observed = (together * cost).sum(axis=(1, 2))
