@@ -10,11 +10,10 @@ import numpy as np
 
 from ragstone.compare.alignment import Alignment, align, name_some
 from ragstone.compare.changes import ChangedSample, find_changed
-from ragstone.compare.corpus import compare_corpus, find_metric, is_of_all_rows
+from ragstone.compare.corpus import compare_corpus, is_of_all_rows
 from ragstone.compare.differences import Difference, Settings, judge, measure
 from ragstone.compare.signatures import differing_signatures, differing_truth
-from ragstone.errors import UnknownNameError, UsageError
-from ragstone.registry.expression import split_metrics
+from ragstone.engine.chosen import choose_metrics
 from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import Scores, read_scores
@@ -103,39 +102,6 @@ def compare_runs(
         slices=tuple(_slices(after, slices, means, scores, pairs, settings, clusters)),
         changed=tuple(find_changed(after, pairs, means, *scores)),
     )
-
-
-def choose_metrics(runs: Sequence[Run], wanted: Sequence[str] | str) -> list[Mapping[str, Any]]:
-    """The metrics that all runs have, in the order of the first; those asked for must be among them."""
-    common = [
-        metric
-        for metric in runs[0].info["metrics"]
-        if all(any(other["metric"] == metric["metric"] for other in run.info["metrics"]) for run in runs[1:])
-    ]
-    if not common:
-        listed = "; ".join(
-            f"{run.name}: {', '.join(m['metric'] for m in run.info['metrics']) or 'none'}" for run in runs
-        )
-        raise UsageError(f"the runs have no metric in common: {listed}")
-    asked = split_metrics([wanted] if isinstance(wanted, str) else wanted)
-    names = [_spelled(name) for name in asked]
-    known = {metric["metric"]: metric for metric in common}
-    families = {metric["family"] for metric in common}
-    for name in names:
-        if name not in known and name not in families:
-            raise UnknownNameError("metric of all these runs", name, known, _where(name, runs))
-    return [metric for metric in common if not names or metric["metric"] in names or metric["family"] in names]
-
-
-def _spelled(name: str) -> str:
-    """A metric as runs write it: an alias is not known there."""
-    metric = find_metric(name)
-    return str(metric) if metric else name
-
-
-def _where(name: str, runs: Sequence[Run]) -> str:
-    having = [run.name for run in runs if any(metric["metric"] == name for metric in run.info["metrics"])]
-    return f"Only {', '.join(having)} has it." if having else ""
 
 
 def _taken(run: Run, names: Sequence[str], rows: np.ndarray) -> dict[str, Scores]:

@@ -11,24 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-import ragstone.metrics  # noqa: F401  (fills the catalogue)
 from ragstone.compare.alignment import Alignment
 from ragstone.compare.differences import Difference, Settings, start
+from ragstone.engine.chosen import find_metric
 from ragstone.errors import UsageError
-from ragstone.registry import Metric, parse_metric
 from ragstone.stats.paired_sums import Compared, compare_rows, compare_sums
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import Scores
 
 UNKNOWN = "its definition is not known here; load it with --metrics-file to compare it"
-
-
-def find_metric(name: str) -> Metric | None:
-    """The metric behind a name; None for somebody's own that is not loaded."""
-    try:
-        return parse_metric(name)
-    except UsageError:
-        return None
 
 
 def is_of_all_rows(name: str, run: Run, scores: Scores) -> bool:

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from ragstone.compare.alignment import align_samples
 from ragstone.compare.conditions import Check, Outcome, decide
-from ragstone.compare.corpus import find_metric
 from ragstone.compare.gates import MOST_FAILED, Checked, Gate, too_many_failed
+from ragstone.engine.chosen import find_metric
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.stats.intervals import Interval
 from ragstone.stats.sequential import watch_mean

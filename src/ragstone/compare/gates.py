@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragstone.compare.comparison import choose_metrics, compare_runs
+from ragstone.compare.comparison import compare_runs
 from ragstone.compare.conditions import Check, Outcome, decide
-from ragstone.compare.corpus import find_metric, is_of_all_rows
+from ragstone.compare.corpus import is_of_all_rows
 from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings
+from ragstone.engine.chosen import choose_metrics, find_metric
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import bootstrap_means
 from ragstone.stats.intervals import Interval, mean_interval

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ragstone.compare.alignment import align
-from ragstone.compare.comparison import choose_metrics
 from ragstone.compare.corpus import is_of_all_rows
 from ragstone.compare.differences import LEAST_PAIRS, Settings
 from ragstone.compare.signatures import differing_signatures
+from ragstone.engine.chosen import choose_metrics
 from ragstone.errors import UsageError
 from ragstone.stats.corrections import correct
 from ragstone.stats.intervals import Interval, mean_interval
