@@ -1,0 +1,417 @@
+"""What may not differ between a citation and the passage though the words are the same: signs, units, stops after a "no", cuts.
+
+A citation that has all its words in the passage can still say something else: "5 million" stands in "3.5 million", "ferries
+run" in "no ferries run", and -5 °C and 5 % share their words with 5 °C and 5.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragstone.truth.spelling import Spelled
+
+_DASHES = re.compile("[-‐‑‒–—−]")
+_MARKS = re.compile(
+    r"[%‰‱°$€£¥₹₽₩±≤≥≠≈×÷√∞?？]"
+    r"|(?<!\w)[-−–](?=[$€£]?[.,]?\d)"
+    r"|(?<=\w)\+{1,2}(?!\w)|\+(?=\d)|(?<=[^\W\d_])\#(?!\w)"
+    r"|[<>=~^](?=\s*\d)|(?<=\d)\s*[<>=^]"
+    r"|\((?=[$€£]?\d[\d.,]*%?\))(?!\d{4}\))"
+)
+_BESIDE_BEFORE = re.compile(r"[^\s\w]+$")
+_BESIDE_AFTER = re.compile(r"^(?:[^\S\n]?[%‰°$€£¥]|[^\s\w]+)")
+_BREAKS = re.compile(r"[^\s\w'’‘\"“”«»*_`|-]")
+_STOPS = re.compile(r"[.!?。！？;；…:：]")
+_RAISED = re.compile(r"\d[⁰¹²³⁴⁵⁶⁷⁸⁹]")
+_CASED_UNIT = re.compile(r"[mM](?:w|v|a|hz|j|pa|n|b|bit|bps|wh)|[kKMGTmgt]?(?:b|bit|bps|ib)", re.IGNORECASE)
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Ordinary words in lower case, names or months with a capital letter.
+_OTHER_WITH_CAPITAL = frozenset(
+    [
+        "may",
+        "march",
+        "august",
+        "polish",
+        "turkey",
+        "china",
+        "apple",
+        "amazon",
+        "job",
+        "nice",
+        "reading",
+        "us",
+        "it",
+        "who",
+        "aids",
+    ]
+)
+NEGATIONS = frozenset(
+    [
+        "no",
+        "not",
+        "never",
+        "none",
+        "nor",
+        "neither",
+        "without",
+        "cannot",
+        "nobody",
+        "nothing",
+        "nowhere",
+        "hardly",
+        "barely",
+        "rarely",
+        "seldom",
+        "scarcely",
+        "deny",
+        "denies",
+        "denied",
+        "false",
+        "untrue",
+        "unlikely",
+        "impossible",
+        "kein",
+        "keine",
+        "keinen",
+        "keiner",
+        "keinem",
+        "keines",
+        "nicht",
+        "nie",
+        "niemals",
+        "nichts",
+        "niemand",
+        "ohne",
+        "weder",
+        "kaum",
+        "ne",
+        "pas",
+        "jamais",
+        "sans",
+        "rien",
+        "aucun",
+        "aucune",
+        "nunca",
+        "sin",
+        "sem",
+        "não",
+        "non",
+        "mai",
+        "senza",
+        "не",
+        "нет",
+        "без",
+        "никогда",
+        "nein",
+        "geen",
+        "niet",
+        "不",
+        "没",
+        "沒",
+        "無",
+        "无",
+        "未",
+        "非",
+        "勿",
+        "莫",
+        "لا",
+        "لم",
+        "لن",
+        "नहीं",
+    ]
+)
+JOINTS = frozenset(
+    [
+        "and",
+        "but",
+        "or",
+        "while",
+        "whereas",
+        "although",
+        "because",
+        "und",
+        "aber",
+        "oder",
+        "sondern",
+        "während",
+        "weil",
+        "et",
+        "mais",
+        "ou",
+        "y",
+        "pero",
+    ]
+)
+_NUMERALS = frozenset(
+    [
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+        "sixty",
+        "seventy",
+        "eighty",
+        "ninety",
+        "hundred",
+        "thousand",
+        "million",
+        "billion",
+        "trillion",
+        "hundert",
+        "tausend",
+        "millionen",
+        "milliarden",
+        "million",
+        "milliarde",
+        "mio",
+        "mrd",
+        "零",
+        "一",
+        "二",
+        "三",
+        "四",
+        "五",
+        "六",
+        "七",
+        "八",
+        "九",
+        "十",
+        "百",
+        "千",
+        "万",
+        "萬",
+        "亿",
+        "億",
+        "两",
+    ]
+)
+_SCALES = frozenset(
+    [
+        "hundred",
+        "thousand",
+        "million",
+        "billion",
+        "trillion",
+        "percent",
+        "percentage",
+        "bn",
+        "mn",
+        "hundert",
+        "tausend",
+        "million",
+        "millionen",
+        "milliarde",
+        "milliarden",
+        "mio",
+        "mrd",
+        "prozent",
+        "cent",
+        "mille",
+        "millions",
+        "milliards",
+        "百",
+        "千",
+        "万",
+        "萬",
+        "亿",
+        "億",
+        "％",
+        "成",
+        "倍",
+    ]
+)
+_NEGATION_REACH = 4
+_UNSPACED_REACH = 2
+_LEAST_ASSERTION = 3
+
+
+def is_negation(word: str) -> bool:
+    """Whether a folded word turns what is said around."""
+    return word in NEGATIONS
+
+
+def compare_gaps(cited: Spelled, number: int, passage: Spelled, place: int) -> str | None:
+    """What is changed between two words, in words; None if nothing that matters is."""
+    ours, theirs = cited.gap(number), passage.gap(place)
+    left, right = passage.words[place - 1].text, passage.words[place].text
+    if left[-1:].isdigit() and right[:1].isdigit() and _between_digits(ours) != _between_digits(theirs):
+        return f"a number is written otherwise: {_around(passage, place)}"
+    if _marks(cited, number) != _marks(passage, place):
+        return f"a sign or a unit is changed: {_around(passage, place)}"
+    if (is_negation(left) or is_negation(right)) and bool(_BREAKS.search(ours)) != bool(_BREAKS.search(theirs)):
+        return f"a stop beside a negation is changed: {_around(passage, place)}"
+    return _compare_stops(cited, number, passage, place)
+
+
+def _compare_stops(cited: Spelled, number: int, passage: Spelled, place: int) -> str | None:
+    ours, theirs = cited.gap(number), passage.gap(place)
+    if place in passage.sentence_starts and _STOPS.search(theirs) and not _parts(ours):
+        return f"two sentences are merged: {_around(passage, place)}"
+    if number in cited.sentence_starts and _STOPS.search(ours) and not _parts(theirs):
+        return f"one sentence is made two: {_around(passage, place)}"
+    if "\n" in theirs and _in_table(passage, place) and not _parts(ours):
+        return f"two rows of a table are merged: {_around(passage, place)}"
+    return None
+
+
+def _parts(gap: str) -> bool:
+    return "\n" in gap or bool(_BREAKS.search(gap))
+
+
+def _in_table(passage: Spelled, place: int) -> bool:
+    """Whether the lines on both sides of a gap have cells."""
+    text, start, end = passage.shown, passage.words[place - 1].end, passage.words[place].start
+    before = text[text.rfind("\n", 0, start) + 1 : start + passage.gap(place).index("\n")]
+    stop = text.find("\n", end)
+    after = text[text.rfind("\n", 0, end) + 1 : stop if stop >= 0 else len(text)]
+    return all("|" in line or "\t" in line for line in (before, after))
+
+
+def _between_digits(gap: str) -> str:
+    """What stands between two digits; a comma with a space after it is no decimal comma."""
+    plain = _DASHES.sub("-", gap).replace("|", " ")
+    return re.sub(r"\s+", " ", plain) if re.search(r"[.,:/]", plain) else re.sub(r"\s+", "", plain)
+
+
+def _marks(text: Spelled, number: int) -> list[str]:
+    """The signs in the gap before a word, read with what stands around them."""
+    start = text.words[number - 1].end if number else 0
+    end = text.words[number].start if number < len(text.words) else len(text.shown)
+    return _marks_between(text.shown, start, end)
+
+
+def _marks_between(text: str, start: int, end: int) -> list[str]:
+    around = text[max(start - 1, 0) : end + 24]
+    offset = start - max(start - 1, 0)
+    found = [match for match in _MARKS.finditer(around) if offset <= match.start() < offset + end - start]
+    return [_DASHES.sub("-", match[0].strip()).replace("？", "?") for match in found]
+
+
+def compare_words(cited: Spelled, number: int, passage: Spelled, place: int) -> str | None:
+    """What is changed in a word that folds to the same one: a raised digit, a unit or a name told by its case."""
+    ours, theirs = cited.raw(number), passage.raw(place)
+    if ours == theirs:
+        return None
+    if bool(_RAISED.search(ours)) != bool(_RAISED.search(theirs)):
+        return f"a raised digit is changed: {theirs!r} became {ours!r}"
+    after_number = place > 0 and passage.words[place - 1].text[-1:].isdigit()
+    if after_number and _CASED_UNIT.fullmatch(theirs) and ours != theirs:
+        return f"a unit is changed: {theirs!r} became {ours!r}"
+    if theirs.islower() and ours != theirs and number > 0 and not cited.shown.isupper():
+        acronym = ours.isupper() and 1 < len(ours) <= 5 and ours.isascii()
+        if acronym or (passage.words[place].text in _OTHER_WITH_CAPITAL and ours[:1].isupper()):
+            return f"a name is made of a word: {theirs!r} became {ours!r}"
+    return None
+
+
+def find_cut(cited: Spelled, passage: Spelled, first: int, last: int) -> str | None:
+    """What a citation cuts off that changes its meaning: a part of a number, a sign, a half of a compound, a negation."""
+    words, text = passage.words, passage.shown
+    before, after = text[: words[first].start][-3:], text[words[last].end :][:3]
+    if words[first].text[:1].isdigit() and re.search(r"\d[.,:/'’⁄–-]$", before):
+        return "it begins within a number"
+    if words[last].text[-1:].isdigit() and re.match(r"[.,:/'’⁄–-]\d", after):
+        return "it ends within a number"
+    if re.fullmatch(r"\d{3}", words[first].text) and re.search(r"\d[ \u00a0\u202f\u2009]$", before):
+        return "it begins within a number"
+    if re.search(r"\w[-‐‑]$", before) or re.match(r"[-‐‑]\w", after):
+        return "it cuts a compound word in two"
+    return (
+        _cut_numeral(passage, first, last)
+        or _cut_sign(cited, passage, first, last)
+        or _cut_negation(passage, first, last)
+    )
+
+
+def _cut_numeral(passage: Spelled, first: int, last: int) -> str | None:
+    words = passage.words
+    if first and _follow(passage, first) and words[first].text in _NUMERALS and words[first - 1].text in _NUMERALS:
+        return f"it begins within a number: {words[first - 1].text!r} stands before it"
+    counts = words[last].text[-1:].isdigit() or words[last].text in _NUMERALS
+    if counts and last + 1 < len(words) and _follow(passage, last + 1) and words[last + 1].text in _SCALES:
+        return f"it ends within a number: {words[last + 1].text!r} follows"
+    return None
+
+
+def _follow(passage: Spelled, place: int) -> bool:
+    """Whether a word follows on the one before with nothing but space, a bracket or a hyphen between."""
+    return not passage.gap(place).strip(" -‐()\u00a0\n")
+
+
+def _cut_sign(cited: Spelled, passage: Spelled, first: int, last: int) -> str | None:
+    """A sign right before or behind the stretch that the citation lacks, or one that only the citation has."""
+    text, start, end = passage.shown, passage.words[first].start, passage.words[last].end
+    begin = _BESIDE_BEFORE.search(text[:start][-4:])
+    stop = _BESIDE_AFTER.match(text[end : end + 4])
+    theirs = (
+        _marks_between(text, start - len(begin[0]), start) if begin else [],
+        _marks_between(text, end, end + len(stop[0])) if stop else [],
+    )
+    ours = _marks(cited, 0), _marks(cited, len(cited.words))
+    for our, their in zip(ours, theirs, strict=True):
+        asked = "?" in our, "?" in their
+        if [mark for mark in our if mark != "?"] != [mark for mark in their if mark != "?"]:
+            return f"a sign beside it is changed: {''.join(their) or 'none'} became {''.join(our) or 'none'}"
+        if asked[0] and not asked[1]:
+            return "a statement is made a question"
+    if "?" in theirs[1] and re.search(r"[.!。！]", cited.gap(len(cited.words))):
+        return "a question is made a statement"
+    return None
+
+
+def _cut_negation(passage: Spelled, first: int, last: int) -> str | None:
+    """A negation in the same clause, right before or behind what is cited."""
+    if last - first + 1 < _LEAST_ASSERTION:
+        return None
+    words = passage.words
+    reach = _UNSPACED_REACH if not words[first].text.isascii() and len(words[first].text) == 1 else _NEGATION_REACH
+    for place in range(first, max(first - reach, 0), -1):
+        if place in passage.sentence_starts or _BREAKS.search(passage.gap(place)):
+            break
+        if words[place - 1].text in JOINTS:
+            break
+        if is_negation(words[place - 1].text):
+            return f"it is cut off from {words[place - 1].text!r}, which stands before it"
+    return _negated_behind(passage, last)
+
+
+def _negated_behind(passage: Spelled, last: int) -> str | None:
+    words = passage.words
+    rest = passage.shown[words[last].end :]
+    if re.match(r"(?:ない|なかった|ません|ませんでした|ず(?:に|、|。)|않|못)", rest):
+        return "it is cut off from the negation that follows"
+    for place in range(last + 1, min(last + 1 + _UNSPACED_REACH, len(words))):
+        if place in passage.sentence_starts or _BREAKS.search(passage.gap(place)) or words[place].text in JOINTS:
+            return None
+        if is_negation(words[place].text):
+            return f"it is cut off from {words[place].text!r}, which follows"
+    return None
+
+
+def _around(passage: Spelled, place: int) -> str:
+    start, end = passage.words[place - 1].start, passage.words[place].end
+    return repr(passage.shown[start:end])

@@ -1,0 +1,94 @@
+"""Why a citation does not stand: what the passage that is nearest to it has in its place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from ragstone.text.words import FoldedText
+from ragstone.truth.meaning import JOINTS, is_negation
+
+# Below this the nearest stretch says nothing about the citation.
+_LEAST_LIKENESS = 70
+_LEAST_RUN = 3
+_LONGEST = 80
+
+
+class Absence(NamedTuple):
+    """Whether almost the citation stands there and says something else, and what there is to tell."""
+
+    changed: bool
+    why: str
+
+
+def explain_absence(citation: str, passages: Sequence[str]) -> Absence:
+    """What is changed against the nearest stretch of the passages, if there is one that is near."""
+    wanted = FoldedText(citation).folded.split()
+    if _is_joined(wanted, passages):
+        return Absence(changed=True, why="it joins words that stand in different places")
+    stretch = _nearest(" ".join(wanted), passages)
+    if stretch is None:
+        return Absence(changed=False, why="its words do not stand in the passages")
+    there = stretch.split()
+    lost, gained = Counter(there) - Counter(wanted), Counter(wanted) - Counter(there)
+    for what, matters in (("a number", _is_number), ("a negation", is_negation)):
+        if changed := [word for word in (*lost, *gained) if matters(word)]:
+            return Absence(
+                changed=True, why=f"{what} is changed: {', '.join(changed)}; the passage has '{_shorten(stretch)}'"
+            )
+    if not lost and not gained:
+        return Absence(changed=True, why=f"its words are in another order: the passage has '{_shorten(stretch)}'")
+    return Absence(changed=False, why=f"it is worded otherwise: the passage has '{_shorten(stretch)}'")
+
+
+def _is_joined(wanted: list[str], passages: Sequence[str]) -> bool:
+    """Whether two runs of words make up the citation, and both stand somewhere, but not together."""
+    folded = [FoldedText(passage).folded for passage in passages]
+
+    def stands(part: list[str]) -> bool:
+        run = f" {' '.join(part)} "
+        return any(run in text for text in folded)
+
+    if len(wanted) < 2 * _LEAST_RUN:
+        return False
+    longest = max((size for size in range(_LEAST_RUN, len(wanted)) if stands(wanted[:size])), default=0)
+    rest = wanted[longest:][wanted[longest] in JOINTS :]
+    return bool(longest) and len(rest) >= _LEAST_RUN and stands(rest)
+
+
+def _nearest(wanted: str, passages: Sequence[str]) -> str | None:
+    from rapidfuzz import fuzz  # noqa: PLC0415  (only what does not stand needs it)
+
+    best: tuple[float, str] | None = None
+    for passage in passages:
+        folded = FoldedText(passage).folded
+        found = fuzz.partial_ratio_alignment(wanted, folded, score_cutoff=_LEAST_LIKENESS)
+        if found is None or not folded.strip() or (best and found.score <= best[0]):
+            continue
+        # The nearest stretch is as long as the citation; words that it lacks stand around it.
+        start = folded.rfind(" ", 0, found.dest_start + 1)
+        end = folded.find(" ", min(found.dest_end, len(folded) - 1))
+        best = found.score, folded[max(start, 0) : end if end >= 0 else len(folded)].strip()
+    return None if best is None else _trimmed(best[1].split(), wanted.split())
+
+
+def _trimmed(there: list[str], wanted: list[str]) -> str:
+    """The stretch without words at its ends that only the alignment brought in."""
+    blocks = [
+        block for block in SequenceMatcher(None, there, wanted, autojunk=False).get_matching_blocks() if block.size
+    ]
+    if not blocks:
+        return " ".join(there)
+    start = max(blocks[0].a - blocks[0].b, 0)
+    end = min(blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size), len(there))
+    return " ".join(there[start:end])
+
+
+def _is_number(word: str) -> bool:
+    return any(letter.isdigit() for letter in word)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()}…"

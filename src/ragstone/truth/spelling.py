@@ -1,0 +1,132 @@
+"""Which words are the same word though they are spelled otherwise: torn by a hyphen at the end of a line, or misread by a scanner.
+
+Only what a scanner is known to confuse counts. Any other letter that differs may make another word of it, and often the
+opposite one: million and billion, hypertension and hypotension, wurden and würden are each one letter or two apart.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import product
+
+from ragstone.text.sentences import sentences
+from ragstone.text.words import Word, words
+
+_TORN = re.compile(r"[-‐‑¬\u00ad]\s+|\u00ad")
+_FOOTNOTE = re.compile(r"\[\s?(?:\d{1,3}|[a-z])\s?\]")
+# What a scanner takes for one another, in a word of letters; digits only between letters, where no number ends or begins.
+_GLYPHS = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("1", "i"), ("5", "s"), ("cl", "d"), ("ii", "u"))
+_LEAST_LETTERS = 6
+_DIGIT_INSIDE = re.compile(r"(?<=[^\W\d_])[015](?=[^\W\d_])")
+_MOST_CONFUSED = 3
+
+
+class Spelled:
+    """A text as words with their places, and what stands between them. Characters that nobody sees are left out."""
+
+    def __init__(self, text: str, footnotes: bool = True) -> None:
+        self.text = text
+        self._kept = _seen(text, footnotes)
+        self.shown = "".join(text[place] for place in self._kept)
+        self.words: list[Word] = list(words(self.shown))
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Places of the shown text in the text as it was given."""
+        return self._kept[start], self._kept[end - 1] + 1
+
+    def gap(self, number: int) -> str:
+        """What stands before a word, since the word before it; the last gap is what stands after all words."""
+        start = self.words[number - 1].end if number else 0
+        end = self.words[number].start if number < len(self.words) else len(self.shown)
+        return self.shown[start:end]
+
+    def raw(self, number: int) -> str:
+        """A word as it is written."""
+        return self.shown[self.words[number].start : self.words[number].end]
+
+    def is_torn(self, number: int) -> bool:
+        """Whether the gap before a word is a hyphen at the end of a line, or where one was."""
+        return bool(_TORN.fullmatch(self.gap(number)))
+
+    @cached_property
+    def sentence_starts(self) -> frozenset[int]:
+        """The words that begin a sentence after another one."""
+        begins = [span.start for span in sentences(self.shown)][1:]
+        found, place = set(), 0
+        for number, word in enumerate(self.words):
+            if place < len(begins) and word.start >= begins[place]:
+                found.add(number)
+                while place < len(begins) and word.start >= begins[place]:
+                    place += 1
+        return frozenset(found)
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Every word once."""
+        return frozenset(word.text for word in self.words)
+
+
+def _seen(text: str, footnotes: bool) -> list[int]:
+    """The places of the characters that count: no marks of direction, no joiners, and without footnotes no [3] either."""
+    places = [place for place, letter in enumerate(text) if letter == "\u00ad" or unicodedata.category(letter) != "Cf"]
+    if footnotes:
+        return places
+    hidden = {place for match in _FOOTNOTE.finditer(text) for place in range(*match.span())}
+    return [place for place in places if place not in hidden]
+
+
+def has_footnotes(text: str) -> bool:
+    """Whether there is a [3] in a text."""
+    return bool(_FOOTNOTE.search(text))
+
+
+def misread(noisy: str, true: str) -> bool:
+    """Whether a scanner may have made one folded word of the other, and nobody would take it for a third."""
+    if noisy == true or min(len(noisy), len(true)) < _LEAST_LETTERS or not _is_word(true):
+        return False
+    return any(form == true for form in _readings(noisy))
+
+
+def _is_word(text: str) -> bool:
+    return text.isalpha()
+
+
+def _readings(noisy: str) -> Iterator[str]:
+    """What a word may have been before the scanner; the beginning is taken as it is, where `cl` and `d` make two words."""
+    spots = [
+        (match.start(), wrong, right)
+        for pair in _GLYPHS
+        for wrong, right in (pair, pair[::-1])
+        if not right.isdigit()
+        for match in re.finditer(re.escape(wrong), noisy)
+        if _may_be_misread(noisy, match.start(), wrong, right)
+    ]
+    if len(spots) > _MOST_CONFUSED * 3:
+        return
+    for chosen in product((False, True), repeat=len(spots)):
+        form = _replaced(noisy, [spot for spot, wanted in zip(spots, chosen, strict=True) if wanted])
+        if form is not None:
+            yield form
+
+
+def _may_be_misread(noisy: str, place: int, wrong: str, right: str) -> bool:
+    if wrong.isdigit():
+        return bool(_DIGIT_INSIDE.match(noisy, place))
+    return place > 0 or {wrong, right} == {"rn", "m"}
+
+
+def _replaced(text: str, spots: list[tuple[int, str, str]]) -> str | None:
+    """The text with what stands at some places replaced; nothing where two of them overlap or there are too many."""
+    parts, done = [], 0
+    for place, wrong, right in sorted(spots):
+        if place < done:
+            return None
+        parts += [text[done:place], right]
+        done = place + len(wrong)
+    return None if len(spots) > _MOST_CONFUSED else "".join([*parts, text[done:]])
