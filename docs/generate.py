@@ -86,7 +86,7 @@ def cli_page() -> str:
         "Progress goes to standard error: a bar on a terminal, plain lines elsewhere. `NO_COLOR` is honoured. "
         "There is no telemetry and no update check.",
     ]
-    for name, command in root.commands.items():
+    for name, command in _commands(root):
         arguments = " ".join(_metavar(p) for p in command.params if not p.opts[0].startswith("-"))
         lines += [
             "",
@@ -102,6 +102,15 @@ def cli_page() -> str:
             f"| {', '.join(f'`{flag}`' for flag in p.opts)}{_default(p)} | {p.help or ''} |" for p in command.params
         ]
     return "\n".join(lines) + "\n"
+
+
+def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command by what one types; those of a group one by one."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
 
 
 def trust_page() -> str:

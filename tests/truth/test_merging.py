@@ -40,11 +40,23 @@ def test_what_both_changed_differently_is_told(prefer, kept):
 
 
 def test_both_judged_one_fact_differently():
-    accepted, rejected = replace(DEEP, note="checked"), replace(DEEP, standing="rejected")
+    proposed = replace(DEEP, standing="proposed")
+    base = replace(CASE, facts=[proposed, LONG])
+    accepted, rejected = replace(DEEP, note="checked"), replace(DEEP, standing="rejected", note="an old edition")
     ours, theirs = replace(CASE, facts=[accepted, LONG]), replace(CASE, facts=[rejected, LONG])
-    found = merge([CASE], [ours], [theirs])
-    assert found.conflicts == [Conflict("a", "facts", DEEP, accepted, rejected)]
+    found = merge([base], [ours], [theirs])
+    assert found.conflicts == [Conflict("a", "facts", proposed, accepted, rejected)]
     assert found.cases[0].facts == [accepted, LONG]
+    assert merge([base], [ours], [theirs], "theirs").cases[0].facts == [rejected, LONG]
+    # Without a base nobody knows who changed it.
+    assert merge([], [ours], [theirs]).conflicts == [Conflict("a", "facts", None, accepted, rejected)]
+
+
+def test_what_each_side_says_about_a_fact_is_put_together():
+    ours = replace(CASE, facts=[replace(DEEP, note="checked"), LONG])
+    theirs = replace(CASE, facts=[replace(DEEP, source="guide.pdf"), LONG])
+    both = replace(CASE, facts=[replace(DEEP, note="checked", source="guide.pdf"), LONG])
+    assert merge([CASE], [ours], [theirs]) == merge([], [ours], [theirs]) == Merged([both], [])
 
 
 @pytest.mark.parametrize("prefer", ["ours", "theirs"])

@@ -21,6 +21,7 @@ from ragstone.cli.ragchecker import ragchecker
 from ragstone.cli.report import report
 from ragstone.cli.run import run
 from ragstone.cli.trec import trec
+from ragstone.cli.truth import truth
 from ragstone.cli.validate import validate
 from ragstone.cli.view import view
 
@@ -69,3 +70,5 @@ for command in (
     doctor,
 ):
     app.command()(command)
+
+app.add_typer(truth, name="truth")

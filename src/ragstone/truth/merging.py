@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeVar
 
 from ragstone.truth.cases import Case, TruthFact
@@ -96,12 +96,25 @@ class _Merge:
             return ours
         if ours == base:
             return theirs
+        if isinstance(ours, TruthFact) and isinstance(theirs, TruthFact):
+            return self._fact(name, base, ours, theirs)
         self._conflicts.append(
             Conflict(name, field, *(None if side is _NOTHING else side for side in (base, ours, theirs)))
         )
         if ours is _NOTHING or theirs is _NOTHING:  # what one side changed outlives its removal by the other
             return theirs if ours is _NOTHING else ours
         return ours if self._prefer == "ours" else theirs
+
+    def _fact(self, name: str, base: Any, ours: TruthFact, theirs: TruthFact) -> TruthFact:
+        """Two words about one text, part by part; one conflict, however many parts differ."""
+        told = len(self._conflicts)
+        parts = {
+            part.name: self._value(name, part.name, *(getattr(side, part.name, None) for side in (base, ours, theirs)))
+            for part in fields(TruthFact)
+        }
+        if len(self._conflicts) > told:
+            self._conflicts[told:] = [Conflict(name, "facts", None if base is _NOTHING else base, ours, theirs)]
+        return TruthFact(**parts)
 
 
 def _by_id(cases: Iterable[Case]) -> dict[str, Case]:

@@ -1,0 +1,28 @@
+"""ragstone truth: ground truth, one file per command."""
+
+from __future__ import annotations
+
+import typer
+
+from ragstone.cli.truth.diff import diff
+from ragstone.cli.truth.export import export
+from ragstone.cli.truth.history import history
+from ragstone.cli.truth.importing import import_
+from ragstone.cli.truth.listing import list_
+from ragstone.cli.truth.merge import merge
+from ragstone.cli.truth.show import show
+
+truth = typer.Typer(
+    help="Ground truth: where it comes from, its versions, and how it is put right.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+truth.command("list")(list_)
+truth.command()(show)
+truth.command()(history)
+truth.command()(diff)
+truth.command("import")(import_)
+truth.command()(merge)
+truth.command()(export)
