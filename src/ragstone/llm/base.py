@@ -17,6 +17,8 @@ class Message:
 
     role: Role
     content: str
+    # Addresses of documents that the question is about; DIAL's applications take them beside the text.
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,14 @@ class Reply:
     finish_reason: str = "stop"
     # Natural-log probability of each token of the reply, where the server offers it.
     logprobs: tuple[tuple[str, float], ...] | None = None
+    # For each token of the reply those that the model might have said in its place, with theirs.
+    alternatives: tuple[tuple[tuple[str, float], ...], ...] | None = None
     cost_usd: float | None = None
     latency_s: float = 0.0
     attempts: int = 1
     cached: bool = False
+    # What came beside the text: DIAL's applications send what they retrieved this way.
+    attachments: tuple[Mapping[str, Any], ...] = ()
 
 
 @runtime_checkable

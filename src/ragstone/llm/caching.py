@@ -62,7 +62,7 @@ class Cached:
                 "kind": "chat",
                 "model": self._llm.signature,
                 "address": self._address,
-                "messages": [[message.role, message.content] for message in request.messages],
+                "messages": [[message.role, message.content, *message.documents] for message in request.messages],
                 "format": request.reply_format,
                 "schema": request.schema,
                 "temperature": request.temperature,
@@ -123,22 +123,29 @@ def _as_cached(reply: Reply) -> Reply:
 
 
 def _as_json(reply: Reply) -> dict[str, Any]:
-    names = ("text", "model", "input_tokens", "output_tokens", "finish_reason", "logprobs")
-    return {name: getattr(reply, name) for name in names}
+    names = ("text", "model", "input_tokens", "output_tokens", "finish_reason", "logprobs", "alternatives")
+    beside = {"attachments": reply.attachments} if reply.attachments else {}
+    return {**{name: getattr(reply, name) for name in names}, **beside}
 
 
 def _from_json(stored: Any) -> Reply | None:
     """A reply from what was stored; what does not look like one is a miss."""
     try:
-        logprobs = stored["logprobs"]
+        logprobs, alternatives = stored["logprobs"], stored.get("alternatives")
         reply = Reply(
             text=stored["text"],
             model=stored["model"],
             input_tokens=stored["input_tokens"],
             output_tokens=stored["output_tokens"],
             finish_reason=stored["finish_reason"],
-            logprobs=None if logprobs is None else tuple((token, value) for token, value in logprobs),
+            logprobs=None if logprobs is None else _as_pairs(logprobs),
+            alternatives=None if alternatives is None else tuple(map(_as_pairs, alternatives)),
+            attachments=tuple(stored.get("attachments") or ()),
         )
     except (KeyError, TypeError, ValueError):
         return None
     return _as_cached(reply) if isinstance(reply.text, str) else None
+
+
+def _as_pairs(stored: Any) -> tuple[tuple[str, float], ...]:
+    return tuple((token, value) for token, value in stored)

@@ -22,6 +22,7 @@ from ragstone.llm.retrying import Patience, Retrying
 
 if TYPE_CHECKING:
     from ragstone.llm.embeddings import Embedder
+    from ragstone.llm.endpoints import Endpoint
     from ragstone.llm.scoring import RemoteScorer
 
 
@@ -76,6 +77,16 @@ class Gateway:
             self._llms[key] = self._open(model)
         return self._llms[key]
 
+    def open_endpoint(self, endpoint: Endpoint) -> LLM:
+        """The model at an address that was found already, with the same around it."""
+        key = f"{endpoint.name} at {endpoint.shown}"
+        if key not in self._llms:
+            from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
+
+            provider = OpenAIChat(endpoint, self._client, self._settings.timeout_s)
+            self._llms[key] = self._keep(Opened(provider, endpoint.shown, endpoint.check_key))
+        return self._llms[key]
+
     def open_embedder(self, name: str) -> Embedder:
         """A model of embeddings with the same around it."""
         from ragstone.llm.embeddings import BatchedEmbedder  # noqa: PLC0415  (numpy waits until it is wanted)
@@ -121,6 +132,11 @@ class Gateway:
         check()
         retrying = Retrying(Limited(llm, self._limiter), settings.patience)
         return Budgeted(retrying, settings.prices, settings.budget, self._deadline)
+
+    @property
+    def timeout_s(self) -> float:
+        """How long one attempt may take."""
+        return self._settings.timeout_s
 
     @property
     def problem(self) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,8 +10,7 @@ from ragstone.http.addresses import show_address
 from ragstone.http.client import HttpClient
 from ragstone.llm.base import LLM
 from ragstone.llm.endpoints import SERVERS, Endpoint, find_endpoint
-
-_FUNCTION = re.compile(r"(?P<path>.+\.py):(?P<function>[A-Za-z_]\w*)")
+from ragstone.llm.loading import split_file_name
 
 Model = str | Callable[[list[str]], Any] | LLM
 
@@ -34,10 +32,10 @@ def open_model(model: Model, client: HttpClient, timeout_s: float, base_url: str
         from ragstone.llm.providers.function import FunctionLLM  # noqa: PLC0415
 
         return Opened(FunctionLLM(model))
-    if found := _FUNCTION.fullmatch(model):
+    if found := split_file_name(model):
         from ragstone.llm.providers.function import load_function  # noqa: PLC0415
 
-        return Opened(load_function(found["path"], found["function"]))
+        return Opened(load_function(found.path, found.name))
     provider, name = split_name(model)
     if provider in SERVERS:
         from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415

@@ -15,7 +15,7 @@ from typing import Any
 from ragstone.errors import UsageError
 
 VARIABLE = "RAGSTONE_PRICES"
-_FREE = ("ollama", "vllm", "llamacpp", "function", "fake")
+_FREE = ("ollama", "vllm", "llamacpp", "function", "command", "fake")
 # The names under which others sell or pass on models of the same name.
 _RESELLERS = ("azure", "dial", "litellm_proxy")
 _RELEASE = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")

@@ -139,7 +139,7 @@ def test_a_function_of_a_file(tmp_path):
     [
         (None, "there is no file"),
         ("def other(): pass\n", "has no function 'judge'; it has other"),
-        ("judge = 7\n", "has no function 'judge'; it has none"),
+        ("judge = 7\n", "is no function but int"),
         ("def judge(:\n", "cannot be loaded: SyntaxError"),
         ("raise KeyError('x')\n", "cannot be loaded: KeyError"),
     ],

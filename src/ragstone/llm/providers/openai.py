@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from mimetypes import guess_type
 from typing import Any
 
 from ragstone.http.client import HttpClient, HttpReply
-from ragstone.llm.base import Reply, Request
+from ragstone.llm.base import Message, Reply, Request
 from ragstone.llm.endpoints import Endpoint
 from ragstone.llm.failures import LLMBusyError, LLMRefusedError
 from ragstone.llm.providers.statuses import explain_status, server_words
@@ -17,7 +18,9 @@ from ragstone.llm.providers.transport import Transport
 _WHAT = "chat/completions"
 # Some models refuse a parameter that all others want: it is left out from then on, or called by its newer name.
 _NEWER_NAMES = {"max_tokens": "max_completion_tokens"}
-_OPTIONAL = ("temperature", "max_tokens", "logprobs", "seed")
+_OPTIONAL = ("temperature", "max_tokens", "top_logprobs", "logprobs", "seed")
+# The most that OpenAI's servers give.
+ALTERNATIVES = 20
 
 
 class OpenAIChat:
@@ -61,13 +64,14 @@ class OpenAIChat:
         wanted: dict[str, Any] = {"temperature": request.temperature}
         if request.max_tokens is not None:
             wanted["max_tokens"] = request.max_tokens
-        if request.logprobs:
+        if request.logprobs and "logprobs" not in unwanted:
             wanted["logprobs"] = True
+            wanted["top_logprobs"] = ALTERNATIVES
         if request.repeat:
             # The same seed and temperature would give the same reply again.
             wanted["seed"] = request.repeat
         body: dict[str, Any] = {} if self._endpoint.model is None else {"model": self._endpoint.model}
-        body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
+        body["messages"] = [_message(message) for message in request.messages]
         for name, value in wanted.items():
             if name not in unwanted:
                 body[name] = value
@@ -76,6 +80,22 @@ class OpenAIChat:
         if request.reply_format != "text":
             body["response_format"] = response_format(request)
         return body
+
+
+def _message(message: Message) -> dict[str, Any]:
+    """A turn as servers take it; documents go where DIAL's applications look for them."""
+    plain: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.documents:
+        attachments = [
+            {
+                "type": guess_type(url)[0] or "application/octet-stream",
+                "title": url.rpartition("/")[2] or url,
+                "url": url,
+            }
+            for url in message.documents
+        ]
+        plain["custom_content"] = {"attachments": attachments}
+    return plain
 
 
 def response_format(request: Request) -> dict[str, Any]:
@@ -126,8 +146,15 @@ def read_choice(data: Any, name: str, latency_s: float) -> Reply:
         output_tokens=_count(usage, "completion_tokens"),
         finish_reason=finish_reason,
         logprobs=_logprobs(choice.get("logprobs")),
+        alternatives=_alternatives(choice.get("logprobs")),
         latency_s=latency_s,
+        attachments=_attachments(message.get("custom_content")),
     )
+
+
+def _attachments(beside: Any) -> tuple[Mapping[str, Any], ...]:
+    found = beside.get("attachments") if isinstance(beside, Mapping) else None
+    return tuple(item for item in found if isinstance(item, Mapping)) if isinstance(found, list) else ()
 
 
 def _text(content: Any) -> str:
@@ -150,5 +177,17 @@ def _logprobs(found: Any) -> tuple[tuple[str, float], ...] | None:
         return None
     try:
         return tuple((str(token["token"]), float(token["logprob"])) for token in tokens)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _alternatives(found: Any) -> tuple[tuple[tuple[str, float], ...], ...] | None:
+    tokens = found.get("content") if isinstance(found, Mapping) else None
+    if not isinstance(tokens, list):
+        return None
+    try:
+        return tuple(
+            tuple((str(other["token"]), float(other["logprob"])) for other in token["top_logprobs"]) for token in tokens
+        )
     except (KeyError, TypeError, ValueError):
         return None

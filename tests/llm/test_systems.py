@@ -1,0 +1,282 @@
+"""The seam to a user's system: functions, files, chains; commands and endpoints have files of their own."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.prompts import PromptTemplate
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+
+from ragstone.data.types import Chunk
+from ragstone.errors import UsageError
+from ragstone.llm.budget import Budget
+from ragstone.llm.cache import Cache
+from ragstone.llm.failures import LLMError, LLMStoppedError
+from ragstone.llm.systems import Answer
+from tests.llm.systems import PASSAGES, answer, using
+
+
+def copies(question, contexts):
+    return contexts[0]
+
+
+def test_a_plain_function_gets_what_it_has_parameters_for():
+    assert answer(lambda question: question.upper(), "boats?") == Answer("BOATS?")
+    assert answer(copies, contexts=PASSAGES).text == "The last boat leaves at 21:40."
+    assert answer(lambda q, passages: str(len(passages)), contexts=PASSAGES).text == "2"
+    assert answer(lambda question, documents: documents[0], documents=["a.pdf"]).text == "a.pdf"
+
+
+def test_an_async_function_and_an_object_with_an_async_call():
+    async def ask(question, contexts=None):
+        await asyncio.sleep(0)
+        return f"{question} {contexts}"
+
+    class Rag:
+        async def __call__(self, question):
+            return (question, ["one"])
+
+    assert answer(ask, "when?").text == "when? None"
+    assert answer(Rag(), "when?") == Answer("when?", [Chunk("one")])
+
+
+def test_what_takes_no_passages_says_so():
+    async def use(system):
+        assert not system.takes_contexts
+        system.require_contexts()
+
+    with pytest.raises(UsageError, match="parameter `contexts`"):
+        using(lambda question: "", use)
+
+
+def test_several_questions_run_at_once_in_threads():
+    barrier = threading.Barrier(4)
+
+    def waits(question):
+        barrier.wait(5)  # broken unless four are here together
+        return question
+
+    async def use(system):
+        return await asyncio.gather(*(system.answer(f"q{number}") for number in range(4)))
+
+    assert [found.text for found in using(waits, use, concurrency=4)] == ["q0", "q1", "q2", "q3"]
+
+
+@pytest.mark.parametrize("kind", ["plain", "async"])
+def test_one_that_hangs_is_given_up(kind):
+    async def sleeps(question):
+        await asyncio.sleep(30)
+
+    started = time.monotonic()
+    with pytest.raises(LLMError, match=r"gave no answer in 0\.1 s"):
+        answer(sleeps if kind == "async" else lambda question: time.sleep(2), timeout_s=0.1)
+    assert time.monotonic() - started < 2
+
+
+def test_what_a_function_raises_is_told_without_keys(monkeypatch):
+    monkeypatch.setenv("MY_API_KEY", "very-secret-thing")
+
+    def fails(question):
+        raise KeyError(f"no index\nfor very-secret-thing {question}")
+
+    with pytest.raises(LLMError) as failure:
+        answer(fails, "boats")
+    assert "raised KeyError: 'no index" in str(failure.value)
+    assert "very-secret-thing" not in str(failure.value)
+
+
+def test_a_function_that_leaves_the_program_only_fails():
+    def leaves(question):
+        raise SystemExit(3)
+
+    async def leaves_too(question):
+        raise SystemExit(3)
+
+    for function in (leaves, leaves_too):
+        with pytest.raises(LLMError, match="SystemExit"):
+            answer(function)
+
+
+def test_answers_are_cached_by_code_question_and_passages(tmp_path):
+    asked = []
+
+    def rag(question, contexts=None):
+        asked.append((question, contexts))
+        return question, ["from", "here"]
+
+    cache = Cache(tmp_path)
+    first = answer(rag, "a", cache=cache)
+    assert answer(rag, "a", cache=cache) == first == Answer("a", [Chunk("from"), Chunk("here")])
+    answer(rag, "b", cache=cache)
+    answer(rag, "a", contexts=PASSAGES, cache=cache)
+    assert [question for question, _ in asked] == ["a", "b", "a"]
+    assert len(asked) == 3
+
+
+def test_another_version_is_another_system(tmp_path):
+    cache, calls = Cache(tmp_path), []
+
+    def rag(question):
+        calls.append(question)
+        return "x"
+
+    for version in ("1", "1", "2"):
+        answer(rag, "a", cache=cache, version=version)
+    assert len(calls) == 2
+
+
+def test_a_file_with_a_neighbour(tmp_path):
+    (tmp_path / "my_neighbour.py").write_text("WORD = 'sixteen'\n")
+    (tmp_path / "rag.py").write_text("from my_neighbour import WORD\ndef answer(question): return WORD\n")
+    spec = f"{tmp_path}/rag.py:answer"
+    assert answer(spec).text == "sixteen"
+
+    async def names(system):
+        return system.name, system.signature
+
+    name, signature = using(spec, names)
+    assert name == "function/rag.py:answer"
+    (tmp_path / "rag.py").write_text("def answer(question): return 'other'\n")
+    assert using(spec, names)[1] != signature
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("nowhere/rag.py:answer", "there is no file"),
+        (7, "a system is a function"),
+        ("gpt-4o-mini", "Write provider/model"),
+        ("cmd:", "the command is empty"),
+        ("cmd:rag 'half", "cannot be split"),
+    ],
+)
+def test_what_is_no_system(spec, words):
+    with pytest.raises(UsageError, match=words):
+        answer(spec)
+
+
+def test_the_budget_counts_what_a_system_says_it_cost():
+    def rag(question):
+        return {"answer": question, "cost_usd": 0.6}
+
+    async def use(system):
+        return (
+            [await system.answer(word) for word in ("a", "b")],
+            await _refused(system),
+        )
+
+    budget = Budget(1.0)
+    answers, refused = using(rag, use, budget=budget)
+    assert [found.text for found in answers] == ["a", "b"]
+    assert "is spent" in refused
+    assert budget.spent_usd == pytest.approx(1.2)
+
+
+async def _refused(system):
+    try:
+        return (await system.answer("c")).text
+    except LLMStoppedError as error:
+        return str(error)
+
+
+def test_a_quote_asks_nobody():
+    calls = []
+    found = answer(calls.append, quoting=True)
+    assert found.text
+    assert not calls
+
+
+class TestLangChain:
+    def test_a_chain_from_a_question_to_a_text(self):
+        assert answer(RunnableLambda(lambda question: question.upper()), "boats?").text == "BOATS?"
+
+    def test_a_retrieval_chain(self):
+        chain = RunnablePassthrough.assign(
+            context=lambda asked: [Document(asked["input"], id="7", metadata={"source": "a.txt"})]
+        ).assign(answer=lambda found: found["context"][0].page_content.upper())
+        chain = chain.with_types(input_type=_Input)
+        assert answer(chain, "boats") == Answer("BOATS", [Chunk("boats", "7", None, "a.txt")])
+
+    def test_a_chain_that_takes_passages(self):
+        chain = PromptTemplate.from_template("{context} | {question}") | RunnableLambda(lambda prompt: prompt.text)
+
+        async def use(system):
+            system.require_contexts()
+            return await system.answer("When?", PASSAGES)
+
+        assert using(chain, use).text == "The last boat leaves at 21:40.\n\nDogs travel free. | When?"
+
+    def test_a_chain_that_raises(self):
+        def fails(question):
+            raise ValueError("no retriever")
+
+        with pytest.raises(LLMError, match="RunnableLambda raised ValueError: no retriever"):
+            answer(RunnableLambda(fails))
+
+    def test_two_chains_of_one_class_do_not_answer_for_each_other(self, tmp_path):
+        cache = Cache(tmp_path)
+        assert answer(RunnableLambda(lambda question: "one"), cache=cache).text == "one"
+        assert answer(RunnableLambda(lambda question: "two"), cache=cache).text == "two"
+
+
+class _Input(dict):
+    """What the retrieval chain takes."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema, handler):
+        return {"type": "object", "properties": {"input": {"type": "string"}}}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source, handler):
+        from pydantic_core import core_schema
+
+        return core_schema.dict_schema()
+
+
+class _Node:
+    def __init__(self, text):
+        self.text, self.node_id, self.metadata = text, "n1", {"file_name": "boats.md"}
+
+    def get_content(self):
+        return self.text
+
+
+class _Found:
+    def __init__(self, node, score):
+        self.node, self.score = node, score
+
+
+class _Response:
+    def __init__(self, text):
+        self.response, self.source_nodes = text, [_Found(_Node("Boats leave."), 0.25)]
+
+
+class _PlainEngine:
+    def query(self, question):
+        return _Response(question.upper())
+
+
+class _AsyncEngine:
+    async def aquery(self, question):
+        return _Response(question.upper())
+
+
+class TestLlamaIndex:
+    @pytest.mark.parametrize("engine", [_PlainEngine(), _AsyncEngine()])
+    def test_what_looks_like_a_query_engine(self, engine):
+        assert answer(engine, "boats") == Answer("BOATS", [Chunk("Boats leave.", "n1", 0.25, "boats.md")])
+
+    def test_a_real_query_engine(self):
+        pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+        from llama_index.core.base.response.schema import Response
+        from llama_index.core.query_engine import CustomQueryEngine
+        from llama_index.core.schema import NodeWithScore, TextNode
+
+        class Engine(CustomQueryEngine):
+            def custom_query(self, query_str):
+                node = TextNode(text="Boats leave.", id_="n1", metadata={"file_name": "boats.md"})
+                return Response(query_str.upper(), source_nodes=[NodeWithScore(node=node, score=0.25)])
+
+        assert answer(Engine(), "boats") == Answer("BOATS", [Chunk("Boats leave.", "n1", 0.25, "boats.md")])
