@@ -321,6 +321,78 @@ def fixture_openinference(tmp_path: Path) -> list[str]:
     return [str(path)]
 
 
+def fixture_dial_logs(tmp_path: Path) -> list[str]:
+    """A folder with a day of each of DIAL's two layouts: plain columns, and those of the newer parser."""
+    old = {
+        "documents": ["timetable.md"],
+        "question": "When does the ferry leave?",
+        "answer": "At eight.",
+        "attachments": [retrieval_attachment("It leaves at eight.", "Adults pay ten.")],
+    }
+    folder = tmp_path / "logs"
+    write_part(folder / "ferry-guide" / "parsed_logs" / "2024" / "05" / "01" / "0001.parquet", [old])
+    new = dial_row("r-2", "What do adults pay?", "Ten.", ["Adults pay ten."], time="2024-05-02T10:00:00")
+    write_part(folder / "fares" / "2024-05-02" / "part-0.parquet", [new])
+    return [str(folder)]
+
+
+def retrieval_attachment(*texts: str) -> dict[str, Any]:
+    """Retrieved chunks as DIAL RAG attaches them."""
+    chunks = [
+        {"attachment_url": "guide.md", "source": {"url": f"guide.md#{n}"}, "text": t} for n, t in enumerate(texts)
+    ]
+    kind = "application/x.aidial-rag.retrieval-response+json"
+    return {"type": kind, "title": "retrieved", "data": json.dumps({"chunks": chunks, "images": []})}
+
+
+def dial_row(
+    response: str | None,
+    question: str,
+    answer: str | None,
+    chunks: list[str] | None = None,
+    *,
+    time: str = "2024-05-01T10:00:00",
+    chat: str = "chat-1",
+    user: str = "user-1",
+) -> dict[str, Any]:
+    """A row of the newer parser: request, response and the assembled reply as JSON text."""
+    attached = [] if chunks is None else [retrieval_attachment(*chunks)]
+    message = {"role": "assistant", "content": answer, "custom_content": {"attachments": attached}}
+    body = {"messages": [{"role": "user", "content": question}]}
+    return {
+        "chat": {"id": chat},
+        "user": {"id": user, "title": "Clerk"},
+        "trace": {"trace_id": f"trace-{response}", "core_span_id": "s1"},
+        "request": {"uri": "/openai/deployments/app/chat/completions", "time": time, "body": json.dumps(body)},
+        "response": {"status": "200", "body": "data: …"},
+        "assembled_response": json.dumps({"id": response, "choices": [{"index": 0, "message": message}]}),
+        "question": question,
+        "answer": answer,
+    }
+
+
+def rating_row(response: str, rate: bool, *, time: str = "2024-05-01T10:05:00", user: str = "user-1") -> dict[str, Any]:
+    """A rating as it stands among the completions."""
+    body = {"rate": rate, "responseId": response}
+    return {
+        "chat": {"id": "chat-1"},
+        "user": {"id": user, "title": "Clerk"},
+        "trace": None,
+        "request": {"uri": "/v1/app/rate", "time": time, "body": json.dumps(body)},
+        "response": {"status": "200", "body": ""},
+        "assembled_response": None,
+        "question": None,
+        "answer": None,
+    }
+
+
+def write_part(path: Path, rows: list[dict[str, Any]]) -> str:
+    """A Parquet part, with the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return str(path)
+
+
 def _span(trace: str, name: str, start: str, parent: str | None, attributes: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": name,

@@ -35,10 +35,14 @@ _CHUNK_PARTS = frozenset(field.name for field in dataclasses.fields(Chunk))
 class Reader:
     """The samples of one or more sources as a stream of Arrow batches."""
 
-    def __init__(self, sources: Sequence[Source], format: Format, limit: int | None = None) -> None:
+    def __init__(
+        self, sources: Sequence[Source], format: Format, limit: int | None = None, tolerant: bool = False
+    ) -> None:
         self.sources = sources
         self.format = format
         self.limit = limit
+        # Of a log what cannot be used is counted and passed over: nobody can mend it.
+        self.tolerant = tolerant or getattr(format, "tolerant", False)
         self.report = Report()
         self.schema = samples_schema(format.given)
 
@@ -51,32 +55,39 @@ class Reader:
         """Checked samples; after the last one all problems of the file are raised together."""
         self.report.clear()
         checks = _Checks(self.report, self.format.columns if isinstance(self.format, RowFormat) else {})
-        builder = _Builder(self.schema, self.report, self._from_text)
+        builder = _Builder(self.schema, self.report, self._from_text, self.tolerant)
         rows = 0
         for draft in itertools.islice(self.format.read(self.sources, self.report), self.limit):
-            rows += 1
-            checks.watch(draft, builder.add(draft, checks))
+            values = builder.add(draft, checks)
+            if values is not None:
+                rows += 1
+                checks.watch(draft, values)
             if builder.is_full:
                 yield builder.finish()
         if builder.rows:
             yield builder.finish()
+        if self.tolerant:
+            self.report.forgive()
         self.report.raise_problems(self.name)
         if not rows:
-            raise InputError(self.name, [Problem("has no samples", hint="there must be at least one")])
+            hint = self.report.why_left_out or "there must be at least one"
+            raise InputError(self.name, [Problem("has no samples", hint=hint)])
         checks.finish()
 
     @property
     def _from_text(self) -> bool:
-        return any(source.kind == "csv" for source in self.sources)
+        # Whoever walks folders may not be allowed to look at the topmost one.
+        return not getattr(self.format, "walks_folders", False) and any(s.kind == "csv" for s in self.sources)
 
 
 class _Builder:
     """Collects checked rows until there is a batch of them."""
 
-    def __init__(self, schema: pa.Schema, report: Report, from_text: bool) -> None:
+    def __init__(self, schema: pa.Schema, report: Report, from_text: bool, tolerant: bool) -> None:
         self._schema = schema
         self._report = report
         self._from_text = from_text
+        self._tolerant = tolerant
         self._start()
 
     def _start(self) -> None:
@@ -91,8 +102,25 @@ class _Builder:
     def is_full(self) -> bool:
         return len(self._rows) >= BATCH_ROWS or self._bytes >= BATCH_BYTES
 
-    def add(self, draft: Draft, checks: _Checks) -> dict[str, Any]:
-        """Check one sample's values and keep them; every problem of the row is reported, not only the first."""
+    def add(self, draft: Draft, checks: _Checks) -> dict[str, Any] | None:
+        """Check one sample's values and keep them; every problem of the row is reported, not only the first.
+
+        A tolerant reader leaves a row with problems out, and says None.
+        """
+        before = self._report.total
+        values = self._check(draft)
+        values["id"] = values.get("id") or checks.make_id(values.get("question"))
+        if self._tolerant and (self._report.total > before or checks.has_seen(values["id"])):
+            if self._report.total == before:
+                self._report.leave_out("rows whose id was there before", draft.where)
+            return None
+        metadata = values.get("metadata")
+        row = {**values, "metadata": canonical_json(metadata)} if metadata else values
+        self._rows.append(row)
+        self._bytes += _size(row)
+        return values
+
+    def _check(self, draft: Draft) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, value in draft.values.items():
             if value is None:
@@ -104,11 +132,6 @@ class _Builder:
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
             for name, message, hint in mismatches(values, draft.names):
                 self._report.problem(draft.where, message, draft.names.get(name, name), hint)
-        values["id"] = values.get("id") or checks.make_id(values.get("question"))
-        metadata = values.get("metadata")
-        row = {**values, "metadata": canonical_json(metadata)} if metadata else values
-        self._rows.append(row)
-        self._bytes += _size(row)
         return values
 
     def finish(self) -> pa.RecordBatch:
@@ -153,6 +176,10 @@ class _Checks:
         if number > 1:
             self._repeated[base] = number
         return name
+
+    def has_seen(self, name: str) -> bool:
+        """Whether a sample of that id came before."""
+        return hash(name) in self._seen
 
     def watch(self, draft: Draft, values: Mapping[str, Any]) -> None:
         self._rows += 1

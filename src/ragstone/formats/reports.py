@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.errors import InputError, Problem
 
 MOST_PROBLEMS_KEPT = 100
+
+
+class LeftOut(NamedTuple):
+    """How often something could not be used, and where first."""
+
+    times: int
+    first: str
 
 
 @dataclass
@@ -19,6 +26,8 @@ class Report:
     total: int = 0
     notes: list[str] = field(default_factory=list)
     info: dict[str, Any] = field(default_factory=dict)
+    # What could not be used, by reason: how often, and where first.
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
 
     def problem(self, where: str, message: str, field: str = "", hint: str = "") -> None:
         """Remember something that is wrong; the first hundred are kept, all are counted."""
@@ -36,6 +45,27 @@ class Report:
         if names:
             self.note(f"{what}: {len(names)}, for instance {names[0]!r}; {then}")
 
+    def leave_out(self, reason: str, where: str, count: int = 1) -> None:
+        """Count what could not be used and is passed over; logs have such rows, and nobody can mend them."""
+        earlier = self.left_out.get(reason)
+        self.left_out[reason] = LeftOut(earlier.times + count, earlier.first) if earlier else LeftOut(count, where)
+
+    def forgive(self) -> None:
+        """Count the problems among what is left out, with a note for every reason."""
+        if self.total:
+            self.leave_out(
+                "rows that cannot be read", f"{self.problems[0].where}: {self.problems[0].message}", self.total
+            )
+            self.problems.clear()
+            self.total = 0
+        for reason, found in self.left_out.items():
+            self.note(f"{reason}: {found.times:,}, first in {found.first}; they are left out")
+
+    @property
+    def why_left_out(self) -> str:
+        """What was left out, in a few words."""
+        return ", ".join(f"{reason}: {found.times:,}" for reason, found in self.left_out.items())
+
     def within(self, name: str) -> Report:
         """The same report for one file of several: its problems say which file they are in."""
         return _FileReport(self, name)
@@ -45,6 +75,7 @@ class Report:
         self.problems.clear()
         self.notes.clear()
         self.info.clear()
+        self.left_out.clear()
         self.total = 0
 
     def raise_problems(self, source: str) -> None:
@@ -57,10 +88,14 @@ class _FileReport(Report):
     """Passes everything on to the report of all files."""
 
     def __init__(self, whole: Report, name: str) -> None:
-        super().__init__(whole.problems, 0, whole.notes, whole.info)
+        super().__init__(whole.problems, 0, whole.notes, whole.info, whole.left_out)
         self._whole = whole
         self._name = name
 
     def problem(self, where: str, message: str, field: str = "", hint: str = "") -> None:
         """Remember something that is wrong, and in which file."""
         self._whole.problem(f"{self._name}, {where}", message, field, hint)
+
+    def leave_out(self, reason: str, where: str, count: int = 1) -> None:
+        """Count what is passed over, and in which file."""
+        self._whole.leave_out(reason, f"{self._name}, {where}", count)

@@ -37,7 +37,9 @@ class Source:
         self._table: pa.Table | None = None
         self._rows: list[Any] | None = None
         self.place: Place | None = None
-        if isinstance(given, str) or hasattr(given, "__fspath__"):
+        if isinstance(given, Place):
+            self.name, self.place = str(given), given
+        elif isinstance(given, str) or hasattr(given, "__fspath__"):
             self.name = "standard input" if given == "-" else str(given)
             self.place = None if given == "-" else open_place(given)
         else:
