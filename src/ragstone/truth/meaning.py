@@ -322,8 +322,7 @@ def compare_words(cited: Spelled, number: int, passage: Spelled, place: int) -> 
     if after_number and _CASED_UNIT.fullmatch(theirs) and ours != theirs:
         return f"a unit is changed: {theirs!r} became {ours!r}"
     if theirs.islower() and ours != theirs and number > 0 and not cited.shown.isupper():
-        acronym = ours.isupper() and 1 < len(ours) <= 5 and ours.isascii()
-        if acronym or (passage.words[place].text in _OTHER_WITH_CAPITAL and ours[:1].isupper()):
+        if passage.words[place].text in _OTHER_WITH_CAPITAL and ours[:1].isupper():
             return f"a name is made of a word: {theirs!r} became {ours!r}"
     return None
 

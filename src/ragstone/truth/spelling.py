@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import product
 
 from ragstone.text.sentences import sentences
@@ -30,7 +30,7 @@ class Spelled:
     def __init__(self, text: str, footnotes: bool = True) -> None:
         self.text = text
         self._kept = _seen(text, footnotes)
-        self.shown = "".join(text[place] for place in self._kept)
+        self.shown = text if len(self._kept) == len(text) else "".join(text[place] for place in self._kept)
         self.words: list[Word] = list(words(self.shown))
 
     def __bool__(self) -> bool:
@@ -72,8 +72,10 @@ class Spelled:
         return frozenset(word.text for word in self.words)
 
 
-def _seen(text: str, footnotes: bool) -> list[int]:
+def _seen(text: str, footnotes: bool) -> Sequence[int]:
     """The places of the characters that count: no marks of direction, no joiners, and without footnotes no [3] either."""
+    if text.isascii() and footnotes:
+        return range(len(text))
     places = [place for place, letter in enumerate(text) if letter == "\u00ad" or unicodedata.category(letter) != "Cf"]
     if footnotes:
         return places
@@ -88,13 +90,18 @@ def has_footnotes(text: str) -> bool:
 
 def misread(noisy: str, true: str) -> bool:
     """Whether a scanner may have made one folded word of the other, and nobody would take it for a third."""
-    if noisy == true or min(len(noisy), len(true)) < _LEAST_LETTERS or not _is_word(true):
+    if noisy == true or min(len(noisy), len(true)) < _LEAST_LETTERS or not true.isalpha():
         return False
-    return any(form == true for form in _readings(noisy))
+    # Most words are not even alike, and that is seen at once.
+    return _outline(noisy) == _outline(true) and any(form == true for form in _readings(noisy))
 
 
-def _is_word(text: str) -> bool:
-    return text.isalpha()
+@lru_cache(maxsize=1 << 14)
+def _outline(word: str) -> str:
+    """A word in which all that a scanner confuses is one."""
+    for pair in (("ii", "u"), ("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("i", "l"), ("5", "s")):
+        word = word.replace(*pair)
+    return word
 
 
 def _readings(noisy: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from ragstone.cli.truth.check import check
 from ragstone.cli.truth.diff import diff
 from ragstone.cli.truth.export import export
 from ragstone.cli.truth.history import history
@@ -26,3 +27,4 @@ truth.command()(diff)
 truth.command("import")(import_)
 truth.command()(merge)
 truth.command()(export)
+truth.command()(check)
