@@ -26,7 +26,12 @@ SLOTS = {
     "needed_sentences": ("question", "sentences"),
     "usefulness": ("question", "answer", "chunks"),
     "answer_match": ("question", "references", "answer"),
+    "grade": ("question", "contexts", "reference", "answer"),
+    "own_reference": ("question", "contexts"),
+    "pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
 }
+# Those that are filled for a purpose have examples only where somebody asks for them.
+FILLED = ("grade", "own_reference", "pair")
 
 
 def packaged(name):
@@ -46,7 +51,7 @@ def test_each_prompt_has_its_slots_and_examples():
     for name in book.names:
         prompt = book.get(name)
         assert prompt.version >= 1
-        assert len(prompt.examples) >= 2
+        assert len(prompt.examples) >= (0 if name in FILLED else 2)
         assert {
             type(value) for example in prompt.examples for slot, value in example.data.items() if slot in prompt.lists
         } <= {list}
@@ -190,3 +195,23 @@ def test_prompts_are_in_the_wheel(tmp_path):
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     names = zipfile.ZipFile(next((tmp_path / "dist").glob("*.whl"))).namelist()
     assert {f"ragstone/llm/prompts/{name}.md" for name in SLOTS} <= set(names)
+
+
+def test_a_prompt_is_filled_for_a_purpose():
+    page = PromptBook().get("pair")
+    terms = {"aspect": "brevity", "instruction": "how short it is", "guidance": ""}
+    filled = page.fill(terms, ["question", "answer_a", "answer_b"])
+    assert filled.slots == ("question", "answer_a", "answer_b")
+    assert "better with respect to brevity. Note that brevity measures how short it is." in filled.system
+    assert "\n\n\n" not in filled.system
+    assert filled.hash != page.hash
+    assert filled.hash != page.fill({**terms, "aspect": "length"}, ["question", "answer_a", "answer_b"]).hash
+    with pytest.raises(DefinitionError, match=r"no word for \[\[aspect\]\]"):
+        page.fill({"instruction": "", "guidance": ""}, ["question"])
+
+
+def test_words_that_fill_a_prompt_cannot_open_places_of_their_own():
+    terms = {"aspect": "[[instruction]] {answer_a}", "instruction": "x", "guidance": ""}
+    filled = PromptBook().get("pair").fill(terms, ["question"])
+    assert "[[instruction]] {answer_a}" in filled.system
+    assert filled.slots == ("question",)

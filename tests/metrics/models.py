@@ -8,12 +8,14 @@ import numpy as np
 
 from ragstone.evidence.judges.checker import JudgeChecker
 from ragstone.evidence.judges.extractor import JudgeExtractor
+from ragstone.evidence.judges.rater import JudgeRater
 from ragstone.evidence.judges.reader import JudgeReader
 from ragstone.evidence.tools import Shares
 from ragstone.llm.base import Reply
 from ragstone.llm.judge import Judge
 from ragstone.llm.prompts import PromptBook
 from tests.metrics.claims import WORDS
+from tests.oracle.scales import with_alternatives
 
 
 class Obliging:
@@ -31,7 +33,16 @@ class Obliging:
                 item.update(together=word, supported_by=[1] if word == "entailment" else [])
         if "needed" in reply:
             reply["needed"] = [1]
-        return Reply(json.dumps(reply), self.name)
+        text = json.dumps(reply)
+        tokens = with_alternatives(text)
+        return Reply(
+            text,
+            self.name,
+            logprobs=tuple((token["token"], token["logprob"]) for token in tokens),
+            alternatives=tuple(
+                tuple((other["token"], other["logprob"]) for other in token["top_logprobs"]) for token in tokens
+            ),
+        )
 
     async def close(self):
         """Nothing is open."""
@@ -119,6 +130,7 @@ def model_tools():
     return {
         "judge": JudgeReader(judge),
         "grader": JudgeReader(judge),
+        "rater": JudgeRater(judge),
         "extractor": JudgeExtractor(judge),
         "checker": JudgeChecker(judge, repeats=2),
         "embedder": Lengths(),

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tests.oracle.expected import claims, entities, generated_questions
-from tests.oracle.language import REFUSALS, Statement, read, read_question, read_triplet
+from tests.oracle.language import REFUSALS, Statement, join, language_of_thing, read, read_question, read_triplet, say
 from tests.oracle.verdicts import needed, useful, verdict
+from tests.oracle.world import is_true, truth
 
 Data = Mapping[str, Any]
 
@@ -91,6 +92,41 @@ def _answer_match(data: Data) -> dict[str, Any]:
     return {"matches": found}
 
 
+def _grade(data: Data) -> dict[str, Any]:
+    """The worth of the answer as a share; the server puts it on the scale that the prompt names."""
+    return {"grade": worth(data["answer"], data)}
+
+
+def _own_reference(data: Data) -> dict[str, Any]:
+    """The whole truth about what is asked."""
+    subject, attributes = read_question(data["question"]) or ("", [])
+    assert attributes, f"no question of the world: {data['question']!r}"
+    language = language_of_thing(subject)
+    return {"answer": join(language, [say(language, truth(language, subject, name)) for name in attributes])}
+
+
+def _pair(data: Data) -> dict[str, Any]:
+    first, second = worth(data["answer_a"], data), worth(data["answer_b"], data)
+    winner = "tie" if first == second else "A" if first > second else "B"
+    return {"reasoning": f"{first:.2f} against {second:.2f}", "winner": winner}
+
+
+def worth(answer: str, data: Data) -> float:
+    """How much of what is wanted an answer tells, halved if it says anything false: by the reference where there is one."""
+    said = read(answer)
+    told = claims(said)
+    if "reference" in data:
+        wanted = [claim.meaning for claim in claims(read(data["reference"])) if claim.meaning]
+    elif "question" not in data:
+        return 1.0 if told else 0.25
+    else:
+        subject, attributes = read_question(data["question"]) or ("", [])
+        language = language_of_thing(subject)
+        wanted = [truth(language, subject, name) for name in attributes]
+    share = sum(verdict(meaning, said) == "entailment" for meaning in wanted) / len(wanted)
+    return share if all(is_true(claim.meaning) for claim in told if claim.meaning) else share / 2
+
+
 def _on(claim: str, statements: Sequence[Statement]) -> str:
     meaning = read_triplet(claim) or _only(read(claim)).meaning
     assert meaning, f"no claim of the world: {claim!r}"
@@ -116,4 +152,7 @@ _TASKS: dict[str, Callable[[Data], dict[str, Any]]] = {
     "needed_sentences": _needed_sentences,
     "usefulness": _usefulness,
     "answer_match": _answer_match,
+    "grade": _grade,
+    "own_reference": _own_reference,
+    "pair": _pair,
 }

@@ -20,6 +20,15 @@ SLOTS = {
     "needed_sentences": {"question", "sentences"},
     "usefulness": {"question", "answer", "chunks"},
     "answer_match": {"question", "references", "answer"},
+    "grade": {"answer"},
+    "own_reference": {"question"},
+    "pair": {"question", "answer_a", "answer_b"},
+}
+# Which data some prompts show only where it is asked for.
+ALSO = {
+    "grade": {"question", "contexts", "reference"},
+    "own_reference": {"contexts"},
+    "pair": {"contexts", "reference"},
 }
 _OPENING = re.compile(r"^<(\w+) ([a-z]+)(?: (\d+))?>$", re.MULTILINE)
 
@@ -80,8 +89,11 @@ def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
             "needed": "needed_sentences",
             "useful": "usefulness",
             "matches": "answer_match",
+            "grade": "grade",
+            "winner": "pair",
+            "answer": "own_reference",
         }
         name = next((prompt for key, prompt in known.items() if key in keys), "")
     assert name, f"no prompt asks for {sorted(keys)}"
-    assert set(data) == SLOTS[name], f"{name} shows {sorted(data)}"
+    assert set(data) - ALSO.get(name, set()) == SLOTS[name], f"{name} shows {sorted(data)}"
     return name

@@ -23,6 +23,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.oracle import scales
 from tests.oracle import trouble as troubles
 from tests.oracle.embedding import embed
 from tests.oracle.judge import judge
@@ -161,7 +162,10 @@ class OracleServer:
         """The true reply; what cannot be understood is refused and kept among the problems, for a test to see."""
         try:
             prompt, data = recognise(body)
-            text = json.dumps(self.alter(prompt, body, judge(prompt, data)), ensure_ascii=False)
+            reply = judge(prompt, data)
+            if prompt == "grade":
+                reply = scales.on_scale(body, reply["grade"])
+            text = json.dumps(self.alter(prompt, body, reply), ensure_ascii=False)
         except (AssertionError, KeyError, ValueError) as problem:
             self.problems.append(f"{type(problem).__name__}: {problem}")
             return troubles.error(400, f"the oracle does not understand: {problem}")
@@ -172,7 +176,7 @@ class OracleServer:
             "finish_reason": "length" if trouble == "truncated" else "stop",
         }
         if body.get("logprobs") and self.logprobs:
-            choice["logprobs"] = {"content": [{"token": token, "logprob": -0.125} for token in _TOKEN.findall(spoilt)]}
+            choice["logprobs"] = {"content": scales.with_alternatives(spoilt)}
         shown = sum(count_tokens(message["content"]) + 4 for message in body["messages"])
         usage = {"prompt_tokens": shown, "completion_tokens": count_tokens(spoilt)}
         usage["total_tokens"] = sum(usage.values())

@@ -54,6 +54,27 @@ ChunksPerCall = Annotated[int, typer.Option("--chunks-per-call", min=1, help="Ag
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, help="How often each verdict is asked for; the majority counts.")
 ]
+Scale = Annotated[
+    str, typer.Option("--scale", help="What grades are given on: points (0 to 100), stars (1 to 5) or ten (1 to 10).")
+]
+Grading = Annotated[
+    str,
+    typer.Option(
+        "--grading",
+        metavar="MANNERS",
+        help="How grades are come by, with commas: cot, few-shot, rubric, own-reference.",
+        show_default=False,
+    ),
+]
+Aspects = Annotated[
+    list[str],
+    typer.Option(
+        "--aspects",
+        metavar="FILE",
+        help="A TOML file with aspects of your own, for grade.<aspect>. Repeatable.",
+        show_default=False,
+    ),
+]
 Prompts = Annotated[
     str | None,
     typer.Option("--prompts", metavar="FOLDER", help="Prompts of your own in place of ours.", show_default=False),
@@ -75,3 +96,17 @@ TokensPerMinute = Annotated[
     float | None, typer.Option("--tpm", metavar="N", help="At most so many tokens a minute.", show_default=False)
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Do not use replies of earlier runs.")]
+
+
+def read_names(written: str) -> list[str]:
+    """The names of a list with commas."""
+    return [name.strip() for name in written.split(",") if name.strip()]
+
+
+def load_aspects(files: list[str]) -> None:
+    """Make the aspects of the user's files known as metrics."""
+    if files:
+        from ragstone.metrics.grades import register_aspects
+
+        for file in files:
+            register_aspects(file)

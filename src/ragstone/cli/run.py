@@ -90,6 +90,9 @@ def run(
     claims_per_call: models.ClaimsPerCall = 25,
     chunks_per_call: models.ChunksPerCall = 10,
     repeats: models.Repeats = 1,
+    scale: models.Scale = "points",
+    grading: models.Grading = "",
+    aspects: models.Aspects = [],  # noqa: B006
     prompts: models.Prompts = None,
     webhook: notifying.WebhookUrl = None,
     webhook_format: notifying.WebhookFormat = "json",
@@ -103,6 +106,7 @@ def run(
     from ragstone.cli.options import load_metrics_files, parse_map, parse_params, sources
 
     load_metrics_files(metrics_file)
+    models.load_aspects(aspects)
     options: dict[str, Any] = {
         "format": format,
         "columns": parse_map(map),
@@ -128,6 +132,8 @@ def run(
         "claims_per_call": claims_per_call,
         "chunks_per_call": chunks_per_call,
         "repeats": repeats,
+        "scale": scale,
+        "grading": models.read_names(grading),
         "prompts": prompts,
     }
     if quote:

@@ -36,6 +36,17 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Grade:
+    """A grade on its scale; what it would be on average where the judge's probabilities are known, and its reasons where given."""
+
+    value: float
+    lowest: float
+    highest: float
+    expected: float | None = None
+    reasoning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FactMatch:
     """A place where a fact was found: which fact, in which chunk, from which to which character."""
 

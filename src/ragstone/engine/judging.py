@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never, TypedDict, get_type_hints
 
 from ragstone.engine.embedding import Embedding
@@ -43,6 +43,10 @@ class JudgingOptions(TypedDict, total=False):
     base_url: str | None
     # "sentences" or "triplets".
     claims: str
+    # Grades: "points" (0 to 100), "stars" (1 to 5) or "ten" (1 to 10); and how they are come by, any of "cot", "few-shot",
+    # "rubric", "own-reference".
+    scale: str
+    grading: Sequence[str]
     # How many claims and chunks are asked about in one call.
     claims_per_call: int
     chunks_per_call: int
@@ -146,6 +150,7 @@ class Judging:
     def _make_tools(self, gateway: Gateway, prompts: PromptBook) -> Iterable[tuple[str, Tool]]:
         from ragstone.evidence.judges.checker import JudgeChecker  # noqa: PLC0415
         from ragstone.evidence.judges.extractor import JudgeExtractor  # noqa: PLC0415
+        from ragstone.evidence.judges.rater import JudgeRater  # noqa: PLC0415
         from ragstone.evidence.judges.reader import JudgeReader  # noqa: PLC0415
         from ragstone.llm.judge import Judge  # noqa: PLC0415
 
@@ -155,6 +160,8 @@ class Judging:
             yield "judge", JudgeReader(judge)
         if grader := judges.get("grader"):
             yield "grader", JudgeReader(grader)
+        if rater := judges.get("rater"):
+            yield "rater", JudgeRater(rater, options.get("scale", "points"), options.get("grading", ()))
         if extractor := judges.get("extractor"):
             yield "extractor", JudgeExtractor(extractor, options.get("claims", "sentences"))
         if checker := judges.get("checker"):

@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from ragstone.data.types import Claim
+from ragstone.data.types import Claim, Grade
+from ragstone.evidence.aspects import Aspect
 
 # Only entailment counts as support.
 Verdict = Literal["entailment", "neutral", "contradiction"]
@@ -83,6 +84,16 @@ class Grader(Protocol):
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk whether it helps to come to the answer."""
+        ...
+
+
+class Rater(Protocol):
+    """Gives grades."""
+
+    async def grade(
+        self, aspect: Aspect, question: str, answer: str, contexts: Sequence[str], reference: str | None
+    ) -> Grade:
+        """How good the answer is in one respect; contexts and reference are shown where the aspect is graded by them."""
         ...
 
 

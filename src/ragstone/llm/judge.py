@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from ragstone.llm.base import LLM, Request
+from ragstone.llm.base import LLM, Reply, Request
 from ragstone.llm.fencing import Data
-from ragstone.llm.prompts import PromptBook
+from ragstone.llm.prompts import Prompt, PromptBook
 from ragstone.llm.structured import StructuredLLM
 from ragstone.llm.tokens import estimate_tokens
 
@@ -42,7 +42,7 @@ class Judge:
 
     async def ask(
         self,
-        prompt: str,
+        prompt: str | Prompt,
         kind: type[T],
         data: Data,
         guess: T,
@@ -54,15 +54,31 @@ class Judge:
         The check returns what is wrong with a reply in words, or None; the model is then asked once more. The guess is what
         the reply may look like: a quote counts its tokens. Repeats after the first use a temperature above 0.
         """
-        page = self.prompts.get(prompt)
+        value, _ = await self.ask_whole(prompt, kind, data, guess, check, repeat)
+        return value
+
+    async def ask_whole(
+        self,
+        prompt: str | Prompt,
+        kind: type[T],
+        data: Data,
+        guess: T,
+        check: Callable[[T], str | None] | None = None,
+        repeat: int = 0,
+        *,
+        logprobs: bool = False,
+    ) -> tuple[T, Reply]:
+        """The same with the reply as it came, for whoever looks at its words or their probabilities."""
+        page = self.prompts.get(prompt) if isinstance(prompt, str) else prompt
         guess_text = guess.model_dump_json()
         request = Request(
             messages=page.render(data),
-            prompt=prompt,
+            prompt=page.name,
             prompt_hash=page.hash,
             max_tokens=max(LONGEST_REPLY, _GUESS_MARGIN * estimate_tokens(guess_text)),
             temperature=self.temperature or (REPEAT_TEMPERATURE if repeat else 0.0),
             repeat=repeat,
+            logprobs=logprobs,
             guess=guess_text,
         )
         return await self._structured.ask(request, kind, check)

@@ -20,6 +20,8 @@ _VERDICT_WORDS: dict[str, VerdictWord] = {
 }
 _NUMBER = re.compile(r"(?:claim|chunk|sentence|passage|item|no)?[\s_.:#]*\[?\s*(\d{1,9})\s*\]?\.?", re.IGNORECASE)
 
+_GRADE = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s*/\s*\d+|\s*(?:stars?|points?|%))?", re.IGNORECASE)
+
 
 def _read_verdict(value: Any) -> Any:
     """A verdict's word, where it is written in another form of the same word."""
@@ -48,6 +50,29 @@ def _read_numbers(value: Any) -> Any:
     return [value] if isinstance(value, int) else value
 
 
+def _read_grade(value: Any) -> Any:
+    """A grade, also where it is written as "4", "4/5", "4 stars" or "★★★★"; true and false are none."""
+    if isinstance(value, bool):
+        raise ValueError("a grade is wanted, not true or false")  # noqa: TRY004  (pydantic collects ValueErrors)
+    if isinstance(value, str):
+        if (stars := value.strip()) and set(stars) <= set("★⭐☆"):
+            return sum(star != "☆" for star in stars)
+        if found := _GRADE.fullmatch(value.strip()):
+            return float(found[1])
+    return value
+
+
+def _read_winner(value: Any) -> Any:
+    """A, B or tie, also in other letters and with words around them that can mean nothing else."""
+    if not isinstance(value, str):
+        return value
+    word = re.sub(r"[\s_-]+", " ", value.strip(" \t\n.!*_`\"'[]()")).casefold()
+    word = re.sub(r"^(?:the )?(?:answer|assistant|response) ", "", word)
+    return {"a": "A", "b": "B", "tie": "tie", "draw": "tie", "equal": "tie", "neither": "tie", "c": "tie"}.get(
+        word, value
+    )
+
+
 def _drop_blanks(texts: list[str]) -> list[str]:
     return [text.strip() for text in texts if text.strip()]
 
@@ -55,6 +80,8 @@ def _drop_blanks(texts: list[str]) -> list[str]:
 Verdict = Annotated[VerdictWord, BeforeValidator(_read_verdict)]
 Number = Annotated[int, BeforeValidator(_read_number)]
 Numbers = Annotated[list[Number], BeforeValidator(_read_numbers)]
+Grade = Annotated[float, BeforeValidator(_read_grade)]
+Winner = Annotated[Literal["A", "B", "tie"], BeforeValidator(_read_winner)]
 Texts = Annotated[list[str], AfterValidator(_drop_blanks)]
 
 
@@ -138,6 +165,32 @@ class AnswerMatchReply(BaseModel):
     matches: Numbers
 
 
+class GradeReply(BaseModel):
+    """A grade on the scale that was asked for."""
+
+    grade: Grade
+
+
+class ReasonedGradeReply(BaseModel):
+    """What speaks for and against, and then the grade."""
+
+    reasoning: str
+    grade: Grade
+
+
+class OwnReferenceReply(BaseModel):
+    """The judge's own answer."""
+
+    answer: str
+
+
+class PairReply(BaseModel):
+    """Which of two answers is better, after the reasons."""
+
+    reasoning: str
+    winner: Winner
+
+
 # The reply of each packaged prompt.
 KINDS: dict[str, type[BaseModel]] = {
     "claims": ClaimsReply,
@@ -149,4 +202,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "needed_sentences": NeededSentencesReply,
     "usefulness": UsefulnessReply,
     "answer_match": AnswerMatchReply,
+    "grade": GradeReply,
+    "own_reference": OwnReferenceReply,
+    "pair": PairReply,
 }

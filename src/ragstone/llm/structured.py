@@ -34,8 +34,11 @@ class StructuredLLM:
         self.llm = llm
         self._step = 0
 
-    async def ask(self, request: Request, kind: type[T], check: Check[T] | None = None) -> T:
-        """The reply as an object that has passed the check, or an LLMError. The check says in words what is wrong."""
+    async def ask(self, request: Request, kind: type[T], check: Check[T] | None = None) -> tuple[T, Reply]:
+        """The reply as an object that has passed the check, and as it came, or an LLMError.
+
+        The check says in words what is wrong.
+        """
         try:
             return await self._ask_twice(request, kind, check)
         except LLMReplyError as error:
@@ -44,14 +47,14 @@ class StructuredLLM:
         # What a model said in an earlier run is not held against it for ever.
         return await self._ask_twice(replace(request, fresh=True), kind, check)
 
-    async def _ask_twice(self, request: Request, kind: type[T], check: Check[T] | None) -> T:
+    async def _ask_twice(self, request: Request, kind: type[T], check: Check[T] | None) -> tuple[T, Reply]:
         reply = await self._complete(request, kind)
         try:
-            return _accept(reply, kind, check)
+            return _accept(reply, kind, check), reply
         except LLMReplyError as error:
             reply = await self._complete(_show_error(request, reply, error), kind)
         try:
-            return _accept(reply, kind, check)
+            return _accept(reply, kind, check), reply
         except LLMReplyError as error:
             where = f"{request.prompt}: " if request.prompt else ""
             raise LLMReplyError(

@@ -74,6 +74,28 @@ def test_log_probabilities(loopback):
     assert loopback.asked[0].json["logprobs"] is True
 
 
+def test_alternatives_to_each_token(loopback):
+    others = [{"token": "yes", "logprob": -0.25}, {"token": "no", "logprob": -1.5}]
+    choice = {"message": {"content": "yes"}, "logprobs": {"content": [{**others[0], "top_logprobs": others}]}}
+    loopback.handler = lambda asked: {"choices": [choice]}
+    assert ask(loopback, request(logprobs=True)).alternatives == ((("yes", -0.25), ("no", -1.5)),)
+    assert loopback.asked[0].json["top_logprobs"] == 20
+
+
+@pytest.mark.parametrize("refused", ["top_logprobs", "logprobs"])
+def test_a_server_without_log_probabilities_is_asked_without(loopback, refused):
+    def handler(asked):
+        if refused in asked.json:
+            return 400, {"error": {"message": f"Unsupported parameter: '{refused}'"}}
+        return completion("fine")
+
+    loopback.handler = handler
+    reply = ask(loopback, request(logprobs=True))
+    assert (reply.text, reply.alternatives) == ("fine", None)
+    assert "top_logprobs" not in loopback.asked[-1].json
+    assert ("logprobs" in loopback.asked[-1].json) == (refused == "top_logprobs")
+
+
 def test_a_refusal(loopback):
     choice = {"message": {"content": None, "refusal": "I will not."}, "finish_reason": "stop"}
     loopback.handler = lambda asked: {"choices": [choice]}

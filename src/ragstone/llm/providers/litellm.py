@@ -21,10 +21,10 @@ from ragstone.llm.failures import (
     UnsupportedFormatError,
 )
 from ragstone.llm.hiding import hide_secrets
-from ragstone.llm.providers.openai import read_choice, response_format
+from ragstone.llm.providers.openai import ALTERNATIVES, read_choice, response_format
 from ragstone.llm.providers.statuses import retry_after_s
 
-_OPTIONAL = ("temperature", "max_tokens", "logprobs", "seed")
+_OPTIONAL = ("temperature", "max_tokens", "top_logprobs", "logprobs", "seed")
 _ACCESS = ("AuthenticationError", "PermissionDeniedError", "NotFoundError", "BudgetExceededError")
 _BUSY = (
     *("RateLimitError", "Timeout", "APIConnectionError", "ServiceUnavailableError", "InternalServerError"),
@@ -88,6 +88,7 @@ class LiteLLM:
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
             "logprobs": request.logprobs or None,
+            "top_logprobs": ALTERNATIVES if request.logprobs and "logprobs" not in unwanted else None,
             "seed": request.repeat or None,
         }
         arguments: dict[str, Any] = {

@@ -1,0 +1,134 @@
+"""What answers can be graded for, as data: the aspects that come with us, and a user's own in a TOML file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ragstone.errors import UsageError
+
+# What a judge may be shown beside the answer; the reference is a variant of its own.
+SHOWN = ("question", "contexts")
+_WORDS = ("task", "opposite", "instruction")
+_KEYS = {*_WORDS, "shows", "rubric", "examples"}
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class GradedExample:
+    """An answer with the grade that it deserves, as a share of the scale."""
+
+    question: str
+    answer: str
+    share: float
+    reasoning: str
+    reference: str | None = None
+    contexts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """One respect in which answers are graded: the words that fill the prompt, and what the judge sees."""
+
+    name: str
+    task: str
+    opposite: str
+    instruction: str
+    shows: tuple[str, ...] = ("question",)
+    # What each step of the scale means, from worst to best.
+    rubric: tuple[str, ...] = ()
+    examples: tuple[GradedExample, ...] = field(default=())
+
+    @property
+    def words(self) -> str:
+        """The name as it is written in a sentence."""
+        return self.name.replace("_", " ")
+
+    @property
+    def hash(self) -> str:
+        """What identifies the wording, for signatures."""
+        parts = [getattr(self, name) for name in (*_WORDS, "shows", "rubric")]
+        told = json.dumps([self.name, *parts, *map(repr, self.examples)])
+        return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+
+@cache
+def packaged_aspects() -> Mapping[str, Aspect]:
+    """The aspects that come with us."""
+    text = resources.files("ragstone.evidence").joinpath("aspects.toml").read_text(encoding="utf-8")
+    return {name: _read_aspect(name, entry, "aspects.toml") for name, entry in tomllib.loads(text).items()}
+
+
+def read_aspects(path: str | Path) -> dict[str, Aspect]:
+    """The aspects of a user's file, or a UsageError that says what is wrong where."""
+    try:
+        found = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise UsageError(f"the file of aspects '{path}' does not exist.") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as TOML: {error}") from None
+    if not found:
+        raise UsageError(
+            f"{path}: there is no aspect in it. Write one as [politeness] with task, opposite, instruction."
+        )
+    aspects = {name: _read_aspect(name, entry, str(path)) for name, entry in found.items()}
+    if taken := sorted(aspects.keys() & packaged_aspects().keys()):
+        raise UsageError(f"{path}: the aspect '{taken[0]}' comes with Ragstone; give yours another name.")
+    return aspects
+
+
+def _read_aspect(name: str, entry: Any, place: str) -> Aspect:
+    where = f"{place}, [{name}]"
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{where}: a name has lower-case letters, digits and '_' only.")
+    if not isinstance(entry, Mapping):
+        raise UsageError(f"{place}: '{name}' stands outside of any aspect; write [{name}] and its words below.")
+    if unknown := sorted(set(entry) - _KEYS):
+        raise UsageError(f"{where}: unknown key '{unknown[0]}'; there are {', '.join(sorted(_KEYS))}.")
+    for word in _WORDS:
+        if not isinstance(entry.get(word), str) or not entry[word].strip():
+            raise UsageError(f"{where}: '{word}' is missing; it must be a text.")
+    shows = _texts(entry.get("shows", ["question"]), f"{where}: 'shows'")
+    if strange := [shown for shown in shows if shown not in SHOWN]:
+        raise UsageError(f"{where}: 'shows' cannot have '{strange[0]}'; there are {', '.join(SHOWN)}.")
+    rubric = _texts(entry.get("rubric", []), f"{where}: 'rubric'")
+    if len(rubric) == 1:
+        raise UsageError(f"{where}: a rubric needs two steps or more, from worst to best.")
+    examples = tuple(_read_example(item, shows, where) for item in entry.get("examples", ()))
+    task, opposite, instruction = (entry[word].strip() for word in _WORDS)
+    return Aspect(name, task, opposite, instruction, shows, rubric, examples)
+
+
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise UsageError(f"{where} must be a list of texts.")
+    return tuple(value)
+
+
+def _read_example(entry: Any, shows: tuple[str, ...], where: str) -> GradedExample:
+    needed = {"question", "answer", "share", "reasoning", *(["contexts"] if "contexts" in shows else [])}
+    if not isinstance(entry, Mapping):
+        raise UsageError(f"{where}: an example must be a table with {', '.join(sorted(needed))}.")
+    if missing := sorted(needed - set(entry)):
+        raise UsageError(f"{where}: an example has no '{missing[0]}'.")
+    if unknown := sorted(set(entry) - needed - {"contexts", "reference"}):
+        raise UsageError(f"{where}: an example has an unknown key '{unknown[0]}'.")
+    share = entry["share"]
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise UsageError(f"{where}: the share of an example must be from 0 to 1, got {share!r}.")
+    return GradedExample(
+        question=str(entry["question"]),
+        answer=str(entry["answer"]),
+        share=float(share),
+        reasoning=str(entry["reasoning"]),
+        reference=entry.get("reference"),
+        contexts=_texts(entry.get("contexts", []), f"{where}: 'contexts'"),
+    )

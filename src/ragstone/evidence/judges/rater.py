@@ -1,0 +1,209 @@
+"""Grades by a language model: one aspect a call, on the scale and in the manner that a run has chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from ragstone.data.types import Grade
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.evidence.aspects import Aspect, GradedExample
+from ragstone.evidence.scales import Scale, find_scale
+from ragstone.llm.base import Reply
+from ragstone.llm.judge import Judge
+from ragstone.llm.prompts import Prompt
+from ragstone.llm.prompts.parsing import Example
+from ragstone.llm.replies import GradeReply, OwnReferenceReply, ReasonedGradeReply
+
+# How a grade may be come by; each can be switched on by itself.
+MANNERS = {
+    "cot": "the judge writes its reasons first",
+    "few-shot": "the judge is shown graded examples",
+    "rubric": "the judge is told what each step of the scale means",
+    "own-reference": "the judge answers the question itself first, where no reference is shown",
+}
+_PLAIN = 'Reply with JSON: {"grade": N}, where N is the score.'
+_REASONED = (
+    "Write first, in at most three sentences, what speaks for and against the text in this respect. "
+    'Reply with JSON: {"reasoning": "...", "grade": N}, where N is the score.'
+)
+_GUIDANCE = {
+    "person": "The reference is a right answer, written by a person. Hold the text against it.",
+    "own": "The reference is your own answer, written before you saw this one. Hold the text against it, and check both.",
+}
+_GUESSED_REASONS = "It answers what was asked, but leaves something out. " * 2
+_GRADE = re.compile(r'"grade"\s*:\s*"?(-?\d+)')
+# Below this the tokens that are known say too little about the grades that were possible.
+_LEAST_KNOWN = 0.5
+
+
+def read_manners(names: Collection[str]) -> frozenset[str]:
+    """The manners of those names."""
+    for name in names:
+        if name not in MANNERS:
+            raise UnknownNameError("manner of grading", name, MANNERS, f"There are: {', '.join(MANNERS)}.")
+    return frozenset(names)
+
+
+class JudgeRater:
+    """Asks a language model for grades."""
+
+    def __init__(self, judge: Judge, scale: str = "points", manners: Collection[str] = ()) -> None:
+        self._judge = judge
+        self._scale = find_scale(scale)
+        self._manners = read_manners(manners)
+        self._prompts: dict[tuple[str, tuple[str, ...], str | None], Prompt] = {}
+        self._own: dict[tuple[str, tuple[str, ...]], asyncio.Task[str]] = {}
+
+    @property
+    def signature(self) -> str:
+        """The model, the scale and the manner."""
+        return ",".join([self._judge.signature, f"scale={self._scale.name}", *sorted(self._manners)])
+
+    def prompt_hash(self, name: str) -> str:
+        """Of a prompt that is asked."""
+        return self._judge.prompt_hash(name)
+
+    async def grade(
+        self, aspect: Aspect, question: str, answer: str, contexts: Sequence[str], reference: str | None
+    ) -> Grade:
+        """The grade, with its expected value where the server tells how likely the others were."""
+        guided_by = "person" if reference is not None else None
+        if reference is None and "own-reference" in self._manners:
+            reference, guided_by = await self._own_reference(question, tuple(contexts)), "own"
+        data = {"question": question, "contexts": contexts, "reference": reference or "", "answer": answer}
+        shown = (*aspect.shows, *(["reference"] if guided_by else []), "answer")
+        prompt = self._prompt(aspect, shown, guided_by)
+        kind = ReasonedGradeReply if "cot" in self._manners else GradeReply
+        guess = kind.model_validate({"grade": self._scale.grade(0.5), "reasoning": _GUESSED_REASONS})
+        asked = {name: data[name] for name in prompt.slots}
+        check = partial(_check, scale=self._scale)
+        said, reply = await self._judge.ask_whole(prompt, kind, asked, guess, check, logprobs=True)
+        return Grade(
+            value=said.grade,
+            lowest=float(self._scale.lowest),
+            highest=float(self._scale.highest),
+            expected=expected_grade(reply, self._scale),
+            reasoning=said.reasoning if isinstance(said, ReasonedGradeReply) else None,
+        )
+
+    async def _own_reference(self, question: str, contexts: tuple[str, ...]) -> str:
+        """The judge's own answer, asked once however many aspects want it."""
+        key = (question, contexts)
+        if key not in self._own:
+            self._own[key] = asyncio.ensure_future(ask_own_reference(self._judge, question, contexts))
+        # Whoever is cancelled while waiting must not take the answer from the others.
+        return await asyncio.shield(self._own[key])
+
+    def _prompt(self, aspect: Aspect, shown: tuple[str, ...], guided_by: str | None) -> Prompt:
+        key = (aspect.hash, shown, guided_by)
+        if key not in self._prompts:
+            self._prompts[key] = self._judge.prompts.get("grade").fill(
+                self._terms(aspect, guided_by), shown, self._examples(aspect, shown)
+            )
+        return self._prompts[key]
+
+    def _terms(self, aspect: Aspect, guided_by: str | None) -> dict[str, str]:
+        scale = self._scale
+        return {
+            "task": aspect.task,
+            "aspect": aspect.words,
+            "opposite": aspect.opposite,
+            "instruction": aspect.instruction,
+            "scale": scale.words,
+            "lowest": scale.lowest_words,
+            "highest": scale.highest_words,
+            "rubric": _write_rubric(aspect, scale) if "rubric" in self._manners else "",
+            "guidance": _GUIDANCE[guided_by] if guided_by else "",
+            "reply": _REASONED if "cot" in self._manners else _PLAIN,
+        }
+
+    def _examples(self, aspect: Aspect, shown: Collection[str]) -> list[Example]:
+        if "few-shot" not in self._manners:
+            return []
+        usable = [example for example in aspect.examples if "reference" not in shown or example.reference]
+        if not usable:
+            what = "examples with a reference" if aspect.examples else "examples"
+            raise UsageError(f"the aspect '{aspect.name}' has no {what}; leave out few-shot, or write some")
+        return [self._show(example, shown) for example in usable]
+
+    def _show(self, example: GradedExample, shown: Collection[str]) -> Example:
+        data = {
+            "question": example.question,
+            "contexts": example.contexts,
+            "reference": example.reference or "",
+            "answer": example.answer,
+        }
+        reasons = {"reasoning": example.reasoning} if "cot" in self._manners else {}
+        reply = json.dumps({**reasons, "grade": self._scale.grade(example.share)}, ensure_ascii=False)
+        return Example({name: data[name] for name in data if name in shown}, reply)
+
+
+async def ask_own_reference(judge: Judge, question: str, contexts: Sequence[str]) -> str:
+    """What the judge would answer itself, before it sees any answer."""
+    shown = ["question", *(["contexts"] if contexts else [])]
+    prompt = judge.prompts.get("own_reference").fill({}, shown)
+    data = {name: value for name, value in (("question", question), ("contexts", contexts)) if name in shown}
+    guess = OwnReferenceReply(answer=_GUESSED_REASONS)
+    reply = await judge.ask(prompt, OwnReferenceReply, data, guess, _check_own)
+    return reply.answer.strip()
+
+
+def expected_grade(reply: Reply, scale: Scale) -> float | None:
+    """The mean over the grades that the model might have said, by their probabilities; None where they are not known.
+
+    Only where a grade is one token: what follows the first digits of a longer one is not known.
+    """
+    written = list(_GRADE.finditer(reply.text))
+    if not written or not reply.logprobs or not reply.alternatives:
+        return None
+    place = _token_at(reply, written[-1].start(1))
+    if place is None or _as_number(reply.logprobs[place][0]) != int(written[-1][1]):
+        return None
+    shares: dict[int, float] = {}
+    for token, logprob in reply.alternatives[place]:
+        number = _as_number(token)
+        if number is not None and scale.lowest <= number <= scale.highest:
+            shares[number] = shares.get(number, 0.0) + math.exp(logprob)
+    known = sum(shares.values())
+    if known < _LEAST_KNOWN:
+        return None
+    return sum(number * share for number, share in shares.items()) / known
+
+
+def _token_at(reply: Reply, offset: int) -> int | None:
+    """Which token covers a place of the text, if the tokens spell the text."""
+    tokens = [token for token, _ in reply.logprobs or ()]
+    if "".join(tokens) != reply.text or len(tokens) != len(reply.alternatives or ()):
+        return None
+    end = 0
+    for place, token in enumerate(tokens):
+        end += len(token)
+        if offset < end:
+            return place
+    return None
+
+
+def _as_number(token: str) -> int | None:
+    text = token.strip().strip('"')
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _write_rubric(aspect: Aspect, scale: Scale) -> str:
+    """What the steps of the scale mean, a line each, from the lowest to the highest."""
+    if not aspect.rubric:
+        raise UsageError(f"the aspect '{aspect.name}' has no rubric; leave out rubric, or write one")
+    last = len(aspect.rubric) - 1
+    return "\n".join(f"{scale.grade(step / last)}: {words}" for step, words in enumerate(aspect.rubric))
+
+
+def _check(reply: GradeReply | ReasonedGradeReply, scale: Scale) -> str | None:
+    return scale.check(reply.grade)
+
+
+def _check_own(reply: OwnReferenceReply) -> str | None:
+    return None if reply.answer.strip() else "the answer is empty"
