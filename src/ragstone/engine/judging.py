@@ -14,7 +14,7 @@ from ragstone.errors import UsageError
 from ragstone.llm.base import LLM
 
 if TYPE_CHECKING:
-    from ragstone.llm.gateway import Gateway
+    from ragstone.llm.gateway import Gateway, GatewaySettings
     from ragstone.llm.prompts import PromptBook
 
 # A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
@@ -108,7 +108,7 @@ class Judging:
         from ragstone.llm.gateway import Gateway  # noqa: PLC0415  (only who asks a model needs it)
         from ragstone.llm.prompts import PromptBook  # noqa: PLC0415
 
-        gateway = Gateway(self._settings(replies), quoting=quoting)
+        gateway = Gateway(gateway_settings(self._options, self._concurrency, replies), quoting=quoting)
         folder = self._options.get("prompts")
         prompts = PromptBook(None if folder is None else os.fspath(folder))
         tools = {
@@ -126,26 +126,6 @@ class Judging:
     def has_ladder(self) -> bool:
         """Whether some verdicts are passed on by the local judge to a stronger one."""
         return self._roles.has_ladder
-
-    def _settings(self, replies: str | None) -> Any:
-        from ragstone.llm.budget import parse_budget  # noqa: PLC0415
-        from ragstone.llm.cache import Cache, default_folder  # noqa: PLC0415
-        from ragstone.llm.gateway import GatewaySettings  # noqa: PLC0415
-
-        options = self._options
-        folder = default_folder() if options.get("cache", True) else replies
-        budget = options.get("budget")
-        return GatewaySettings(
-            concurrency=self._concurrency,
-            timeout_s=options.get("timeout_s", 120.0),
-            deadline_s=options.get("deadline_s"),
-            requests_per_minute=options.get("requests_per_minute"),
-            tokens_per_minute=options.get("tokens_per_minute"),
-            cache=Cache(folder) if folder else None,
-            budget=None if budget is None else parse_budget(str(budget)),
-            base_url=options.get("base_url"),
-            offline=bool(options.get("offline", False)),
-        )
 
     def _make_tools(self, gateway: Gateway, prompts: PromptBook) -> Iterable[tuple[str, Tool]]:
         from ragstone.evidence.judges.checker import JudgeChecker  # noqa: PLC0415
@@ -169,6 +149,27 @@ class Judging:
                 name: options[name] for name in ("repeats", "claims_per_call", "chunks_per_call") if name in options
             }
             yield "checker", JudgeChecker(checker, **sizes)
+
+
+def gateway_settings(options: JudgingOptions, concurrency: int, replies: str | None = None) -> GatewaySettings:
+    """How a gateway asks, from what the user said; `replies` is a folder for replies where those of earlier runs are not wanted."""
+    from ragstone.llm.budget import parse_budget  # noqa: PLC0415  (only who asks a model needs it)
+    from ragstone.llm.cache import Cache, default_folder  # noqa: PLC0415
+    from ragstone.llm.gateway import GatewaySettings  # noqa: PLC0415
+
+    folder = default_folder() if options.get("cache", True) else replies
+    budget = options.get("budget")
+    return GatewaySettings(
+        concurrency=concurrency,
+        timeout_s=options.get("timeout_s", 120.0),
+        deadline_s=options.get("deadline_s"),
+        requests_per_minute=options.get("requests_per_minute"),
+        tokens_per_minute=options.get("tokens_per_minute"),
+        cache=Cache(folder) if folder else None,
+        budget=None if budget is None else parse_budget(str(budget)),
+        base_url=options.get("base_url"),
+        offline=bool(options.get("offline", False)),
+    )
 
 
 def _no_gateway(name: str) -> Never:

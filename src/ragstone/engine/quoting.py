@@ -115,15 +115,19 @@ def _makers(plan: Plan, needs: Iterable[str]) -> set[str]:
 
 
 def _line(name: str, calls: Sequence[Call], factor: float, concurrency: int, makers: set[str]) -> QuoteLine:
-    own = [call for call in calls if call.evidence in makers]
-    output = sum(call.output_tokens or 0 for call in own)
-    known = all(call.cost_usd is not None for call in own)
-    seconds = len(own) * _SECONDS_A_CALL + output * _SECONDS_A_TOKEN
+    return sum_calls(name, [call for call in calls if call.evidence in makers], concurrency, factor)
+
+
+def sum_calls(name: str, calls: Sequence[Call], concurrency: int, factor: float = 1.0) -> QuoteLine:
+    """What calls take together; `factor` is how many rows stand behind each that was looked at."""
+    output = sum(call.output_tokens or 0 for call in calls)
+    known = all(call.cost_usd is not None for call in calls)
+    seconds = len(calls) * _SECONDS_A_CALL + output * _SECONDS_A_TOKEN
     return QuoteLine(
         name=name,
-        calls=len(own) * factor,
-        input_tokens=sum(call.input_tokens or 0 for call in own) * factor,
+        calls=len(calls) * factor,
+        input_tokens=sum(call.input_tokens or 0 for call in calls) * factor,
         output_tokens=output * factor,
-        cost_usd=sum(call.cost_usd or 0.0 for call in own) * factor if known else None,
+        cost_usd=sum(call.cost_usd or 0.0 for call in calls) * factor if known else None,
         seconds=seconds * factor / concurrency,
     )
