@@ -29,6 +29,11 @@ def short_file(rows: int) -> Path:
     return _kept("short", rows, _short)
 
 
+def viewed_file(rows: int) -> Path:
+    """The same with a fact, in a chunk or in none, and a label: what the viewer finds causes and slices from."""
+    return _kept("viewed", rows, _viewed)
+
+
 def answers_file(rows: int, foreign: bool = False) -> Path:
     """JSONL of answers of 60 words and references of 40; in foreign scripts if wanted."""
     return _kept("answers-foreign" if foreign else "answers", rows, _answers, foreign)
@@ -89,6 +94,12 @@ def _short(random: Random, words: list[str], number: int) -> Row:
             _sentence(others[29:40]),
         ],
     }
+
+
+def _viewed(random: Random, words: list[str], number: int) -> Row:
+    row = _short(random, words, number)
+    fact = row["references"][0] if number % 3 else " ".join(random.choices(words, k=6))
+    return {**row, "facts": [fact], "metadata": {"kind": f"kind {number % 5}"}}
 
 
 def _answers(random: Random, words: list[str], number: int) -> Row:

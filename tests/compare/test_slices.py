@@ -8,6 +8,7 @@ from ragstone.compare.cases import read_case, read_cases_at
 from ragstone.compare.slices import find_columns, slice_run
 from ragstone.compare.worst import find_worst, measure_quality, telling_metrics
 from ragstone.stats.intervals import mean_interval
+from ragstone.storage.labels import read_labels
 from ragstone.storage.scores import Scores, read_scores
 
 
@@ -37,7 +38,7 @@ def test_slices_are_the_means_of_their_rows(run):
     metrics = run.info["metrics"]
     names = [metric["metric"] for metric in metrics]
     scores = read_scores(run, names)
-    parts = slice_run(run, "topic", metrics, scores)
+    parts = slice_run(read_labels(run, "topic"), "topic", metrics, scores)
     assert [(part.label, part.rows) for part in parts] == [("x", 10), ("y", 10), ("z", 10)]
     frame = run.to_pandas()
     for place, part in enumerate(parts):

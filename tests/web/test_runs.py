@@ -2,11 +2,16 @@
 
 import json
 import shutil
+from collections import Counter
+from threading import Event
 
 import numpy as np
 import pytest
 
+from ragstone.compare.diagnosis import diagnose
 from ragstone.compare.worst import find_worst
+from ragstone.web import insights
+from ragstone.web.diagnosed import diagnosed
 from ragstone.web.library import Library
 from ragstone.web.table import TableState
 
@@ -153,3 +158,42 @@ def test_a_broken_run_does_not_hide_the_others(serve, tmp_path, worse):
     assert "not JSON" in client.page("/runs").text()
     assert client.json("/runs/torn.json", 500)["words"].endswith(")")
     assert client.ask("/runs/no-run.txt")[0].status == 404
+
+
+def test_a_slice_shows_its_samples(viewer, worse):
+    found = ready(viewer, worse)
+    levels = [json.loads(cell)["difficulty"] for cell in worse.samples.table["metadata"].to_pylist()]
+    [by_level] = [part for part in found["slices"] if part["column"] == "difficulty"]
+    assert {row["label"]: row["samples"] for row in by_level["rows"]} == dict(Counter(levels))
+    for row in by_level["rows"]:
+        query = row["address"].removesuffix("#samples")
+        table = viewer.json(f"/runs/{worse.id}.json{query}&size=200&sort=row")["table"]
+        assert [item["row"] - 1 for item in table["rows"]] == [
+            at for at, level in enumerate(levels) if level == row["label"]
+        ]
+    page = viewer.page(f"/runs/{worse.id}{query}")
+    [option] = [item for item in page.find("option") if "selected" in item and "difficulty=" in item.get("value", "")]
+    assert option["value"] == by_level["rows"][-1]["key"]
+    sample = viewer.json(table["rows"][0]["address"].replace("?", ".json?"))
+    assert sample["walk"]["of"] == table["fitting"], "j and k stay within the slice"
+    for strange in ("difficulty=none", "nothing=1", "difficulty"):
+        assert viewer.json(f"/runs/{worse.id}.json?slice={strange}")["table"]["fitting"] == 0
+
+
+def test_causes_are_those_of_all_samples_in_the_end(serve, tmp_path, worse, monkeypatch):
+    monkeypatch.setattr(insights, "FIRST_FEW", 5)
+    whole = Event()
+    monkeypatch.setattr(
+        insights, "diagnose", lambda *args, **more: (len(args) > 1 or whole.wait(30)) and diagnose(*args, **more)
+    )
+    shutil.copytree(worse.path, tmp_path / "runs" / worse.id)
+    client, rows = serve(tmp_path), worse.info["dataset"]["rows"]
+    first = ready(client, worse)
+    assert first["diagnosis"]["looked_at"] == 5
+    assert sum(row["cause"] is not None for row in first["table"]["rows"]) == 5
+    assert "what the first 5 samples say" in client.page(f"/runs/{worse.id}").text()
+    whole.set()
+    there = client.when_ready(f"/runs/{worse.id}.json", lambda found: found["diagnosis"]["looked_at"] == rows)
+    expected = {outcome.sample_id: outcome.cause.name if outcome.cause else "" for outcome in diagnose(worse).outcomes}
+    assert {row["id"]: row["cause"] for row in there["table"]["rows"]} == expected
+    assert there["diagnosis"] == diagnosed(diagnose(worse), worse.id), "counted without texts, the same as with them"

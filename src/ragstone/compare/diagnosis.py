@@ -75,9 +75,10 @@ class Diagnosis:
         return sum(outcome.cause is not None and outcome.cause.part == part for outcome in self.outcomes)
 
 
-def diagnose(run: Run, most: int | None = None, store: Store | None = None) -> Diagnosis:
-    """Look into a run; into the causes of at most so many of its samples."""
-    outcomes = tuple(find_causes(case, store) for case in read_cases(run, most))
+def diagnose(run: Run, most: int | None = None, store: Store | None = None, texts: bool = True) -> Diagnosis:
+    """Look into a run; into the causes of at most so many of its samples, their texts kept or only counted."""
+    found = (find_causes(case, store) for case in read_cases(run, most))
+    outcomes = tuple(found if texts else (outcome.without_texts() for outcome in found))
     left_out = {metric["metric"] for metric in run.info["metrics"] if is_local(metric)} if trusts_facts(run) else set()
     rows = {row.metric: row for row in run.summary() if row.slice == ALL and row.metric not in left_out}
     readings = read_signs(rows)

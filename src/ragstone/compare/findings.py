@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 Part = Literal["retriever", "generator"]
@@ -86,6 +87,11 @@ class Finding:
         }
 
 
+@cache
+def _bare(cause: str, kind: Kind) -> Finding:
+    return Finding(CAUSES[cause], kind, 0, "")
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Everything found about a sample: its failures, what is only worth knowing, or why nothing can be said."""
@@ -98,6 +104,10 @@ class Outcome:
     tally: Mapping[str, int] | None = None
     # Whether the answer seems right; None where that is not known, or where a chunk that it needs is not there.
     seems_right: bool | None = None
+
+    def without_texts(self) -> Outcome:
+        """What counting needs and no more, small enough to keep a million of them."""
+        return replace(self, findings=tuple(_bare(finding.cause.name, finding.kind) for finding in self.findings))
 
     @property
     def failures(self) -> tuple[Finding, ...]:

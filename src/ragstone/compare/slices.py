@@ -11,7 +11,6 @@ import numpy as np
 
 from ragstone.data.summary import SummaryRow
 from ragstone.stats.intervals import mean_interval
-from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, Scores
 
@@ -42,10 +41,10 @@ def find_columns(run: Run) -> list[str]:
 
 
 def slice_run(
-    run: Run, column: str, metrics: Sequence[Mapping[str, Any]], scores: Mapping[str, Scores]
+    labels: np.ndarray, column: str, metrics: Sequence[Mapping[str, Any]], scores: Mapping[str, Scores]
 ) -> list[RunSlice]:
-    """The slices of a column, the largest first, with the metrics that are means of their rows."""
-    labels = read_labels(run, column).astype(str)
+    """The slices by the labels of a column, the largest first, with the metrics that are means of their rows."""
+    labels = labels.astype(str)
     names, counts = np.unique(labels, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.compare.corpus import is_of_all_rows
+from ragstone.compare.slices import find_columns
 from ragstone.compare.worst import measure_quality
 from ragstone.report.html.plots import count_values
+from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, OK, SKIPPED, Scores, read_scores
 from ragstone.web.table import WORST, TableState
@@ -31,6 +33,7 @@ class RunIndex:
     ids: pa.ChunkedArray
     questions: pa.ChunkedArray
     quality: np.ndarray
+    _labels: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
     def bounded(self) -> list[Mapping[str, Any]]:
@@ -42,6 +45,17 @@ class RunIndex:
     def spreads(self) -> dict[str, dict[str, Any]]:
         """How the values of each metric are spread."""
         return {m["metric"]: _spread(self.scores[m["metric"]].values, m["bounds"]) for m in self.metrics}
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns of the metadata that cut the samples into slices."""
+        return find_columns(self.run)
+
+    def labels(self, column: str) -> np.ndarray:
+        """The label of each sample in one of these columns."""
+        if column not in self._labels:
+            self._labels[column] = read_labels(self.run, column)
+        return self._labels[column]
 
     @cached_property
     def _answers(self) -> pa.ChunkedArray:
@@ -87,9 +101,20 @@ class RunIndex:
             found = np.full(len(self.ids), None, dtype=object)
             found[: len(causes or ())] = list(causes or ())
             fits &= _with_cause(found, state.cause)
+        if state.slice:
+            fits &= self._in_slice(state.slice)
         for word in state.query.split():
             fits &= self._having(word)
         return fits
+
+    def _in_slice(self, wanted: str) -> np.ndarray:
+        # A name may have the sign in it that ends names: the longest that fits is meant.
+        fitting = [column for column in self.columns if wanted.startswith(f"{column}=")]
+        if not fitting:
+            return np.zeros(len(self.ids), dtype=bool)
+        column = max(fitting, key=len)
+        found: np.ndarray = self.labels(column) == wanted.removeprefix(f"{column}=")
+        return found
 
     def _having(self, word: str) -> np.ndarray:
         found = np.zeros(len(self.ids), dtype=bool)

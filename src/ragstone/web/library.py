@@ -4,41 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from ragstone.compare.comparison import Comparison, compare_runs
-from ragstone.compare.diagnosis import diagnose
-from ragstone.compare.slices import RunSlice, find_columns, slice_run
 from ragstone.compare.worst import telling_metrics
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.storage.places import Place, open_place
 from ragstone.storage.runs import Run, RunFolder
-from ragstone.web.diagnosed import diagnosed
 from ragstone.web.errors import NotThereError
 from ragstone.web.index import RunIndex, read_index
-from ragstone.web.later import PATIENCE_S, Kept
+from ragstone.web.insights import Insight, Insights
+from ragstone.web.later import Kept
 
 # What people and we call runs; nothing that could lead out of the folder of runs.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")
 _MOST_INDEXES = 4
 _MOST_COMPARISONS = 8
 _MOST_LISTED = 2_000
-# Causes of more samples take minutes; `ragstone diagnose` looks at all.
-MOST_DIAGNOSED = 10_000
-_MOST_SLICE_METRICS = 4
-# Into larger runs it takes so long to look that waiting a moment is waiting for nothing.
-_MOST_AT_ONCE = 2_000
-
-
-@dataclass(frozen=True)
-class Insight:
-    """What takes a while to find out about a run: its diagnosis as page data, the main cause by row, its slices."""
-
-    told: dict[str, Any]
-    causes: tuple[str, ...]
-    slices: tuple[tuple[str, tuple[RunSlice, ...]], ...]
 
 
 class Library:
@@ -50,7 +33,7 @@ class Library:
         self._summaries = lru_cache(maxsize=_MOST_LISTED)(_summary)
         self._folders: dict[str, RunFolder] = {}
         self._indexes: Kept[RunIndex] = Kept(_MOST_INDEXES, workers=2)
-        self._insights: Kept[Insight] = Kept(_MOST_INDEXES)
+        self._insights = Insights(_MOST_INDEXES, self.index)
         self._comparisons: Kept[Comparison] = Kept(_MOST_COMPARISONS)
 
     def folders(self) -> list[RunFolder]:
@@ -89,8 +72,7 @@ class Library:
 
     def insight(self, run: Run) -> Insight | None:
         """Causes and slices; None while they are being looked for."""
-        patience_s = PATIENCE_S if run.info["dataset"]["rows"] <= _MOST_AT_ONCE else 0.0
-        return self._insights.peek(run.id, lambda: self._look_into(run), patience_s)
+        return self._insights.of(run)
 
     def comparison(self, before: Run, after: Run) -> Comparison | None:
         """Two runs side by side; None while they are being compared."""
@@ -111,14 +93,6 @@ class Library:
             return True
         root = os.path.realpath(self.root.path)
         return os.path.realpath(place.path).startswith(root.rstrip(os.sep) + os.sep)
-
-    def _look_into(self, run: Run) -> Insight:
-        index = self.index(run)
-        metrics = telling_metrics(index.bounded, _MOST_SLICE_METRICS)
-        slices = [(column, tuple(slice_run(run, column, metrics, index.scores))) for column in find_columns(run)]
-        found = diagnose(run, MOST_DIAGNOSED)
-        causes = tuple(outcome.cause.name if outcome.cause else "" for outcome in found.outcomes)
-        return Insight(diagnosed(found, run.id), causes, tuple(slices))
 
 
 def _summary(run: Run) -> dict[str, SummaryRow]:

@@ -12,6 +12,7 @@ PLAIN_SORTS = (WORST, "quality", "row")
 STATUSES = ("failed", "skipped", "complete")
 PAGE_SIZES = (25, 50, 100, 200)
 _LONGEST_QUERY = 200
+_LONGEST_SLICE = 1_000
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class TableState:
     query: str = ""
     status: str = ""
     cause: str = ""
+    # The column of a slice and its label: `kind=two steps`.
+    slice: str = ""
     sort: str = WORST
     descending: bool = False
     columns: tuple[str, ...] = ()
@@ -36,6 +39,7 @@ class TableState:
             query=query.get("q", "").strip()[:_LONGEST_QUERY],
             status=status if (status := query.get("status", "")) in STATUSES else "",
             cause=query.get("cause", "")[:_LONGEST_QUERY],
+            slice=query.get("slice", "")[:_LONGEST_SLICE],
             sort=sort if sort in known or sort in PLAIN_SORTS else WORST,
             descending=query.get("dir") == "down",
             columns=tuple(dict.fromkeys(name for name in columns if name in known)),

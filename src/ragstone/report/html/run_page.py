@@ -24,6 +24,7 @@ from ragstone.report.html.samples import Shown
 from ragstone.report.judged import judge_lines
 from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION, part_of
+from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run, read_table
 
 WORST = 20
@@ -183,7 +184,7 @@ def _slices(found: Gathered, columns: Sequence[str] | None) -> Iterator[dict[str
     metrics = telling_metrics(bounded, _MOST_SLICE_METRICS)
     scale = plots.strip_scale(0, 1)
     for column in find_columns(found.run) if columns is None else columns:
-        parts = slice_run(found.run, column, metrics, found.scores)
+        parts = slice_run(read_labels(found.run, column), column, metrics, found.scores)
         yield {
             "column": column,
             "metrics": [

@@ -13,7 +13,8 @@ from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION, part_of
 from ragstone.storage.runs import Run
 from ragstone.web.index import RunIndex, number
-from ragstone.web.library import Insight, Library
+from ragstone.web.insights import Insight
+from ragstone.web.library import Library
 from ragstone.web.table import PAGE_SIZES, PLAIN_SORTS, STATUSES, TableState
 
 _MOST_CARDS = 8
@@ -33,7 +34,7 @@ def run_page(library: Library, run: Run, query: Mapping[str, str], columns: Sequ
         "judged": list(judge_lines(run.info)),
         "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MOST_CARDS)],
         "metrics": [_metric(index, summary, metric) for metric in index.metrics],
-        "slices": _slices(insight) if insight else [],
+        "slices": _slices(insight, state) if insight else [],
         "worst": _worst_address(index, insight),
         "table": _table(index, insight, state),
         "measured": _measured(run),
@@ -104,7 +105,7 @@ def _fits_the_line(metric: Mapping[str, Any], *ends: float | None) -> bool:
     return high == 1.0 and low is not None and low >= -1.0 and all(end is None or end >= 0 for end in ends)
 
 
-def _slices(insight: Insight) -> list[dict[str, Any]]:
+def _slices(insight: Insight, state: TableState) -> list[dict[str, Any]]:
     return [
         {
             "column": column,
@@ -112,6 +113,8 @@ def _slices(insight: Insight) -> list[dict[str, Any]]:
             "rows": [
                 {
                     "label": one_line(part.label, 80),
+                    "key": f"{column}={part.label}",
+                    "address": f"{state.but(slice=f'{column}={part.label}').address}#samples",
                     "samples": part.rows,
                     "cells": [{"mean": row.mean, "low": row.ci_low, "high": row.ci_high} for row in part.metrics],
                 }
@@ -146,6 +149,7 @@ def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[
             for metric in index.metrics
         ],
         "statuses": list(STATUSES),
+        "slices": [f"{column}={part.label}" for column, parts in insight.slices for part in parts] if insight else [],
         "sizes": list(PAGE_SIZES),
         "causes": sorted({cause for cause in causes or () if cause}, key=list(CAUSES).index),
         "rows": [_row(index, causes, int(row), columns, state) for row in shown],

@@ -93,6 +93,18 @@ addEventListener("keydown", (event) => { if (event.key === "Escape") beside.hidd
 // What is still being worked out: look again in a moment.
 if (document.querySelector("[data-wait]")) setTimeout(() => location.reload(), 1500);
 
+// What is known of some samples only: told when it is known of all, without taking the page away from who reads it.
+const partly = document.querySelector("[data-partly]");
+async function look() {
+  try {
+    const { diagnosis } = await (await fetch(partly.dataset.partly)).json();
+    if (diagnosis.looked_at < diagnosis.samples) { setTimeout(look, 3000); return; }
+    partly.firstChild.textContent = `All ${diagnosis.samples.toLocaleString("en")} samples have been looked into. `;
+    partly.querySelector("a").textContent = "Show what they say";
+  } catch { setTimeout(look, 10000); }
+}
+if (partly) setTimeout(look, 3000);
+
 async function watch(box) {
   try {
     const found = await (await fetch(box.dataset.live)).json();
