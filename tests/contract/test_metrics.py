@@ -119,10 +119,11 @@ ALL_THERE = {
     "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
     "answerable": True,
     "documents": ["d"],
+    "metadata": {"signals": {"like": 1, "regenerate": 1}},
 }
 BAD = {
     "good": {},
-    "nothing known": dict.fromkeys(ALL_THERE),
+    "nothing known": {**dict.fromkeys(ALL_THERE), "metadata": {}},
     "empty answer": {"answer": ""},
     # But for the question: readers take an empty one for none.
     "empty everything": {
