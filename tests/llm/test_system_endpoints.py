@@ -119,3 +119,11 @@ def test_what_is_no_address():
     assert find_system_endpoint("openai/gpt-4o-mini") is None
     assert find_system_endpoint("http://host:1#m").url("chat/completions") == "http://host:1/v1/chat/completions"
     assert "secret" not in repr(find_system_endpoint("http://user:secret@host/v1?key=secret#m"))
+
+
+@pytest.mark.parametrize("spec", ["openai/m", "{url}#m"])
+def test_another_version_behind_the_same_name_is_asked_anew(loopback, tmp_path, spec):
+    cache = Cache(tmp_path)
+    for version in ("1", "1", "2", None):
+        answer(spec.format(url=loopback.url), version=version, cache=cache, base_url=loopback.url)
+    assert len(loopback.asked) == 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from ragstone.engine.planning import Plan
 
-Stage = Literal["reading", "evaluating", "finishing"]
+Stage = Literal["reading", "asking", "evaluating", "finishing"]
 
 
 class Progress(NamedTuple):

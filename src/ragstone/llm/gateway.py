@@ -70,21 +70,26 @@ class Gateway:
         self._llms: dict[str | int, LLM] = {}
         self._embedders: list[Embedder] = []
 
-    def open_llm(self, model: Model) -> LLM:
-        """A model with cache, budget, retries, limits and recording around it; the same one for the same model."""
-        key = model if isinstance(model, str) else id(model)
+    def open_llm(self, model: Model, version: str = "") -> LLM:
+        """A model with cache, budget, retries, limits and recording around it; the same one for the same model.
+
+        `version` tells one state of what answers under the name from the next: replies of another one are not used.
+        """
+        key = f"{model} {version}" if isinstance(model, str) else id(model)
         if key not in self._llms:
-            self._llms[key] = self._open(model)
+            settings = self._settings
+            opened = open_model(model, self._client, settings.timeout_s, settings.base_url)
+            self._llms[key] = self._keep(_of_version(opened, version))
         return self._llms[key]
 
-    def open_endpoint(self, endpoint: Endpoint) -> LLM:
+    def open_endpoint(self, endpoint: Endpoint, version: str = "") -> LLM:
         """The model at an address that was found already, with the same around it."""
-        key = f"{endpoint.name} at {endpoint.shown}"
+        key = f"{endpoint.name} at {endpoint.shown} {version}"
         if key not in self._llms:
             from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
 
             provider = OpenAIChat(endpoint, self._client, self._settings.timeout_s)
-            self._llms[key] = self._keep(Opened(provider, endpoint.shown, endpoint.check_key))
+            self._llms[key] = self._keep(_of_version(Opened(provider, endpoint.shown, endpoint.check_key), version))
         return self._llms[key]
 
     def open_embedder(self, name: str) -> Embedder:
@@ -110,10 +115,6 @@ class Gateway:
         if key not in self._llms:
             self._llms[key] = self._keep(Opened(provider, f"{endpoint.shown} completions", endpoint.check_key))
         return RemoteScorer(self._llms[key])
-
-    def _open(self, model: Model) -> LLM:
-        settings = self._settings
-        return self._keep(open_model(model, self._client, settings.timeout_s, settings.base_url))
 
     def _keep(self, opened: Opened) -> LLM:
         settings = self._settings
@@ -152,3 +153,7 @@ class Gateway:
         self._llms.clear()
         self._embedders.clear()
         await self._client.close()
+
+
+def _of_version(opened: Opened, version: str) -> Opened:
+    return opened._replace(address=f"{opened.address} version {version}") if version else opened

@@ -17,6 +17,7 @@ from ragstone.llm.hiding import hide_secrets
 _IN_FILE = re.compile(r"(?P<path>.+\.py):(?P<name>[A-Za-z_]\w*)")
 _SIMPLE = (str, int, float, bool, bytes, type(None))
 UNKNOWN_VERSION = "unknown"
+_VERSION = "__ragstone_version__"
 
 
 class InFile(NamedTuple):
@@ -46,15 +47,18 @@ def load_name(path: str, name: str, what: str) -> Loaded:
         raise UsageError(f"there is no file '{path}' for the {what} {path}:{name}")
     with open(path, "rb") as stream:
         version = hashlib.blake2b(stream.read(), digest_size=6).hexdigest()
-    module = _load_module(path)
+    module = _load_module(path, version)
     if not hasattr(module, name):
         names = [other for other, value in vars(module).items() if inspect.isfunction(value)]
         raise UsageError(f"{path} has no function '{name}'; it has {', '.join(names) or 'none'}")
     return Loaded(getattr(module, name), f"{os.path.basename(path)}:{name}", version)
 
 
-def _load_module(path: str) -> Any:
+def _load_module(path: str, version: str) -> Any:
     label = f"ragstone_user_{hashlib.blake2b(os.path.abspath(path).encode(), digest_size=6).hexdigest()}"
+    # A file that builds an index when it is loaded does so once.
+    if getattr(sys.modules.get(label), _VERSION, None) == version:
+        return sys.modules[label]
     spec = importlib.util.spec_from_file_location(label, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} cannot be loaded as Python")
@@ -69,6 +73,7 @@ def _load_module(path: str) -> Any:
         del sys.modules[label]
         words = hide_secrets(" ".join(str(error).split()))
         raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {words}") from error
+    setattr(module, _VERSION, version)
     return module
 
 

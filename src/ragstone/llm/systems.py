@@ -167,12 +167,17 @@ def open_system(
         from ragstone.llm.providers.command import CommandSystem  # noqa: PLC0415
 
         command = CommandSystem(line, gateway.timeout_s)
-        return System(gateway.open_llm(command), _Carried(takes_contexts=True))
+        return System(gateway.open_llm(command, version or ""), _Carried(takes_contexts=True), _told(version))
     chosen = Template(template)
     endpoint = find_system_endpoint(spec)
-    llm = gateway.open_llm(spec) if endpoint is None else gateway.open_endpoint(endpoint)
+    state = version or ""
+    llm = gateway.open_llm(spec, state) if endpoint is None else gateway.open_endpoint(endpoint, state)
     manner = _Chat(chosen, sends_documents=llm.name.startswith("dial/"))
-    return System(llm, manner, f",template={chosen.hash}")
+    return System(llm, manner, f",template={chosen.hash}{_told(version)}")
+
+
+def _told(version: str | None) -> str:
+    return f",version={version}" if version else ""
 
 
 def _command_line(spec: str) -> str | None:

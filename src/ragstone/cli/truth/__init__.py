@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from ragstone.cli.truth.check import check
+from ragstone.cli.truth.collect import collect
 from ragstone.cli.truth.diff import diff
 from ragstone.cli.truth.export import export
 from ragstone.cli.truth.history import history
@@ -28,3 +29,4 @@ truth.command("import")(import_)
 truth.command()(merge)
 truth.command()(export)
 truth.command()(check)
+truth.command()(collect)
