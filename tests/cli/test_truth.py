@@ -69,7 +69,8 @@ def test_import_keeps_what_the_data_has_no_place_for(cli, data, store):
     known = store.read("harbour").cases
     proposed = TruthFact("It was dredged in 1998", provenance="judge", standing="proposed")
     sourced = replace(known[0].facts[0], provenance="synthetic", note="checked")
-    store.save("harbour", [replace(known[0], facts=[sourced, proposed]), known[1]], author="Ada", parent=1)
+    pier = replace(known[1], references=["310 metres"], standing="proposed")
+    store.save("harbour", [replace(known[0], facts=[sourced, proposed]), pier], author="Ada", parent=1)
     cli("truth", "export", "harbour", "edited.jsonl")
     edited = [json.loads(line) for line in Path("edited.jsonl").read_text().splitlines()]
     edited[0]["references"] = ["13 metres"]
@@ -80,6 +81,7 @@ def test_import_keeps_what_the_data_has_no_place_for(cli, data, store):
     assert case.references == ["13 metres"]
     assert case.weight == 2.5
     assert case.facts == [sourced, TruthFact("A new fact"), proposed]
+    assert store.read("harbour").cases[1] == pier
 
 
 def test_import_says_what_it_leaves_out(cli, data, tmp_path):

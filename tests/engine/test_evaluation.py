@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import ragstone
-from ragstone.engine import evaluation
+from ragstone.engine import manifests
 from ragstone.engine.progress import Progress
 from ragstone.errors import (
     DefinitionError,
@@ -381,7 +381,7 @@ def test_more_rows_than_fit_one_part():
 
 def test_code_revision_is_unknown_without_git(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    assert evaluation._code_revision() is None
+    assert manifests._code_revision() is None
 
 
 def test_importing_ragstone_loads_nothing_heavy():

@@ -35,6 +35,15 @@ def run(
         ),
     ] = [],  # noqa: B006  (typer reads the default, nobody changes it)
     out: Root = DEFAULT_ROOT,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            "--truth",
+            metavar="NAME[@N]",
+            help="Score against this ground truth under --out, in place of what the data has: the newest version, or that of the number.",
+            show_default=False,
+        ),
+    ] = None,
     format: Format = None,
     map: Map = [],  # noqa: B006
     limit: Limit = None,
@@ -136,8 +145,9 @@ def run(
         "grading": models.read_names(grading),
         "prompts": prompts,
     }
+    given = sources(data) if truth is None else _read_with_truth(sources(data), truth, out, options)
     if quote:
-        _show_quote(sources(data), metrics, options, json)
+        _show_quote(given, metrics, options, json)
         return
     options |= {"name": name, "resume": resume, "params": parse_params(param)}
     if write_as not in (None, *WRITTEN_AS):
@@ -145,7 +155,7 @@ def run(
     listeners = notifying.read_listeners(webhook, webhook_format, otel, mlflow)
     if write_as == "ragchecker":
         metrics = metrics or ["ragchecker"]
-    finished = show_run(sources(data), metrics, out, options, json, quiet, write_as != "ragchecker", full)
+    finished = show_run(given, metrics, out, options, json, quiet, write_as != "ragchecker", full)
     if write_as == "ragchecker":
         from ragstone.cli.ragchecker import write_results
 
@@ -159,6 +169,12 @@ def run(
     notifying.tell_listeners(finished, listeners, quiet)
     if not any(row.n_ok for row in finished.summary()):
         raise typer.Exit(TOO_FEW_CELLS)
+
+
+def _read_with_truth(data: Any, truth: str, root: str, options: dict[str, Any]) -> Any:
+    from ragstone.truth.joining import read_with_truth
+
+    return read_with_truth(data, truth, root, options["format"], options["columns"], options["limit"])
 
 
 def show_run(

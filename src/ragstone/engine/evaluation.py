@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import platform
-import subprocess
 import tempfile
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
-from importlib import metadata
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from ragstone._version import __version__
@@ -22,6 +17,7 @@ from ragstone.engine.execution import execute, run_to_end
 from ragstone.engine.finishing import call_totals, finish_tables, ladder_totals
 from ragstone.engine.ingest import ingest
 from ragstone.engine.judging import Judging, JudgingOptions, Opened
+from ragstone.engine.manifests import describe_run, now, write_json
 from ragstone.engine.matching import open_matcher
 from ragstone.engine.planning import TOOLS, Plan, Tool, make_plan
 from ragstone.engine.profiling import Profile
@@ -31,7 +27,7 @@ from ragstone.errors import InterruptedRunError, StopRunError, StorageError, Usa
 from ragstone.formats import Reader, open_reader
 from ragstone.registry import CATALOGUE, resolve_metrics
 from ragstone.storage.places import Place, open_place, read_json
-from ragstone.storage.runs import LAYOUT, Run, RunFolder, unfinished_runs
+from ragstone.storage.runs import Run, RunFolder, unfinished_runs
 from ragstone.text.matchers import Matcher
 
 DEFAULT_CONCURRENCY = 16
@@ -94,6 +90,15 @@ class Request:
     def describe_tools(self, plan: Plan) -> dict[str, str]:
         """The signature of each tool that was named or is needed."""
         return {"matcher": self.matcher.signature, **self.judging.describe(plan.needs)}
+
+    def describe(self, plan: Plan) -> dict[str, Any]:
+        """Its part of the manifest of a run."""
+        return {
+            **({"name": self.name} if self.name else {}),
+            "params": dict(self.params),
+            "tools": self.describe_tools(plan),
+            "judge": self.judging.describe(plan.needs) or None,
+        }
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """What must be equal for an interrupted run to be continued: what is computed, from what, in which parts."""
@@ -194,7 +199,8 @@ def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progr
     if resume:
         folder = _continue_or_start(folder, root, identity, note)
     try:
-        problem = _compute(folder, plan, request, profile, identity, progress)
+        truth = reader.report.info.get("truth")
+        problem = _compute(folder, plan, request, profile, identity, truth, progress)
     except KeyboardInterrupt:
         raise InterruptedRunError(f"stopped; {_what_is_kept(folder)}") from None
     except StopRunError as error:
@@ -217,12 +223,18 @@ def _what_is_kept(folder: RunFolder) -> str:
 
 
 def _compute(
-    folder: RunFolder, plan: Plan, request: Request, profile: Profile, identity: dict[str, Any], progress: Report
+    folder: RunFolder,
+    plan: Plan,
+    request: Request,
+    profile: Profile,
+    identity: dict[str, Any],
+    truth: dict[str, Any] | None,
+    progress: Report,
 ) -> str | None:
     """Returns what went wrong without failing the run, if anything did."""
     started = time.perf_counter()
     if not folder.plan.exists():
-        folder.plan.write_bytes(_json({**identity, "created_at": _now()}))
+        write_json(folder.plan, {**identity, "created_at": now()})
     created = read_json(folder.plan)["created_at"]
     with folder.owned():
         opened = request.judging.open(replies=folder.replies)
@@ -232,7 +244,8 @@ def _compute(
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
         ladder = {"ladder": ladder_totals(folder, parts)} if request.judging.has_ladder else {}
         totals = {**call_totals(folder), **ladder, "seconds": round(time.perf_counter() - started, 3)}
-        folder.manifest.write_bytes(_json(_manifest(folder, plan, request, profile, created, totals, prompts)))
+        content = describe_run(folder, plan, profile, created, totals) | request.describe(plan) | {"prompts": prompts}
+        write_json(folder.manifest, {**content, "truth": truth})
         folder.remove_scaffold()
     return opened.problem
 
@@ -254,66 +267,3 @@ def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], 
             return folder
     note("there is no interrupted run of this data with these metrics; starting a new one")
     return fresh
-
-
-def _manifest(
-    folder: RunFolder,
-    plan: Plan,
-    request: Request,
-    profile: Profile,
-    created: str,
-    totals: Mapping[str, Any],
-    prompts: Mapping[str, Any],
-) -> dict[str, Any]:
-    return {
-        "layout": LAYOUT,
-        "id": folder.id,
-        "name": request.name or folder.id,
-        "status": "finished",
-        "created_at": created,
-        "finished_at": _now(),
-        "params": dict(request.params),
-        "dataset": asdict(profile),
-        "metrics": [
-            {
-                "metric": step.name,
-                "signature": step.signature,
-                "family": step.metric.spec.family,
-                "judges": step.metric.spec.judges,
-                "against": step.metric.spec.against,
-                "better": step.metric.spec.better,
-                "bounds": step.metric.spec.bounds,
-            }
-            for step in plan.metrics
-        ],
-        "skipped": dict(plan.skipped),
-        "evidence": [name for name, _ in plan.stored_evidence()],
-        "tools": request.describe_tools(plan),
-        "judge": request.judging.describe(plan.needs) or None,
-        "prompts": dict(prompts),
-        "versions": {
-            "ragstone": __version__,
-            "python": platform.python_version(),
-            **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
-        },
-        "code": _code_revision(),
-        "totals": dict(totals),
-    }
-
-
-def _code_revision() -> dict[str, Any] | None:
-    """The commit of the user's working folder, so that a run can be traced to the code that was evaluated."""
-    try:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True)
-        status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, timeout=5, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

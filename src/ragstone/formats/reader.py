@@ -236,8 +236,10 @@ def open_reader(
 ) -> Reader:
     """A reader of a path, several paths, or a table in memory; the format is told by the content unless it is named.
 
-    `renames` maps our names to the names in the data, as in `--map question=prompt`.
+    `renames` maps our names to the names in the data, as in `--map question=prompt`. A reader is returned as it is.
     """
+    if isinstance(data, Reader):
+        return data
     for name in renames or {}:
         if name not in FIELDS:
             raise UnknownNameError("field", name, FIELDS, f"The fields are: {', '.join(FIELDS)}.")

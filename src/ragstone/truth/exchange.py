@@ -89,6 +89,10 @@ def update_cases(earlier: Sequence[Case], found: ReadCases, drop_others: bool) -
 
 def _update(earlier: Case, new: Case, told: Collection[str]) -> Case:
     values: dict[str, Any] = {name: getattr(new, name) for name in told if name != "facts"}
+    if new.references:
+        values["standing"] = "accepted"
+    elif earlier.standing != "accepted":
+        values["references"] = earlier.references
     facts = _update_facts(earlier.facts, new.facts) if "facts" in told else earlier.facts
     weight = earlier.weight if new.weight is None else new.weight
     metadata = {**earlier.metadata, **new.metadata}
@@ -96,7 +100,7 @@ def _update(earlier: Case, new: Case, told: Collection[str]) -> Case:
 
 
 def _update_facts(earlier: Sequence[TruthFact], new: Sequence[TruthFact]) -> list[TruthFact]:
-    """The new facts with what was known about those of the same text; formats have no place for what is not accepted."""
+    """The new facts with what was known about those of the same text; exports have no place for what is not accepted."""
     known = {fact.text: fact for fact in earlier}
     named = {fact.text for fact in new}
     facts = [replace(known[fact.text], standing="accepted") if fact.text in known else fact for fact in new]
