@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ragstone._version import __version__
+from ragstone.cli.agree import agree
 from ragstone.cli.cache import cache
 from ragstone.cli.compare import compare
 from ragstone.cli.convert import convert
@@ -60,6 +61,7 @@ for command in (
     report,
     diagnose,
     explain,
+    agree,
     metrics,
     convert,
     validate,

@@ -65,26 +65,26 @@ def spread(drawn: np.ndarray, units: int, level: float = 0.95) -> Interval | Non
     return Interval(float(low), float(high))
 
 
-def compare_all(values: Sequence[float], drawn: np.ndarray) -> np.ndarray:
-    """The p of each pair of measures being equal, corrected for all pairs together; a column of `drawn` a measure.
+def best_chances(values: Sequence[float], drawn: np.ndarray) -> np.ndarray:
+    """For each measure the p of its being the best one after all; a column of `drawn` a measure, all drawn alike.
 
-    The largest of all studentised differences is what chance can do (as Tukey's test has it), so that also a
-    comparison with whichever measure came out best is fair.
+    A measure is held against all others at once: its p is how often chance alone puts some other so far above it (the
+    largest studentised difference, as in Hsu's comparison with the best). So the true best is wrongly ruled out no
+    oftener than p says, although nobody knows beforehand which one to compare with.
     """
-    size, estimates = len(values), np.asarray(values, dtype=np.float64)
-    p = np.full((size, size), np.nan)
-    first, second = np.triu_indices(size, 1)
+    p, estimates = np.full(len(values), np.nan), np.asarray(values, dtype=np.float64)
     whole = drawn[~np.isnan(drawn).any(axis=1)]
-    if len(first) == 0 or len(whole) < _LEAST_MEASURED * len(drawn):
+    if len(values) < 2 or len(whole) < _LEAST_MEASURED * len(drawn):
         return p
-    observed, most = np.zeros(len(first)), np.zeros(len(whole))
-    for place, (one, other) in enumerate(zip(first, second, strict=True)):
-        moved = whole[:, one] - whole[:, other]
-        error = moved.std(ddof=1)
-        if error > 0:
-            gap = estimates[one] - estimates[other]
-            observed[place] = abs(gap) / error
-            np.maximum(most, np.abs(moved - gap) / error, out=most)
-    reached = (most[:, None] >= observed[None, :]).sum(axis=0)
-    p[first, second] = p[second, first] = (reached + 1) / (len(whole) + 1)
+    for place in range(len(values)):
+        moved = np.delete(whole - whole[:, [place]], place, axis=1)
+        gaps = np.delete(estimates - estimates[place], place)
+        errors = moved.std(axis=0, ddof=1)
+        differs = errors > 0
+        if differs.any():
+            above = gaps[differs] / errors[differs]
+            chance = ((moved[:, differs] - gaps[differs]) / errors[differs]).max(axis=1)
+            p[place] = (np.count_nonzero(chance >= above.max()) + 1) / (len(whole) + 1)
+        else:
+            p[place] = 1.0
     return p

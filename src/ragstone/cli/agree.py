@@ -1,0 +1,122 @@
+"""ragstone agree: does a metric agree with people, and which one?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragstone.cli.compare import Metrics
+from ragstone.cli.options import DEFAULT_ROOT, Full, Json, Map, MetricsFile, Root
+from ragstone.cli.stored import find_run
+from ragstone.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from ragstone.agreement.agreeing import Settings
+    from ragstone.agreement.joining import Joined
+
+Runs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...",
+        help="Runs, one a system: paths, or under --out ids or names; latest is the newest.",
+        show_default=False,
+    ),
+]
+Human = Annotated[
+    str,
+    typer.Option(
+        "--human",
+        metavar="FILE",
+        help="What people said: CSV, JSONL or Parquet with sample_id, label, for several runs system (a run's name or id), if known annotator.",
+        show_default=False,
+    ),
+]
+Value = Annotated[
+    list[str],
+    typer.Option(
+        "--value",
+        metavar="WORD=NUMBER",
+        help="What a label in words is worth, beside yes/no, good/bad, true/false, right/wrong, pass/fail. Repeatable.",
+        show_default=False,
+    ),
+]
+
+
+def agree(
+    runs: Runs,
+    human: Human,
+    metrics: Metrics = [],  # noqa: B006
+    coefficient: Annotated[
+        str, typer.Option("--coefficient", metavar="NAME", help="Sort by spearman, pearson or kendall.")
+    ] = "spearman",
+    level: Annotated[
+        str,
+        typer.Option(
+            "--level",
+            metavar="NAME",
+            help="Sort by the correlation over all rows (dataset), within inputs (sample), between systems (system) or given the system (partial).",
+        ),
+    ] = "dataset",
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            help="From which score on a metric says yes; the middle of its range by default.",
+            show_default=False,
+        ),
+    ] = None,
+    show: Annotated[
+        int, typer.Option("--show", metavar="N", min=0, help="How many of the worst disagreements of the best metric.")
+    ] = 3,
+    map: Map = [],  # noqa: B006
+    value: Value = [],  # noqa: B006
+    metrics_file: MetricsFile = [],  # noqa: B006
+    out: Root = DEFAULT_ROOT,
+    full: Full = False,
+    json: Json = False,
+) -> None:
+    """Hold metrics against what people said: which one to trust on your data."""
+    from ragstone.cli.options import load_metrics_files
+
+    load_metrics_files(metrics_file)
+    joined = join_labels(runs, human, metrics, map, value, out)
+    _show_agreement(joined, _make_settings(coefficient, level, threshold), show, full, json)
+
+
+def join_labels(runs: list[str], human: str, metrics: list[str], map: list[str], value: list[str], out: str) -> Joined:
+    """The labels of a file beside the scores of runs."""
+    from ragstone.agreement.human import parse_words, read_human
+    from ragstone.agreement.joining import join
+    from ragstone.cli.options import parse_map
+
+    labels = read_human(human, parse_words(value), parse_map(map))
+    return join([find_run(name, out) for name in runs], labels, metrics)
+
+
+def _make_settings(coefficient: str, level: str, threshold: float | None) -> Settings:
+    from ragstone.agreement.agreeing import Settings
+    from ragstone.stats.correlation import COEFFICIENTS
+    from ragstone.stats.levels import LEVELS
+
+    for word, name, known in (("coefficient", coefficient, COEFFICIENTS), ("level", level, LEVELS)):
+        if name not in known:
+            raise UnknownNameError(word, name, known, f"There are: {', '.join(known)}.")
+    return Settings(coefficient, level, threshold)  # type: ignore[arg-type]
+
+
+def _show_agreement(joined: Joined, settings: Settings, show: int, full: bool, json: bool) -> None:
+    from dataclasses import replace
+
+    from ragstone.agreement.agreeing import FEW_METRICS, measure_agreement
+    from ragstone.cli.screen import console
+    from ragstone.report.agreeing import agreement_dict
+    from ragstone.report.agreement import agreement_report
+    from ragstone.report.plain import to_json
+
+    every = json or len(joined.metrics) <= FEW_METRICS
+    found = measure_agreement(joined, replace(settings, full=every), show)
+    if json:
+        typer.echo(to_json(agreement_dict(found)))
+    else:
+        console().print(agreement_report(found, full))

@@ -1,0 +1,102 @@
+"""ragstone agree as it is typed: tables that fit, JSON for programs, and clear words where it cannot."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from ragstone.agreement.agreeing import Settings, measure_agreement
+from ragstone.agreement.human import read_human
+from ragstone.agreement.joining import join
+from ragstone.cli import stored
+from ragstone.report.agreement import agreement_report
+from tests.compare.scored import declare, make_run
+
+HOSTILE = "a\x1b[31m|<script>alert(1)</script>"
+
+
+@pytest.fixture
+def store(catalogue, tmp_path, monkeypatch):
+    """Two systems; people's labels are in labels.csv, quality goes with them and size does not."""
+    declare(catalogue)
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(1)
+    lines = ["sample_id,system,label,annotator"]
+    for name in ("one", "two"):
+        quality = random.uniform(0, 1, 30)
+        questions = [HOSTILE] * 30
+        make_run(tmp_path, name, ["quality", "size"], questions=questions, quality=quality, size=random.normal(size=30))
+        for who in ("ann", "bo"):
+            said = quality + random.normal(0, 0.15, 30) > 0.5
+            lines += [f"s{row},{name},{'good' if yes else 'bad'},{who}" for row, yes in enumerate(said)]
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+    return tmp_path / "store"
+
+
+def test_the_answer_the_table_and_the_worst_disagreements(cli, store):
+    printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store)
+    assert printed.code == 0
+    assert "60 labelled answers of 2 systems to 30 inputs, by 2 annotators" in printed.out
+    assert "quality agrees with people most: Spearman 0." in printed.out
+    assert "of the other metrics 1 agrees less." in printed.out
+    assert "▼ less, p" in printed.out
+    assert "one person" in printed.out
+    assert "ROC-AUC" in printed.out
+    assert "Krippendorff's alpha (nominal)" in printed.out
+    assert "quality and people differ most here" in printed.out
+    assert "quality, every way" in printed.out
+    assert "\x1b" not in printed.out
+
+
+def test_the_tables_fit(catalogue, store):
+    runs = [stored.find_run(name, str(store)) for name in ("one", "two")]
+    found = measure_agreement(join(runs, read_human("labels.csv")), Settings(full=True), show=2)
+    for width in (80, 110, 160):
+        console = Console(width=width, file=io.StringIO(), highlight=False, no_color=True)
+        console.print(agreement_report(found))
+        text = console.file.getvalue()
+        assert max(map(len, text.splitlines())) <= width
+        assert ("●" in text) == (width > 110)
+
+
+def test_json_tells_everything(cli, store):
+    found = json.loads(cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--json").out)
+    quality = found["metrics"][0]
+    assert quality["metric"] == "quality"
+    assert len(quality["correlations"]) == 12
+    first = quality["correlations"][0]
+    assert first["low"] < first["value"] < first["high"]
+    assert found["people"]["alpha"]["scale"] == "nominal"
+    assert quality["verdicts"]["threshold"] == 0.5
+    assert found["disagreements"][0]["question"] == HOSTILE
+
+
+def test_one_metric_another_coefficient_and_level(cli, store):
+    printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "-m", "size", "--level", "sample")
+    assert "No metric surely agrees with people; size comes nearest" in printed.out
+    printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--coefficient", "kendall")
+    assert "Kendall 0." in printed.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--coefficient", "tau"), "unknown coefficient 'tau'. There are: spearman, pearson, kendall."),
+        (("--level", "row"), "unknown level 'row'."),
+        (("-m", "qualty"), "Did you mean quality?"),
+        (("--value", "ok"), "write it as WORD=NUMBER"),
+        (("--map", "label=verdict"), "unknown column 'verdict'"),
+    ],
+)
+def test_what_cannot_be_understood(cli, store, arguments, words):
+    printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, *arguments)
+    assert printed.code == 2
+    assert words in printed.err
+
+
+def test_a_file_that_is_not_there(cli, store):
+    printed = cli("agree", "one", "--human", "nowhere.csv", "-o", store)
+    assert printed.code == 2
+    assert "there is no file 'nowhere.csv'" in printed.err
