@@ -1,0 +1,117 @@
+"""Personal data in texts, told by its form: e-mail addresses, phone numbers, payment cards, bank accounts.
+
+Cards and accounts are told from other long numbers by their check digits. Names and addresses of streets are not found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}\w{2,24}(?![\w-])")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
+_CARD = re.compile(r"(?<![\d.,+-])\d(?:[ -]?\d){12,18}(?![\d]|[.,]\d)")
+# With + or 00 and the country; with an area code in brackets or after a 0; or in the three groups of North America.
+_PHONE = re.compile(
+    r"(?<![\w.,+-])(?:"
+    r"(?:\+|00)[1-9](?:[ ()./-]{0,2}\d){6,13}"
+    r"|\(0?\d{2,5}\)[ /-]?\d(?:[ ./-]?\d){4,9}"
+    r"|0\d{1,5}[ /-]\d(?:[ ./-]?\d){4,9}"
+    r"|0[1-9]\d{8,10}"
+    r"|(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}"
+    r")(?![\w]|[.,-]\d)"
+)
+
+
+class Finding(NamedTuple):
+    """A stretch of a text that is personal, and what it is."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def find_personal(text: str) -> list[Finding]:
+    """The personal data of a text, in its order; none overlaps another."""
+    found: list[Finding] = []
+    for kind, find in _FINDERS:
+        for start, end in find(text):
+            if all(end <= other.start or start >= other.end for other in found):
+                found.append(Finding(start, end, kind))
+    return sorted(found)
+
+
+class Masker:
+    """Puts placeholders in the place of personal data: the same one for the same data, in all texts that it masks.
+
+    Placeholders are numbered in the order of their first appearance, so that they tell nothing about what they hide: a
+    hash of a phone number is undone by hashing all of them.
+    """
+
+    def __init__(self) -> None:
+        self._placeholders: dict[tuple[str, str], str] = {}
+        self.counts: Counter[str] = Counter()
+
+    def mask(self, text: str) -> str:
+        """The text with placeholders such as `[e-mail 1]`."""
+        parts, done = [], 0
+        for start, end, kind in find_personal(text):
+            parts += [text[done:start], self._placeholder(kind, text[start:end])]
+            done = end
+        return "".join([*parts, text[done:]]) if parts else text
+
+    def _placeholder(self, kind: str, found: str) -> str:
+        self.counts[kind] += 1
+        key = kind, (found.casefold() if kind == "e-mail" else re.sub(r"[^0-9A-Za-z]", "", found).upper())
+        if key not in self._placeholders:
+            number = 1 + sum(known == kind for known, _ in self._placeholders)
+            self._placeholders[key] = f"[{kind} {number}]"
+        return self._placeholders[key]
+
+
+def passes_luhn(digits: str) -> bool:
+    """Whether the last digit checks the others, as on payment cards."""
+    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
+    return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
+
+
+def passes_iban(account: str) -> bool:
+    """Whether the two check digits fit, as ISO 13616 has it."""
+    turned = account[4:] + account[:4]
+    return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1
+
+
+def _emails(text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in _EMAIL.finditer(text)) if "@" in text else iter(())
+
+
+def _accounts(text: str) -> Iterator[tuple[int, int]]:
+    for match in _IBAN.finditer(text):
+        # Words that follow may look like a part of it: the longest beginning that fits is the account.
+        for end in range(len(match[0]), 14, -1):
+            bare = match[0][:end].replace(" ", "")
+            at_an_end = end == len(match[0]) or match[0][end] == " "
+            if at_an_end and 15 <= len(bare) <= 34 and bare.isascii() and passes_iban(bare):
+                yield match.start(), match.start() + end
+                break
+
+
+def _cards(text: str) -> Iterator[tuple[int, int]]:
+    for match in _CARD.finditer(text):
+        digits = re.sub(r"\D", "", match[0])
+        if digits.isascii() and len(set(digits)) > 1 and passes_luhn(digits):
+            yield match.span()
+
+
+def _phones(text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in _PHONE.finditer(text))
+
+
+_FINDERS: tuple[tuple[str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
+    ("e-mail", _emails),
+    ("account", _accounts),
+    ("card", _cards),
+    ("phone", _phones),
+)
