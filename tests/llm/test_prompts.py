@@ -29,6 +29,7 @@ SLOTS = {
     "grade": ("question", "contexts", "reference", "answer"),
     "own_reference": ("question", "contexts"),
     "pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
+    "citations": ("question", "answer", "passages"),
 }
 # Those that are filled for a purpose have examples only where somebody asks for them.
 FILLED = ("grade", "own_reference", "pair")

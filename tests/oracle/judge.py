@@ -127,6 +127,23 @@ def worth(answer: str, data: Data) -> float:
     return share if all(is_true(claim.meaning) for claim in told if claim.meaning) else share / 2
 
 
+def _citations(data: Data) -> dict[str, Any]:
+    """The first sentence of the passages that asserts each claim of the answer, as it stands there."""
+    sentences = [statement for passage in data["passages"] for statement in read(passage)]
+    wanted = [statement.meaning for statement in claims(read(data["answer"])) if statement.meaning]
+    found = [
+        next((item.text for item in sentences if item.stance == "asserts" and item.meaning == meaning), None)
+        for meaning in wanted
+    ]
+    return {"citations": [text for text in dict.fromkeys(found) if text]}
+
+
+def _stance(data: Data) -> dict[str, Any]:
+    """The world's refusals decline; who says that a text has factual errors says so in these words."""
+    declines = any(refusal in data["answer"] for refusal in REFUSALS.values())
+    return {"declines": declines, "reports_errors": "factual errors" in data["answer"]}
+
+
 def _on(claim: str, statements: Sequence[Statement]) -> str:
     meaning = read_triplet(claim) or _only(read(claim)).meaning
     assert meaning, f"no claim of the world: {claim!r}"
@@ -152,6 +169,8 @@ _TASKS: dict[str, Callable[[Data], dict[str, Any]]] = {
     "needed_sentences": _needed_sentences,
     "usefulness": _usefulness,
     "answer_match": _answer_match,
+    "stance": _stance,
+    "citations": _citations,
     "grade": _grade,
     "own_reference": _own_reference,
     "pair": _pair,

@@ -20,9 +20,11 @@ SLOTS = {
     "needed_sentences": {"question", "sentences"},
     "usefulness": {"question", "answer", "chunks"},
     "answer_match": {"question", "references", "answer"},
+    "stance": {"question", "answer"},
     "grade": {"answer"},
     "own_reference": {"question"},
     "pair": {"question", "answer_a", "answer_b"},
+    "citations": {"question", "answer", "passages"},
 }
 # Which data some prompts show only where it is asked for.
 ALSO = {
@@ -91,6 +93,7 @@ def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
             "matches": "answer_match",
             "grade": "grade",
             "winner": "pair",
+            "citations": "citations",
             "answer": "own_reference",
         }
         name = next((prompt for key, prompt in known.items() if key in keys), "")

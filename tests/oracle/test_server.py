@@ -28,6 +28,7 @@ DATA = {
     "text": ROW["answer"],
     "claims": CLAIMS,
     "chunks": ROW["contexts"],
+    "passages": ROW["contexts"],
     "sentences": [statement.text for chunk in SAMPLE.chunks for statement in chunk],
     "count": "3",
     "references": ROW["references"],

@@ -142,6 +142,7 @@ CHANGES_MEANING = [
     Attempt("negation", "Smoking is permitted, not drinking.", "Smoking is permitted not, drinking."),
     Attempt("negation", "船长并非英国人，他来自石浦。", "船长并英国人"),
     Attempt("negation", "船は今日は出ない。", "船は今日は出"),
+    Attempt("negation", "It is not true to write: The Maren is 48 metres long.", "The Maren is 48 metres long."),
     Attempt("other word", MEDICINE, "Tavelin lowers hypotension in adults."),
     Attempt("other word", MEDICINE, "Tavelin raises hypertension in adults."),
     Attempt("other word", MEDICINE, "Patients with renal impairment should not take it with ethanol."),

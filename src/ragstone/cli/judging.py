@@ -110,3 +110,8 @@ def load_aspects(files: list[str]) -> None:
 
         for file in files:
             register_aspects(file)
+
+
+Concurrency = Annotated[
+    int, typer.Option("-j", "--concurrency", min=1, help="How many model calls may wait at a time.")
+]

@@ -191,6 +191,19 @@ class PairReply(BaseModel):
     winner: Winner
 
 
+class CitationsReply(BaseModel):
+    """The words of passages that an answer rests on."""
+
+    citations: Texts
+
+
+class StanceReply(BaseModel):
+    """What an answer does with its question: whether it declines, and whether it says that its sources are wrong."""
+
+    declines: bool
+    reports_errors: bool
+
+
 # The reply of each packaged prompt.
 KINDS: dict[str, type[BaseModel]] = {
     "claims": ClaimsReply,
@@ -202,7 +215,9 @@ KINDS: dict[str, type[BaseModel]] = {
     "needed_sentences": NeededSentencesReply,
     "usefulness": UsefulnessReply,
     "answer_match": AnswerMatchReply,
+    "stance": StanceReply,
     "grade": GradeReply,
     "own_reference": OwnReferenceReply,
     "pair": PairReply,
+    "citations": CitationsReply,
 }

@@ -21,11 +21,26 @@ def quote_report(quote: Quote) -> RenderableType:
     return Group(*parts)
 
 
-def _table(quote: Quote) -> Table:
+def line_report(line: QuoteLine) -> RenderableType:
+    """One line for work that is not made of metrics."""
+    if not line.calls:
+        return Text("no call of a model would be made")
+    table = _empty_table("")
+    table.add_row(*_cells(line))
+    basis = "With guesses for replies; what is in the cache costs nothing. The time is a rule of thumb."
+    return Group(table, Text(f"\n{basis}", style="dim"))
+
+
+def _empty_table(first: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("metric, by itself")
+    table.add_column(first)
     for head in ("calls", "tokens in", "tokens out", "usd", "time"):
         table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def _table(quote: Quote) -> Table:
+    table = _empty_table("metric, by itself")
     for line in quote.metrics:
         table.add_row(*_cells(line))
     table.add_row(*(Text(cell, style="bold") for cell in _cells(quote.total)))

@@ -8,6 +8,7 @@ from ragstone.cli.truth.check import check
 from ragstone.cli.truth.collect import collect
 from ragstone.cli.truth.diff import diff
 from ragstone.cli.truth.export import export
+from ragstone.cli.truth.extract import extract
 from ragstone.cli.truth.history import history
 from ragstone.cli.truth.importing import import_
 from ragstone.cli.truth.listing import list_
@@ -30,3 +31,4 @@ truth.command()(merge)
 truth.command()(export)
 truth.command()(check)
 truth.command()(collect)
+truth.command()(extract)
