@@ -119,7 +119,7 @@ ALL_THERE = {
     "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
     "answerable": True,
     "documents": ["d"],
-    "metadata": {"signals": {"like": 1, "regenerate": 1}},
+    "metadata": {"signals": {"like": 1, "regenerate": 1}, "other_answer": "On the mole."},
 }
 BAD = {
     "good": {},

@@ -8,6 +8,7 @@ import numpy as np
 
 from ragstone.evidence.judges.checker import JudgeChecker
 from ragstone.evidence.judges.extractor import JudgeExtractor
+from ragstone.evidence.judges.pair import JudgePair
 from ragstone.evidence.judges.rater import JudgeRater
 from ragstone.evidence.judges.reader import JudgeReader
 from ragstone.evidence.tools import Shares
@@ -131,6 +132,7 @@ def model_tools():
         "judge": JudgeReader(judge),
         "grader": JudgeReader(judge),
         "rater": JudgeRater(judge),
+        "pair_judge": JudgePair(judge),
         "extractor": JudgeExtractor(judge),
         "checker": JudgeChecker(judge, repeats=2),
         "embedder": Lengths(),

@@ -16,6 +16,7 @@ from ragstone.cli.diagnose import diagnose
 from ragstone.cli.doctor import doctor
 from ragstone.cli.explain import explain
 from ragstone.cli.gate import gate
+from ragstone.cli.judge import judge
 from ragstone.cli.metrics import metrics
 from ragstone.cli.models import models
 from ragstone.cli.ragchecker import ragchecker
@@ -61,6 +62,7 @@ for command in (
     report,
     diagnose,
     explain,
+    judge,
     agree,
     metrics,
     convert,

@@ -147,7 +147,7 @@ def run(
     }
     given = sources(data) if truth is None else _read_with_truth(sources(data), truth, out, options)
     if quote:
-        _show_quote(given, metrics, options, json)
+        show_quote(given, metrics, options, json)
         return
     options |= {"name": name, "resume": resume, "params": parse_params(param)}
     if write_as not in (None, *WRITTEN_AS):
@@ -221,7 +221,8 @@ def _show_diagnosis(screen: Console, finished: Run) -> None:
         typer.echo(f"    more: ragstone diagnose {shlex.quote(finished.path)}")
 
 
-def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bool) -> None:
+def show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bool) -> None:
+    """Print what a run would cost."""
     from dataclasses import asdict
 
     from ragstone.cli.screen import console

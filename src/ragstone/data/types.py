@@ -47,6 +47,15 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """Which of two answers a judge prefers: `one` is the sample's own, `other` the one that it is held against, or it is a tie."""
+
+    first: str
+    winner: str
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
 class FactMatch:
     """A place where a fact was found: which fact, in which chunk, from which to which character."""
 

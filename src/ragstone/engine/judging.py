@@ -47,6 +47,9 @@ class JudgingOptions(TypedDict, total=False):
     # "rubric", "own-reference".
     scale: str
     grading: Sequence[str]
+    # Pairs: in which respect one answer is better, and whether it is asked in "both" orders or in one at "random".
+    aspect: str
+    order: str
     # How many claims and chunks are asked about in one call.
     claims_per_call: int
     chunks_per_call: int
@@ -130,6 +133,7 @@ class Judging:
     def _make_tools(self, gateway: Gateway, prompts: PromptBook) -> Iterable[tuple[str, Tool]]:
         from ragstone.evidence.judges.checker import JudgeChecker  # noqa: PLC0415
         from ragstone.evidence.judges.extractor import JudgeExtractor  # noqa: PLC0415
+        from ragstone.evidence.judges.pair import JudgePair  # noqa: PLC0415
         from ragstone.evidence.judges.rater import JudgeRater  # noqa: PLC0415
         from ragstone.evidence.judges.reader import JudgeReader  # noqa: PLC0415
         from ragstone.llm.judge import Judge  # noqa: PLC0415
@@ -142,6 +146,12 @@ class Judging:
             yield "grader", JudgeReader(grader)
         if rater := judges.get("rater"):
             yield "rater", JudgeRater(rater, options.get("scale", "points"), options.get("grading", ()))
+        if pair_judge := judges.get("pair_judge"):
+            own = "own-reference" in options.get("grading", ())
+            yield (
+                "pair_judge",
+                JudgePair(pair_judge, options.get("aspect", "quality"), options.get("order", "both"), own),
+            )
         if extractor := judges.get("extractor"):
             yield "extractor", JudgeExtractor(extractor, options.get("claims", "sentences"))
         if checker := judges.get("checker"):

@@ -19,6 +19,7 @@ TOOLS = {
     "extractor": "name a model with --judge or --extractor",
     "checker": "name a model with --judge or --checker",
     "grader": "name a model with --judge",
+    "pair_judge": "name a language model with --judge",
     "rater": "name a language model with --judge; the local judge gives no grades",
     "estimator": "it comes with the local judge: pip install 'ragstone[local]'",
     "embedder": "name one with --embedder, or get one for this machine with: ragstone models pull minilm",

@@ -59,7 +59,8 @@ class Roles:
             self._choices["extractor"] = Choice(local=True, remote=None)
         self._choices["grader"] = self._choices["judge"]
         # The local judge gives no grades, so there is no ladder either.
-        self._choices["rater"] = Choice(local=False, remote=self._choices["judge"].remote)
+        for role in ("rater", "pair_judge"):
+            self._choices[role] = Choice(local=False, remote=self._choices["judge"].remote)
         self._agreement = float(options.get("agreement", DEFAULT_AGREEMENT))
         if not 0.5 <= self._agreement < 1.0:
             raise UsageError(f"agreement must be from 0.5 to less than 1, got {self._agreement:g}")

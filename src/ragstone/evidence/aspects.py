@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import UsageError
+from ragstone.errors import UnknownNameError, UsageError
 
 # What a judge may be shown beside the answer; the reference is a variant of its own.
 SHOWN = ("question", "contexts")
@@ -67,6 +67,18 @@ def packaged_aspects() -> Mapping[str, Aspect]:
     return {name: _read_aspect(name, entry, "aspects.toml") for name, entry in tomllib.loads(text).items()}
 
 
+# Those of users' files, once they are read.
+_USERS: dict[str, Aspect] = {}
+
+
+def find_aspect(name: str) -> Aspect:
+    """The aspect of that name: ours, or one of a file that was read."""
+    known = {**packaged_aspects(), **_USERS}
+    if name not in known:
+        raise UnknownNameError("aspect", name, known, f"There are: {', '.join(known)}.")
+    return known[name]
+
+
 def read_aspects(path: str | Path) -> dict[str, Aspect]:
     """The aspects of a user's file, or a UsageError that says what is wrong where."""
     try:
@@ -82,6 +94,7 @@ def read_aspects(path: str | Path) -> dict[str, Aspect]:
     aspects = {name: _read_aspect(name, entry, str(path)) for name, entry in found.items()}
     if taken := sorted(aspects.keys() & packaged_aspects().keys()):
         raise UsageError(f"{path}: the aspect '{taken[0]}' comes with Ragstone; give yours another name.")
+    _USERS.update(aspects)
     return aspects
 
 

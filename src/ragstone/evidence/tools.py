@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from ragstone.data.types import Claim, Grade
+from ragstone.data.types import Claim, Grade, PairVerdict
 from ragstone.evidence.aspects import Aspect
 
 # Only entailment counts as support.
@@ -63,6 +63,13 @@ class GuessedQuestions(NamedTuple):
     noncommittal: bool
 
 
+class Stance(NamedTuple):
+    """What an answer does with its question, beside answering it."""
+
+    declines: bool
+    reports_errors: bool
+
+
 class Judge(Protocol):
     """Reads contexts and answers with an eye to the question."""
 
@@ -72,6 +79,10 @@ class Judge(Protocol):
 
     async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
         """Questions that the answer would answer."""
+        ...
+
+    async def stance(self, question: str, answer: str) -> Stance:
+        """Whether the answer declines, and whether it says that its sources are wrong."""
         ...
 
 
@@ -94,6 +105,16 @@ class Rater(Protocol):
         self, aspect: Aspect, question: str, answer: str, contexts: Sequence[str], reference: str | None
     ) -> Grade:
         """How good the answer is in one respect; contexts and reference are shown where the aspect is graded by them."""
+        ...
+
+
+class PairJudge(Protocol):
+    """Says which of two answers is better."""
+
+    async def compare(
+        self, question: str, one: str, other: str, contexts: Sequence[str], reference: str | None
+    ) -> list[PairVerdict]:
+        """A verdict for each order in which the answers were shown."""
         ...
 
 

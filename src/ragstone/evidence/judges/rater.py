@@ -31,7 +31,7 @@ _REASONED = (
     "Write first, in at most three sentences, what speaks for and against the text in this respect. "
     'Reply with JSON: {"reasoning": "...", "grade": N}, where N is the score.'
 )
-_GUIDANCE = {
+GUIDANCE = {
     "person": "The reference is a right answer, written by a person. Hold the text against it.",
     "own": "The reference is your own answer, written before you saw this one. Hold the text against it, and check both.",
 }
@@ -118,7 +118,7 @@ class JudgeRater:
             "lowest": scale.lowest_words,
             "highest": scale.highest_words,
             "rubric": _write_rubric(aspect, scale) if "rubric" in self._manners else "",
-            "guidance": _GUIDANCE[guided_by] if guided_by else "",
+            "guidance": GUIDANCE[guided_by] if guided_by else "",
             "reply": _REASONED if "cot" in self._manners else _PLAIN,
         }
 

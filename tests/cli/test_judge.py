@@ -1,0 +1,78 @@
+"""ragstone judge as it is typed."""
+
+import json
+
+import pytest
+
+from tests.agreement.worlds import half, little, store_run, whole, world_rows
+from tests.oracle.server import OracleServer
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for kind in (little, half, whole):
+        store_run(tmp_path / "store", kind.__name__, world_rows(12, kind))
+    return tmp_path / "store"
+
+
+def ask(cli, store, *words, alter=lambda prompt, body, reply: reply):
+    with OracleServer(alter=alter) as server:
+        url = ("--base-url", server.base_url)
+        return cli("judge", *words, "--judge", "openai/oracle", *url, "-o", store, "--no-cache", "-q"), server
+
+
+def test_two_systems(cli, store):
+    printed, _ = ask(cli, store, "little", "whole")
+    assert printed.code == 0
+    assert "whole is better" in printed.out
+    assert "little wins 0" in printed.out
+    assert "shows no preference for a seat" in printed.out
+    assert "/pairs/runs/" in printed.out
+
+
+def test_what_is_stored_does_not_become_the_latest_run(cli, store):
+    ask(cli, store, "little", "whole")
+    assert "whole" in cli("diagnose", "latest", "-o", store).out
+
+
+def test_json(cli, store):
+    printed, _ = ask(cli, store, "little", "whole", "--json")
+    found = json.loads(printed.out)
+    assert found["meetings"][0]["winner"] == "whole"
+    assert found["judges"][0]["first_seat"]["value"] == 0.5
+    assert found["questions"] == 12
+
+
+def test_a_preference_for_a_seat_is_told(cli, store):
+    printed, _ = ask(cli, store, "little", "whole", alter=lambda prompt, body, reply: {**reply, "winner": "B"})
+    assert "They cannot be told apart" in printed.out
+    assert "prefers the second seat" in printed.out
+
+
+def test_several_systems(cli, store):
+    printed, _ = ask(cli, store, "little", "half", "whole")
+    lines = [line for line in printed.out.splitlines() if line.strip()[:1] in "123" and line.strip()]
+    assert [line.split()[1] for line in lines[:3]] == ["whole", "half", "little"]
+
+
+def test_a_quote_makes_no_call(cli, store):
+    printed, server = ask(cli, store, "little", "whole", "--quote")
+    assert server.calls == 0
+    assert "calls" in printed.out
+
+
+def test_nothing_decided_is_exit_code_4(cli, store):
+    printed, _ = ask(cli, store, "little", "whole", "-n", "2", alter=lambda prompt, body, reply: {"winner": "?"})
+    assert printed.code == 4
+    assert "not decided" in printed.out
+
+
+def test_mistakes(cli, store):
+    assert "judge needs two runs or more" in cli("judge", "little", "-o", store).err
+    assert "name who judges with --judge" in cli("judge", "little", "whole", "-o", store).err
+    printed, _ = ask(cli, store, "little", "whole", "--aspect", "beauty")
+    assert printed.code == 2
+    assert "unknown aspect 'beauty'" in printed.err
+    printed, _ = ask(cli, store, "little", "whole", "--order", "none")
+    assert "unknown order 'none'" in printed.err
