@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["×", "GB", "rows/s", "texts/s", "tokens/s", "pairs/s", "µs/row", "s", "ms", "modules", "at most"]
+Unit = Literal[
+    "×", "GB", "rows/s", "texts/s", "tokens/s", "pairs/s", "µs/row", "s", "ms", "modules", "at most", "agreement"
+]
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ def show(value: float, unit: Unit) -> str:
     """A figure with as many digits as can be trusted."""
     if unit == "at most":
         return f"{value:.0e}" if value else "0"
+    if unit == "agreement":
+        return f"{value:.4g}"
     if unit == "rows/s":
         return f"{round(value, -2):,.0f} rows/s"
     digits = 0 if unit == "modules" or value >= 100 else 1 if value >= 10 else 2
