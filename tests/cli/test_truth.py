@@ -186,3 +186,25 @@ def test_merge_refuses_to_decide_and_then_does_as_told(cli, data, store):
     assert store.read("harbour").cases[0].references == ["12 metres"]
     assert store.read("harbour").cases[2] == other
     assert cli("truth", "merge", "harbour", "fork", "--prefer", "mine").code == 2
+
+
+def test_rescore(cli, data, store, tmp_path):
+    cli("truth", "import", data, "harbour")
+    answers = write(
+        tmp_path / "answers.jsonl",
+        [{"id": row["id"], "question": row["question"], "answer": "12 metres"} for row in ROWS],
+    )
+    cli("run", answers, "--truth", "harbour", "-m", "token_f1,exact_match", "--name", "base")
+    write(data, [{**ROWS[0], "references": ["13 metres"]}, ROWS[1]])
+    cli("truth", "import", data, "harbour")
+    done = cli("truth", "rescore", "base", "--truth", "harbour")
+    assert done.code == 0
+    # One word of two is right, for both.
+    assert "token_f1      0.750  0.500   2" in done.out
+    assert "base → base on harbour@2, stored in" in done.out
+    found = json.loads(cli("truth", "rescore", "base", "--truth", "harbour@1", "--json").out)
+    assert [(row["metric"], row["before"], row["after"]) for row in found[0]["metrics"]] == [
+        ("token_f1", 0.75, 0.75),
+        ("exact_match", 0.5, 0.5),
+    ]
+    assert cli("truth", "rescore", "nothing", "--truth", "harbour").code == 2

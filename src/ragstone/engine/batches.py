@@ -15,6 +15,7 @@ from ragstone.engine.calls import Refused, absent_cells, call_columnar, call_pla
 from ragstone.engine.collecting import collect
 from ragstone.engine.ledger import Entry, Ledger
 from ragstone.engine.planning import EvidenceStep, MetricStep, Plan, Tool
+from ragstone.engine.recalling import Recollection
 from ragstone.engine.together import together
 from ragstone.engine.watching import Watch
 from ragstone.errors import Skip
@@ -38,17 +39,25 @@ async def evaluate_batch(
     tools: Mapping[str, Tool],
     gate: asyncio.Semaphore,
     watch: Watch | None = None,
+    recollection: Recollection | None = None,
 ) -> BatchResult:
-    """Make all evidence of the plan, then compute all metrics."""
+    """Make all evidence of the plan, then compute all metrics; what a recollection covers is not made but remembered."""
     ledger = Ledger(batch)
     result = BatchResult(batch)
-    result.evidence = await collect_all(plan, ledger, tools, gate, watch or Watch(range(ledger.size)))
+    if recollection:
+        recollection.mark_outdated(ledger)
+    result.evidence = await collect_all(plan, ledger, tools, gate, watch or Watch(range(ledger.size)), recollection)
     result.cells = compute_metrics(plan, ledger)
     return result
 
 
 async def collect_all(
-    plan: Plan, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, watch: Watch
+    plan: Plan,
+    ledger: Ledger,
+    tools: Mapping[str, Tool],
+    gate: asyncio.Semaphore,
+    watch: Watch,
+    recollection: Recollection | None = None,
 ) -> dict[str, Entry]:
     """All evidence of the plan into the ledger; returns what is kept. Where something waits, each step waits only for what it needs."""
     kept: dict[str, Entry] = {}
@@ -58,7 +67,11 @@ async def collect_all(
         for need in step.needs:
             if need in ready:
                 await ready[need].wait()
-        for entry in await collect(step, ledger, tools, gate, watch):
+        if recollection and recollection.covers(step, tools):
+            entries = recollection.recall(step, ledger)
+        else:
+            entries = await collect(step, ledger, tools, gate, watch)
+        for entry in entries:
             ledger.add(entry)
             ready[entry.name].set()
             if not step.spec.transient:

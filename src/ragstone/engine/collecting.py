@@ -24,7 +24,7 @@ async def collect(
     step: EvidenceStep, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, watch: Watch
 ) -> list[Entry]:
     """The pieces of evidence that the step is wanted for; what the data gives for a row is not made again."""
-    spec, lacking = step.active, _lacking(step, ledger)
+    spec, lacking = step.active, lacking_rows(step, ledger)
     extra: dict[str, Any] = {need: tools[need] for need in spec.needs if need in tools and need not in ledger}
     extra |= {need: None for need in step.spec.needs if need not in step.needs}
     if spec.wants_pieces:
@@ -39,15 +39,15 @@ async def collect(
             outcome = call_plain(spec, ledger, extra, partial(_take_apart, step), lacking)
         columns = {piece: Rows([result[piece] for result in outcome.results]) for piece in step.pieces}
     entries = [
-        _with_given(_without_own_needs(step, _entry(piece, outcome, columns.get(piece, Rows([]))), ledger), ledger)
+        with_given(without_own_needs(step, _entry(piece, outcome, columns.get(piece, Rows([]))), ledger), ledger)
         for piece in step.pieces
     ]
     if spec.transient:
         return entries
-    return [_hold_to_type(entry, spec.annotation_of(entry.name)) for entry in entries]
+    return [hold_to_type(entry, spec.annotation_of(entry.name)) for entry in entries]
 
 
-def _lacking(step: EvidenceStep, ledger: Ledger) -> np.ndarray | None:
+def lacking_rows(step: EvidenceStep, ledger: Ledger) -> np.ndarray | None:
     """The rows for which the data does not give all pieces; None for all rows."""
     if not any(piece in ledger for piece in step.pieces):
         return None
@@ -55,7 +55,7 @@ def _lacking(step: EvidenceStep, ledger: Ledger) -> np.ndarray | None:
     return np.flatnonzero(~given)
 
 
-def _without_own_needs(step: EvidenceStep, entry: Entry, ledger: Ledger) -> Entry:
+def without_own_needs(step: EvidenceStep, entry: Entry, ledger: Ledger) -> Entry:
     """Without the rows that lack what only this piece needs, whatever was made of the other pieces."""
     lost: dict[int, Absence] = {}
     for need in step.spec.piece_needs.get(entry.name, ()):
@@ -64,7 +64,7 @@ def _without_own_needs(step: EvidenceStep, entry: Entry, ledger: Ledger) -> Entr
     return entry.without(lost)
 
 
-def _with_given(made: Entry, ledger: Ledger) -> Entry:
+def with_given(made: Entry, ledger: Ledger) -> Entry:
     """Given beats computed."""
     if made.name not in ledger:
         return made
@@ -150,7 +150,7 @@ def _entry(piece: str, outcome: Outcome, column: Any) -> Entry:
     return entry.without({row: Absence(SKIPPED, reason) for row, reason in absent.items()})
 
 
-def _hold_to_type(entry: Entry, annotation: Any) -> Entry:
+def hold_to_type(entry: Entry, annotation: Any) -> Entry:
     """The entry with its values as Arrow; a row whose value is not of the declared type fails, here and further down."""
     if hasattr(entry.column, "to_arrow"):  # our own columns know what they are
         entry.stored = entry.column.to_arrow()

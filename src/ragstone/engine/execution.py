@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from ragstone.engine.batches import BatchResult, evaluate_batch
 from ragstone.engine.planning import Plan, Tool
 from ragstone.engine.progress import Meter, Report
+from ragstone.engine.recalling import Recollection
 from ragstone.engine.tables import calls_table, evidence_tables, scores_table
 from ragstone.engine.together import together
 from ragstone.engine.watching import Watch
@@ -37,7 +38,14 @@ class Part(NamedTuple):
     rows: int
 
 
-async def execute(plan: Plan, folder: RunFolder, tools: Mapping[str, Tool], concurrency: int, progress: Report) -> int:
+async def execute(
+    plan: Plan,
+    folder: RunFolder,
+    tools: Mapping[str, Tool],
+    concurrency: int,
+    progress: Report,
+    recollection: Recollection | None = None,
+) -> int:
     """Compute the parts that are not there yet; returns how many there are in all."""
     with folder.samples.open_input() as stream:
         samples = _open_samples(folder, stream)
@@ -51,7 +59,7 @@ async def execute(plan: Plan, folder: RunFolder, tools: Mapping[str, Tool], conc
         async def work() -> None:
             for part, batch in left:
                 watch = Watch(batch.column("id").to_pylist() if plan.waits else (), meter.tick)
-                result = await evaluate_batch(plan, batch, tools, gate, watch)
+                result = await evaluate_batch(plan, batch, tools, gate, watch, recollection)
                 _store(plan, folder.part(part.number), result, watch)
                 meter.add_rows(part.rows)
 

@@ -13,6 +13,7 @@ from ragstone.cli.truth.history import history
 from ragstone.cli.truth.importing import import_
 from ragstone.cli.truth.listing import list_
 from ragstone.cli.truth.merge import merge
+from ragstone.cli.truth.rescore import rescore
 from ragstone.cli.truth.show import show
 
 truth = typer.Typer(
@@ -29,6 +30,7 @@ truth.command()(diff)
 truth.command("import")(import_)
 truth.command()(merge)
 truth.command()(export)
+truth.command()(rescore)
 truth.command()(check)
 truth.command()(collect)
 truth.command()(extract)

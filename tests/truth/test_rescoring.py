@@ -1,0 +1,210 @@
+"""Stored runs against new ground truth: nobody is asked, what is still true is used, what is not says so."""
+
+from dataclasses import replace
+
+import pytest
+
+import ragstone
+from ragstone.engine.recalling import NEVER_MADE, OUT_OF_DATE
+from ragstone.engine.rescoring import StoredReader, rescore
+from ragstone.errors import UsageError
+from ragstone.formats import open_reader, read_dataset
+from ragstone.registry import metric
+from ragstone.text.matchers import CitationMatcher
+from ragstone.truth.cases import TruthFact
+from ragstone.truth.exchange import case_from_sample
+from ragstone.truth.joining import TruthReader
+from ragstone.truth.rescoring import rescore_with_truth
+from ragstone.truth.versions import TruthStore
+from tests.e2e.judged import cells, judging, rows
+from tests.oracle.server import OracleServer
+from tests.oracle.world import make_samples
+
+METRICS = ["ragchecker", "ragas", "facts", "token_f1", "bleu", "answer_match"]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with OracleServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def world():
+    return rows(make_samples(8, seed=3))
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture(scope="module")
+def run(server, world, root):
+    return ragstone.evaluate(world, METRICS, root, name="baseline", params={"k": 3}, **judging(server))
+
+
+def version_of(root, name, cases):
+    store = TruthStore(str(root))
+    store.save(name, cases, author="Ada")
+    return store.read(name)
+
+
+def cases_of(world):
+    return [case_from_sample(sample) for sample in read_dataset(world)]
+
+
+def compare(found, fresh, edited):
+    """Every cell is that of a fresh evaluation, or says that it would have to be asked for again."""
+    assert found.keys() == fresh.keys()
+    outdated = {place for place, cell in found.items() if cell["reason"] == OUT_OF_DATE}
+    assert {name for name, _ in outdated} <= edited
+    for place in found.keys() - outdated:
+        assert found[place]["status"] == fresh[place]["status"], place
+        assert found[place]["reason"] == fresh[place]["reason"], place
+        assert found[place]["signature"] == fresh[place]["signature"], place
+        assert found[place]["value"] == pytest.approx(fresh[place]["value"], abs=1e-12), place
+    return outdated
+
+
+def test_with_the_same_truth_every_cell_is_the_same(run, world, root, server):
+    asked = server.requests
+    again = rescore_with_truth(run, version_of(root, "same", cases_of(world)))
+    assert server.requests == asked
+    assert compare(cells(again.path), cells(run.path), set()) == set()
+    assert again.info["totals"]["calls"] == 0
+    assert [row.mean for row in again.summary()] == [row.mean for row in run.summary()]
+    for name in run.info["evidence"]:
+        assert again.evidence(name).to_pylist() == run.evidence(name).to_pylist()
+
+
+def test_edited_truth_is_scored_where_no_model_is_needed(run, world, root, server):
+    cases = cases_of(world)
+    asked = server.requests
+    edited = [
+        replace(cases[0], references=[cases[1].references[0]]),
+        replace(cases[1], facts=[*cases[1].facts[:1], TruthFact("Nobody said that 77 gulls live here")]),
+        replace(cases[2], references=[]),
+        *cases[3:-1],
+    ]
+    version = version_of(root, "edited", edited)
+    again = rescore_with_truth(run, version)
+    assert server.requests == asked
+    found = cells(again.path)
+    fresh = ragstone.evaluate(TruthReader(open_reader(world), version), METRICS, root, **judging(server))
+    outdated = compare(found, cells(fresh.path), {cases[0].id, cases[2].id, cases[-1].id})
+    # Whether a chunk is useful was asked with the reference; without one it would be asked with the answer.
+    assert {name for row, name in outdated if row != cases[0].id} == {"ragas.context_precision"}
+    metrics = {item["metric"] for item in run.info["metrics"]}
+    kept = {name for name in metrics if (cases[0].id, name) not in outdated}
+    assert {"fact_recall", "token_f1", "bleu", "ragas.faithfulness", "ragchecker.faithfulness"} <= kept
+    assert {"ragchecker.precision", "ragchecker.recall", "answer_match"} <= metrics - kept
+    # Facts are found again at once.
+    assert found[cases[1].id, "fact_recall"]["value"] <= 0.5
+    # What was removed is absent, not out of date.
+    assert "no references" in found[cases[2].id, "token_f1"]["reason"]
+    assert "no references" in found[cases[-1].id, "token_f1"]["reason"]
+    assert again.summary()["ragchecker.precision"].n_skipped > 0
+
+
+def test_the_new_run_says_where_it_came_from(run, world, root):
+    version = version_of(root, "origin", cases_of(world))
+    again = rescore_with_truth(run, version)
+    assert again.info["rescored"] == {"run": run.id, "name": "baseline", "path": run.path}
+    assert (again.info["truth"]["name"], again.info["truth"]["version"]) == ("origin", 1)
+    assert again.name == "baseline on origin@1"
+    assert again.info["params"] == {"k": 3}
+    assert again.info["judge"] == run.info["judge"]
+    assert again.id > run.id
+    assert rescore_with_truth(again, version).name == "baseline on origin@1"
+    assert not list((root / "runs" / again.id).glob("parts"))
+
+
+def test_truth_for_rows_that_had_none_makes_new_cells(world, root, server):
+    bare = [{name: row[name] for name in ("id", "question", "answer", "contexts")} for row in world]
+    first = ragstone.evaluate(bare, ["token_f1", "fact_recall", "ragchecker"], root, **judging(server))
+    assert "token_f1" in first.info["skipped"]
+    asked = server.requests
+    again = rescore_with_truth(first, version_of(root, "late", cases_of(world)))
+    assert server.requests == asked
+    fresh = ragstone.evaluate(world, ["token_f1", "fact_recall"])
+    assert again.summary()["token_f1"].mean == fresh.summary()["token_f1"].mean
+    assert again.summary()["fact_recall"].mean == fresh.summary()["fact_recall"].mean
+    # The answer's claims were there, those of the references never were.
+    assert cells(again.path)[world[0]["id"], "ragchecker.recall"]["reason"] == NEVER_MADE
+    assert again.summary()["ragchecker.faithfulness"].mean == first.summary()["ragchecker.faithfulness"].mean
+
+
+def test_given_evidence_about_other_references_is_out_of_date(root):
+    row = {
+        "question": "How long is the pier?",
+        "answer": "It is 300 metres long.",
+        "references": ["300 metres"],
+        "answer_claims": [{"text": "It is 300 metres long."}],
+        "answer_claims_in_reference": ["entailment"],
+    }
+    given = [{**row, "id": "a"}, {**row, "id": "b"}]
+    first = ragstone.evaluate(given, "ragchecker.precision", root)
+    cases = cases_of(given)
+    again = rescore_with_truth(
+        first, version_of(root, "given", [cases[0], replace(cases[1], references=["310 metres"])])
+    )
+    told = {name: (cell["status"], cell["value"], cell["reason"]) for (name, _), cell in cells(again.path).items()}
+    assert told == {"a": ("ok", 1.0, None), "b": ("skipped", None, OUT_OF_DATE)}
+
+
+class ModelMatcher(CitationMatcher):
+    """Stands for a matcher that asks a model: it has a name that no plain one has."""
+
+    name = "modelled"
+    signature = "modelled/1"
+
+
+def test_facts_that_a_model_matched_are_kept_or_out_of_date(root):
+    row = {"question": "How deep?", "answer": "12", "contexts": ["It is old.", "The basin is 12 metres deep."]}
+    data = [{**row, "id": name, "facts": ["12 metres deep", "it is old"]} for name in "ab"]
+    first = ragstone.evaluate(data, "facts", root, matcher=ModelMatcher())
+    cases = cases_of(data)
+    again = rescore_with_truth(
+        first, version_of(root, "matched", [cases[0], replace(cases[1], facts=cases[1].facts[:1])])
+    )
+    found, before = cells(again.path), cells(first.path)
+    for name in ("fact_recall", "fact_precision", "fact_mrr", "fact_ndcg"):
+        assert found["a", name]["value"] == before["a", name]["value"]
+        assert found["b", name]["reason"] == OUT_OF_DATE
+
+
+def test_other_metrics_from_the_same_evidence(run, server):
+    asked = server.requests
+    more = rescore(run, metrics=["ragchecker.hallucination", "token_precision", "fact_recall@1"])
+    assert server.requests == asked
+    assert [item["metric"] for item in more.info["metrics"]] == [
+        "ragchecker.hallucination",
+        "token_precision",
+        "fact_recall@1",
+    ]
+    assert more.summary()["ragchecker.hallucination"].mean == run.summary()["ragchecker.hallucination"].mean
+    assert more.name == "baseline, rescored"
+
+
+def test_a_metric_that_is_not_defined_here_is_told(root, catalogue):
+    @metric("shouting", family="own")
+    def shouting(answer: str) -> float:
+        """Whether the answer is in capitals."""
+        return float(answer.isupper())
+
+    first = ragstone.evaluate([{"id": "a", "question": "?", "answer": "YES"}], ["shouting", "token_f1"], root)
+    del catalogue._metrics["shouting"]
+    again = rescore(first)
+    assert "--metrics-file" in again.info["skipped"]["shouting"]
+
+
+def test_only_the_same_samples_can_be_rescored(run, root, world):
+    before = sorted((root / "runs").iterdir())
+    with pytest.raises(UsageError, match="not those of run"):
+        rescore(run, open_reader(world[1:]))
+    assert sorted((root / "runs").iterdir()) == before
+
+
+def test_stored_samples_read_as_they_were(run, world):
+    assert [batch.num_rows for batch in StoredReader(run).batches()] == [len(world)]
