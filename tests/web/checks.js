@@ -12,7 +12,7 @@
     if (own > level + 1) problems.push(`a heading skips a level: ${name(heading)}`);
     level = own;
   }
-  for (const field of document.querySelectorAll("input, select, textarea")) {
+  for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea")) {
     if (!field.labels.length && !field.getAttribute("aria-label")) problems.push(`a field without label: ${name(field)}`);
   }
   for (const target of document.querySelectorAll("a[href], button, summary")) {

@@ -1,9 +1,10 @@
-"""Real servers over real runs, on any free port; nothing changes the runs."""
+"""Real servers over real runs and ground truth, on any free port; nothing changes the runs."""
 
 import http.client
 import json
 import threading
 import time
+from urllib.parse import urlencode
 
 import pytest
 
@@ -19,10 +20,11 @@ class Client:
         self.viewer = viewer
         self.origin = f"http://127.0.0.1:{viewer.port}"
 
-    def ask(self, path, method="GET", **headers):
+    def ask(self, path, method="GET", body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.viewer.port, timeout=30)
         try:
-            connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, body, headers=named)
             answer = connection.getresponse()
             return answer, answer.read()
         finally:
@@ -39,6 +41,15 @@ class Client:
         assert answer.status == status, body
         assert answer.headers["content-type"].startswith("text/html")
         return Page(body.decode())
+
+    def secret(self, path):
+        """What a page that can change something sends along."""
+        return next(field["value"] for field in self.page(path).find("input") if field.get("name") == "token")
+
+    def post(self, path, fields, **headers):
+        """Send a form as one of our own pages would."""
+        said = {"content_type": "application/x-www-form-urlencoded", "origin": self.origin} | headers
+        return self.ask(path, "POST", urlencode(fields), **{name: text for name, text in said.items() if text})
 
     def when_ready(self, path, there):
         """The twin of a page once what it waits for is there."""

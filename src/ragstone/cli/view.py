@@ -39,12 +39,13 @@ def view(
             show_default=False,
         ),
     ] = [],  # noqa: B006
+    read_only: Annotated[bool, typer.Option("--read-only", help="Let nobody edit ground truth.")] = False,
     browse: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
 ) -> None:
-    """Show runs, samples, facts and comparisons in a browser, on this machine alone; nothing is changed."""
+    """Show runs, samples, facts and comparisons in a browser, on this machine alone, and edit ground truth."""
     from ragstone.web.serving import Viewer
 
-    viewer = Viewer(root, host, port, token, names)
+    viewer = Viewer(root, host, port, token, names, read_only)
     typer.echo(f"runs under {root}: {viewer.url}   (Ctrl-C stops)")
     if browse:
         import webbrowser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.datastructures import QueryParams
@@ -25,6 +26,8 @@ from ragstone.web.pages.runs import runs_page
 from ragstone.web.pages.sample import sample_page
 from ragstone.web.render import page_html, page_json, static_file
 from ragstone.web.safety import Guard, Guarded
+from ragstone.web.truth.views import TRUTH_CHANGES, TRUTH_TWINS, TRUTH_VIEWS
+from ragstone.web.writing import change_endpoint
 
 _JSON = ".json"
 Page = dict[str, Any]
@@ -36,26 +39,40 @@ def make_app(library: Library, guard: Guard | None = None) -> ASGIApp:
     """The viewer over a library, behind its guard."""
     routes = [Route("/", lambda request: _go(request, "/runs"))]
     routes += [Route("/static/{name}", _static), Route("/favicon.ico", lambda _: _file("icon.svg"))]
+    guard = guard or Guard()
+    for path, change in TRUTH_CHANGES.items():
+        changing = change_endpoint(library, guard, change, lambda *said: _answer(guard, *said))
+        routes += [Route(f"{path}{ending}", changing, methods=["POST"]) for ending in (_JSON, "")]
     for path, view in VIEWS.items():
-        endpoint = _endpoint(library, view)
+        endpoint = _endpoint(library, guard, view)
         # The twin first: the name of a run may have a dot in it.
-        routes += [Route(f"{path}{_JSON}", endpoint), Route(path, endpoint)]
+        routes += [Route(f"{path}{_JSON}", endpoint)]
+        routes += [Route(path, endpoint)] if path not in TRUTH_TWINS else []
     app = Starlette(routes=routes, exception_handlers={HTTPException: _fail, RagstoneError: _fail, Exception: _fail})
-    return Guarded(app, guard or Guard())
+    return Guarded(app, guard)
 
 
-def _endpoint(library: Library, view: View) -> Callable[[Request], Response]:
+def _endpoint(library: Library, guard: Guard, view: View) -> Callable[[Request], Response]:
     def show(request: Request) -> Response:
-        data = view(library, list(request.path_params.values()), request.query_params)
-        if "go" in data:
-            return _go(request, data["go"])
-        data["twin"] = f"{request.url.path}{_JSON}{f'?{request.url.query}' if request.url.query else ''}"
-        if request.url.path.endswith(_JSON):
-            del data["twin"]
-            return Response(page_json(data), media_type="application/json")
-        return Response(page_html(f"{data['page']}.html", data), media_type="text/html")
+        return _answer(guard, request, view(library, list(request.path_params.values()), request.query_params), 200)
 
     return show
+
+
+def _answer(guard: Guard, request: Request, data: Page, status: int) -> Response:
+    """Page data as a page, as JSON, as a file to keep, or as the way to another page."""
+    if "go" in data:
+        return _go(request, data["go"])
+    if "file" in data:
+        name = quote(data["called"], safe="")
+        disposition = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
+        return Response(data["file"], media_type="application/octet-stream", headers=disposition)
+    if request.url.path.endswith(_JSON):
+        return Response(page_json(data), status, media_type="application/json")
+    query = f"?{request.url.query}" if request.url.query else ""
+    data["twin"] = f"{request.url.path}{_JSON}{query}" if request.method == "GET" else ""
+    data |= {"token": guard.secret, "read_only": guard.read_only}
+    return Response(page_html(f"{data['page']}.html", data), status, media_type="text/html")
 
 
 def _runs(library: Library, _: Sequence[str], query: QueryParams) -> Page:
@@ -95,6 +112,8 @@ def _row(text: str) -> int:
 
 
 VIEWS: dict[str, View] = {
+    **TRUTH_TWINS,
+    **TRUTH_VIEWS,
     "/runs": _runs,
     "/runs/{run}": _run,
     "/runs/{run}/samples/{row}": _sample,
@@ -134,7 +153,7 @@ def _fail(request: Request, error: Exception) -> Response:
     }
     if request.url.path.endswith(_JSON):
         return Response(page_json(data), status, media_type="application/json")
-    return Response(page_html("error.html", {**data, "twin": ""}), status, media_type="text/html")
+    return Response(page_html("error.html", {**data, "twin": "", "read_only": True}), status, media_type="text/html")
 
 
 def _explain(error: Exception) -> tuple[int, str]:

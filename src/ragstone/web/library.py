@@ -7,20 +7,25 @@ import re
 from functools import lru_cache
 from typing import Any
 
+import pyarrow as pa
+
 from ragstone.compare.comparison import Comparison, compare_runs
 from ragstone.compare.worst import telling_metrics
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.storage.places import Place, open_place
-from ragstone.storage.runs import Run, RunFolder
+from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.web.errors import NotThereError
 from ragstone.web.index import RunIndex, read_index
+from ragstone.web.inside import is_inside
 from ragstone.web.insights import Insight, Insights
 from ragstone.web.later import Kept
+from ragstone.web.truth.shelf import Shelf
 
 # What people and we call runs; nothing that could lead out of the folder of runs.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")
 _MOST_INDEXES = 4
 _MOST_COMPARISONS = 8
+_MOST_ASKED = 32
 _MOST_LISTED = 2_000
 
 
@@ -29,21 +34,25 @@ class Library:
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root: Place = open_place(root)
+        self.truth = Shelf(self.root)
         self._runs = lru_cache(maxsize=_MOST_LISTED)(Run)
         self._summaries = lru_cache(maxsize=_MOST_LISTED)(_summary)
         self._folders: dict[str, RunFolder] = {}
         self._indexes: Kept[RunIndex] = Kept(_MOST_INDEXES, workers=2)
+        self._asked: Kept[pa.Table] = Kept(_MOST_ASKED, workers=2)
         self._insights = Insights(_MOST_INDEXES, self.index)
         self._comparisons: Kept[Comparison] = Kept(_MOST_COMPARISONS)
 
     def folders(self) -> list[RunFolder]:
         """All folders of runs, the newest first."""
-        return [self._folder(place) for place in reversed((self.root / "runs").children()) if self._is_inside(place)]
+        return [
+            self._folder(place) for place in reversed((self.root / "runs").children()) if is_inside(self.root, place)
+        ]
 
     def folder(self, name: str) -> RunFolder:
         """The folder of a run; names that could lead elsewhere are no names of runs."""
         place = self.root / "runs" / name
-        if not _NAME.fullmatch(name) or not self._is_inside(place) or not place.is_folder():
+        if not _NAME.fullmatch(name) or not is_inside(self.root, place) or not place.is_folder():
             raise NotThereError(f"there is no run {name} under {self.root}")
         return self._folder(place)
 
@@ -70,6 +79,10 @@ class Library:
         """The scores as columns."""
         return self._indexes.get(run.id, lambda: read_index(run))
 
+    def asked(self, run: Run) -> pa.Table:
+        """The ids and questions of a run, without its scores."""
+        return self._asked.get(run.id, lambda: read_table(run.folder.samples, ["id", "question"]))
+
     def insight(self, run: Run) -> Insight | None:
         """Causes and slices; None while they are being looked for."""
         return self._insights.of(run)
@@ -80,19 +93,12 @@ class Library:
 
     def close(self) -> None:
         """Let go of work that nobody waits for."""
-        for kept in (self._indexes, self._insights, self._comparisons):
+        for kept in (self._indexes, self._asked, self._insights, self._comparisons, self.truth):
             kept.close()
 
     def _folder(self, place: Place) -> RunFolder:
         """The same object for the same folder, so that what was read of it is found again."""
         return self._folders.setdefault(place.name, RunFolder(place))
-
-    def _is_inside(self, place: Place) -> bool:
-        """Whether a folder lies under the root, links followed."""
-        if not self.root.is_local:
-            return True
-        root = os.path.realpath(self.root.path)
-        return os.path.realpath(place.path).startswith(root.rstrip(os.sep) + os.sep)
 
 
 def _summary(run: Run) -> dict[str, SummaryRow]:

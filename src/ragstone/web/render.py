@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import escape
 
 from ragstone._version import __version__
 from ragstone.report.html import plots
@@ -18,10 +19,14 @@ from ragstone.report.html.page import breakable
 from ragstone.report.plain import visible
 from ragstone.web import drawing
 
+# The scripts of the editor of ground truth: the edits that are kept, a case, its texts, the queue, who signs.
+_EDITOR = ("draft", "editor", "sources", "queue", "signing")
 _STATIC = {
     "report.css": ("ragstone.report.html", "style.css", "text/css"),
     "viewer.css": ("ragstone.web", "static/viewer.css", "text/css"),
     "viewer.js": ("ragstone.web", "static/viewer.js", "text/javascript"),
+    "editor.css": ("ragstone.web", "static/editor.css", "text/css"),
+    **{f"{name}.js": ("ragstone.web", f"static/{name}.js", "text/javascript") for name in _EDITOR},
     "icon.svg": ("ragstone.web", "static/icon.svg", "image/svg+xml"),
 }
 
@@ -78,6 +83,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"thousands": lambda number: f"{number:,}", "breakable": breakable, "tone": drawing.hue}
+    environment.filters |= {"json": lambda data: page_json(data).decode(), "exact": escape}
     environment.globals |= {
         "strip": drawing.strip,
         "strip_axis": lambda low, high: plots.strip_axis(plots.strip_scale(low, high)),

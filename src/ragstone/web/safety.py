@@ -2,6 +2,7 @@
 
 A page of the viewer holds what may be private. Another web site that is open in the same browser can send requests to this
 machine; it is told apart by Host (a name that was made to lead here) and by Origin. Off this machine a token is asked for.
+Changes carry a secret besides, which only our own pages hold.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 _METHODS = ("GET", "HEAD")
+# What alone can be changed through the viewer: ground truth, of which every version stays. Runs cannot.
+_WRITABLE = "/truth"
 
 
 def is_loopback(host: str) -> bool:
@@ -50,6 +53,9 @@ class Guard:
 
     token: str | None = None
     names: frozenset[str] = field(default_factory=frozenset)
+    read_only: bool = False
+    # What our own pages send along with a change; no other site can read it.
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
     def knows_host(self, host: str) -> bool:
         """Whether a Host header is one of ours; a name that was made to lead here (DNS rebinding) is none."""
@@ -58,7 +64,7 @@ class Guard:
             return True
         return self.token is not None and (_is_address(name) or name == socket.gethostname().lower())
 
-    def refuses(self, method: str, headers: Headers) -> Response | None:
+    def refuses(self, method: str, path: str, headers: Headers) -> Response | None:
         """The answer to a request that must not be served; None if it may."""
         host = headers.get("host", "")
         if not self.knows_host(host):
@@ -70,9 +76,20 @@ class Guard:
             return _say(403, "Requests of other web sites are refused.")
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             return _say(403, "Requests of other web sites are refused.")
-        if method not in _METHODS:
+        return None if method in _METHODS else self._refuses_change(method, path, headers)
+
+    def _refuses_change(self, method: str, path: str, headers: Headers) -> Response | None:
+        if method != "POST" or not (path == _WRITABLE or path.startswith(f"{_WRITABLE}/")):
             return _say(405, "The viewer only shows; it changes nothing.", {"allow": ", ".join(_METHODS)})
+        if self.read_only:
+            return _say(403, "The viewer was started with --read-only; it changes nothing.")
+        if headers.get("sec-fetch-site") not in (None, "same-origin"):
+            return _say(403, "Requests of other web sites are refused.")
         return None
+
+    def allows_change(self, given: str | None) -> bool:
+        """Whether a change comes from one of our own pages."""
+        return given is not None and secrets.compare_digest(given.encode(), self.secret.encode())
 
     def admits(self, given: str | None) -> bool:
         """Whether a token is the right one."""
@@ -99,7 +116,7 @@ class Guarded:
             await send(message)
 
         headers = Headers(scope=scope)
-        answer = self._guard.refuses(scope["method"], headers) or self._ask_token(scope, headers)
+        answer = self._guard.refuses(scope["method"], scope["path"], headers) or self._ask_token(scope, headers)
         await (answer or self._app)(scope, receive, with_headers)
 
     def _ask_token(self, scope: Scope, headers: Headers) -> Response | None:

@@ -26,6 +26,7 @@ class Viewer:
         port: int = PORT,
         token: str | None = None,
         names: Iterable[str] = (),
+        read_only: bool = False,
     ) -> None:
         if token is not None and len(token) < 8:
             raise UsageError("a token has at least 8 letters; leave --token out, and one is made")
@@ -33,7 +34,7 @@ class Viewer:
         self._socket = _bind(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
         self._library = Library(root)
-        app = make_app(self._library, Guard(self.token, frozenset(name.lower() for name in names)))
+        app = make_app(self._library, Guard(self.token, frozenset(name.lower() for name in names), read_only))
         config = uvicorn.Config(
             app,
             log_level="warning",

@@ -14,6 +14,7 @@ from ragstone.web.evidence import Limits, chunk_list, fact_list
 from ragstone.web.library import Library
 from ragstone.web.pages.run import about
 from ragstone.web.pages.sample import describe, read_sample, walk
+from ragstone.web.truth.beside import cases_of
 
 _AROUND = 160
 
@@ -42,6 +43,7 @@ def facts_page(
         "facts": facts,
         "found": sum(bool(fact["ranks"]) for fact in facts),
         "chunks": chunk_list(case, outcome, limits),
+        "truths": cases_of(library, case.sample.id, case.sample.question, run.id),
         "cut": limits.cut,
     }
 

@@ -18,6 +18,7 @@ from ragstone.web.index import RunIndex, number
 from ragstone.web.library import Library
 from ragstone.web.pages.run import about, causes_of, read_state
 from ragstone.web.spoken import calls_of, cells_of
+from ragstone.web.truth.beside import cases_of
 
 
 def sample_page(
@@ -39,6 +40,7 @@ def sample_page(
         "chunks": chunk_list(case, outcome, limits),
         "scores": cells_of(index, row - 1, case.sample.id),
         "calls": calls_of(run, case.sample.id, limits),
+        "truths": cases_of(library, case.sample.id, case.sample.question, run.id),
         "cut": limits.cut,
     }
 

@@ -1,0 +1,149 @@
+// The texts beside a case: facts marked where they stand, and words selected in them, by mouse or keyboard.
+const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+// One character for one character, so that places stay what they are.
+export const safe = (text) => text.replace(UNSAFE, (sign) => (sign === "\r" ? " " : "\ufffd"));
+
+// Places come counted in characters, the browser counts in halves of some of them.
+function units(text, place) {
+  if (!/[\ud800-\udfff]/.test(text)) return place;
+  let at = 0;
+  for (let count = 0; count < place && at < text.length; count += 1) at += text.codePointAt(at) > 0xffff ? 2 : 1;
+  return at;
+}
+
+// Pieces of a text: what no fact covers, and what the facts with these numbers do.
+function pieces(text, spans) {
+  const cuts = new Set([0, text.length]);
+  spans.forEach(({ start, end }) => { cuts.add(start); cuts.add(end); });
+  const places = Array.from(cuts).filter((place) => place <= text.length).sort((one, other) => one - other);
+  return places.slice(1).map((end, at) => ({
+    text: text.slice(places[at], end),
+    facts: spans.filter((span) => span.start <= places[at] && span.end >= end).map((span) => span.fact),
+  }));
+}
+
+export class Sources {
+  constructor(texts, onCite, say) {
+    this.texts = texts;
+    this.onCite = onCite;
+    this.say = say;
+    this.boxes = texts.map((_, place) => document.getElementById(`text-${place + 1}`));
+    this.drawn = [];
+    this.button = document.getElementById("cite");
+    this.boxes.forEach((box, place) => box.addEventListener("keydown", (event) => this.#key(event, place)));
+    document.addEventListener("selectionchange", () => this.#offer());
+    // The press itself must not take the selection away.
+    this.button?.addEventListener("pointerdown", (event) => event.preventDefault());
+    this.button?.addEventListener("click", () => this.cite());
+  }
+
+  // The facts by number with where they stand.
+  mark(checks) {
+    this.boxes.forEach((box, place) => {
+      const { text } = this.texts[place];
+      const spans = checks.flatMap((check, fact) => (check?.passage === place && check.start !== null
+        ? [{ fact: fact + 1, start: units(text, check.start), end: units(text, check.end) }] : []));
+      const drawn = JSON.stringify(spans);
+      if (this.drawn[place] === drawn) return;
+      this.drawn[place] = drawn;
+      box.replaceChildren(...pieces(safe(text), spans).map((piece) => {
+        if (!piece.facts.length) return document.createTextNode(piece.text);
+        const mark = document.createElement("mark");
+        mark.className = `fact hue${(piece.facts[0] - 1) % 8}`;
+        mark.dataset.facts = piece.facts.join(", ");
+        mark.textContent = piece.text;
+        return mark;
+      }));
+    });
+  }
+
+  // The selection as a text and the words selected in it.
+  selected() {
+    const selection = getSelection();
+    if (!selection.rangeCount || selection.isCollapsed) return null;
+    const range = selection.getRangeAt(0);
+    const place = this.boxes.findIndex((box) => box.contains(range.startContainer) && box.contains(range.endContainer));
+    if (place < 0) return null;
+    const before = document.createRange();
+    before.selectNodeContents(this.boxes[place]);
+    before.setEnd(range.startContainer, range.startOffset);
+    const start = before.toString().length;
+    const text = this.texts[place].text.slice(start, start + range.toString().length).trim();
+    return text ? { place, text, range } : null;
+  }
+
+  cite() {
+    const found = this.selected();
+    if (!found) { this.say("Select some words first"); return; }
+    const { id, source } = this.texts[found.place];
+    getSelection().removeAllRanges();
+    this.button.hidden = true;
+    this.onCite(found.text, source || id || null);
+  }
+
+  #offer() {
+    const found = this.selected();
+    this.button.hidden = !found;
+    if (!found) return;
+    const box = found.range.getBoundingClientRect();
+    const parent = this.button.offsetParent;
+    const frame = parent.getBoundingClientRect();
+    this.button.style.top = `${box.bottom - frame.top + parent.scrollTop + 6}px`;
+    this.button.style.left = `${Math.max(0, Math.min(box.left - frame.left, frame.width - this.button.offsetWidth))}px`;
+  }
+
+  #key(event, place) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const selection = getSelection();
+    if (event.key === "Enter") {
+      event.preventDefault();
+      this.cite();
+    } else if (event.key === "Escape") selection.removeAllRanges();
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      this.#sentence(place, event.key === "ArrowDown" ? 1 : -1, event.shiftKey);
+    } else if (event.shiftKey && (event.key === "ArrowRight" || event.key === "ArrowLeft") && this.selected()) {
+      event.preventDefault();
+      selection.modify("extend", event.key === "ArrowRight" ? "forward" : "backward", "word");
+      this.say(this.selected()?.text ?? "");
+    }
+  }
+
+  // The next or previous sentence, or with Shift one sentence more or less.
+  #sentence(place, step, grow) {
+    const text = this.boxes[place].textContent;
+    const list = Array.from(new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text), (one) => {
+      const start = one.index + one.segment.length - one.segment.trimStart().length;
+      return [start, one.index + one.segment.trimEnd().length];
+    }).filter(([start, end]) => end > start);
+    if (!list.length) return;
+    const [from, to] = this.#place(place) ?? [-1, -1];
+    const at = list.findIndex(([start, end]) => from >= start && from < end);
+    const last = list.findLastIndex(([start]) => start < to);
+    const next = at < 0 ? (step > 0 ? 0 : list.length - 1) : Math.min(list.length - 1, Math.max(0, (grow ? last : at) + step));
+    this.#select(place, grow && at >= 0 ? list[Math.min(at, next)][0] : list[next][0], list[next][1]);
+    this.say(this.selected()?.text ?? "");
+  }
+
+  #place(place) {
+    const found = this.selected();
+    if (found?.place !== place) return null;
+    const before = document.createRange();
+    before.selectNodeContents(this.boxes[place]);
+    before.setEnd(found.range.startContainer, found.range.startOffset);
+    return [before.toString().length, before.toString().length + found.range.toString().length];
+  }
+
+  #select(place, start, end) {
+    const walker = document.createTreeWalker(this.boxes[place], NodeFilter.SHOW_TEXT);
+    let [at, from, to] = [0, null, null];
+    while (walker.nextNode()) {
+      const size = walker.currentNode.data.length;
+      if (!from && start < at + size) from = [walker.currentNode, start - at];
+      if (end <= at + size) { to = [walker.currentNode, end - at]; break; }
+      at += size;
+    }
+    if (from && to) getSelection().setBaseAndExtent(...from, ...to);
+    getSelection().getRangeAt(0).startContainer.parentElement.scrollIntoView({ block: "nearest" });
+  }
+}

@@ -1,0 +1,64 @@
+"""What a person should look at in a case: by looking at it alone, and by looking for its citations in its passages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ragstone.report.plain import visible
+from ragstone.truth.cases import Case, TruthFact
+from ragstone.web.truth.checking import ABSENT, check_fact, passages_of
+
+LOST = "citation not found"
+PROBLEMS = {
+    "no question": "there is nothing to ask",
+    "no answer": "no reference answer, although the documents may hold one",
+    "no fact": "no accepted fact, although the documents may hold one",
+    "to review": "proposed facts wait for a decision",
+    "asked twice": "another case asks the same",
+    "answer to the unanswerable": "it is said that the documents do not hold the answer, yet there is one",
+    "hidden characters": "controls or marks that turn the direction of writing",
+    LOST: "a citation stands in none of the passages",
+}
+
+
+def find_problems(cases: Sequence[Case]) -> list[list[str]]:
+    """By case; citations are looked for elsewhere, since that takes longer."""
+    asked = Counter(_folded(case.question) for case in cases)
+    return [_problems(case, asked[_folded(case.question)]) for case in cases]
+
+
+def lost_citations(cases: Sequence[Case]) -> frozenset[int]:
+    """The rows of cases with a citation that stands in none of its passages; cases without passages are not looked at."""
+    return frozenset(row for row, case in enumerate(cases) if _has_lost(case))
+
+
+def _problems(case: Case, times_asked: int) -> list[str]:
+    unanswerable = case.answerable is False
+    found = {
+        "no question": not case.question.strip(),
+        "no answer": not case.references and not unanswerable,
+        "no fact": not case.accepted_facts and not unanswerable,
+        "to review": any(fact.standing == "proposed" for fact in case.facts),
+        "asked twice": bool(case.question.strip()) and times_asked > 1,
+        "answer to the unanswerable": unanswerable and bool(case.references or case.accepted_facts),
+        "hidden characters": any(visible(text) != text.replace("\r\n", "\n") for text in _texts(case)),
+    }
+    return [name for name, there in found.items() if there]
+
+
+def _has_lost(case: Case) -> bool:
+    passages = [passage.text for passage in passages_of(case)]
+    return bool(passages) and any(_is_lost(fact, passages) for fact in case.facts if fact.standing != "rejected")
+
+
+def _is_lost(fact: TruthFact, passages: Sequence[str]) -> bool:
+    return check_fact(fact.kind, fact.text, passages)["verdict"] in ABSENT
+
+
+def _texts(case: Case) -> list[str]:
+    return [case.question, *case.references, *(fact.text for fact in case.facts)]
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,150 @@
+"""The ground truth under a root, as the editor sees it: versions never change, so that each is read once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import pyarrow.compute as pc
+
+from ragstone.errors import UsageError
+from ragstone.storage.places import Place
+from ragstone.storage.runs import read_table
+from ragstone.truth.cases import Case
+from ragstone.truth.versions import Lineage, TruthStore, VersionInfo, check_name
+from ragstone.web.errors import NotThereError
+from ragstone.web.inside import is_inside
+from ragstone.web.later import Kept
+from ragstone.web.truth.problems import find_problems, lost_citations
+
+STANDINGS = ("accepted", "proposed", "rejected")
+_MOST_VERSIONS = 6
+_MOST_HEADS = 64
+
+
+@dataclass(frozen=True)
+class Held:
+    """A version in memory."""
+
+    info: VersionInfo
+    cases: Sequence[Case]
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """Where a case stands, by its id."""
+        return {case.id: row for row, case in enumerate(self.cases)}
+
+    @cached_property
+    def problems(self) -> Sequence[Sequence[str]]:
+        """What a person should look at, case by case."""
+        return find_problems(self.cases)
+
+    def case(self, name: str) -> Case:
+        """A case by its id."""
+        if name not in self.rows:
+            raise NotThereError(f"there is no case {name[:200]} in version {self.info.number} of {self.info.name}")
+        return self.cases[self.rows[name]]
+
+
+class Shelf:
+    """All ground truth under a root."""
+
+    def __init__(self, root: Place) -> None:
+        self._root = root
+        self._store = TruthStore(root)
+        self._held: Kept[Held] = Kept(_MOST_VERSIONS, workers=2)
+        self._lost: Kept[frozenset[int]] = Kept(_MOST_VERSIONS)
+        self._infos = lru_cache(maxsize=4_096)(self._store.info)
+        self._counts = lru_cache(maxsize=1_024)(self._count)
+        self._heads = lru_cache(maxsize=_MOST_HEADS)(self._read_heads)
+
+    @property
+    def mark(self) -> str:
+        """Tells this root from others, so that a browser keeps their drafts apart."""
+        return hashlib.sha256(str(self._root).encode()).hexdigest()[:12]
+
+    def names(self) -> list[str]:
+        """Every ground truth."""
+        return [name for name in self._store.names() if self._is_here(name)]
+
+    def numbers(self, name: str) -> list[int]:
+        """The numbers of all versions, the oldest first."""
+        if not _is_name(name) or not self._is_here(name):
+            raise NotThereError(f"there is no ground truth {name[:200]} under {self._root}")
+        found = self._store.numbers(name)
+        if not found:
+            raise NotThereError(f"there is no ground truth {name[:200]} under {self._root}")
+        return found
+
+    def newest(self, name: str) -> int:
+        """The number of the newest version."""
+        return self.numbers(name)[-1]
+
+    def infos(self, name: str) -> list[VersionInfo]:
+        """All versions, the oldest first."""
+        return [self._infos(name, number) for number in self.numbers(name)]
+
+    def held(self, name: str, number: int | None = None) -> Held:
+        """A version with its cases, the newest unless it is named."""
+        numbers = self.numbers(name)
+        wanted = numbers[-1] if number is None else number
+        if wanted not in numbers:
+            raise NotThereError(f"{name} has no version {wanted}; there are {', '.join(map(str, numbers))}")
+        return self._held.get((name, wanted), lambda: self._read(name, wanted))
+
+    def counts(self, name: str, number: int) -> Mapping[str, int]:
+        """How many facts have which standing, without reading the cases."""
+        return self._counts(name, number)
+
+    def heads(self, name: str, number: int) -> Mapping[str, str]:
+        """The questions by id."""
+        return self._heads(name, number)
+
+    def content(self, name: str, number: int) -> bytes:
+        """The file of a version as it is."""
+        return self._store.table(name, number).read_bytes()
+
+    def lost(self, held: Held) -> frozenset[int] | None:
+        """The rows of cases with a citation that stands in none of its passages; None while they are looked for."""
+        key = (held.info.name, held.info.number)
+        return self._lost.peek(key, lambda: lost_citations(held.cases))
+
+    def save(
+        self, name: str, cases: Sequence[Case], author: str, note: str, parent: int | None, lineage: Lineage
+    ) -> VersionInfo:
+        """A new version."""
+        if not is_inside(self._root, self._root / "truth" / check_name(name)):
+            raise UsageError(f"{name} is a link that leads out of {self._root}; choose another name")
+        return self._store.save(name, cases, author=author, note=note, parent=parent, lineage=lineage)
+
+    def close(self) -> None:
+        """Let go of work that nobody waits for."""
+        for kept in (self._held, self._lost):
+            kept.close()
+
+    def _read(self, name: str, number: int) -> Held:
+        found = self._store.read(name, number)
+        return Held(found.info, found.cases)
+
+    def _count(self, name: str, number: int) -> Mapping[str, int]:
+        facts = read_table(self._store.table(name, number), ["facts"])["facts"]
+        standings = pc.struct_field(pc.list_flatten(facts), "standing")
+        found = Counter({item["values"]: item["counts"] for item in pc.value_counts(standings).to_pylist()})
+        return {standing: found[standing] for standing in STANDINGS}
+
+    def _read_heads(self, name: str, number: int) -> Mapping[str, str]:
+        table = read_table(self._store.table(name, number), ["id", "question"])
+        return dict(zip(table["id"].to_pylist(), table["question"].to_pylist(), strict=True))
+
+    def _is_here(self, name: str) -> bool:
+        return is_inside(self._root, self._root / "truth" / name)
+
+
+def _is_name(name: str) -> bool:
+    try:
+        return bool(check_name(name))
+    except UsageError:
+        return False
