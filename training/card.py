@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from match_pairs import TEMPLATE
+from open_pairs import TEMPLATE
 from tokens import MAX_LENGTH, SECOND_LIMIT
 
 VERSION = "1"

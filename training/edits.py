@@ -9,7 +9,7 @@ from typing import NamedTuple
 from spans import Piece, pieces
 from words import EXTRAS, MONTHS, NUMBER_WORDS, OPPOSITE, ORDINALS, RELATIONS, SAME, VOICES
 
-_NAMES = ("person", "place", "group", "thing")
+NAMES = ("person", "place", "group", "thing")
 _PRONOUN = re.compile(r"^(He|She|It|They|His|Her|Its|Their)\b")
 _POSSESSIVE = {"His", "Her", "Its", "Their"}
 _BRACKETS = re.compile(r" \([^()]*\)")
@@ -206,7 +206,7 @@ def _swap_piece(sentence: str, rng: Random, pool: Pool, near: list[Piece]) -> Ch
     if not found:
         return None
     piece = rng.choice(found)
-    if piece.kind in _NAMES:
+    if piece.kind in NAMES:
         options = [p.text for p in near if p.kind == piece.kind and _differs(p.text, sentence)]
         new = rng.choice(options) if options and rng.random() < 0.6 else pool.draw(rng, piece.kind)
         if not _differs(new, sentence):
@@ -216,7 +216,7 @@ def _swap_piece(sentence: str, rng: Random, pool: Pool, near: list[Piece]) -> Ch
     if new.lower() == piece.text.lower():
         return None
     text = sentence[: piece.start] + new + sentence[piece.end :]
-    kind = "entity" if piece.kind in _NAMES else "date" if piece.kind in ("date", "year") else "number"
+    kind = "entity" if piece.kind in NAMES else "date" if piece.kind in ("date", "year") else "number"
     return Change(text, kind, piece.text, new)
 
 
@@ -237,7 +237,8 @@ def _other_value(piece: Piece, rng: Random, pool: Pool) -> str:
     if digits is None or rng.random() < 0.2:
         return pool.draw(rng, piece.kind)
     if piece.kind == "year":
-        return str(int(text) + rng.choice([-30, -12, -10, -7, -5, -3, -2, -1, 1, 2, 3, 4, 6, 10, 20]))
+        other = int(digits[0][:4]) + rng.choice([-30, -12, -10, -7, -5, -3, -2, -1, 1, 2, 3, 4, 6, 10, 20])
+        return text[: digits.start()] + str(other) + text[digits.end() :]
     return text[: digits.start()] + _other_digits(digits[0], rng) + text[digits.end() :]
 
 
@@ -297,20 +298,27 @@ def _negate(sentence: str, rng: Random, pool: Pool, near: list[Piece]) -> Change
 
 def _swap_roles(sentence: str, rng: Random, pool: Pool, near: list[Piece]) -> Change | None:
     del pool, near
-    found = [piece for piece in pieces(sentence) if piece.kind in (*_NAMES, "year", "number")]
+    text = swap_roles(sentence, rng)
+    return Change(text, "roles") if text else None
+
+
+def swap_roles(sentence: str, rng: Random) -> str | None:
+    """The sentence with two names or two numbers of a kind in each other's place."""
+    found = [piece for piece in pieces(sentence) if piece.kind in (*NAMES, "year", "number")]
     pairs = [
         (a, b)
         for index, a in enumerate(found)
         for b in found[index + 1 :]
-        if a.kind == b.kind
-        and a.text != b.text
+        if (a.kind == b.kind or {a.kind, b.kind} <= {"person", "thing", "group"})
+        and a.text not in b.text
+        and b.text not in a.text
         and len(sentence[a.end : b.start].split()) > 1
         and not _listed(sentence[a.end : b.start])
     ]
     if not pairs:
         return None
     a, b = rng.choice(pairs)
-    return Change(sentence[: a.start] + b.text + sentence[a.end : b.start] + a.text + sentence[b.end :], "roles")
+    return sentence[: a.start] + b.text + sentence[a.end : b.start] + a.text + sentence[b.end :]
 
 
 def _listed(between: str) -> bool:
@@ -321,7 +329,7 @@ def _listed(between: str) -> bool:
 def _add_detail(sentence: str, rng: Random, pool: Pool, near: list[Piece]) -> Change | None:
     if not sentence.endswith(".") or rng.random() < 0.3:
         return None
-    names = [piece.text for piece in near if piece.kind in _NAMES and piece.text not in sentence]
+    names = [piece.text for piece in near if piece.kind in NAMES and piece.text not in sentence]
     name = rng.choice(names) if names and rng.random() < 0.5 else pool.draw(rng, "person")
     detail = rng.choice(EXTRAS).format(
         place=pool.draw(rng, "place"), year=pool.draw(rng, "year"), name=name, number=rng.randrange(2, 90)

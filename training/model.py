@@ -31,6 +31,31 @@ MPNET = Shape(12, 768, 12, 514, 30527, 1e-5, is_mpnet=True)
 _MPNET_MARKS = {0: 1, 100: 3, 101: 0, 102: 2}
 
 
+def _feed(x: Tensor, mixed: Tensor, parts: list[tuple[Tensor, Tensor]], dropout: float, epsilon: float) -> Tensor:
+    out, norm1, up, down, norm2 = parts
+    size = x.shape[-1:]
+    mixed = functional.dropout(functional.linear(mixed, *out), dropout)
+    x = functional.layer_norm(x + mixed, size, *norm1, epsilon)
+    fed = functional.dropout(functional.linear(functional.gelu(functional.linear(x, *up)), *down), dropout)
+    return functional.layer_norm(x + fed, size, *norm2, epsilon)
+
+
+# Set to a compiled version where there is a compiler: it is the same sums in fewer steps.
+feed = _feed
+
+
+def compile_feed() -> None:
+    """Compiles what follows attention, once for all layers and lengths."""
+    global feed  # noqa: PLW0603
+    feed = torch.compile(_feed, dynamic=True)
+
+
+def plain_feed() -> None:
+    """Goes back to what needs no compiler."""
+    global feed  # noqa: PLW0603
+    feed = _feed
+
+
 class Layer(nn.Module):
     """Attention and a feed-forward part, each followed by a normalisation."""
 
@@ -50,10 +75,13 @@ class Layer(nn.Module):
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, hidden // self.heads).permute(2, 0, 3, 1, 4)
         dropout = self.dropout if self.training else 0.0
         mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
-        mixed = self.out(mixed.transpose(1, 2).reshape(batch, length, hidden))
-        x = self.norm1(x + functional.dropout(mixed, self.dropout, self.training))
-        fed = self.down(functional.gelu(self.up(x)))
-        return self.norm2(x + functional.dropout(fed, self.dropout, self.training))
+        return self.feed(x.reshape(-1, hidden), mixed.transpose(1, 2).reshape(-1, hidden)).view(batch, length, hidden)
+
+    def feed(self, x: Tensor, mixed: Tensor) -> Tensor:
+        """What follows attention, on all places of all texts at once: the part that is worth compiling."""
+        dropout = self.dropout if self.training else 0.0
+        parts = [(part.weight, part.bias) for part in (self.out, self.norm1, self.up, self.down, self.norm2)]
+        return feed(x, mixed, parts, dropout, self.norm1.eps)
 
 
 class Judge(nn.Module):

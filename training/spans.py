@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from words import MONTHS, NUMBER_WORDS, ORDINALS
+from words import MEN, MONTHS, NUMBER_WORDS, ORDINALS, WOMEN
 
 _MONTH = "|".join(MONTHS)
 _DATE = rf"(?:(?:{_MONTH}) \d{{1,2}}, \d{{4}}|\d{{1,2}} (?:{_MONTH}) \d{{4}}|(?:{_MONTH}) \d{{4}}|(?:{_MONTH}) \d{{1,2}}\b|\d{{1,2}} (?:{_MONTH})\b)"
@@ -16,7 +16,7 @@ _SPAN = re.compile(
     rf"|(?P<money>[$£€]\d[\d,.]*\d?(?: (?:million|billion|thousand))?)|(?P<number>\b\d[\d,]*(?:\.\d+)?(?: (?:million|billion|thousand))?\b)"
     rf"|(?P<ordinal>\b(?:{'|'.join(ORDINALS)}|\d+(?:st|nd|rd|th))\b)|(?P<word>\b(?:{'|'.join(NUMBER_WORDS[2:])})\b)|(?P<name>{_NAME})"
 )
-_OPENERS = frozenset(
+OPENERS = frozenset(
     re.findall(
         r"\w+",
         """The A An In On At It He She They This That These Those His Her Their Its As By For From With After Before During While
@@ -66,9 +66,15 @@ def pieces(sentence: str) -> list[Piece]:
     return found
 
 
+def is_person(name: str) -> bool:
+    """Whether a name is surely that of a person: a first name that we know, and a last one."""
+    words = name.split()
+    return 2 <= len(words) <= 4 and words[0] in MEN | WOMEN and words[-1][0].isupper() and words[-1].isalpha()
+
+
 def _name(sentence: str, text: str, start: int) -> Piece | None:
     first, _, rest = text.partition(" ")
-    while first in _OPENERS and start + len(text) > 0:
+    while first in OPENERS and start + len(text) > 0:
         start += len(first) + 1
         text = rest
         if not text:

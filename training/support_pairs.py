@@ -7,6 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 import edits
+import facts
 from corpus import Article
 from spans import Piece, pieces
 
@@ -82,8 +83,7 @@ def support_pairs(article: Article, rng: Random, pool: edits.Pool, count: int) -
     """Supported and unsupported claims for some of the article's sentences."""
     golds = rng.sample(range(len(article.sentences)), min(count, len(article.sentences)))
     for gold in golds:
-        here = scene(article, gold, rng)
-        sentence = edits.stand_alone(article.sentences[gold], article.subject)
+        here, sentence = _named(article, gold, rng)
         if edits.opens_with_pronoun(sentence) and rng.random() < 0.6:
             continue
         near = pieces(here.text)
@@ -91,19 +91,91 @@ def support_pairs(article: Article, rng: Random, pool: edits.Pool, count: int) -
             yield Pair("support", kind, evidence, edits.surface(claim, rng), label)
 
 
+def _named(article: Article, gold: int, rng: Random) -> tuple[Scene, str]:
+    """The evidence and the sentence with a name in its pronoun's place, where the evidence names it."""
+    here, sentence = scene(article, gold, rng), article.sentences[gold]
+    named = facts.antecedent(article.sentences, gold)
+    if named is not None:
+        return here._replace(low=min(here.low, named[1])), facts.resolve(sentence, facts.short_name(named[0], rng))
+    known = article.subject and article.subject in here.text
+    return here, edits.stand_alone(sentence, article.subject) if known else sentence
+
+
 def _claims(
     here: Scene, sentence: str, near: list[Piece], rng: Random, pool: edits.Pool
 ) -> Iterator[tuple[str, str, str, int]]:
     text = here.text
-    true = sentence if rng.random() < 0.12 else edits.rewrite(sentence, rng)
-    yield "true", text, true, SUPPORTED
+    true = sentence if rng.random() < 0.2 else edits.rewrite(sentence, rng)
+    yield "pronoun_true" if sentence != here.article.sentences[here.gold] else "true", text, true, SUPPORTED
     false = edits.falsify(edits.rewrite(sentence, rng, 2), rng, pool, near)
     if false is not None:
         yield false.kind, text, false.text, _LABELS.get(false.kind, NOT_SUPPORTED)
     yield from _absent(here, true, rng)
     yield from _fused(here, true, false, rng)
+    yield from _roles(here, sentence, rng)
     if rng.random() < 0.55:
         yield from _twins(text, sentence, near, rng, pool)
+
+
+def fact_pairs(article: Article, rng: Random, pool: edits.Pool, count: int) -> Iterator[Pair]:
+    """One fact of a long sentence, and the same with a mistake in it."""
+    able = [(gold, found) for gold, s in enumerate(article.sentences) if (found := facts.single_facts(s))]
+    for gold, found in rng.sample(able, min(count, len(able))):
+        here, fact = scene(article, gold, rng), rng.choice(found)
+        yield Pair("support", "fact_true", here.text, edits.surface(fact, rng), SUPPORTED)
+        change = edits.falsify(fact, rng, pool, pieces(here.text))
+        if change is not None:
+            label = _LABELS.get(change.kind, NOT_SUPPORTED)
+            yield Pair("support", "fact_false", here.text, edits.surface(change.text, rng), label)
+
+
+def _roles(here: Scene, sentence: str, rng: Random) -> Iterator[tuple[str, str, str, int]]:
+    """Who did what to whom: told from the other side, exchanged in the claim, or exchanged in the evidence."""
+    gold, text = here.article.sentences[here.gold], here.text
+    sides = facts.other_side(sentence)
+    if sides is not None:
+        yield "roles_true", text, sides[0], SUPPORTED
+        yield "roles", text, sides[1], NOT_SUPPORTED
+    swapped = edits.swap_roles(gold, rng) if sides is not None or rng.random() < 0.7 else None
+    if swapped is None:
+        return
+    changed = text.replace(gold, swapped)
+    yield "roles", text, edits.rewrite(swapped, rng, 1) if rng.random() < 0.5 else swapped, NOT_SUPPORTED
+    if rng.random() < 0.7:
+        yield "roles_true", changed, edits.rewrite(swapped, rng, 2), SUPPORTED
+    if rng.random() < 0.3:
+        yield "roles", changed, gold, NOT_SUPPORTED
+
+
+def pronoun_pairs(article: Article, rng: Random, pool: edits.Pool, count: int) -> Iterator[Pair]:
+    """Evidence in which a pronoun stands for the name in the sentence before; the claim says the name, or a wrong one."""
+    named = [(index, name) for index, s in enumerate(article.sentences) if (name := facts.named_subject(s))]
+    for index, name in rng.sample(named, min(2 * count, len(named))):
+        gold = article.sentences[index]
+        leads = [s for s in article.sentences[:index] if name in s]
+        if not leads or gold[len(name) :].startswith((" (", ",")):
+            continue
+        lead = leads[-1]
+        told = facts.with_pronoun(gold, name)
+        after = article.sentences[index + 1 : index + 1 + rng.randint(0, 5)]
+        others = [s for s in article.sentences[:3] if s != gold]
+        evidence = " ".join([*rng.sample(others, min(len(others), rng.randint(0, 2))), lead, told, *after])
+        claim = facts.short_name(name, rng) + gold[len(name) :]
+        yield Pair("support", "pronoun_true", evidence, edits.rewrite(claim, rng, 2), SUPPORTED)
+        names = [p.text for p in pieces(evidence) if p.kind in edits.NAMES and edits.differs(p.text, gold)]
+        other = rng.choice(names) if names and rng.random() < 0.6 else pool.draw(rng, "person")
+        false = edits.falsify(claim, rng, pool, pieces(evidence)) if rng.random() < 0.5 else None
+        wrong = false.text if false else other + gold[len(name) :]
+        yield Pair("support", "pronoun_false", evidence, edits.rewrite(wrong, rng, 1), NOT_SUPPORTED)
+
+
+def asked_pairs(question: str, right: str, wrong: str, evidence: str, statement: str) -> Iterator[Pair]:
+    """A question with a short answer in place of a claim, and in place of evidence."""
+    yield Pair("support", "asked_true", evidence, f"{question} {right}.", SUPPORTED)
+    yield Pair("support", "asked_false", evidence, f"{question} {wrong}.", NOT_SUPPORTED)
+    if statement:
+        yield Pair("support", "answer_true", f"{question} {right}.", statement, SUPPORTED)
+        yield Pair("support", "answer_false", f"{question} {wrong}.", statement, NOT_SUPPORTED)
 
 
 def _absent(here: Scene, true: str, rng: Random) -> Iterator[tuple[str, str, str, int]]:

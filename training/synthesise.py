@@ -26,9 +26,20 @@ from corpus import (
     reserved_sentences,
     tidy,
 )
-from match_pairs import cloze_pairs, squad_pairs, template
+from match_pairs import cloze_pairs, squad_pairs
+from open_pairs import template, yes_no_pairs
 from spans import pieces
-from support_pairs import CONTRADICTED, NOT_IN_EVIDENCE, NOT_SUPPORTED, SUPPORTED, Pair, fraction_pairs, support_pairs
+from support_pairs import (
+    CONTRADICTED,
+    NOT_IN_EVIDENCE,
+    NOT_SUPPORTED,
+    SUPPORTED,
+    Pair,
+    fact_pairs,
+    fraction_pairs,
+    pronoun_pairs,
+    support_pairs,
+)
 
 _LABELS = {
     "supported": SUPPORTED,
@@ -46,7 +57,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--articles", type=int, default=0, help="use only so many articles (a trial run)")
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--per-article", type=int, default=13, help="sentences of an article that claims are made from")
+    parser.add_argument("--per-article", type=int, default=9, help="sentences of an article that claims are made from")
     options = parser.parse_args()
     began = time.perf_counter()
     claims = read_claims(options.data)
@@ -120,11 +131,14 @@ def _pairs_of(article: Article) -> list[tuple[str, Pair]]:
     rng = Random(f"ragstone {article.name[:80]}")  # noqa: S311
     split = "valid" if held_out(article.name) else "train"
     made = list(support_pairs(article, rng, pool, count))
-    made += fraction_pairs(article, rng, pool, 7)
+    made += pronoun_pairs(article, rng, pool, 3)
+    made += fact_pairs(article, rng, pool, 3)
+    made += fraction_pairs(article, rng, pool, 6)
+    made += yes_no_pairs(article, rng, pool, 2)
     if article.name in pages:
         made += [pair for question in pages[article.name] for pair in squad_pairs(question, rng, pool)]
     else:
-        made += cloze_pairs(article, rng, pool, 6)
+        made += cloze_pairs(article, rng, pool, 8)
     return [(split, pair) for pair in made]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # Either word may stand for the other without changing what is said.
 SAME = """
 bought purchased|started began|finished completed|created made|large big|huge enormous|rapidly quickly|about approximately
@@ -147,3 +149,57 @@ HEDGES = [
     "However, the exact details are not given.", "This is stated directly in the passage.", "I hope this helps!", "Please let me know if you need more details.",
     "Note that other sources may differ.", "This information comes from the provided context.", "There is more to say about this topic.",
 ]  # fmt: skip
+
+# Names that everybody knows under another one.
+ALIASES = {
+    "United States": ["the US", "the USA", "America", "the U.S."], "United Kingdom": ["the UK", "Britain", "Great Britain"], "Soviet Union": ["the USSR", "the U.S.S.R."],
+    "United Nations": ["the UN"], "European Union": ["the EU"], "New York City": ["New York", "NYC"], "Los Angeles": ["LA", "L.A."], "Washington, D.C": ["Washington", "the US capital"],
+    "World War II": ["the Second World War", "WWII", "World War 2", "WW2"], "World War I": ["the First World War", "WWI", "World War 1", "the Great War"],
+    "Second World War": ["World War II", "WWII"], "First World War": ["World War I", "WWI"], "UK": ["the United Kingdom", "Britain"], "US": ["the United States", "America"],
+    "U.S": ["the United States", "America"], "USA": ["the United States", "America"], "UN": ["the United Nations"], "EU": ["the European Union"], "NASA": ["the National Aeronautics and Space Administration"],
+    "FBI": ["the Federal Bureau of Investigation"], "CIA": ["the Central Intelligence Agency"], "BBC": ["the British Broadcasting Corporation"], "NATO": ["the North Atlantic Treaty Organization"],
+    "NFL": ["the National Football League"], "NBA": ["the National Basketball Association"], "IMF": ["the International Monetary Fund"], "WHO": ["the World Health Organization"],
+    "World Health Organization": ["the WHO"], "Supreme Court": ["the SCOTUS", "the country's highest court"], "Netherlands": ["Holland"], "Russia": ["the Russian Federation"],
+    "China": ["the People's Republic of China", "the PRC"], "Germany": ["the Federal Republic of Germany"], "American": ["from the United States", "of the United States"],
+    "British": ["from Britain", "from the United Kingdom"], "French": ["from France", "of France"], "German": ["from Germany"], "Italian": ["from Italy"], "Japanese": ["from Japan"],
+    "California": ["the state of California", "CA"], "Texas": ["the state of Texas"], "Florida": ["the state of Florida"], "London": ["the British capital", "the capital of England"],
+    "Paris": ["the French capital", "the capital of France"], "Tokyo": ["the Japanese capital"], "Moscow": ["the Russian capital"], "Christmas": ["December 25"],
+    "English": ["the English language"], "Earth": ["our planet", "the Earth"], "Jesus": ["Jesus Christ", "Christ"], "God": ["the Lord"], "Bible": ["the Holy Scripture"],
+    "World Trade Center": ["the Twin Towers", "the WTC"], "Great Depression": ["the Depression of the 1930s"], "Renaissance": ["the Renaissance period"],
+}  # fmt: skip
+
+# Answers that talk about the reference and give another one, and the other way round: {a} is turned down, {b} is meant.
+CORRECTIONS = [
+    "It was not {a} but {b}.", "Although some say {a}, the answer is {b}.", "Not {a}; it is {b}.", "{a} is wrong: the right answer is {b}.",
+    "While {a} is mentioned in the text, the answer is {b}.", "Many people think of {a} here, but it was actually {b}.", "You might expect {a}. In fact it was {b}.",
+    "{b}. (Not to be confused with {a}.)", "It is {b}, not {a}.", "The answer is {b}; {a} came only later.", "{b} rather than {a}.", "Contrary to popular belief it was {b} and not {a}.",
+    "Unlike {a}, which is often named, {b} is the correct answer.", "Some sources say {a}, but the correct answer is {b}.", "Before {a} there was {b}, which is the answer to your question.",
+]  # fmt: skip
+
+YES_VOICES = ["Yes.", "Yes", "yes, that is right.", "Yes, {x}", "That is correct: {x}", "Correct.", "Indeed, {x}", "Yes. According to the context, {x}", "Based on the provided context, yes: {x}", "True.", "{x}", "It is true that {x}"]  # fmt: skip
+NO_VOICES = ["No.", "No", "no, that is not so.", "No, {x}", "That is not correct: {x}", "Incorrect.", "No. According to the context, {x}", "Based on the provided context, no: {x}", "False.", "Actually, {x}", "Not quite: {x}"]  # fmt: skip
+
+MEN = frozenset(
+    re.findall(
+        r"\w+",
+        """James John Robert Michael William David Richard Joseph Thomas Charles Christopher Daniel Matthew Anthony Mark Donald Steven Steve Paul Andrew Andy
+    Joshua Kenneth Kevin Brian George Timothy Tim Ronald Edward Jason Jeffrey Jeff Ryan Jacob Gary Nicholas Nick Eric Jonathan Stephen Larry Justin Scott
+    Brandon Benjamin Ben Samuel Sam Gregory Greg Alexander Alex Frank Patrick Raymond Ray Jack Dennis Jerry Tyler Aaron Jose Adam Nathan Henry Douglas
+    Zachary Peter Kyle Noah Ethan Jeremy Walter Christian Keith Roger Terry Austin Sean Gerald Carl Harold Dylan Arthur Lawrence Jordan Jesse Bryan Billy
+    Bruce Gabriel Joe Logan Alan Juan Albert Willie Elijah Wayne Randy Vincent Mason Roy Ralph Bobby Russell Bradley Philip Phil Eugene Tom Bill Bob Jim Mike
+    Dave Dan Tony Louis Fred Harry Oscar Hugh Ian Neil Simon Martin Max Karl Hans Friedrich Otto Johann Ludwig Wolfgang Heinrich Wilhelm Franz Pierre Jean
+    Jacques Marcel Antoine Giovanni Giuseppe Leonardo Carlos Pedro Miguel Luis Fernando Ivan Vladimir Nikolai Sergei Mikhail Leo Ernest Winston Oliver
+    Edgar Clark Bruno Stanley Norman Herbert Howard Isaac Abraham Theodore Franklin Ronald Barack Donald Elvis Julius Augustus Edmund Alfred Geoffrey Ted""",
+    )
+)
+WOMEN = frozenset(
+    re.findall(
+        r"\w+",
+        """Mary Patricia Jennifer Linda Elizabeth Barbara Susan Jessica Sarah Karen Lisa Nancy Betty Margaret Sandra Ashley Kimberly Emily Donna Michelle Carol
+    Amanda Melissa Deborah Stephanie Rebecca Sharon Laura Cynthia Dorothy Amy Kathleen Angela Shirley Emma Brenda Pamela Nicole Anna Samantha Katherine
+    Kate Christine Debra Rachel Carolyn Janet Maria Catherine Heather Diane Olivia Julie Joyce Victoria Ruth Virginia Lauren Kelly Christina Joan Evelyn
+    Judith Andrea Hannah Megan Cheryl Jacqueline Martha Madison Teresa Gloria Sara Janice Ann Anne Kathryn Abigail Sophia Frances Jean Alice Judy Isabella
+    Julia Grace Amber Denise Danielle Marilyn Beverly Charlotte Natalie Theresa Diana Brittany Doris Kayla Alexis Lori Marie Jane Helen Rose Lucy Eleanor
+    Florence Edith Clara Agnes Eva Ellen Sally Claire Hillary Taylor Lily Zoe Chloe Mia Meryl Cate Nina Ella Angelina Scarlett Natasha Whitney Audrey""",
+    )
+)
