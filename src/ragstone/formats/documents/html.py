@@ -1,0 +1,89 @@
+"""Web pages: the text that a reader sees, block by block, under its headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragstone.errors import MissingExtraError
+from ragstone.formats.documents.base import Section, UnreadableError
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+
+def _names(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+# Not the text of a document: code, menus, what a page shows everywhere.
+_LEFT_OUT = _names("script style noscript template nav aside footer form button select svg iframe head")
+_HEADINGS = _names("h1 h2 h3 h4 h5 h6")
+_BLOCKS = _names(
+    "p div section article main header li ul ol dl dt dd blockquote pre table tr figure figcaption body address hr br"
+)
+_SPACE = re.compile(r"\s+")
+
+
+def read_html(data: bytes) -> list[Section]:
+    """A section a heading; a table's row is a line with its cells between bars."""
+    try:
+        from lxml import etree, html  # noqa: PLC0415  (only who reads web pages)
+    except ImportError as error:
+        raise MissingExtraError("Reading web pages", "documents") from error
+    try:
+        root = html.document_fromstring(data, parser=html.HTMLParser(encoding=_encoding(data)))
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise UnreadableError(f"it cannot be read as HTML: {error}") from error
+    sections: list[tuple[str | None, list[str]]] = [(None, [])]
+    line: list[str] = []
+    for kind, text in _walk(root):
+        if kind == "text":
+            line.append(text)
+            continue
+        if found := _SPACE.sub(" ", "".join(line)).strip():
+            sections[-1][1].append(found)
+        line = []
+        if kind == "heading":
+            sections.append((text, []))
+    if rest := _SPACE.sub(" ", "".join(line)).strip():
+        sections[-1][1].append(rest)
+    return [Section("\n".join(lines), heading) for heading, lines in sections]
+
+
+def _encoding(data: bytes) -> str | None:
+    """UTF-8 where it is; else what the page says of itself."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return "utf-8"
+
+
+def _walk(element: HtmlElement) -> Iterator[tuple[str, str]]:
+    """The text of a page in its order, with breaks where a block begins or ends, and headings."""
+    tag: Any = element.tag
+    if isinstance(tag, str) and tag not in _LEFT_OUT:
+        if tag in _HEADINGS:
+            yield "heading", _SPACE.sub(" ", element.text_content()).strip()
+        elif tag == "tr":
+            yield "break", ""
+            cells = [_SPACE.sub(" ", cell.text_content()).strip() for cell in element.iterchildren("td", "th")]
+            yield "text", f"| {' | '.join(cells)} |"
+            yield "break", ""
+        else:
+            yield from _walk_inside(element, tag in _BLOCKS)
+    if element.tail:
+        yield "text", element.tail
+
+
+def _walk_inside(element: HtmlElement, is_block: bool) -> Iterator[tuple[str, str]]:
+    if is_block:
+        yield "break", ""
+    if element.text:
+        yield "text", element.text
+    for child in element:
+        yield from _walk(child)
+    if is_block:
+        yield "break", ""
