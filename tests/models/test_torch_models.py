@@ -11,6 +11,7 @@ from ragstone.evidence.likelihood import INSTRUCTION
 from ragstone.models.classifiers import TorchClassifier, open_classifier
 from ragstone.models.scorers import open_language_model
 from ragstone.models.store import Store
+from ragstone.models.torch_embedder import SentenceTransformers
 from ragstone.models.torch_scorer import Transformers
 from tests.models.tiny import WORDS, make_tokenizer, tokens
 
@@ -154,3 +155,16 @@ def test_classifiers_of_the_seeds_architectures(store, tmp_path, kind):
         expected = model(**given).logits[0].numpy()
     assert found[0] == pytest.approx(expected, abs=1e-4)
     assert np.isfinite(found).all()
+
+
+def test_a_model_of_sentence_transformers(tmp_path):
+    """A tiny BERT, of which that library takes the mean of all words: against a mean of our own."""
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16, **SIZES}
+    model = save(tmp_path / "bert", transformers.BertModel(transformers.BertConfig(**sizes)))
+    found = SentenceTransformers(str(tmp_path / "bert")).encode([TEXT, BEFORE])
+    for row, text in zip(found, (TEXT, BEFORE), strict=True):
+        with torch.no_grad():
+            states = model(input_ids=torch.tensor([tokens(text)])).last_hidden_state[0].numpy()
+        mean = states.mean(axis=0)
+        assert row == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import math
+import subprocess
+import sys
 import time
 import urllib.request
 
@@ -143,6 +145,28 @@ def test_a_relevant_context_scores_above_an_irrelevant_one(model, models, real_m
     direct = by_distributions(real_model, f"{INSTRUCTION} {BOAT}", QUESTION)
     first = next(iter(likelihoods.values()))
     assert first[0] == pytest.approx(math.exp(sum(direct) / len(direct)), rel=2e-3)
+
+
+OFFLINE = """
+import socket
+connect, look_up = socket.socket.connect, socket.getaddrinfo
+def only_here(self, address):
+    assert self.family == socket.AF_UNIX or address[0] in ("127.0.0.1", "::1"), f"a connection to {address}"
+    return connect(self, address)
+def numbers_only(host, *more, **settings):
+    assert host in ("127.0.0.1", "localhost", None), f"{host} was looked up"
+    return look_up(host, *more, **settings)
+socket.socket.connect, socket.getaddrinfo = only_here, numbers_only
+import ragstone
+row = {"question": "Where?", "answer": "On the mole.", "contexts": ["The light is on the mole."]}
+run = ragstone.evaluate([row], ["context_relevance.perplexity", "perplexity"])
+assert [line.n_ok for line in run.summary()] == [1, 1], run.summary()
+"""
+
+
+def test_with_the_network_cut(model, models):
+    done = subprocess.run([sys.executable, "-c", OFFLINE], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 def test_fluent_words_are_less_surprising_than_shuffled_ones(models):
