@@ -113,6 +113,18 @@ def test_strange_rows_never_fail(row):
     assert all(0 <= row["value"] <= 1 for row in run.scores.to_pylist() if row["value"] is not None)
 
 
+def test_empty_claims_of_the_data_are_said_by_nobody(tmp_path):
+    file = tmp_path / "given.json"
+    context = [{"doc_id": "a", "text": "The boat is red."}, {"doc_id": "b", "text": ""}]
+    row = {"query_id": "1", "query": "What colour?", "gt_answer": "Red.", "response": "It is red."}
+    row |= {"retrieved_context": context, "response_claims": ["", "The boat is red.", " "], "gt_answer_claims": []}
+    file.write_text(json.dumps({"results": [row]}))
+    run = ragstone.evaluate(file, "ragchecker", judge="local")
+    [found] = run.evidence("answer_claims_in_contexts")["value"].to_pylist()
+    assert found == [["neutral"] * 2, ["entailment", "neutral"], ["neutral"] * 2]
+    assert "failed" not in {cell["status"] for cell in run.scores.to_pylist()}
+
+
 def test_a_hundred_thousand_words_of_evidence():
     filler = "Vessels carry crates of salt to the harbour every week, and come back with timber. "
     row = {
