@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +20,8 @@ from ragstone.web.index import RunIndex, read_index
 from ragstone.web.inside import is_inside
 from ragstone.web.insights import Insight, Insights
 from ragstone.web.later import Kept
-from ragstone.web.truth.shelf import Shelf
+from ragstone.web.truth.jobs import Rescoring
+from ragstone.web.truth.shelf import Held, Shelf
 
 # What people and we call runs; nothing that could lead out of the folder of runs.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")
@@ -35,6 +37,8 @@ class Library:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root: Place = open_place(root)
         self.truth = Shelf(self.root)
+        self.rescoring = Rescoring()
+        self._joined: Kept[int] = Kept(_MOST_LISTED)
         self._runs = lru_cache(maxsize=_MOST_LISTED)(Run)
         self._summaries = lru_cache(maxsize=_MOST_LISTED)(_summary)
         self._folders: dict[str, RunFolder] = {}
@@ -83,6 +87,10 @@ class Library:
         """The ids and questions of a run, without its scores."""
         return self._asked.get(run.id, lambda: read_table(run.folder.samples, ["id", "question"]))
 
+    def joined(self, run: Run, held: Held, count: Callable[[], int]) -> int:
+        """How many samples of a run are cases of a version; counted once."""
+        return self._joined.get((run.id, held.info.name, held.info.number), count)
+
     def insight(self, run: Run) -> Insight | None:
         """Causes and slices; None while they are being looked for."""
         return self._insights.of(run)
@@ -93,7 +101,15 @@ class Library:
 
     def close(self) -> None:
         """Let go of work that nobody waits for."""
-        for kept in (self._indexes, self._asked, self._insights, self._comparisons, self.truth):
+        for kept in (
+            self._indexes,
+            self._asked,
+            self._joined,
+            self.rescoring,
+            self._insights,
+            self._comparisons,
+            self.truth,
+        ):
             kept.close()
 
     def _folder(self, place: Place) -> RunFolder:

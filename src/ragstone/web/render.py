@@ -19,8 +19,8 @@ from ragstone.report.html.page import breakable
 from ragstone.report.plain import visible
 from ragstone.web import drawing
 
-# The scripts of the editor of ground truth: the edits that are kept, a case, its texts, the queue, who signs.
-_EDITOR = ("draft", "editor", "sources", "queue", "signing")
+# The scripts of the editor of ground truth: the edits that are kept, a case, its texts, the queue, who signs, rescoring.
+_EDITOR = ("draft", "editor", "sources", "queue", "signing", "rescore")
 _STATIC = {
     "report.css": ("ragstone.report.html", "style.css", "text/css"),
     "viewer.css": ("ragstone.web", "static/viewer.css", "text/css"),

@@ -51,7 +51,7 @@ def check_page(library: Library, name: str, form: Mapping[str, str]) -> dict[str
         texts = None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise UsageError("`texts` is no JSON list of texts")
-    passages = [text["text"] for text in _texts(library, case, form, [])]
+    passages = [text["text"] for text in _texts(library, case, form, _runs(library, name, case, form))]
     return {"page": "check", "checks": [check_fact(CITATION, text, passages) for text in texts[:_MOST_CHECKED]]}
 
 
@@ -60,7 +60,7 @@ def _held(library: Library, name: str, query: Mapping[str, str]) -> Held:
 
 
 def _page(library: Library, held: Held, case: Case, query: Mapping[str, str]) -> dict[str, Any]:
-    runs = _runs(library, case, query)
+    runs = _runs(library, held.info.name, case, query)
     texts = _texts(library, case, query, runs)
     limits = Limits.read(query)
     sources = [text["text"] for text in texts]
@@ -100,16 +100,16 @@ def _texts(
 ) -> list[dict[str, Any]]:
     """What citations can be taken from: the passages of the case, then what a run retrieved."""
     found = [_text("passage", place, chunk) for place, chunk in enumerate(passages_of(case), 1)]
-    chosen = _chosen(query, runs or _runs(library, case, query))
+    chosen = _chosen(query, runs)
     if chosen:
         chunks = chunks_of(library, chosen["id"], chosen["row"] - 1)
         found += [_text("chunk", rank, chunk) for rank, chunk in enumerate(chunks, 1)]
     return found
 
 
-def _runs(library: Library, case: Case, query: Mapping[str, str]) -> list[dict[str, Any]]:
+def _runs(library: Library, name: str, case: Case, query: Mapping[str, str]) -> list[dict[str, Any]]:
     wanted = query.get("run", "")
-    return runs_beside(library, case.id, case.question, "" if wanted == NO_RUN else wanted)
+    return runs_beside(library, name, case.id, "" if wanted == NO_RUN else wanted)
 
 
 def _chosen(query: Mapping[str, str], runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:

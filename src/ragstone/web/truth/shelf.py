@@ -23,6 +23,7 @@ from ragstone.web.truth.problems import find_problems, lost_citations
 STANDINGS = ("accepted", "proposed", "rejected")
 _MOST_VERSIONS = 6
 _MOST_HEADS = 64
+_MOST_ASKED = 12
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,20 @@ class Held:
         return self.cases[self.rows[name]]
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What the cases of a ground truth ask, in all its versions: an edited question is still the same case."""
+
+    by_id: Mapping[str, frozenset[str]]
+    spelled: Mapping[str, tuple[str, ...]]
+    by_question: Mapping[str, str]
+
+    def find(self, sample: str, question: str) -> str | None:
+        """The case that a sample belongs to."""
+        asked = folded(question)
+        return sample if asked in self.by_id.get(sample, frozenset()) else self.by_question.get(asked)
+
+
 class Shelf:
     """All ground truth under a root."""
 
@@ -60,6 +75,7 @@ class Shelf:
         self._infos = lru_cache(maxsize=4_096)(self._store.info)
         self._counts = lru_cache(maxsize=1_024)(self._count)
         self._heads = lru_cache(maxsize=_MOST_HEADS)(self._read_heads)
+        self._asked = lru_cache(maxsize=_MOST_HEADS)(self._gather_asked)
 
     @property
     def mark(self) -> str:
@@ -99,9 +115,9 @@ class Shelf:
         """How many facts have which standing, without reading the cases."""
         return self._counts(name, number)
 
-    def heads(self, name: str, number: int) -> Mapping[str, str]:
-        """The questions by id."""
-        return self._heads(name, number)
+    def asked(self, name: str) -> Asked:
+        """What its cases ask; of a long history the newest versions count."""
+        return self._asked(name, tuple(self.numbers(name)[-_MOST_ASKED:]))
 
     def content(self, name: str, number: int) -> bytes:
         """The file of a version as it is."""
@@ -139,8 +155,26 @@ class Shelf:
         table = read_table(self._store.table(name, number), ["id", "question"])
         return dict(zip(table["id"].to_pylist(), table["question"].to_pylist(), strict=True))
 
+    def _gather_asked(self, name: str, numbers: Sequence[int]) -> Asked:
+        spelled: dict[str, dict[str, None]] = {}
+        for number in reversed(numbers):
+            for case, question in self._heads(name, number).items():
+                spelled.setdefault(case, {})[question] = None
+        by_id = {case: frozenset(map(folded, questions)) for case, questions in spelled.items()}
+        newest = self._heads(name, numbers[-1])
+        return Asked(
+            by_id,
+            {case: tuple(questions) for case, questions in spelled.items()},
+            {folded(newest[case]): case for case in reversed(list(newest)) if newest[case].strip()},
+        )
+
     def _is_here(self, name: str) -> bool:
         return is_inside(self._root, self._root / "truth" / name)
+
+
+def folded(question: str) -> str:
+    """Questions that differ in blanks are the same."""
+    return " ".join(question.split())
 
 
 def _is_name(name: str) -> bool:

@@ -13,6 +13,7 @@ from ragstone.web.truth.changes import diff_page
 from ragstone.web.truth.listing import truths_page
 from ragstone.web.truth.making import export_page, make, make_page
 from ragstone.web.truth.queue import queue_page
+from ragstone.web.truth.rescoring import rescore_page, start_rescoring
 from ragstone.web.truth.review import review_page, save
 from ragstone.web.truth.table import read_version, truth_page
 
@@ -59,6 +60,14 @@ def _make_page(library: Library, names: Sequence[str], query: QueryParams) -> Pa
     return make_page(library, library.run(names[0]), query)
 
 
+def _rescore_page(library: Library, names: Sequence[str], query: QueryParams) -> Page:
+    return rescore_page(library, names[0], query)
+
+
+def _rescore(library: Library, names: Sequence[str], form: QueryParams) -> Page:
+    return start_rescoring(library, names[0], form, form.getlist("run"))
+
+
 def _make(library: Library, _: Sequence[str], form: QueryParams) -> Page:
     return make(library, form)
 
@@ -84,6 +93,7 @@ TRUTH_VIEWS = {
     "/truth/{name}/queue": _queue,
     "/truth/{name}/diff": _diff,
     "/truth/{name}/export": _export,
+    "/truth/{name}/rescore": _rescore_page,
     "/truth/{name}/v{number}": _version,
     "/truth/{name}": _truth,
 }
@@ -94,4 +104,5 @@ TRUTH_CHANGES = {
     "/truth/{name}/check": _check,
     "/truth/{name}/review": _review,
     "/truth/{name}/save": _save,
+    "/truth/{name}/rescore": _rescore,
 }
