@@ -124,6 +124,12 @@ ALL_THERE = {
 BAD = {
     "good": {},
     "nothing known": {**dict.fromkeys(ALL_THERE), "metadata": {}},
+    # Only passages without the answer, or with a false one: what the metrics of stress tests are about.
+    "stressed": {
+        "answer": "There are factual errors in the documents. It is 9.",
+        "answerable": False,
+        "metadata": {"fake_answer": "10"},
+    },
     "empty answer": {"answer": ""},
     # But for the question: readers take an empty one for none.
     "empty everything": {
@@ -179,6 +185,8 @@ BAD = {
     },
 }
 NASTY = [Sample(name, **{**ALL_THERE, **changes}) for name, changes in BAD.items()]
+# The row that has all that a metric needs, where it is not the first.
+GOOD = {name: list(BAD).index("stressed") for name in METRICS if name.startswith(("rgb.rejection", "rgb.error"))}
 # The megabyte is computed once only, to save time.
 SMALL = NASTY[:-1]
 SPELLED = [str(metric) for spec in METRICS.values() for metric in spellings(spec)]
@@ -222,7 +230,7 @@ def test_every_cell_is_within_bounds_or_skipped_for_a_reason(spec, in_batch):
 @every_metric
 def test_a_metric_has_a_value_for_good_data_and_none_without_data(spec, in_batch):
     for cells in cells_of(spec, in_batch).values():
-        assert cells[0].status == "ok"
+        assert cells[GOOD.get(spec.name, 0)].status == "ok"
         assert cells[1].status == "skipped"
 
 

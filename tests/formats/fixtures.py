@@ -405,3 +405,35 @@ def _span(trace: str, name: str, start: str, parent: str | None, attributes: dic
 
 def _write_jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def fixture_rgb(tmp_path: Path) -> list[str]:
+    """RGB: an answer with two spellings, one of two parts with groups of passages, one with false passages."""
+    rows = [
+        {
+            "id": 0,
+            "query": "When does the ferry leave?",
+            "answer": [["At eight", "8:00"]],
+            "positive": ["It leaves at 8:00."],
+            "negative": ["Adults pay ten.", "The pier is long."],
+        },
+        {
+            "id": 1,
+            "query": "What do adults and children pay?",
+            "answer": ["ten", ["five", "5"]],
+            "positive": [["Adults pay ten."], ["Children pay five.", "It is 5 for a child."]],
+            "negative": ["The pier is long."],
+        },
+        {
+            "id": 2,
+            "query": "Wie lang ist die Mole?",
+            "answer": "300 m",
+            "fakeanswer": "800 m",
+            "positive": ["Die Mole ist 300 m lang."],
+            "positive_wrong": ["Die Mole ist 800 m lang."],
+            "negative": ["Adults pay ten."],
+        },
+    ]
+    path = tmp_path / "en_rgb.json"
+    _write_jsonl(path, rows)
+    return [str(path)]

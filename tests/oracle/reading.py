@@ -91,6 +91,7 @@ def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
             "needed": "needed_sentences",
             "useful": "usefulness",
             "matches": "answer_match",
+            "declines": "stance",
             "grade": "grade",
             "winner": "pair",
             "citations": "citations",

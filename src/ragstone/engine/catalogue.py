@@ -48,7 +48,7 @@ class MetricCard:
             ("source", self.source),
             ("aliases", ", ".join(self.aliases)),
             ("sets", ", ".join(self.sets)),
-            ("computed", "only by name or with -m all: it takes long" if self.slow else ""),
+            ("computed", "only by name or with -m all" if self.slow else ""),
         ]
         return (pair for pair in pairs if pair[1])
 

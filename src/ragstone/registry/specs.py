@@ -155,7 +155,7 @@ class MetricSpec(FunctionSpec):
     aliases: Settings
     sets: Settings
     corpus: Corpus | None
-    # Not computed unless it is asked for: it takes longer than all the quick ones together.
+    # Not computed unless it is asked for: it takes longer than all the quick ones together, or says little about most data.
     slow: bool
 
     def parameter(self, name: str) -> Parameter | None:

@@ -1,1 +1,1 @@
-"""Stress tests of a generator on the user's own data: RGB's four abilities, and eRAG."""
+"""Stress tests of a generator: RGB's four abilities and eRAG, on RGB's files or on the user's own samples."""

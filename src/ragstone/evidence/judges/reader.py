@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ragstone.evidence.tools import GuessedQuestions
+from ragstone.evidence.tools import GuessedQuestions, Stance
 from ragstone.llm.judge import Judge
-from ragstone.llm.replies import AnswerMatchReply, NeededSentencesReply, QuestionsReply, UsefulnessReply
+from ragstone.llm.replies import AnswerMatchReply, NeededSentencesReply, QuestionsReply, StanceReply, UsefulnessReply
 
 _LIKE_A_QUESTION = "What is it that this answer says about its subject?"
 
@@ -57,6 +57,13 @@ class JudgeReader:
         guess = QuestionsReply(questions=[_LIKE_A_QUESTION] * count, noncommittal=False)
         reply = await self._judge.ask("questions", QuestionsReply, data, guess, _check_questions)
         return GuessedQuestions(reply.questions[:count], reply.noncommittal)
+
+    async def stance(self, question: str, answer: str) -> Stance:
+        """Whether the answer declines, and whether it says that its sources are wrong."""
+        data = {"question": question, "answer": answer}
+        guess = StanceReply(declines=False, reports_errors=False)
+        reply = await self._judge.ask("stance", StanceReply, data, guess)
+        return Stance(reply.declines, reply.reports_errors)
 
 
 def _check_sentences(reply: NeededSentencesReply, count: int) -> str | None:

@@ -1,0 +1,69 @@
+"""RGB's own files (Chen et al. 2024): questions with passages that hold the answer, passages that do not, and false ones.
+
+`refine` files have passages for and against, `int` files groups of passages, one a part of the answer, and `fact` files
+passages in which the answer was replaced. There is no answer of a system in them: `ragstone stress` asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragstone.formats.base import RowFormat
+from ragstone.formats.cells import unpack
+from ragstone.formats.values import Unfit
+
+# Where the parts of a row are kept that our samples have no field for.
+PARTS = "rgb"
+_OWN = ("answer", "positive", "negative", "positive_wrong", "fakeanswer")
+
+
+def _convert(row: dict[str, Any]) -> dict[str, Any]:
+    parts = {name: unpack(row[name]) for name in _OWN if row.get(name) is not None}
+    rest = {name: value for name, value in row.items() if name not in _OWN}
+    needed = _needed(parts.get("answer"))
+    if isinstance(needed, Unfit):
+        return {**rest, "references": needed}
+    positive = parts.get("positive")
+    groups = positive if isinstance(positive, list) else []
+    flat = [text for group in groups for text in (group if isinstance(group, list) else [group])]
+    # Spellings of the one answer or, where several answers are needed, the first spelling of each in one line.
+    references = needed[0] if len(needed) == 1 else [", ".join(spellings[0] for spellings in needed if spellings)]
+    return {
+        **rest,
+        "references": references if needed else None,
+        "reference_contexts": flat or None,
+        "metadata": {**_mapping(rest.get("metadata")), PARTS: {**parts, "answer": needed}},
+    }
+
+
+def _needed(answer: Any) -> list[list[str]] | Unfit:
+    """All that is needed, each with its spellings: a text, a list of texts that are all needed, a list of lists."""
+    if answer is None:
+        return []
+    entries = answer if isinstance(answer, list) else [answer]
+    found = [entry if isinstance(entry, list) else [entry] for entry in entries]
+    if any(not isinstance(spelling, str | int | float) for spellings in found for spelling in spellings):
+        return Unfit("must be a text, a list of texts, or a list of lists of texts")
+    return [[str(spelling) for spelling in spellings] for spellings in found]
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+FORMAT = RowFormat(
+    name="rgb",
+    title="RGB's files: refine, int and fact, English and Chinese",
+    columns={
+        "id": "id",
+        "query": "question",
+        "question": "question",
+        "references": "references",
+        "reference_contexts": "reference_contexts",
+        "metadata": "metadata",
+    },
+    marks=[frozenset({"query", "answer", "positive", "negative"})],
+    convert=_convert,
+    names={"references": "answer", "reference_contexts": "positive"},
+)
