@@ -1,12 +1,14 @@
-"""Short answers read together with their question: "When was it built?" and "1998" say something together."""
+"""Questions: which are the same, and short answers that only say something together with theirs."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 # With one of these even three words are a sentence.
 _VERB = re.compile(r"(?<=\w )(?:is|are|was|were|has|have|had|can|will|must)\b")
 _LONGEST, _SHORTEST_SENTENCE = 10, 4
+_WORD = re.compile(r"\w+")
 
 
 def is_fragment(text: str) -> bool:
@@ -17,6 +19,11 @@ def is_fragment(text: str) -> bool:
     if not text.isascii() and count == 1:
         return len(text) < _LONGEST and text[-1:] not in "。！."
     return count < _SHORTEST_SENTENCE or (count <= _LONGEST and text[-1:] not in ".!。！:")
+
+
+def question_key(question: str) -> str:
+    """A question without what does not matter when it is asked again: case, punctuation, white space."""
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", question).casefold()))
 
 
 def complete(question: str, answer: str) -> str:

@@ -15,6 +15,7 @@ from ragstone.cli.truth.listing import list_
 from ragstone.cli.truth.merge import merge
 from ragstone.cli.truth.rescore import rescore
 from ragstone.cli.truth.show import show
+from ragstone.cli.truth.suspects import suspects
 
 truth = typer.Typer(
     help="Ground truth: where it comes from, its versions, and how it is put right.",
@@ -31,6 +32,7 @@ truth.command("import")(import_)
 truth.command()(merge)
 truth.command()(export)
 truth.command()(rescore)
+truth.command()(suspects)
 truth.command()(check)
 truth.command()(collect)
 truth.command()(extract)
