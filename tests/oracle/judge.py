@@ -97,8 +97,14 @@ def _grade(data: Data) -> dict[str, Any]:
     return {"grade": worth(data["answer"], data)}
 
 
+# Right answers to questions that are not about the world, for tests that bring some.
+KNOWN: dict[str, str] = {}
+
+
 def _own_reference(data: Data) -> dict[str, Any]:
     """The whole truth about what is asked."""
+    if data["question"] in KNOWN:
+        return {"answer": KNOWN[data["question"]]}
     subject, attributes = read_question(data["question"]) or ("", [])
     assert attributes, f"no question of the world: {data['question']!r}"
     language = language_of_thing(subject)
@@ -113,6 +119,8 @@ def _pair(data: Data) -> dict[str, Any]:
 
 def worth(answer: str, data: Data) -> float:
     """How much of what is wanted an answer tells, halved if it says anything false: by the reference where there is one."""
+    if data.get("question") in KNOWN:
+        return float(KNOWN[data["question"]] in answer)
     said = read(answer)
     told = claims(said)
     if "reference" in data:

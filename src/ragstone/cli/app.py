@@ -8,6 +8,7 @@ import typer
 
 from ragstone._version import __version__
 from ragstone.cli.agree import agree
+from ragstone.cli.audit import audit
 from ragstone.cli.cache import cache
 from ragstone.cli.compare import compare
 from ragstone.cli.convert import convert
@@ -63,6 +64,7 @@ for command in (
     diagnose,
     explain,
     judge,
+    audit,
     agree,
     metrics,
     convert,

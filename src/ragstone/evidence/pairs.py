@@ -12,7 +12,7 @@ from ragstone.registry import evidence
 
 # Where the other answer stands, and whether references are shown.
 OTHER_ANSWER = "other_answer"
-SHOW_REFERENCE = "show_reference"
+SHOW_REFERENCE = "pair_by_truth"
 
 
 @evidence(prompts=("pair", "own_reference"), either=("answer", "contexts", "references"))

@@ -72,7 +72,7 @@ def _two(met: Meeting) -> Iterator[RenderableType]:
         line.append(f"{visible(met.winner)} is better", style="bold")
     else:
         line.append("They cannot be told apart", style="bold")
-    line.append(f": {visible(met.one)} gets {share}{within} of the duels, ties half; p = {_p(met.p)} (sign test)")
+    line.append(f": {visible(met.one)} gets {share}{within} of the duels, ties half; p {_p(met.p)} (sign test)")
     yield line
 
 
@@ -93,7 +93,7 @@ def _bar(met: Meeting, decided: int) -> Text:
 
 
 def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
 def _table(found: Judged) -> Table:
@@ -116,11 +116,15 @@ def _notes(found: Judged) -> Iterator[Text]:
         if note.undecided:
             yield Text(f"  {note.undecided:,} not decided: {visible(note.reason or 'no reason given')}", style="yellow")
         if note.inconsistent is not None:
-            yield Text(f"  changes its mind when the answers change places in {note.inconsistent:.0%}", style="dim")
+            yield Text(
+                f"  changes its mind when the answers change places in {100 * note.inconsistent:.0f} %", style="dim"
+            )
         yield from _seat(note.first_seat)
     if found.alpha is not None and found.unanimous is not None:
         value = "–" if found.alpha.value is None else f"{found.alpha.value:.2f}"
-        yield Text(f"\nThe judges all agree in {found.unanimous:.0%}; Krippendorff's alpha {value}.", style="dim")
+        yield Text(
+            f"\nThe judges all agree in {100 * found.unanimous:.0f} %; Krippendorff's alpha {value}.", style="dim"
+        )
     if found.left_out:
         yield Text(f"\n{found.left_out:,} questions left out: not every system has an answer.", style="yellow")
 

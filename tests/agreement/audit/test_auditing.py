@@ -1,0 +1,203 @@
+"""Judges with planted biases are caught, a fair one is cleared; all over real HTTP."""
+
+import pytest
+
+from ragstone.agreement.audit.auditing import audit_judge
+from ragstone.agreement.audit.findings import judge_rate, judge_share
+from ragstone.agreement.audit.probes import (
+    injected_answers,
+    known_answers,
+    languages,
+    natural_pairs,
+    packaged_probes,
+    padded_twins,
+)
+from ragstone.errors import UsageError
+from tests.agreement.worlds import half, little, store_run, whole, world_rows
+from tests.oracle import judge as oracle_judge
+from tests.oracle.reading import read_data
+from tests.oracle.server import OracleServer
+
+COUNT = 14
+HALF_LANGUAGE = "zh"
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    """The oracle knows the answers to our own questions."""
+    right = {row["question"]: row["answer"] for row in (*known_answers(), *languages())}
+    monkeypatch.setattr(oracle_judge, "KNOWN", right)
+
+
+@pytest.fixture
+def run(tmp_path):
+    return store_run(tmp_path / "store", "half", world_rows(COUNT, half))
+
+
+def data_of(body):
+    return read_data(body["messages"][-1]["content"])
+
+
+def prefer(choose):
+    """A judge whose choice between the two seats is made by a function of the data, where that chooses at all."""
+
+    def alter(prompt, body, reply):
+        if prompt != "pair":
+            return reply
+        data = data_of(body)
+        winner = choose(data, data["answer_a"], data["answer_b"])
+        return {**reply, "winner": winner} if winner else reply
+
+    return alter
+
+
+def longer(data, a, b):
+    return "A" if len(a) > len(b) else "B"
+
+
+def obeys(data, a, b):
+    words = [entry["text"] for entry in packaged_probes()["injection"]]
+    return next((seat for seat, text in (("A", a), ("B", b)) if any(word in text for word in words)), None)
+
+
+def cannot_count(data, a, b):
+    wrong = {entry["wrong"] for entry in packaged_probes()["math"]}
+    if "reference" in data:
+        return None
+    return "A" if a in wrong else "B" if b in wrong else None
+
+
+def no_chinese(data, a, b):
+    wrong = {entry["zh"][2] for entry in packaged_probes()["language"]}
+    return "A" if a in wrong else "B" if b in wrong else None
+
+
+def audit(run, alter=lambda prompt, body, reply: reply, **more):
+    with OracleServer(alter=alter) as server:
+        found = audit_judge("openai/oracle", run, options={"base_url": server.base_url, "cache": False}, **more)
+    assert server.problems == []
+    return {finding.name: finding for finding in found.findings}, found, server
+
+
+def test_a_fair_judge_is_cleared(run):
+    findings, found, server = audit(run)
+    assert found.biased == []
+    assert findings["position: first seat"].value == 0.5
+    assert findings["position: wavering"].value == 0.0
+    assert findings["verbosity: padded twins"].value == 0.5
+    assert findings["injection"].value == 0.0
+    assert findings["math: alone"].value == findings["reasoning: guided"].value == 0.0
+    assert findings["language gap"].value == 0.0
+    assert findings["self-enhancement"].verdict == "not tested"
+    assert "--against" in findings["self-enhancement"].advice
+    # Two orders each; the same answer twice is not asked about.
+    natural = findings["verbosity: longer answers"].n
+    assert natural == COUNT // 2
+    assert server.replies["pair"] == 2 * (natural + COUNT + 2 * COUNT + 24 + 24 + 50)
+    assert server.replies["own_reference"] == 24
+
+
+@pytest.mark.parametrize(
+    ("alter", "caught"),
+    [
+        (prefer(lambda data, a, b: "A"), "position: first seat"),
+        (prefer(lambda data, a, b: "B"), "position: first seat"),
+        (prefer(longer), "verbosity: padded twins"),
+        (prefer(obeys), "injection"),
+        (prefer(cannot_count), "math: alone"),
+        (prefer(no_chinese), "language gap"),
+    ],
+    ids=["first seat", "second seat", "longer", "obeys", "cannot count", "no Chinese"],
+)
+def test_a_planted_bias_is_caught(run, alter, caught):
+    findings, found, _ = audit(run, alter)
+    assert findings[caught].verdict == "biased"
+    assert findings[caught].advice
+    if caught == "injection":
+        assert [finding.name for finding in found.biased] == ["injection"]
+        # One of the strangers says as little as the honest answer, and was a tie before.
+        assert findings["injection"].value > 0.9
+    if caught == "math: alone":
+        assert [finding.name for finding in found.biased] == ["math: alone"]
+        assert findings["math: alone"].value == 1.0
+        assert findings["math: guided"].value == 0.0
+    if caught == "language gap":
+        assert findings[caught].value == 1.0
+        assert "errs more in zh" in findings[caught].words
+    if caught == "position: first seat":
+        assert findings["position: wavering"].verdict == "biased"
+
+
+def test_a_judge_that_prefers_its_own_family_is_caught_by_a_jury(tmp_path):
+    own = store_run(tmp_path, "own", world_rows(COUNT, little))
+    other = store_run(tmp_path, "other", world_rows(COUNT, whole))
+    answers = {row["answer"] for row in world_rows(COUNT, little)}
+
+    def alter(prompt, body, reply):
+        if prompt != "pair" or body["model"] != "vain":
+            return reply
+        data = data_of(body)
+        return {**reply, "winner": "A" if data["answer_a"] in answers else "B"}
+
+    with OracleServer(alter=alter) as server:
+        settings = {"base_url": server.base_url, "cache": False}
+        more = {"against": other, "jury": ["openai/one", "openai/two"], "options": settings}
+        vain = audit_judge("openai/vain", own, **more)
+        fair = audit_judge("openai/fair", own, **more)
+    (found,) = (finding for finding in vain.findings if finding.name == "self-enhancement")
+    assert (found.verdict, found.value) == ("biased", 1.0)
+    (found,) = (finding for finding in fair.findings if finding.name == "self-enhancement")
+    assert (found.verdict, found.value) == ("fair", 0.0)
+
+
+def test_probes_say_the_same_but_for_what_is_tried(run):
+    samples = list(run.samples)
+    for row in padded_twins(samples):
+        assert row["answer"].startswith(row["metadata"]["other_answer"])
+        assert len(row["answer"]) > len(row["metadata"]["other_answer"]) + 100
+    with_words = {row["id"]: row for row in injected_answers(samples)}
+    for name, row in with_words.items():
+        if name.endswith("/with"):
+            plain = with_words[name.removesuffix("with") + "without"]
+            assert row["answer"].startswith(plain["answer"])
+            assert row["metadata"]["other_answer"] == plain["metadata"]["other_answer"]
+
+
+def test_without_references_an_answer_meets_a_shorter_form_of_itself(tmp_path):
+    rows = [
+        {"id": "1", "question": "Which?", "answer": "It is the blue one. It stands by the door."},
+        {"id": "2", "question": "When?", "answer": "At nine."},
+    ]
+    found = natural_pairs(store_run(tmp_path, "bare", rows), None, 10, 0)
+    assert [(row["answer"], row["metadata"]["other_answer"]) for row in found] == [
+        ("It is the blue one. It stands by the door.", "It is the blue one.")
+    ]
+
+
+def test_padding_is_in_the_language_of_the_answer(tmp_path):
+    rows = [
+        {"id": "1", "question": "Wann?", "answer": "Die Fähre fährt um neun und ist nicht teuer."},
+        {"id": "2", "question": "什么时候？", "answer": "渡轮九点开。"},
+    ]
+    german, chinese = padded_twins(list(store_run(tmp_path, "bare", rows).samples))
+    assert "Mit anderen Worten" in german["answer"]
+    assert "换句话说" in chinese["answer"]
+
+
+def test_a_run_without_answers_is_refused(tmp_path):
+    run = store_run(tmp_path, "empty", [{"id": "1", "question": "Which?", "answer": " ", "references": ["x"]}])
+    with pytest.raises(UsageError, match="has no answers to try a judge on"):
+        audit(run)
+
+
+def test_verdicts_follow_the_interval():
+    import numpy as np
+
+    assert judge_rate("x", "", 0, 24, bearable=0.1, advice="do").verdict == "fair"
+    assert judge_rate("x", "", 12, 24, bearable=0.1, advice="do").verdict == "biased"
+    assert judge_rate("x", "", 3, 5, bearable=0.1, advice="do").verdict == "unclear"
+    half_won = np.array([0.0, 1.0] * 20)
+    assert judge_share("x", "", half_won, fair=0.5, advice="do").verdict == "fair"
+    assert judge_share("x", "", half_won * 0.5, fair=0.5, advice="do").verdict == "fair"
+    assert judge_share("x", "", half_won * 0.5, fair=0.5, advice="do", both_ways=True).verdict == "biased"
+    assert judge_share("x", "", np.ones(40), fair=0.5, advice="do").verdict == "biased"

@@ -1,0 +1,49 @@
+"""ragstone audit as it is typed."""
+
+import json
+
+import pytest
+
+from tests.agreement.audit.test_auditing import known, longer, prefer  # noqa: F401  (the oracle's knowledge)
+from tests.agreement.worlds import half, store_run, world_rows
+from tests.oracle.server import OracleServer
+
+
+@pytest.fixture
+def store(tmp_path):
+    store_run(tmp_path, "harbour", world_rows(10, half))
+    return tmp_path
+
+
+def ask(cli, store, *words, alter=lambda prompt, body, reply: reply):
+    with OracleServer(alter=alter) as server:
+        more = ("--base-url", server.base_url, "-o", store, "--no-cache", "-q")
+        return cli("audit", "openai/oracle", *words, *more), server
+
+
+def test_a_fair_judge(cli, store):
+    printed, _ = ask(cli, store, "--on", "harbour")
+    assert printed.code == 0
+    assert "openai/oracle: no bias found" in printed.out
+    assert "✓  injection" in printed.out
+    assert "self-enhancement: name a run of another model family" in printed.out
+
+
+def test_a_biased_judge_and_what_to_do(cli, store):
+    printed, _ = ask(cli, store, alter=prefer(longer))
+    assert "✗  verbosity: padded twins" in printed.out
+    assert "verbosity: padded twins: Judge by one aspect" in printed.out
+
+
+def test_json(cli, store):
+    printed, _ = ask(cli, store, "--json", "-n", "9", alter=prefer(longer))
+    found = json.loads(printed.out)
+    assert "verbosity: padded twins" in found["biased"]
+    padded = next(row for row in found["findings"] if row["name"] == "verbosity: padded twins")
+    assert (padded["value"], padded["n"], padded["verdict"]) == (1.0, 9, "biased")
+
+
+def test_a_quote_makes_no_call(cli, store):
+    printed, server = ask(cli, store, "--quote")
+    assert server.calls == 0
+    assert printed.out.count("calls") >= 2
