@@ -133,7 +133,7 @@ def test_list_show_history(cli, data, store):
     assert "cases: 2 added" in told[2]
     assert [row["changes"]["added"] for row in json.loads(cli("truth", "history", "harbour", "--json").out)] == [0, 2]
     shown = cli("truth", "show", "harbour@1").out
-    assert "2 (2 accepted) (2 manual)" in shown
+    assert "2 (2 accepted; 2 manual)" in shown
     assert "How long is the pier?" in shown
     assert "Another fact  [accepted, manual]" in cli("truth", "show", "harbour", "--case", "depth").out
     assert len(json.loads(cli("truth", "show", "harbour", "--json", "-n", "1").out)["cases"]) == 1

@@ -134,5 +134,6 @@ def _name(run: Run, truth: dict[str, object] | None) -> str:
 def _root_of(run: Run) -> Place:
     """The root under which a run is stored, as `<root>/runs/<id>`."""
     place = run.folder.place
+    url = place.url.rstrip("/").rsplit("/", 2)
     path = place.path.rsplit("/", 2)[0]
-    return Place(place.files, path, path if place.is_local else place.url.rstrip("/").rsplit("/", 2)[0])
+    return Place(place.files, path, url[0] if len(url) == 3 else path)

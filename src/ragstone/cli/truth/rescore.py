@@ -55,6 +55,7 @@ def rescore(
             remark(f"{run.name}: {text}")
         told.append(_describe(run, again))
         if not json:
+            typer.echo("\n" if len(told) > 1 else "", nl=False)
             _show(run, again, told[-1]["metrics"])
     if json:
         print_json(told)

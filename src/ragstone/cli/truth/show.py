@@ -86,7 +86,7 @@ def _about(version: Version) -> list[str]:
         "saved": f"{as_day(info)} by {info.author}" + (f", from version {info.parent}" if info.parent else ""),
         "note": info.note,
         "cases": f"{info.rows:,}" + _told(cases),
-        "facts": f"{len(facts):,}" + _told(standing) + _told(provenance),
+        "facts": f"{len(facts):,}" + _told(standing, provenance),
         "from": ", ".join(map(_source, info.lineage.sources)),
         "tools": ", ".join(f"{tool} {name}" for tool, name in info.lineage.tools.items()),
         "counts": ", ".join(
@@ -101,8 +101,9 @@ def _source(source: Any) -> str:
     return str(source["path"]) if isinstance(source, dict) and "path" in source else str(source)
 
 
-def _told(counts: dict[str, int]) -> str:
-    return f" ({', '.join(f'{count:,} {name}' for name, count in counts.items())})" if counts else ""
+def _told(*counted: dict[str, int]) -> str:
+    told = [", ".join(f"{count:,} {name}" for name, count in counts.items()) for counts in counted if counts]
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _show_case(case: Case) -> None:
