@@ -5,9 +5,11 @@ import re
 import shutil
 from itertools import product
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from ragstone.web import insights
 from tests.web.test_live import under_way  # noqa: F401  (a fixture)
 
 SHOTS = Path(__file__).parent / "screenshots"
@@ -57,6 +59,7 @@ def pages(worse, better, hostile):
         "runs": "/runs",
         "run": f"/runs/{worse.id}",
         "run-filtered": f"/runs/{worse.id}?cause=any+fault&sort=token_f1&size=25",
+        "run-slice": f"/runs/{worse.id}?slice=difficulty%3Dhard",
         "sample": f"/runs/{worse.id}/samples/8",
         "sample-claims": f"/runs/{hostile.id}/samples/1",
         "facts": f"/runs/{worse.id}/samples/8/facts",
@@ -88,6 +91,63 @@ def test_every_page_is_sound(browser, viewer, worse, better, hostile, width, sch
         if problems := page.evaluate(CHECKS):
             found[name] = problems[:5]
     assert found == {}
+    tab.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1600, "light")])
+def test_pages_with_little_on_them_are_sound(browser, serve, tmp_path, under_way, worse, width, scheme):  # noqa: F811
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    found = {}
+    for name, root, path in (
+        ("empty", empty, "/runs"),
+        ("none", empty, "/runs/no-such-run"),
+        ("live", tmp_path, f"/runs/{worse.id}"),
+        ("runs-live", tmp_path, "/runs"),
+    ):
+        tab = Tab(browser, serve(root), width, scheme)
+        page = tab.open(path)
+        page.screenshot(path=SHOTS / f"{name}-{width}-{scheme}.png", full_page=True)
+        if problems := page.evaluate(CHECKS):
+            found[name] = problems[:5]
+        if name == "none":  # the browser says itself that such a page is not there
+            assert [problem for problem in tab.problems if "404" not in problem] == []
+            tab.problems.clear()
+        tab.close()
+    assert found == {}
+
+
+def test_a_label_of_a_slice_leads_to_its_samples(tab, worse):
+    page = tab.open(f"/runs/{worse.id}?sort=token_f1")
+    page.locator("#slices").get_by_role("link", name="hard", exact=True).click()
+    page.wait_for_url("**slice=difficulty%3Dhard*")
+    assert "sort=token_f1" in page.url
+    tab.wait()
+    levels = [json.loads(cell)["difficulty"] for cell in worse.samples.table["metadata"].to_pylist()]
+    assert page.locator("table.samples tbody tr").count() == levels.count("hard")
+    page.locator("select[name=slice]").select_option("")
+    page.wait_for_url(lambda url: "slice=" not in url)
+    assert page.locator("table.samples tbody tr").count() == len(levels)
+
+
+@pytest.mark.slow
+def test_it_is_told_when_all_samples_have_been_looked_into(browser, serve, tmp_path, worse, monkeypatch):
+    whole, diagnose = Event(), insights.diagnose
+    monkeypatch.setattr(insights, "FIRST_FEW", 5)
+    monkeypatch.setattr(
+        insights, "diagnose", lambda *args, **more: (len(args) > 1 or whole.wait(30)) and diagnose(*args, **more)
+    )
+    shutil.copytree(worse.path, tmp_path / "runs" / worse.id)
+    tab = Tab(browser, serve(tmp_path))
+    page = tab.open(f"/runs/{worse.id}")
+    page.get_by_text("This is what the first 5 samples say.").wait_for()
+    page.evaluate("window.same = true")
+    whole.set()
+    page.get_by_text("All 25 samples have been looked into.").wait_for(timeout=20_000)
+    assert page.evaluate("window.same"), "the page was not taken away"
+    page.get_by_role("link", name="Show what they say").click()
+    page.locator("[data-partly]").wait_for(state="detached")
     tab.close()
 
 

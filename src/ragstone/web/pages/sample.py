@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.compare.cases import Case, read_cases_at
+from ragstone.compare.cases import Case, is_local, read_cases_at
 from ragstone.compare.causes import find_causes
 from ragstone.compare.findings import Outcome
 from ragstone.report.plain import one_line
@@ -39,6 +39,7 @@ def sample_page(
         "facts": fact_list(case, limits),
         "chunks": chunk_list(case, outcome, limits),
         "scores": cells_of(index, row - 1, case.sample.id),
+        "local": any(map(is_local, run.info["metrics"])),
         "calls": calls_of(run, case.sample.id, limits),
         "truths": cases_of(library, case.sample.id, case.sample.question, run.id),
         "cut": limits.cut,
