@@ -7,6 +7,7 @@ import typer
 from ragstone.cli.truth.check import check
 from ragstone.cli.truth.collect import collect
 from ragstone.cli.truth.diff import diff
+from ragstone.cli.truth.estimate import estimate
 from ragstone.cli.truth.export import export
 from ragstone.cli.truth.extract import extract
 from ragstone.cli.truth.history import history
@@ -33,6 +34,7 @@ truth.command()(merge)
 truth.command()(export)
 truth.command()(rescore)
 truth.command()(suspects)
+truth.command()(estimate)
 truth.command()(check)
 truth.command()(collect)
 truth.command()(extract)
