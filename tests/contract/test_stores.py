@@ -6,7 +6,7 @@ import uuid
 import pytest
 
 import ragstone
-from ragstone.engine import execution
+from ragstone.engine import parts
 from ragstone.errors import InterruptedRunError, StorageError
 from ragstone.registry import evidence, metric
 from ragstone.storage.places import open_place
@@ -167,7 +167,7 @@ def test_an_interrupted_run_is_resumed(root, place):
 
     @metric("judged")
     def judged(verdict: str) -> float:
-        if broken[0] and verdict == f"q{execution.WAITING_PART_ROWS + 1}":
+        if broken[0] and verdict == f"q{parts.WAITING_PART_ROWS + 1}":
             raise KeyboardInterrupt
         return 1.0
 
@@ -178,7 +178,7 @@ def test_an_interrupted_run_is_resumed(root, place):
     broken[0], asked[:] = False, []
     run = ragstone.evaluate(ROWS, "judged", root, resume=True)
     assert run.id == folder.id
-    assert asked == [row["question"] for row in ROWS[execution.WAITING_PART_ROWS :]]
+    assert asked == [row["question"] for row in ROWS[parts.WAITING_PART_ROWS :]]
     assert run.scores["sample_id"].to_pylist() == [row["id"] for row in ROWS]
     assert list(unfinished_runs(place)) == []
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import ragstone
-from ragstone.engine import execution
+from ragstone.engine import execution, parts
 from ragstone.engine.quoting import quote
 from ragstone.errors import RagstoneError, StopRunError, UsageError
 from ragstone.llm.base import Reply
@@ -113,7 +113,7 @@ def test_a_cell_that_the_model_refuses_fails_with_its_words_and_others_do_not():
 
 def test_what_fails_for_all_ends_the_run_and_keeps_what_is_finished(tmp_path, monkeypatch):
     monkeypatch.setattr(execution, "PARTS_IN_FLIGHT", 1)
-    monkeypatch.setattr(execution, "WAITING_PART_ROWS", 2)
+    monkeypatch.setattr(parts, "WAITING_PART_ROWS", 2)
 
     def answer(request):
         return (

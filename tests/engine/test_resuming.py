@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import ragstone
-from ragstone.engine import execution
+from ragstone.engine import execution, parts
 from ragstone.errors import InterruptedRunError, StorageError
 from ragstone.registry import evidence, metric
 from ragstone.storage.places import Place
 
 pytestmark = pytest.mark.usefixtures("catalogue")
 
-PART = execution.WAITING_PART_ROWS
+PART = parts.WAITING_PART_ROWS
 DATA = [{"id": f"s{number}", "question": f"q{number}", "answer": str(number)} for number in range(4 * PART + 50)]
 
 

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 import ragstone
-from ragstone.engine import evaluation, execution
+from ragstone.engine import evaluation, execution, parts
 from ragstone.engine.quoting import quote
 from ragstone.engine.roles import choose
 from ragstone.errors import InterruptedRunError, StopRunError, UsageError
@@ -160,7 +160,7 @@ def test_on_a_ladder_the_sure_ones_are_not_asked():
 
 
 def test_a_ladder_that_was_resumed_counts_what_it_did_before(tmp_path, monkeypatch):
-    monkeypatch.setattr(execution, "WAITING_PART_ROWS", 1)
+    monkeypatch.setattr(parts, "WAITING_PART_ROWS", 1)
     monkeypatch.setattr(execution, "PARTS_IN_FLIGHT", 1)
     rows = [ROW, UNSURE, {**UNSURE, "id": "3", "question": "Where, then, does the light stand?"}]
     at_once = ragstone.evaluate(rows, PRECISION, judge=("local", FakeLLM(by_guess, "openai/above")), cache=False)
