@@ -30,6 +30,9 @@ SLOTS = {
     "own_reference": ("question", "contexts"),
     "pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
     "citations": ("question", "answer", "passages"),
+    "new_question": ("kind", "passages", "asked"),
+    "answer_from_passages": ("question", "passages"),
+    "answer_from_memory": ("question",),
 }
 # Those that are filled for a purpose have examples only where somebody asks for them.
 FILLED = ("grade", "own_reference", "pair")

@@ -13,6 +13,7 @@ from tests.oracle.expected import claims, entities, generated_questions
 from tests.oracle.language import REFUSALS, Statement, join, language_of_thing, read, read_question, read_triplet, say
 from tests.oracle.verdicts import needed, useful, verdict
 from tests.oracle.world import is_true, truth
+from tests.oracle.writing import answer_from_memory, answer_from_passages, new_question
 
 Data = Mapping[str, Any]
 
@@ -179,6 +180,9 @@ _TASKS: dict[str, Callable[[Data], dict[str, Any]]] = {
     "answer_match": _answer_match,
     "stance": _stance,
     "citations": _citations,
+    "new_question": new_question,
+    "answer_from_passages": answer_from_passages,
+    "answer_from_memory": answer_from_memory,
     "grade": _grade,
     "own_reference": _own_reference,
     "pair": _pair,

@@ -178,6 +178,25 @@ def ask(subject: str, attributes: list[str]) -> str:
     return _QUESTION[language].format(s=subject, parts=parts)
 
 
+def ask_on(language: Language, attribute: str) -> str:
+    """A question that makes sense only after another one has named the ship."""
+    lead = {"en": "And ", "de": "Und ", "zh": "那么"}[language]
+    return f"{lead}{_QUESTION_PARTS[language][attribute]}{'？' if language == 'zh' else '?'}"
+
+
+def read_talk(text: str) -> tuple[str, list[str]] | None:
+    """The ship and the attributes that the last question of a talk asks about; earlier ones name the ship."""
+    *earlier, last = text.strip().split("\n")
+    if found := read_question(last):
+        return found
+    subjects = [found[0] for line in earlier if (found := read_question(line))]
+    for language, parts in _QUESTION_PARTS.items():
+        for attribute in parts:
+            if subjects and last == ask_on(language, attribute):
+                return subjects[-1], [attribute]
+    return None
+
+
 def join(language: Language, statements: list[Statement]) -> str:
     """Statements as one text."""
     return ("" if language == "zh" else " ").join(statement.text for statement in statements)

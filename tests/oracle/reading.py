@@ -25,6 +25,9 @@ SLOTS = {
     "own_reference": {"question"},
     "pair": {"question", "answer_a", "answer_b"},
     "citations": {"question", "answer", "passages"},
+    "new_question": {"kind", "passages", "asked"},
+    "answer_from_passages": {"question", "passages"},
+    "answer_from_memory": {"question"},
 }
 # Which data some prompts show only where it is asked for.
 ALSO = {
@@ -82,6 +85,8 @@ def _reply_keys(body: dict[str, Any]) -> set[str]:
 def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
     if "verdicts" in keys:
         name = "context_verdicts" if "chunks" in data else "verdicts"
+    elif "answerable" in keys:
+        name = "answer_from_passages" if "passages" in data else "answer_from_memory"
     elif "claims" in keys:
         name = "claims_and_entities" if "entities" in keys else "claims"
     else:
@@ -94,6 +99,7 @@ def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
             "declines": "stance",
             "grade": "grade",
             "winner": "pair",
+            "history": "new_question",
             "citations": "citations",
             "answer": "own_reference",
         }

@@ -29,6 +29,8 @@ DATA = {
     "claims": CLAIMS,
     "chunks": ROW["contexts"],
     "passages": ROW["contexts"],
+    "kind": "single",
+    "asked": [],
     "sentences": [statement.text for chunk in SAMPLE.chunks for statement in chunk],
     "count": "3",
     "references": ROW["references"],

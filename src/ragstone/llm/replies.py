@@ -204,6 +204,22 @@ class StanceReply(BaseModel):
     reports_errors: bool
 
 
+class NewQuestionReply(BaseModel):
+    """A question about passages with its answer, the words that prove it, and what was asked before it."""
+
+    question: str
+    answer: str
+    citations: Texts
+    history: Texts
+
+
+class AnswerReply(BaseModel):
+    """An answer, or that there is none."""
+
+    answerable: bool
+    answer: str
+
+
 # The reply of each packaged prompt.
 KINDS: dict[str, type[BaseModel]] = {
     "claims": ClaimsReply,
@@ -220,4 +236,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "own_reference": OwnReferenceReply,
     "pair": PairReply,
     "citations": CitationsReply,
+    "new_question": NewQuestionReply,
+    "answer_from_passages": AnswerReply,
+    "answer_from_memory": AnswerReply,
 }

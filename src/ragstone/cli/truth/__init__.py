@@ -10,13 +10,16 @@ from ragstone.cli.truth.diff import diff
 from ragstone.cli.truth.estimate import estimate
 from ragstone.cli.truth.export import export
 from ragstone.cli.truth.extract import extract
+from ragstone.cli.truth.harvest import harvest
 from ragstone.cli.truth.history import history
 from ragstone.cli.truth.importing import import_
 from ragstone.cli.truth.listing import list_
 from ragstone.cli.truth.merge import merge
 from ragstone.cli.truth.rescore import rescore
 from ragstone.cli.truth.show import show
+from ragstone.cli.truth.signals import signals
 from ragstone.cli.truth.suspects import suspects
+from ragstone.cli.truth.synthesise import synthesise
 
 truth = typer.Typer(
     help="Ground truth: where it comes from, its versions, and how it is put right.",
@@ -38,3 +41,6 @@ truth.command()(estimate)
 truth.command()(check)
 truth.command()(collect)
 truth.command()(extract)
+truth.command()(signals)
+truth.command()(harvest)
+truth.command()(synthesise)
