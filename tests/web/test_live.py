@@ -25,7 +25,9 @@ def under_way(tmp_path, worse):
     scores = worse.scores.to_pandas()
     mine = worse.scores.filter([name in first for name in scores["sample_id"]])
     pq.write_table(mine, folder / "parts" / "000000" / "scores.parquet")
-    (folder / "plan.json").write_text(json.dumps({"metrics": [], "created_at": "2026-01-02T03:04:05+00:00"}))
+    bounds = {metric["metric"]: metric["bounds"] for metric in worse.info["metrics"]}
+    plan = {"name": "half way", "bounds": bounds, "metrics": [], "created_at": "2026-01-02T03:04:05+00:00"}
+    (folder / "plan.json").write_text(json.dumps(plan))
     (folder / "owner.json").write_text(json.dumps({"host": "h", "pid": 1}))
     return folder
 
@@ -39,7 +41,9 @@ def test_progress_is_shown(serve, tmp_path, under_way, worse):
     for item in found["metrics"]:
         assert item["mean"] == pytest.approx(first[item["metric"]].mean())
         assert item["rows"] == first[item["metric"]].count()
+        assert 0 <= item["low"] <= item["mean"] <= item["high"] <= 1
     assert client.json("/runs.json")["under_way"][0]["done"] == 10
+    assert found["title"] == "half way"
     assert "10 of 25 samples" in client.page(f"/runs/{worse.id}").text()
     assert "Under way" in client.page("/runs").text()
     assert client.ask(f"/runs/{worse.id}/samples/1")[0].status == 404

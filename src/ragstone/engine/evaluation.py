@@ -234,7 +234,9 @@ def _compute(
     """Returns what went wrong without failing the run, if anything did."""
     started = time.perf_counter()
     if not folder.plan.exists():
-        write_json(folder.plan, {**identity, "created_at": now()})
+        # Beside what a resumed run must have in common, what those want to know who look at it meanwhile.
+        about = {"name": request.name, "bounds": {step.name: step.metric.spec.bounds for step in plan.metrics}}
+        write_json(folder.plan, {**identity, **about, "created_at": now()})
     created = read_json(folder.plan)["created_at"]
     with folder.owned():
         opened = request.judging.open(replies=folder.replies)
@@ -261,7 +263,7 @@ def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], 
     """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none."""
     for folder in unfinished_runs(root):
         plan = read_json(folder.plan)
-        if isinstance(plan, dict) and {**identity, "created_at": plan.get("created_at")} == plan:
+        if isinstance(plan, dict) and plan.items() >= identity.items():
             fresh.discard()
             note(f"going on with run {folder.id}: {len(folder.finished_parts())} parts are finished")
             return folder

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from ragstone.errors import StorageError
+from ragstone.report.plain import one_line
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import RunFolder, read_table
@@ -21,7 +22,7 @@ def progress_of(folder: RunFolder) -> dict[str, Any] | None:
     try:
         if folder.manifest.exists() or not folder.plan.exists():
             return None
-        plan = read_json(folder.plan)
+        plan = _plan(folder)
         total, parts = _rows(folder.samples), sorted(folder.finished_parts())
         metrics = _metrics(folder, parts)
         cells = sum(_rows(folder.part(number).scores) for number in parts)
@@ -30,8 +31,9 @@ def progress_of(folder: RunFolder) -> dict[str, Any] | None:
         return None
     return {
         "id": folder.id,
+        "name": one_line(str(plan.get("name") or folder.id), 120),
         "address": f"/runs/{folder.id}",
-        "begun": str(plan.get("created_at", "")) if isinstance(plan, dict) else "",
+        "begun": str(plan.get("created_at", "")),
         "done": cells // len(metrics) if metrics else 0,
         "total": total,
         "parts": len(parts),
@@ -44,7 +46,12 @@ def live_page(folder: RunFolder) -> dict[str, Any] | None:
     progress = progress_of(folder)
     if progress is None:
         return None
-    return {"page": "live", "title": folder.id, "progress": progress, "metrics": _means(folder)}
+    return {"page": "live", "title": progress["name"], "progress": progress, "metrics": _means(folder)}
+
+
+def _plan(folder: RunFolder) -> dict[str, Any]:
+    found = read_json(folder.plan)
+    return found if isinstance(found, dict) else {}
 
 
 def _metrics(folder: RunFolder, parts: list[int]) -> list[str]:
@@ -59,13 +66,15 @@ def _means(folder: RunFolder) -> list[dict[str, Any]]:
     try:
         parts = sorted(folder.finished_parts())
         names = _metrics(folder, parts)[:_MOST_METRICS]
+        bounds = _plan(folder).get("bounds") or {}
         scores = read_score_files([folder.part(number).scores for number in parts], names)
     except StorageError:
         return []
     found = []
     for name in names:
         values = scores[name].values[~np.isnan(scores[name].values)]
-        interval = mean_interval(values)
+        low, high = bounds.get(name, (None, None))
+        interval = mean_interval(values, bounds=(low, high))
         found.append(
             {
                 "metric": name,
