@@ -23,6 +23,7 @@ from ragstone.cli.models import models
 from ragstone.cli.ragchecker import ragchecker
 from ragstone.cli.report import report
 from ragstone.cli.run import run
+from ragstone.cli.stress import stress
 from ragstone.cli.trec import trec
 from ragstone.cli.truth import truth
 from ragstone.cli.validate import validate
@@ -71,6 +72,7 @@ for command in (
     validate,
     trec,
     ragchecker,
+    stress,
     models,
     cache,
     doctor,

@@ -52,8 +52,8 @@ def show_quote(quote: SystemQuote, json: bool, about: str = "") -> None:
         typer.echo(json_module.dumps(asdict(quote), indent=2, ensure_ascii=False))
         return
     cost = "unknown, only the system knows" if quote.cost_usd is None else f"{quote.cost_usd:,.4f} usd"
-    typer.echo(f"{quote.calls:,.0f} calls of {quote.system} for {quote.questions:,} questions{about}")
+    typer.echo(f"{quote.calls:,.0f} calls of {quote.system} for {about or f'{quote.questions:,} questions'}")
     if quote.calls < quote.questions:
-        typer.echo(f"  the other {quote.questions - quote.calls:,.0f} are in the cache")
+        typer.echo(f"  the other {quote.questions - quote.calls:,.0f} are in the cache, or the same as others")
     typer.echo(f"  tokens in {quote.input_tokens:,.0f}, out {quote.output_tokens:,.0f}; cost {cost}")
     typer.echo(f"  about {quote.seconds:,.0f} s; the time is a rule of thumb. Nothing was asked.")

@@ -1,0 +1,108 @@
+"""The page of a stress test: a curve for each ability, for one generator or several on the same beds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ragstone.report.html.curves import Series, Spot, curve_plot
+from ragstone.report.html.page import render_page
+from ragstone.report.stress import MEANINGS, remark_lines
+from ragstone.stress.beds import BEDS
+from ragstone.stress.comparing import Contrast
+from ragstone.stress.curves import Curve
+from ragstone.stress.results import StressTest, as_dict
+
+_TONES = ("good", "bad", "none")
+
+
+def stress_html(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Contrast]] = ()) -> str:
+    """One file that opens anywhere."""
+    data = {
+        "title": "Stress test",
+        "systems": [
+            {"name": test.system, "run": test.run, "tone": _tone(number), "rows": len(test.rows.ids)}
+            for number, test in enumerate(tests)
+        ],
+        "headline": _headline(tests),
+        "figures": list(_figures(tests)),
+        "beds": list(_beds(tests)),
+        "places": _places(tests),
+        "contrasts": [{"name": test.system, "rows": found} for test, found in zip(tests[1:], contrasts, strict=True)],
+        "remarks": list(remark_lines(tests[0])),
+    }
+    embedded = {"schema": "ragstone.stress", "version": 1, "tests": [_numbers(test) for test in tests]}
+    return render_page("stress.html", data, embedded)
+
+
+def _numbers(test: StressTest) -> dict[str, Any]:
+    """Numbers only: names of questions and paths are nobody's business."""
+    return {name: value for name, value in as_dict(test).items() if name not in ("run", "beds")}
+
+
+def _tone(number: int) -> str:
+    return _TONES[min(number, 2)]
+
+
+def _headline(tests: Sequence[StressTest]) -> str:
+    told = []
+    for test in tests:
+        curve = test.main("noise")
+        if curve and curve.robustness:
+            lost = "" if curve.drop is None else f", {curve.drop:+.0%} lost".replace("+", "").replace("-", "−")
+            told.append(
+                f"{test.system}: {curve.robustness.value:.0%} right over all noise rates{lost} from the first to the last"
+            )
+    return "; ".join(told) + "." if told else "What each ability is worth stands below."
+
+
+def _figures(tests: Sequence[StressTest]) -> Iterator[dict[str, Any]]:
+    for bed in BEDS:
+        mains = [(number, curve) for number, test in enumerate(tests) if (curve := test.main(bed))]
+        if mains:
+            values = [{"tone": _tone(number), "robustness": curve.robustness} for number, curve in mains]
+            yield {"bed": bed, "metric": mains[0][1].metric, "values": values}
+
+
+def _beds(tests: Sequence[StressTest]) -> Iterator[dict[str, Any]]:
+    for bed in BEDS:
+        metrics = dict.fromkeys(curve.metric for test in tests for curve in test.curves if curve.bed == bed)
+        shown = [_plotted(tests, bed, metric) for metric in metrics]
+        if shown:
+            yield {"name": bed, "meaning": MEANINGS[bed], "curves": shown}
+
+
+def _plotted(tests: Sequence[StressTest], bed: str, metric: str) -> dict[str, Any]:
+    found = [
+        (number, curve)
+        for number, test in enumerate(tests)
+        for curve in test.curves
+        if (curve.bed, curve.metric) == (bed, metric)
+    ]
+    series = [Series(tests[number].system, _tone(number), _spots(curve)) for number, curve in found]
+    label = f"{metric} by noise rate: " + "; ".join(
+        f"{one.name}: " + ", ".join(f"{spot.mean:.2f} at {spot.x:g}" for spot in one.spots if spot.mean is not None)
+        for one in series
+    )
+    rows = [{"tone": _tone(number), "curve": curve} for number, curve in found]
+    several = any(len(one.spots) > 1 for one in series)
+    return {"metric": metric, "plot": curve_plot(series, label, "noise rate") if several else "", "rows": rows}
+
+
+def _spots(curve: Curve) -> list[Spot]:
+    return [Spot(point.rate, point.mean, point.low, point.high) for point in curve.points]
+
+
+def _places(tests: Sequence[StressTest]) -> Any:
+    shown = [(number, test) for number, test in enumerate(tests) if len(test.places) > 1]
+    if not shown:
+        return None
+    series = [
+        Series(
+            test.system,
+            _tone(number),
+            [Spot(place.place, place.mean, place.low, place.high) for place in test.places],
+        )
+        for number, test in shown
+    ]
+    return curve_plot(series, "rgb.accuracy by the place of the passage that holds the answer", "place of the passage")

@@ -1,0 +1,187 @@
+"""A stress test in the terminal: each ability as a curve over the noise, what it is worth, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ragstone.report.plain import one_line, visible
+from ragstone.stress.beds import BEDS
+from ragstone.stress.comparing import Contrast
+from ragstone.stress.curves import Curve, Placed
+from ragstone.stress.results import StressTest
+
+MEANINGS = {
+    "noise": "noise robustness: does it find the answer among passages that do not hold it",
+    "rejection": "negative rejection: does it decline where no passage holds the answer",
+    "integration": "information integration: does it put together what lies in several passages",
+    "counterfactual": "counterfactual robustness: does it notice that the passages are wrong",
+}
+_LEVELS = "▁▂▃▄▅▆▇█"
+_MOST_SHOWN = 3
+_VERDICTS = {"the second is more robust": "bold green", "the first is more robust": "bold red"}
+
+
+def stress_report(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Contrast]] = ()) -> RenderableType:
+    """One generator or several on the same beds."""
+    parts: list[RenderableType] = []
+    for number, test in enumerate(tests):
+        head = Text(f"{'ABCDEFGH'[number % 8]}  " if len(tests) > 1 else "", style="bold")
+        head.append(visible(test.system), style="bold")
+        head.append(f"  {test.run.id}, {len(test.rows.ids):,} rows", style="dim")
+        parts += [head, *_abilities(test), *_places(test.places), Text("")]
+    for number, found in enumerate(contrasts):
+        parts += _contrasts(found, "ABCDEFGH"[(number + 1) % 8])
+    return Group(*parts, *_remarks(tests[0]))
+
+
+def _abilities(test: StressTest) -> Iterator[RenderableType]:
+    for bed in BEDS:
+        curves = [curve for curve in test.curves if curve.bed == bed]
+        if curves:
+            yield Text(f"\n{MEANINGS[bed]}", style="bold")
+            yield _table(curves)
+
+
+def _table(curves: Sequence[Curve]) -> Table:
+    rates = [point.rate for point in curves[0].points]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(Text("  noise rate"), no_wrap=True)
+    for rate in rates:
+        table.add_column(f"{rate:g}", justify="center", no_wrap=True)
+    if len(rates) > 1:
+        table.add_column("", no_wrap=True)
+    table.add_column("robustness" if len(rates) > 1 else "", justify="right", no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
+    for curve in curves:
+        several = len(rates) > 1
+        robust = curve.robustness
+        value = f"{robust.value:.3f}" if several and robust else ""
+        table.add_row(
+            Text(f"  {curve.metric}"),
+            *(Text(_mean(point.mean), style="bold") for point in curve.points),
+            *([sparkline([point.mean for point in curve.points])] if several else []),
+            Text(value, style="bold cyan"),
+            str(max(point.questions for point in curve.points)),
+        )
+        table.add_row(
+            "",
+            *(Text(_between(point.low, point.high), style="dim") for point in curve.points),
+            *([""] if several else []),
+            Text(_between(robust.low, robust.high) if several and robust else "", style="dim"),
+            _missing(curve),
+        )
+    return table
+
+
+def sparkline(means: Sequence[float | None]) -> Text:
+    """A curve as small as a word, on a scale from 0 to 1."""
+    marks = [" " if mean is None else _LEVELS[min(7, int(max(0.0, min(1.0, mean)) * 8))] for mean in means]
+    return Text("".join(marks), style="cyan")
+
+
+def _mean(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:.2f}–{high:.2f}"
+
+
+def _missing(curve: Curve) -> Text:
+    failed = sum(point.failed for point in curve.points)
+    skipped = sum(point.skipped for point in curve.points)
+    words = [f"{skipped:,} skipped"] if skipped else []
+    words += [f"{failed:,} failed"] if failed else []
+    return Text(", ".join(words), style="bold red" if failed else "dim")
+
+
+def _places(places: Sequence[Placed]) -> Iterator[RenderableType]:
+    if len(places) < 2:
+        return
+    yield Text("\nwhere the answer stands, when one passage holds it", style="bold")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(Text("  place"), no_wrap=True)
+    for place in places:
+        table.add_column(f"{place.place} of {place.of}", justify="center", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_row(
+        Text("  rgb.accuracy"),
+        *(Text(_mean(place.mean), style="bold") for place in places),
+        sparkline([place.mean for place in places]),
+    )
+    table.add_row("", *(Text(_between(place.low, place.high), style="dim") for place in places), "")
+    table.add_row(Text("  rows", style="dim"), *(Text(f"{place.rows:,}", style="dim") for place in places), "")
+    yield table
+
+
+def _contrasts(found: Sequence[Contrast], letter: str) -> Iterator[RenderableType]:
+    yield Text(f"{letter} against A: the area under each curve, question by question", style="bold")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", no_wrap=True)
+    for head in ("A", letter, f"{letter} − A", "95 % interval", "p", "n"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for bed in dict.fromkeys(item.bed for item in found):
+        table.add_row(Text(f"  {bed}"))
+        for item in found:
+            if item.bed == bed:
+                table.add_row(*_contrast_cells(item, letter))
+    yield table
+    yield Text("")
+
+
+def _contrast_cells(item: Contrast, letter: str) -> list[RenderableType]:
+    interval = "–" if item.low is None or item.high is None else f"{item.low:+.3f} – {item.high:+.3f}"
+    verdict = item.verdict.replace("the second is", letter).replace("the first is", "A")
+    return [
+        Text(f"    {item.metric}"),
+        f"{item.first:.3f}",
+        f"{item.second:.3f}",
+        f"{item.difference:+.3f}".replace("-", "−"),
+        interval.replace("-", "−"),
+        f"{item.p:.3f}" if item.p >= 0.001 else "< 0.001",
+        str(item.questions),
+        Text(verdict, style=_VERDICTS.get(item.verdict, "dim")),
+    ]
+
+
+def _remarks(test: StressTest) -> Iterator[RenderableType]:
+    lines = list(remark_lines(test))
+    if lines:
+        yield Text("before you trust it", style="bold")
+    yield from (Text(f"  {visible(line)}") for line in lines)
+
+
+def remark_lines(test: StressTest) -> Iterator[str]:
+    """Which questions have no place in which bed, and whose passages are not what was asked for."""
+    if test.holding:
+        fate = (
+            "they are used all the same, and their rows are marked contaminated"
+            if test.kept
+            else "they were not used as noise"
+        )
+        yield (
+            f"{test.holding:,} passages of {test.holding_questions:,} questions should not hold the answer and do: {fate}"
+        )
+    for report in test.beds:
+        for reason, ids in report.left_out.items():
+            yield f"{report.bed}: {_questions(ids)} left out: {reason}"
+        if report.short:
+            yield f"{report.bed}: {_questions(report.short)} with fewer passages than asked for"
+        if report.filled:
+            yield (
+                f"{report.bed}: {_questions(report.filled)} with too few passages of one kind at some rate; "
+                "the other kind fills up"
+            )
+        if report.contaminated:
+            yield f"{report.bed}: {_questions(report.contaminated)} with the answer in a passage that counts as noise"
+
+
+def _questions(ids: Sequence[str]) -> str:
+    shown = ", ".join(one_line(name, 30) for name in ids[:_MOST_SHOWN])
+    more = ", …" if len(ids) > _MOST_SHOWN else ""
+    return f"{len(ids):,} question{'s' if len(ids) != 1 else ''} ({shown}{more})"

@@ -1,0 +1,103 @@
+"""ragstone stress: from a file and a generator to curves on the screen, in a page, and in a run."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from ragstone.data.dataset import samples_table
+from ragstone.formats import write_dataset
+from ragstone.stress.beds import BEDS, Setting
+from ragstone.stress.running import prepare
+from tests.http.loopback import completion, loopback
+from tests.stress.generators import copies, samples
+
+__all__ = ["loopback"]
+
+GENERATORS = """
+from tests.stress.generators import copies, detects
+def silent(question):
+    return ""
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_dataset(samples_table(samples()).to_batches(), "samples.jsonl")
+    Path("gen.py").write_text(GENERATORS)
+    return tmp_path
+
+
+def stress(cli, *more, data="samples.jsonl"):
+    return cli("stress", data, "--passages", "4", "--rates", "0:1:0.25", *more)
+
+
+def distinct(beds=BEDS):
+    """How many different questions with passages there are: equal ones are asked once."""
+    prepared = prepare(samples(), Setting(passages=4, rates=(0.0, 0.25, 0.5, 0.75, 1.0), beds=beds))
+    return len({(row.question, *(chunk.text for chunk in row.contexts)) for row in prepared.rows})
+
+
+def test_two_generators_in_one_command(cli, home):
+    done = stress(cli, "--system", "gen.py:copies", "--system", "gen.py:detects")
+    assert done.code == 0, done.err
+    assert re.search(r"rgb.accuracy +1.00 +1.00 +1.00 +1.00 +0.00 +████▁ +0.875 +8", done.out)
+    assert re.search(r"rgb.error_detection_rate +0.000 +1.000 +\+1.000 .* B more robust", done.out)
+    assert "integration: 8 questions (Maren, Corvina, Thistle, …) left out: one passage holds all" in done.out
+    [page] = home.glob("ragstone-store/runs/*/stress.html")
+    text = page.read_text()
+    assert "function/gen.py:copies" in text
+    assert text.count("<polyline") >= 4
+    found = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
+    assert found["tests"][0]["curves"][0]["robustness"]["value"] == pytest.approx(0.875)
+
+
+def test_a_stored_one_is_shown_again_without_asking(cli, home):
+    stress(cli, "--system", "gen.py:copies", "--name", "mine")
+    Path("gen.py").unlink()
+    done = cli("stress", "--run", "mine", "--json")
+    test = json.loads(done.out)["tests"][0]
+    assert [point["mean"] for point in test["curves"][0]["points"]] == [1, 1, 1, 1, 0]
+    assert test["beds"][2]["left_out"].values()
+    assert cli("view", "--help").code == 0
+
+
+def test_a_model_over_http_with_our_template(cli, home, loopback):
+    def reply(asked):
+        text = asked.json["messages"][-1]["content"]
+        passages = re.findall(r"^\[\d+\] (.*)$", text, re.M)
+        return completion(copies(re.search(r"Question: (.*)", text)[1], passages))
+
+    loopback.handler = reply
+    done = stress(cli, "--system", f"{loopback.url}#small", "--bed", "noise,rejection")
+    assert done.code == 0, done.err
+    assert re.search(r"rgb.accuracy +1.00 +1.00 +1.00 +1.00 +0.00", done.out)
+    asked = len(loopback.asked)
+    assert asked == distinct(("noise", "rejection"))
+    again = stress(cli, "--system", f"{loopback.url}#small", "--bed", "noise,rejection")
+    assert len(loopback.asked) == asked
+    assert "48 of 48 answers came from the cache" in again.err
+
+
+def test_a_quote_asks_nobody(cli, home):
+    done = stress(cli, "--system", "openai/gpt-4o-mini", "--quote")
+    assert f"{distinct()} calls of openai/gpt-4o-mini for 8 questions in 4 beds, 80 rows in all" in done.out
+    assert "usd" in done.out
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--system", "gen.py:silent"), "takes a question only"),
+        (("--system", "gen.py:copies", "--rates", "a,b"), "write numbers from 0 to 1"),
+        (("--system", "gen.py:copies", "--rates", "0:1:0"), "write numbers from 0 to 1"),
+        (("--system", "gen.py:copies", "--bed", "noice"), "'noice' is no test bed"),
+        ((), "name the data and the generator"),
+    ],
+)
+def test_what_cannot_be(cli, home, more, words):
+    done = stress(cli, *more)
+    assert done.code == 2
+    assert words in done.err

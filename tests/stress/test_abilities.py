@@ -1,0 +1,165 @@
+"""Oracle generators get exactly the rates and curves that they must."""
+
+import pytest
+
+from ragstone.compare.comparison import compare_runs
+from ragstone.errors import UsageError
+from ragstone.report.html.run_page import run_html
+from ragstone.stress.beds import Setting
+from ragstone.stress.comparing import check_same_beds
+from ragstone.stress.curves import find_curves, find_places, read_rows
+from ragstone.stress.results import contrast_tests, keep_reports, read_stress
+from ragstone.stress.running import prepare, run_stress
+from tests.stress.generators import LENGTHS, copies, detects, ignores_first, needs_all, refuses_above, samples
+from tests.stress.test_beds import INTEGRATION
+
+RATES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    """Four passages, two of which can hold the answer."""
+    return prepare(samples(), Setting(passages=4, rates=RATES))
+
+
+def stressed(prepared, generator, out, **options):
+    run = run_stress(prepared, generator, out, system_options={"cache": False}, **options)
+    keep_reports(run, prepared)
+    return read_stress(run)
+
+
+def means(test, bed, metric):
+    curve = next(curve for curve in test.curves if (curve.bed, curve.metric) == (bed, metric))
+    return [point.mean for point in curve.points]
+
+
+def test_one_that_always_copies(prepared, tmp_path):
+    test = stressed(prepared, copies, tmp_path)
+    # Two positives at most: at the rates 0 to 0.5 both are there, at 0.75 one, at 1 none.
+    assert means(test, "noise", "rgb.accuracy") == [1, 1, 1, 1, 0]
+    assert test.main("noise").robustness.value == pytest.approx(0.875)
+    assert test.main("noise").drop == 1
+    assert means(test, "rejection", "rgb.rejection_rate") == [0]
+    assert means(test, "counterfactual", "rgb.error_detection_rate") == [0, 0, 0, 0]
+    assert means(test, "counterfactual", "rgb.accuracy") == [0, 0, 0, 0]
+    assert [curve.metric for curve in test.curves if curve.bed == "counterfactual"] == [
+        "rgb.error_detection_rate",
+        "rgb.accuracy",
+    ]
+
+
+def test_one_that_refuses_above_a_noise_level(prepared, tmp_path):
+    test = stressed(prepared, refuses_above(0.5), tmp_path)
+    assert means(test, "noise", "rgb.accuracy") == [1, 1, 1, 0, 0]
+    assert test.main("noise").robustness.value == pytest.approx(0.25 + 0.25 + 0.25 / 2)
+    assert means(test, "rejection", "rgb.rejection_rate") == [1]
+    assert test.main("rejection").robustness.value == 1
+
+
+def test_one_that_detects_a_planted_error(prepared, tmp_path):
+    test = stressed(prepared, detects, tmp_path)
+    assert means(test, "counterfactual", "rgb.error_detection_rate") == [1, 1, 1, 1]
+    long_names = sum(len(ship) > 6 for ship in LENGTHS) / len(LENGTHS)
+    assert means(test, "counterfactual", "rgb.error_correction_rate") == [long_names] * 4
+    assert means(test, "noise", "rgb.accuracy") == [1, 1, 1, 1, 0]
+
+
+def test_one_that_ignores_the_first_passage(tmp_path):
+    bed = prepare(samples(), Setting(passages=4, rates=(0.75,), repeats=12, beds=("noise",)))
+    run = run_stress(bed, ignores_first, tmp_path, system_options={"cache": False})
+    rows = read_rows(run)
+    places = find_places(rows)
+    assert [(place.place, place.of, place.mean) for place in places] == [(1, 4, 0), (2, 4, 1), (3, 4, 1), (4, 4, 1)]
+    assert sum(place.rows for place in places) == 8 * 12
+    first = sum(row.metadata["passages"][0] == "+" for row in bed.rows)
+    assert places[0].rows == first > 0
+    point = find_curves(rows)[0].points[0]
+    assert point.mean == pytest.approx(1 - first / len(bed.rows))
+    # Twelve repeats of eight questions are eight questions.
+    assert point.questions == 8
+
+
+def test_one_that_puts_facts_together(tmp_path):
+    bed = prepare(INTEGRATION, Setting(passages=3, rates=(0.0, 0.5, 1.0), beds=("integration",)))
+    test = stressed(bed, needs_all, tmp_path)
+    assert means(test, "integration", "rgb.accuracy") == [1, 1, 1]
+    half = stressed(bed, lambda question, contexts: contexts[0].replace("five", "?").replace("5", "?"), tmp_path)
+    assert means(half, "integration", "rgb.accuracy") == [0, 0, 0]
+
+
+def test_a_curve_of_any_metric(prepared, tmp_path):
+    test = stressed(prepared, copies, tmp_path, metrics=["token_f1", "refusal"])
+    assert means(test, "noise", "token_f1") == [1, 1, 1, 1, 0]
+    assert means(test, "rejection", "refusal") == [0]
+
+
+def test_intervals_are_wilsons_over_questions(prepared, tmp_path):
+    point = stressed(prepared, copies, tmp_path).main("noise").points[0]
+    assert (point.low, point.high) == (pytest.approx(0.6756, abs=1e-4), 1.0)
+    assert point.questions == 8
+
+
+def test_failures_are_rows_with_a_reason(prepared, tmp_path):
+    def fails(question, contexts):
+        if "Maren" in question:
+            raise ValueError("no luck")
+        return copies(question, contexts)
+
+    notes = []
+    run = run_stress(prepared, fails, tmp_path, system_options={"cache": False}, note=notes.append)
+    test = read_stress(run)
+    assert [point.questions for point in test.main("noise").points] == [7] * 5
+    assert [point.skipped for point in test.main("noise").points] == [1] * 5
+    broken = [sample for sample in run.samples if sample.answer is None]
+    assert len(broken) == 5 + 1 + 4
+    assert all("raised ValueError: no luck" in sample.metadata["system_error"] for sample in broken)
+    assert any("10 of 80 questions got no answer" in note for note in notes)
+    assert test.main("noise").robustness.questions == 7
+
+
+def test_two_generators_on_the_same_beds(prepared, tmp_path):
+    tests = [stressed(prepared, generator, tmp_path) for generator in (copies, refuses_above(0.5))]
+    [found] = contrast_tests(tests)
+    by_bed = {(item.bed, item.metric): item for item in found}
+    noise = by_bed["noise", "rgb.accuracy"]
+    assert (noise.first, noise.second) == (pytest.approx(0.875), pytest.approx(0.625))
+    assert noise.verdict == "the first is more robust"
+    assert noise.p == pytest.approx(2 / 2**8)
+    rejection = by_bed["rejection", "rgb.rejection_rate"]
+    assert (rejection.difference, rejection.verdict) == (1.0, "the second is more robust")
+    assert by_bed["counterfactual", "rgb.error_detection_rate"].verdict == "no evidence"
+
+
+def test_few_questions_prove_nothing(tmp_path):
+    bed = prepare(samples()[:4], Setting(passages=4, rates=(0.5,), beds=("noise",)))
+    tests = [stressed(bed, generator, tmp_path) for generator in (copies, lambda question, contexts: "no")]
+    assert contrast_tests(tests)[0][0].verdict == "too few questions"
+
+
+def test_other_beds_are_not_compared(prepared, tmp_path):
+    other = prepare(samples(), Setting(passages=4, rates=(0.0,)))
+    tests = [stressed(prepared, copies, tmp_path), stressed(other, copies, tmp_path)]
+    with pytest.raises(UsageError, match="not on the same beds"):
+        check_same_beds(tests[0].rows, tests[1].rows)
+
+
+def test_it_is_an_ordinary_run(prepared, tmp_path):
+    first, second = (stressed(prepared, generator, tmp_path).run for generator in (copies, refuses_above(0.5)))
+    compared = compare_runs(first, second, [], ["bed"])
+    assert {part.label for part in compared.slices} == {"noise", "rejection", "counterfactual"}
+    page = run_html(first)
+    assert "counterfactual" in page
+    assert first.info["params"]["system"] == "function/copies"
+
+
+def test_an_ordinary_run_is_no_stress_test(tmp_path):
+    import ragstone
+
+    run = ragstone.evaluate([{"question": "a", "answer": "b", "references": ["b"]}], "token_f1", tmp_path)
+    with pytest.raises(UsageError, match="is no stress test"):
+        read_stress(run)
+
+
+def test_a_generator_that_takes_no_passages(prepared):
+    with pytest.raises(UsageError, match="takes a question only"):
+        run_stress(prepared, lambda question: "x", system_options={"cache": False})

@@ -1,0 +1,195 @@
+"""The four beds as samples: what stands in a row, and which questions have no place."""
+
+import pytest
+
+from ragstone.data.types import Chunk, Fact, Sample
+from ragstone.errors import UsageError
+from ragstone.stress.beds import Setting
+from ragstone.stress.running import prepare
+from tests.stress.generators import LENGTHS, samples
+
+
+def report_of(prepared, bed):
+    return next(report for report in prepared.beds if report.bed == bed)
+
+
+def rows_of(prepared, bed):
+    return [row for row in prepared.rows if row.metadata["bed"] == bed]
+
+
+def test_a_row_tells_its_bed_rate_repeat_and_passages():
+    prepared = prepare(samples(), Setting(passages=4, rates=(0.0, 0.5), repeats=2))
+    row = next(row for row in prepared.rows if row.id == "Maren|noise|0.5|1")
+    assert row.question == "How long is the Maren?"
+    assert len(row.contexts) == 4
+    assert row.references == ["31 metres"]
+    assert row.answerable is True
+    assert sorted(row.metadata.pop("passages")) == list("++--")
+    assert row.metadata == {
+        "bed": "noise",
+        "rate": 0.5,
+        "repeat": 1,
+        "question_id": "Maren",
+        "noise": 0.5,
+        "needed_answers": [["31 metres"]],
+    }
+    assert len({row.id for row in prepared.rows}) == len(prepared.rows)
+
+
+def test_kinds_are_in_the_order_of_the_passages():
+    prepared = prepare(samples(), Setting(passages=4, rates=(0.5,), beds=("noise",)))
+    for row in prepared.rows:
+        truth = f"{LENGTHS[row.metadata['question_id']]} metres"
+        assert row.metadata["passages"] == "".join("+" if truth in chunk.text else "-" for chunk in row.contexts)
+
+
+def test_rejection_has_only_noise_and_no_right_answer():
+    prepared = prepare(samples(), Setting(rates=(0.0,)))
+    rows = rows_of(prepared, "rejection")
+    assert len(rows) == 8
+    for row in rows:
+        assert (row.metadata["passages"], row.metadata["rate"], row.answerable) == ("-----", 1.0, False)
+        assert row.references is None
+        assert "needed_answers" not in row.metadata
+        assert row.metadata["right_answers"] == [[f"{LENGTHS[row.metadata['question_id']]} metres"]]
+
+
+def test_counterfactual_rows_hold_the_false_answer_and_not_the_right_one():
+    prepared = prepare(samples(), Setting(passages=4, rates=(0.0, 0.5, 1.0)))
+    rows = rows_of(prepared, "counterfactual")
+    assert {row.metadata["rate"] for row in rows} == {0.0, 0.5}
+    for row in rows:
+        right, fake = f"{LENGTHS[row.metadata['question_id']]} metres", row.metadata["fake_answer"]
+        assert row.metadata["passages"].count("!") == 2
+        assert any(fake in chunk.text for chunk in row.contexts)
+        assert not any(right in chunk.text for chunk in row.contexts)
+        assert row.answerable is None
+
+
+def test_the_same_seed_gives_the_same_rows_and_another_one_others():
+    one, same, other = (prepare(samples(), Setting(seed=seed)) for seed in (1, 1, 2))
+    assert one.rows == same.rows
+    assert [row.id for row in one.rows] == [row.id for row in other.rows]
+    assert one.rows != other.rows
+
+
+INTEGRATION = [
+    Sample(
+        "pay",
+        "What do adults and children pay?",
+        contexts=[Chunk("Adults pay ten."), Chunk("Children pay five."), Chunk("A child is 5 years old.")],
+        references=["ten and five"],
+        facts=[Fact("adults pay ten"), Fact("children pay five")],
+        metadata={"needed_answers": ["ten", ["five", "5"]]},
+    ),
+    Sample(
+        "one",
+        "Where is the pier, and how long?",
+        contexts=[Chunk("The pier in the north is 300 m long."), Chunk("The pier in the north is old.")],
+        references=["north, 300 m"],
+        facts=[Fact("the pier in the north"), Fact("300 m long")],
+    ),
+]
+
+
+def test_integration_takes_questions_whose_facts_lie_apart():
+    prepared = prepare(INTEGRATION, Setting(passages=3, rates=(0.0, 1.0), beds=("integration",)))
+    assert [row.metadata["question_id"] for row in prepared.rows] == ["pay", "pay"]
+    for row in prepared.rows:
+        texts = [chunk.text for chunk in row.contexts]
+        assert {"Adults pay ten.", "Children pay five."} <= set(texts)
+        assert row.metadata["needed_answers"] == [["ten"], ["five", "5"]]
+    reasons = report_of(prepared, "integration").left_out
+    assert reasons == {"one passage holds all of its answer: there is nothing to put together": ["one"]}
+
+
+def test_more_groups_than_passages():
+    with pytest.raises(UsageError, match="its answer lies in more than 1 passages"):
+        prepare(INTEGRATION[:1], Setting(passages=1, beds=("integration",)))
+
+
+def test_groups_of_one_passage_are_used(tmp_path):
+    parts = {
+        "answer": ["ten", "five"],
+        "positive": [["Adults pay ten."], ["Children pay five."]],
+        "negative": ["Dogs."],
+    }
+    sample = Sample("g", "What do they pay?", references=["ten, five"], metadata={"rgb": parts})
+    prepared = prepare([sample], Setting(passages=3, rates=(0.0,), beds=("integration",)))
+    assert sorted(prepared.rows[0].metadata["passages"]) == list("++-")
+    alone = Sample("h", "What?", references=["ten"], metadata={"rgb": {**parts, "positive": [["Adults pay ten."]]}})
+    report = report_of(prepare([sample, alone], Setting(beds=("integration",))), "integration")
+    assert report.questions == 1
+    assert list(report.left_out.values()) == [["h"]]
+
+
+def test_questions_without_positives_without_answers_and_without_a_question():
+    odd = [
+        Sample("lost", "How deep is the harbour?", contexts=[Chunk("It is cold.")], references=["12 m"]),
+        Sample("open", "How deep is the basin?", contexts=[Chunk("It is 12 m deep.")]),
+        Sample("mute", None, contexts=[Chunk("It is 12 m deep.")], references=["12 m"]),
+    ]
+    prepared = prepare([*samples(), *odd], Setting(beds=("noise",)))
+    assert report_of(prepared, "noise").left_out == {
+        "no passage holds its answer": ["lost"],
+        "no right answer is known": ["open"],
+        "there is no question": ["mute"],
+    }
+    assert report_of(prepared, "noise").questions == 8
+    with pytest.raises(UsageError, match="no test bed can be built: noise: no passage holds its answer"):
+        prepare(odd[:1], Setting(beds=("noise",)))
+
+
+def test_fewer_passages_than_asked_for_is_told():
+    two = samples(negatives=False)[:2]
+    prepared = prepare(two, Setting(passages=9, rates=(0.0, 1.0), beds=("noise", "rejection")))
+    assert report_of(prepared, "noise").short == ["Maren", "Corvina"]
+    assert report_of(prepared, "rejection").short == ["Maren", "Corvina"]
+    assert {len(row.contexts) for row in rows_of(prepared, "rejection")} == {2}
+
+
+def test_positives_that_fill_up_for_noise_are_told():
+    two = samples(negatives=False)[:2]
+    prepared = prepare(two, Setting(passages=4, rates=(0.5, 1.0), beds=("noise",)))
+    assert report_of(prepared, "noise").filled == ["Maren", "Corvina"]
+    assert {row.metadata["noise"] for row in prepared.rows} == {0.5}
+
+
+def contaminated():
+    parts = {
+        "answer": "8:00",
+        "positive": ["It leaves at 8:00."],
+        "negative": ["The bus leaves at 8:00.", "Dogs.", "Cats."],
+    }
+    return [Sample("x", "When?", references=["8:00"], metadata={"rgb": parts})]
+
+
+def test_a_contaminated_bed_is_told_and_not_counted_silently():
+    setting = Setting(passages=3, rates=(1.0,), beds=("noise", "rejection"))
+    prepared = prepare(contaminated(), setting)
+    assert prepared.negatives.holding == {"x": 1}
+    assert not any("8:00" in chunk.text for row in rows_of(prepared, "rejection") for chunk in row.contexts)
+    kept = prepare(contaminated(), Setting(**{**setting.__dict__, "keep_contaminated": True}))
+    assert report_of(kept, "rejection").contaminated == ["x"]
+    assert all(row.metadata["contaminated"] is True for row in kept.rows)
+    assert kept.negatives.holding == {"x": 1}
+
+
+def test_rgbs_rows_and_others_do_not_mix():
+    with pytest.raises(UsageError, match="some samples are RGB's"):
+        prepare([*samples(), *contaminated()], Setting())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"passages": 0}, "at least one passage"),
+        ({"rates": (1.5,)}, "from 0 to 1"),
+        ({"rates": (0.5, 0.5)}, "each once"),
+        ({"rates": ()}, "from 0 to 1"),
+        ({"beds": ("noice",)}, "'noice' is no test bed"),
+    ],
+)
+def test_settings_that_cannot_be(wrong, words):
+    with pytest.raises(UsageError, match=words):
+        Setting(**wrong)
