@@ -67,7 +67,11 @@ def test_a_sample_a_trace(tmp_path):
     first, second = read_dataset(*fixture_openinference(tmp_path))
     assert (first.id, first.question, first.answer) == ("t1", "When does the ferry leave?", "At eight.")
     assert first.contexts == [Chunk("It leaves at eight.", "d1", 0.9, "timetable.md"), Chunk("Adults pay ten.", "d3")]
-    assert first.metadata == {"session_id": "s1", "span_names": ["answer", "retrieve"]}
+    assert first.metadata == {
+        "time": "2024-05-01T10:00:00+00:00",
+        "session_id": "s1",
+        "span_names": ["answer", "retrieve"],
+    }
     assert (second.question, second.answer, second.contexts) == (
         "What do adults pay?",
         "Ten.",

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from ragstone.errors import InputError, StorageError
 from ragstone.formats.base import Draft
@@ -27,18 +26,18 @@ _PARTS_LOOKED_FOR = 3
 _HALF_WRITTEN = "parts that are half-written or damaged"
 
 
-@dataclass(frozen=True)
 class DialLogsFormat:
     """The exchanges of all parts that are asked for; ratings that stand among them go to `on_rating`."""
 
-    selection: Selection = field(default_factory=Selection)
-    on_rating: Callable[[Rating], None] | None = None
-
     name = "dial_logs"
     title = "DIAL parsed logs: a file or a folder of them by deployment and day"
-    given: ClassVar[tuple[str, ...]] = ()
+    given: tuple[str, ...] = ()
     tolerant = True
     walks_folders = True
+
+    def __init__(self, selection: Selection | None = None, on_rating: Callable[[Rating], None] | None = None) -> None:
+        self.selection = selection or Selection()
+        self.on_rating = on_rating
 
     def recognises(self, sources: Sequence[Source]) -> bool:
         """One file with the columns of these logs, or a folder in which the folders of days hold such files."""

@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from ragstone.formats.messages import decode, find_text
+from ragstone.formats.times import as_time
 
 RETRIEVAL = "application/x.aidial-rag.retrieval-response+json"
 _RATING = re.compile(r"/v1/([^/?]+)/rate\b")
@@ -199,29 +200,6 @@ def _metadata(
 def _time(row: Mapping[str, Any], request: Mapping[str, Any]) -> str | None:
     value = next((row[name] for name in ("time", "timestamp", "date_time") if row.get(name) is not None), None)
     return as_time(request.get("time") if request.get("time") is not None else value)
-
-
-def as_time(value: Any) -> str | None:
-    """A point in time as ISO text in UTC; None if it is none. Numbers are seconds, or milliseconds if they are large."""
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip().replace(" UTC", "+00:00"))
-        except ValueError:
-            value = float(value) if re.fullmatch(r"\d{9,19}(?:\.\d+)?", value.strip()) else None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        value = _from_number(float(value))
-    if not isinstance(value, datetime):
-        return None
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
-
-
-def _from_number(value: float) -> datetime | None:
-    while abs(value) > 1e11:  # milliseconds, microseconds, nanoseconds
-        value /= 1000
-    try:
-        return datetime.fromtimestamp(value, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 def _span(row: Mapping[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ from ragstone.formats.base import Draft
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.spans import Span, parse_span, unpack
+from ragstone.formats.times import as_time
 
 _MARKS = [
     {"resourceSpans"},
@@ -98,6 +99,7 @@ def _metadata(spans: Sequence[Span]) -> dict[str, Any]:
     # Chains may repeat the sums of the calls below them.
     calls = [span for span in spans if span.kind == "LLM"] or spans
     found = {
+        "time": as_time(min(span.start for span in spans)),
         "session_id": next((span.session for span in spans if span.session), None),
         "model": next((span.model for span in reversed(calls) if span.model), None),
         "prompt_tokens": _total(span.prompt_tokens for span in calls),

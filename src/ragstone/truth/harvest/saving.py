@@ -1,0 +1,72 @@
+"""A harvest as versions of ground truth: its cases under a name, and those that wait for a person under a second one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from ragstone.text.questions import question_key
+from ragstone.truth.cases import Case
+from ragstone.truth.harvest.logs import Log
+from ragstone.truth.harvest.making import Harvest
+from ragstone.truth.harvest.weighing import Weights
+from ragstone.truth.versions import Lineage, TruthStore, VersionInfo
+
+_MOST_PARTS_NAMED = 1_000
+REVIEW = "-review"
+
+
+@dataclass(frozen=True)
+class Added:
+    """Earlier cases and fresh ones together, and how many questions were known before."""
+
+    cases: list[Case]
+    known: int
+
+
+def save_harvest(
+    harvest: Harvest, log: Log, weights: Weights, store: TruthStore, name: str, author: str, note: str = ""
+) -> list[VersionInfo]:
+    """Save the cases under the name, and the queue of bad ones under NAME-review where there are any."""
+    saved = []
+    for title, fresh in ((name, harvest.cases), (name + REVIEW, harvest.review)):
+        if not fresh:
+            continue
+        parent = store.newest(title)
+        added = add_cases([] if parent is None else store.read(title, parent).cases, fresh)
+        lineage = _lineage(harvest, log, weights, added.known)
+        saved.append(store.save(title, added.cases, author=author, note=note, parent=parent, lineage=lineage))
+    return saved
+
+
+def add_cases(earlier: Sequence[Case], fresh: Sequence[Case]) -> Added:
+    """The earlier cases as people left them, then the fresh ones; a question that is known only adds to its weight."""
+    cases = {case.id: case for case in earlier}
+    questions = {(question_key(case.question), frozenset(case.documents)): case.id for case in earlier}
+    known = 0
+    for case in fresh:
+        same = case.id if case.id in cases else questions.get((question_key(case.question), frozenset(case.documents)))
+        if same is None:
+            cases[case.id] = case
+            continue
+        known += 1
+        if same != case.id:  # the same exchange drawn again stands for no more than before
+            before = cases[same]
+            draws = [*before.metadata.get("draws", []), *case.metadata["draws"]]
+            weight = (before.weight or 0.0) + (case.weight or 0.0)
+            cases[same] = replace(before, weight=weight, metadata={**before.metadata, "draws": draws})
+    return Added(list(cases.values()), known)
+
+
+def _lineage(harvest: Harvest, log: Log, weights: Weights, known: int) -> Lineage:
+    selection = log.selection
+    source = {
+        "paths": list(log.paths),
+        "deployments": list(selection.deployments),
+        "from": str(selection.first) if selection.first else None,
+        "to": str(selection.last) if selection.last else None,
+        "parts": harvest.parts[:_MOST_PARTS_NAMED],
+    }
+    counts = {**harvest.counts, "known_before": known, "drawn_by_stratum": [asdict(one) for one in harvest.strata]}
+    tools = {"signal weights": {"prior": weights.prior, **weights.weights}}
+    return Lineage(sources=[source], tools=tools, counts=counts)

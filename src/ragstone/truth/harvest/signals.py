@@ -1,0 +1,192 @@
+"""What users did with answers, from tables beside the log and from ratings within it: one word of each user on each answer.
+
+Two ratings of one answer by one user: the later one counts. A signal from long before its answer comes from a clock that
+is wrong, and is not used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ragstone.data.signals import KINDS
+from ragstone.errors import InputError, Problem
+from ragstone.formats.dial_rows import Rating
+from ragstone.formats.messages import decode
+from ragstone.formats.reports import Report
+from ragstone.formats.sources import Source
+from ragstone.formats.times import as_time
+
+# Clocks of the browser and of the server differ by minutes.
+CLOCK_TOLERANCE_S = 300.0
+_NAMES = {
+    "answer": ("response_id", "responseId", "answer_id", "sample_id", "message_id", "id"),
+    "kind": ("kind", "signal", "event", "type"),
+    "value": ("value", "text", "seconds"),
+    "time": ("time", "timestamp", "created_at"),
+    "user": ("user", "user_id", "user.id"),
+}
+_KINDS = {
+    **{kind: kind for kind in KINDS},
+    **dict.fromkeys(("liked", "thumbs_up", "upvote"), "like"),
+    **dict.fromkeys(("disliked", "thumbs_down", "downvote"), "dislike"),
+    **dict.fromkeys(("copied", "copy_code"), "copy"),
+    **dict.fromkeys(("regenerated", "retry", "regen"), "regenerate"),
+    **dict.fromkeys(("dwell_time", "focus_time", "time_in_focus"), "reading_time"),
+    **dict.fromkeys(("followup", "follow_up", "reply"), "next_message"),
+    **dict.fromkeys(("rate", "rating"), "rating"),
+}
+
+
+class Signal(NamedTuple):
+    """One thing that a user did with an answer."""
+
+    kind: str
+    value: Any
+    time: float | None
+    user: str | None
+
+
+@dataclass
+class Signals:
+    """All signals by the answer that they are about."""
+
+    by_answer: dict[str, list[Signal]] = field(default_factory=dict)
+    seen: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+
+    def add(self, answer: str, signal: Signal) -> None:
+        """Keep one more signal."""
+        self.seen[signal.kind] += 1
+        self.by_answer.setdefault(answer, []).append(signal)
+
+    def add_rating(self, rating: Rating) -> None:
+        """Keep a rating that stood among the exchanges of a log."""
+        kind = "like" if rating.liked else "dislike"
+        self.add(rating.response_id, Signal(kind, 1.0, _seconds(rating.time), rating.user))
+
+    def leave_out(self, reason: str, where: str) -> None:
+        """Count a row that cannot be used."""
+        self.left_out[reason] += 1
+        self.first.setdefault(reason, where)
+
+    def of(self, answer: str, answered_at: float | None) -> list[tuple[str, Any]]:
+        """What the signals of one answer come to, as kinds and values; what does not count is counted."""
+        usable = [signal for signal in self.by_answer.get(answer, ()) if self._is_possible(signal, answered_at, answer)]
+        usable.sort(key=lambda signal: -math.inf if signal.time is None else signal.time)
+        return [*self._ratings(usable, answer), *_others(usable)]
+
+    def _is_possible(self, signal: Signal, answered_at: float | None, answer: str) -> bool:
+        if answered_at is None or signal.time is None or signal.time >= answered_at - CLOCK_TOLERANCE_S:
+            return True
+        self.leave_out("signals from before their answer", answer)
+        return False
+
+    def _ratings(self, signals: list[Signal], answer: str) -> Iterator[tuple[str, Any]]:
+        """The last word of each user."""
+        last: dict[str | None, str] = {}
+        for signal in signals:
+            if signal.kind in ("like", "dislike"):
+                earlier = last.get(signal.user)
+                if earlier is not None:
+                    what = "repeated" if earlier == signal.kind else "changed"
+                    self.leave_out(f"ratings that the same user {what} later", answer)
+                last[signal.user] = signal.kind
+        yield from ((kind, 1.0) for kind in dict.fromkeys(last.values()))
+
+
+def _others(signals: list[Signal]) -> Iterator[tuple[str, Any]]:
+    """Once each: the longest time of reading, and the first of the messages that followed."""
+    found: dict[str, Any] = {}
+    for kind, value, _, _ in signals:
+        if kind == "reading_time":
+            found[kind] = max(value, found.get(kind, 0.0))
+        elif kind == "next_message":
+            found.setdefault(kind, value)
+        elif kind in ("copy", "regenerate"):
+            found[kind] = 1.0
+    yield from found.items()
+
+
+def read_signals(path: str, signals: Signals) -> None:
+    """Add the signals of a table: Parquet, JSON lines or CSV with a row a signal, or DIAL's ratings."""
+    report = Report()
+    rows = 0
+    for row in Source(path).rows(report):
+        rows += 1
+        _add_row(row.values, f"{path}, {row.where}", signals)
+    for problem in report.problems:
+        signals.leave_out("rows that cannot be read", f"{path}, {problem.where}")
+    if not rows:
+        raise InputError(path, [Problem("has no signals", hint="write rows with response_id, kind and value")])
+
+
+def _add_row(row: Mapping[str, Any], where: str, signals: Signals) -> None:
+    body = decode(row["request"].get("body")) if isinstance(row.get("request"), Mapping) else None
+    said = {**row, **body} if isinstance(body, Mapping) else row
+    answer = _first(said, _NAMES["answer"])
+    kind, value = _kind_of(said)
+    if answer is None:
+        signals.leave_out("signals without the id of their answer", where)
+    elif kind is None:
+        signals.leave_out(f"signals of an unknown kind: {value}", where)
+    elif (fit := _fit(kind, value)) is None:
+        signals.leave_out(f"values that no {kind} can have", where)
+    elif fit is not _NOTHING:
+        user = _first(said, _NAMES["user"])
+        signals.add(
+            str(answer), Signal(*fit, _seconds(_first(said, _NAMES["time"])), None if user is None else str(user))
+        )
+
+
+_NOTHING: tuple[str, Any] = ("", None)
+
+
+def _kind_of(row: Mapping[str, Any]) -> tuple[str | None, Any]:
+    """The kind and the value of a row; no kind and its word if nobody knows it."""
+    if isinstance(row.get("rate"), bool):
+        return "rating", row["rate"]
+    word = _first(row, _NAMES["kind"])
+    kind = _KINDS.get(str(word).strip().lower().replace("-", "_").replace(" ", "_"))
+    return (None, word) if kind is None else (kind, _first(row, _NAMES["value"]))
+
+
+def _fit(kind: str, value: Any) -> tuple[str, Any] | None:
+    """Kind and value as they are kept; None if the value cannot be, `_NOTHING` if it says that nothing was done."""
+    if kind == "next_message":
+        return (kind, value) if isinstance(value, str) else None
+    number = _number(value)
+    if kind == "reading_time":
+        return (kind, number) if number is not None and 0 <= number < math.inf else None
+    if value is None and kind != "rating":
+        return kind, 1.0
+    if number is None:
+        return None
+    if kind == "rating":
+        return ("like" if number > 0 else "dislike"), 1.0
+    return (kind, 1.0) if number > 0 else _NOTHING
+
+
+def _number(value: Any) -> float | None:
+    words = {"true": 1.0, "up": 1.0, "like": 1.0, "false": 0.0, "down": -1.0, "dislike": -1.0}
+    if isinstance(value, str) and value.strip().lower() in words:
+        return words[value.strip().lower()]
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return None if math.isnan(number) else number
+
+
+def _first(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
+
+
+def _seconds(value: Any) -> float | None:
+    time = as_time(value)
+    return datetime.fromisoformat(time).timestamp() if time else None
