@@ -26,8 +26,17 @@ class Tab:
         self.problems = []
         self.page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.problems.append(f"a dialog: {dialog.message}"), dialog.dismiss()))
+        self.warned = 0
+        self.page.on("dialog", self._answer)
         self.page.on("request", self._note)
+
+    def _answer(self, dialog):
+        if dialog.type == "beforeunload":
+            self.warned += 1
+            dialog.accept()
+        else:
+            self.problems.append(f"a dialog: {dialog.message}")
+            dialog.dismiss()
 
     def _note(self, request):
         if not request.url.startswith(self.origin):

@@ -43,7 +43,7 @@ def test_every_answer_has_the_policy(viewer, path):
     assert "http" not in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] == "same-origin"
 
 
 @pytest.mark.parametrize(
