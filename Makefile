@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: minilm smollm2 browser demo test test-slow test-torch check format bench docs lock clean help
+.PHONY: minilm smollm2 browser demo test test-slow test-torch check format bench docs pictures lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -41,6 +41,9 @@ lock: $(VENV)/.dev  ## renew the lock files
 	$(PIP) install uv
 	$(BIN)/uv pip compile pyproject.toml --extra fsspec --extra local --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
 	$(BIN)/uv pip compile pyproject.toml --group demo --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
+
+pictures: $(VENV)/.dev minilm browser  ## take the pictures of the documentation anew
+	$(BIN)/python -m docs.pictures
 
 docs: $(VENV)/.dev  ## write the pages that are made from the code
 	$(BIN)/python docs/generate.py

@@ -7,7 +7,7 @@ import pytest
 
 REQUIRED = os.environ.get("RAGSTONE_TESTS_BROWSER") == "required"
 ABSENT = "NO BROWSER: no page was looked at. Run .ci/browser as root, or set CHROMIUM to the path of one"
-_ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 def find_chromium():
@@ -26,7 +26,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield started
         started.close()
 
