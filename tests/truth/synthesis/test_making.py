@@ -152,7 +152,7 @@ def test_what_is_known_without_the_source_is_rejected() -> None:
 )
 def test_each_fault_has_its_reason(prompt, change, reason) -> None:
     with OracleServer(alter=_altering(prompt, change)) as server:
-        made = synthesise(ALL, 20, 0, _work(server))
+        made = synthesise(ALL, 20 if "should have none" in reason or "no answer" in reason else 5, 0, _work(server))
     reasons = Counter(item.reason for item in made.rejected)
     assert reasons[reason] > 0, reasons
     allowed = {"unanswerable"} if reason != "the documents answer what should have no answer" else set()
