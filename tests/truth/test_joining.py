@@ -5,7 +5,7 @@ import pytest
 
 import ragstone
 from ragstone.data.types import Fact
-from ragstone.errors import UnknownNameError
+from ragstone.errors import UnknownNameError, UsageError
 from ragstone.formats import open_reader
 from ragstone.truth.cases import Case, TruthFact
 from ragstone.truth.joining import CaseMatcher, TruthReader, read_with_truth
@@ -51,7 +51,7 @@ def test_answers_meet_their_cases_by_id_and_by_question(version):
     assert samples[1].id == "17"
     assert samples[1].facts == [Fact("The basin is 12 metres deep")]
     assert samples[1].metadata == {"topic": "port", "weight": 3.0}
-    assert report.notes == []
+    assert report.notes == ["cases stand for many requests each: `ragstone truth estimate RUN` weighs them"]
     assert report.info["truth"] == {
         "name": "harbour",
         "version": 1,
@@ -87,6 +87,13 @@ def test_only_the_ground_truth_that_is_named_counts(version):
         "1 of 2 samples have no case in harbour@1: they have no ground truth",
         "1 of 2 cases of harbour@1 have no sample",
     ]
+
+
+def test_data_about_something_else_is_refused(tmp_path, version):
+    rows = [{"id": "x", "question": "Unknown?", "answer": "yes"}]
+    with pytest.raises(UsageError, match=r"not one sample of .* has a case in harbour@1"):
+        ragstone.evaluate(TruthReader(open_reader(rows), version), "token_f1", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_question_says_more_than_an_id_that_means_something_else():

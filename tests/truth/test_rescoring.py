@@ -208,3 +208,13 @@ def test_only_the_same_samples_can_be_rescored(run, root, world):
 
 def test_stored_samples_read_as_they_were(run, world):
     assert [batch.num_rows for batch in StoredReader(run).batches()] == [len(world)]
+
+
+def test_on_a_bucket(bucket, world):
+    version = version_of(bucket.url, "harbour", cases_of(world))
+    rows_without = [{name: row[name] for name in ("id", "question", "answer")} for row in world]
+    first = ragstone.evaluate(TruthReader(open_reader(rows_without), version), "token_f1", bucket.url)
+    again = rescore_with_truth(ragstone.open_run(first.path), version)
+    assert again.path.startswith(f"{bucket.url}/runs/")
+    assert again.summary()["token_f1"].mean == first.summary()["token_f1"].mean
+    assert ragstone.open_run(again.path).info["truth"]["name"] == "harbour"

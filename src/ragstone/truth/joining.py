@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import samples_table
 from ragstone.data.types import Sample
+from ragstone.errors import UsageError
 from ragstone.formats import Reader, open_reader
 from ragstone.truth.cases import Case
 from ragstone.truth.exchange import WEIGHT
@@ -64,6 +65,7 @@ class TruthReader(Reader):
         for batch in self._inner.batches():
             yield join_batch(batch, matcher)
         info = self._version.info
+        matcher.check_met(self.name, info.reference)
         about = {"name": info.name, "version": info.number, "fingerprint": info.fingerprint, "cases": info.rows}
         self.report.info["truth"] = about | matcher.counts()
         for remark in matcher.remarks(info.reference):
@@ -102,9 +104,19 @@ class CaseMatcher:
         found = {name: self._how[name] for name in ("by_id", "by_question", "asked_otherwise", "samples_without_case")}
         return found | {"cases_without_sample": len(self._by_id) - len(self._met)}
 
+    def check_met(self, source: str, truth: str) -> None:
+        """Refuse data that has nothing to do with the ground truth: most likely one of the two names is wrong."""
+        if not self._met:
+            raise UsageError(
+                f"not one sample of {source} has a case in {truth}, by id or by question and documents. "
+                f"Compare them: ragstone truth show {truth}"
+            )
+
     def remarks(self, truth: str) -> Iterator[str]:
         """What a person should know about the join."""
         counts = self.counts()
+        if any(self._by_id[name].weight is not None for name in self._met):
+            yield "cases stand for many requests each: `ragstone truth estimate RUN` weighs them"
         samples = counts["by_id"] + counts["by_question"] + counts["samples_without_case"]
         if lone := counts["samples_without_case"]:
             yield f"{lone:,} of {samples:,} samples have no case in {truth}: they have no ground truth"
