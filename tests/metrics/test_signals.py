@@ -1,7 +1,7 @@
 import pytest
 
-from ragstone.data.signals import WEIGHTS, confidence_of, features_of, reading_tilt
 from ragstone.data.types import Sample
+from ragstone.text.signals import WEIGHTS, confidence_of, features_of, reading_tilt
 from tests.metrics.scoring import cell, score
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragstone.data.signals import KINDS, features_of
 from ragstone.errors import Skip
 from ragstone.registry import evidence
+from ragstone.text.signals import KINDS, features_of
 
 # Under these names a single like or dislike is kept elsewhere.
 _RATINGS = ("like", "liked", "rate", "rating", "thumbs_up")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ragstone.data.signals import WEIGHTS
 from ragstone.errors import Skip
 from ragstone.registry import metric
+from ragstone.text.signals import WEIGHTS
 
 
 @metric(

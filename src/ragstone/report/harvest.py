@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragstone.data.signals import MEANINGS
 from ragstone.report.plain import one_line, visible
+from ragstone.text.signals import MEANINGS
 from ragstone.truth.harvest.labelling import Agreement, agreement_with_ratings
 from ragstone.truth.harvest.learning import Learned, calibration, calibration_error
 from ragstone.truth.harvest.making import Harvest, Surveyed

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragstone.data.signals import features_of
 from ragstone.text.feedback import read_feedback
 from ragstone.text.languages import guess_language
 from ragstone.text.questions import question_key
+from ragstone.text.signals import features_of
 from ragstone.truth.harvest.logs import Exchange
 from ragstone.truth.harvest.signals import Signals
 from ragstone.truth.harvest.weighing import FEATURES, VERDICTS, Weights

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragstone.data.signals import MEANINGS
 from ragstone.data.types import Chunk
 from ragstone.errors import StorageError, UsageError
 from ragstone.text.languages import guess_language
 from ragstone.text.personal import Masker
+from ragstone.text.signals import MEANINGS
 from ragstone.truth.cases import Case
 from ragstone.truth.harvest.duplicates import group_duplicates
 from ragstone.truth.harvest.index import UNKNOWN, Index, Judged, judge, length_of

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ragstone.data.signals import KINDS
 from ragstone.errors import InputError, Problem
 from ragstone.formats.dial_rows import Rating
 from ragstone.formats.messages import decode
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.times import as_time
+from ragstone.text.signals import KINDS
 
 # Clocks of the browser and of the server differ by minutes.
 CLOCK_TOLERANCE_S = 300.0

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragstone.data.signals import MEANINGS, WEIGHTS, confidence_of
 from ragstone.errors import InputError, Problem, UnknownNameError
 from ragstone.storage.places import open_place
+from ragstone.text.signals import MEANINGS, WEIGHTS, confidence_of
 
 Verdict = Literal["good", "bad", "unclear"]
 VERDICTS: tuple[Verdict, ...] = ("good", "bad", "unclear")
