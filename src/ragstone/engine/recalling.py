@@ -48,7 +48,7 @@ class PromptedTool(StoredTool):
 def stored_tools(run: Run) -> dict[str, Tool]:
     """The tools of a stored run: a matcher that needs no model as itself, everybody else as who is remembered."""
     said: dict[str, str] = run.info["tools"]
-    hashes = {name: prompt["hash"] for name, prompt in run.info["prompts"].items()}
+    hashes = {name: prompt["hash"] for name, prompt in (run.info.get("prompts") or {}).items()}
     matcher = said.get("matcher", "citation/").partition("/")[0]
     tools: dict[str, Tool] = {"matcher": make_matcher(matcher)} if matcher in MATCHERS else {}
     for tool, signature in said.items():
