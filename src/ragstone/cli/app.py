@@ -15,6 +15,7 @@ from ragstone.cli.convert import convert
 from ragstone.cli.demo import demo
 from ragstone.cli.diagnose import diagnose
 from ragstone.cli.doctor import doctor
+from ragstone.cli.erag import erag
 from ragstone.cli.explain import explain
 from ragstone.cli.gate import gate
 from ragstone.cli.judge import judge
@@ -73,6 +74,7 @@ for command in (
     trec,
     ragchecker,
     stress,
+    erag,
     models,
     cache,
     doctor,

@@ -42,8 +42,8 @@ SystemTimeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", he
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask again what was answered before.")]
 
 
-def show_quote(quote: SystemQuote, json: bool, about: str = "") -> None:
-    """What asking a system would take, and that it was not asked."""
+def show_quote(quote: SystemQuote, json: bool, about: str = "", final: bool = True) -> None:
+    """What asking a system would take and, where that is all that was wanted, that it was not asked."""
     from dataclasses import asdict
 
     if json:
@@ -56,4 +56,5 @@ def show_quote(quote: SystemQuote, json: bool, about: str = "") -> None:
     if quote.calls < quote.questions:
         typer.echo(f"  the other {quote.questions - quote.calls:,.0f} are in the cache, or the same as others")
     typer.echo(f"  tokens in {quote.input_tokens:,.0f}, out {quote.output_tokens:,.0f}; cost {cost}")
-    typer.echo(f"  about {quote.seconds:,.0f} s; the time is a rule of thumb. Nothing was asked.")
+    end = " Nothing was asked." if final else ""
+    typer.echo(f"  about {quote.seconds:,.0f} s; the time is a rule of thumb.{end}")
