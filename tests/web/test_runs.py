@@ -8,12 +8,14 @@ from threading import Event
 import numpy as np
 import pytest
 
+import ragstone
 from ragstone.compare.diagnosis import diagnose
 from ragstone.compare.worst import find_worst
 from ragstone.web import insights
 from ragstone.web.diagnosed import diagnosed
 from ragstone.web.library import Library
 from ragstone.web.table import TableState
+from tests.report.runs import BIDI, EVIL
 
 
 def ready(client, run, query=""):
@@ -197,3 +199,33 @@ def test_causes_are_those_of_all_samples_in_the_end(serve, tmp_path, worse, monk
     expected = {outcome.sample_id: outcome.cause.name if outcome.cause else "" for outcome in diagnose(worse).outcomes}
     assert {row["id"]: row["cause"] for row in there["table"]["rows"]} == expected
     assert there["diagnosis"] == diagnosed(diagnose(worse), worse.id), "counted without texts, the same as with them"
+
+
+def test_every_page_has_its_twin(viewer, worse, better):
+    run, both = f"/runs/{worse.id}", f"/compare/{worse.id}/{better.id}"
+    ready(viewer, worse)
+    viewer.when_ready(f"{both}.json", lambda found: found["ready"])
+    for path in ("/runs", run, f"{run}/samples/2", f"{run}/samples/2/facts", both, f"{both}/samples/8"):
+        for query in ("", "?q=boat&size=25"):
+            page = viewer.page(f"{path}{query}")
+            [link] = [
+                link["href"] for link in page.find("a") if link.get("class") == "twin" and ".json" in link["href"]
+            ]
+            assert link == f"{path}.json{query}"
+            assert page.find("body")[0]["class"] == f"viewer page-{viewer.json(link)['page']}"
+
+
+def test_hostile_labels_are_only_labels(serve, tmp_path):
+    rows = [
+        {"question": "q", "answer": "a", "references": ["a"], "metadata": {EVIL: kind}} for kind in (EVIL, EVIL, "b=c")
+    ]
+    run = ragstone.evaluate(rows, "token_f1", tmp_path)
+    client = serve(tmp_path)
+    [by_evil] = ready(client, run)["slices"]
+    for row, count in zip(by_evil["rows"], (2, 1), strict=True):
+        path = f"/runs/{run.id}{row['address'].removesuffix('#samples')}"
+        assert client.json(path.replace("?", ".json?"))["table"]["fitting"] == count
+        page = client.page(path)
+        assert not page.find("img")
+        assert {item.get("src") for item in page.find("script")} == {"/static/viewer.js"}
+        assert BIDI not in page.text()

@@ -44,12 +44,15 @@ def slice_run(
     labels: np.ndarray, column: str, metrics: Sequence[Mapping[str, Any]], scores: Mapping[str, Scores]
 ) -> list[RunSlice]:
     """The slices by the labels of a column, the largest first, with the metrics that are means of their rows."""
-    labels = labels.astype(str)
-    names, counts = np.unique(labels, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
+    names, groups, counts = np.unique(labels, return_inverse=True, return_counts=True)
     return [
-        RunSlice(column, str(name), int(count), _summarise(metrics, scores, np.flatnonzero(labels == name), str(name)))
-        for name, count in zip(names[order], counts[order], strict=True)
+        RunSlice(
+            column,
+            str(names[group]),
+            int(counts[group]),
+            _summarise(metrics, scores, np.flatnonzero(groups == group), str(names[group])),
+        )
+        for group in np.argsort(-counts, kind="stable")
     ]
 
 

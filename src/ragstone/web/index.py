@@ -113,8 +113,9 @@ class RunIndex:
         if not fitting:
             return np.zeros(len(self.ids), dtype=bool)
         column = max(fitting, key=len)
-        found: np.ndarray = self.labels(column) == wanted.removeprefix(f"{column}=")
-        return found
+        label = wanted.removeprefix(f"{column}=")
+        # One by one: numpy would take a text for one without the zero bytes at its end.
+        return np.array([found == label for found in self.labels(column)], dtype=bool)
 
     def _having(self, word: str) -> np.ndarray:
         found = np.zeros(len(self.ids), dtype=bool)
