@@ -111,10 +111,14 @@ def _split(
     """The stratum of each member, and the names of strata: by as many columns as leave two draws for each."""
     used = list(columns)
     while True:
-        keys = np.column_stack([columns[name][0][members] for name in used] or [np.zeros(len(members), dtype=int)])
-        cells, labels = np.unique(keys, axis=0, return_inverse=True)
+        sizes = [len(columns[name][1]) for name in used]
+        codes = np.zeros(len(members), dtype=np.int64)
+        for name, size in zip(used, sizes, strict=True):
+            codes = codes * size + columns[name][0][members]
+        cells, labels = np.unique(codes, return_inverse=True)
         if not used or len(cells) * STRATUM_FLOOR <= n:
             break
         used.pop()
-    names = [[columns[name][1][code] for name, code in zip(used, cell, strict=False)] for cell in cells]
-    return labels.reshape(-1), names
+    places = zip(*np.unravel_index(cells, sizes), strict=True) if used else [()]
+    names = [[columns[name][1][place] for name, place in zip(used, cell, strict=True)] for cell in places]
+    return labels, names
