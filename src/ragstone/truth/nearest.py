@@ -23,6 +23,13 @@ class Absence(NamedTuple):
     why: str
 
 
+class _Stretch(NamedTuple):
+    """The nearest words of a passage, folded, and as they stand there."""
+
+    words: list[str]
+    text: str
+
+
 def explain_absence(citation: str, passages: Sequence[str]) -> Absence:
     """What is changed against the nearest stretch of the passages, if there is one that is near."""
     wanted = FoldedText(citation).folded.split()
@@ -31,16 +38,15 @@ def explain_absence(citation: str, passages: Sequence[str]) -> Absence:
     stretch = _nearest(" ".join(wanted), passages)
     if stretch is None:
         return Absence(changed=False, why="its words do not stand in the passages")
-    there = stretch.split()
-    lost, gained = Counter(there) - Counter(wanted), Counter(wanted) - Counter(there)
+    lost, gained = Counter(stretch.words) - Counter(wanted), Counter(wanted) - Counter(stretch.words)
     for what, matters in (("a number", _is_number), ("a negation", is_negation)):
         if changed := [word for word in (*lost, *gained) if matters(word)]:
             return Absence(
-                changed=True, why=f"{what} is changed: {', '.join(changed)}; the passage has '{_shorten(stretch)}'"
+                changed=True, why=f"{what} is changed: {', '.join(changed)}; the passage has '{_shorten(stretch.text)}'"
             )
     if not lost and not gained:
-        return Absence(changed=True, why=f"its words are in another order: the passage has '{_shorten(stretch)}'")
-    return Absence(changed=False, why=f"it is worded otherwise: the passage has '{_shorten(stretch)}'")
+        return Absence(changed=True, why=f"its words are in another order: the passage has '{_shorten(stretch.text)}'")
+    return Absence(changed=False, why=f"it is worded otherwise: the passage has '{_shorten(stretch.text)}'")
 
 
 def _is_joined(wanted: list[str], passages: Sequence[str]) -> bool:
@@ -58,32 +64,36 @@ def _is_joined(wanted: list[str], passages: Sequence[str]) -> bool:
     return bool(longest) and len(rest) >= _LEAST_RUN and stands(rest)
 
 
-def _nearest(wanted: str, passages: Sequence[str]) -> str | None:
+def _nearest(wanted: str, passages: Sequence[str]) -> _Stretch | None:
     from rapidfuzz import fuzz  # noqa: PLC0415  (only what does not stand needs it)
 
-    best: tuple[float, str] | None = None
-    for passage in passages:
-        folded = FoldedText(passage).folded
-        found = fuzz.partial_ratio_alignment(wanted, folded, score_cutoff=_LEAST_LIKENESS)
-        if found is None or not folded.strip() or (best and found.score <= best[0]):
+    best: tuple[float, FoldedText, int, int] | None = None
+    for passage in map(FoldedText, passages):
+        found = fuzz.partial_ratio_alignment(wanted, passage.folded, score_cutoff=_LEAST_LIKENESS)
+        if found is None or not passage or (best and found.score <= best[0]):
             continue
-        # The nearest stretch is as long as the citation; words that it lacks stand around it.
-        start = folded.rfind(" ", 0, found.dest_start + 1)
-        end = folded.find(" ", min(found.dest_end, len(folded) - 1))
-        best = found.score, folded[max(start, 0) : end if end >= 0 else len(folded)].strip()
-    return None if best is None else _trimmed(best[1].split(), wanted.split())
+        # To the ends of the words in which it begins and ends.
+        start = passage.folded.rfind(" ", 0, found.dest_start + 1) + 1
+        end = passage.folded.find(" ", max(found.dest_end - 1, start))
+        best = found.score, passage, start, end
+    if best is None:
+        return None
+    _, passage, start, end = best
+    span = passage.original(start, end)
+    words = _trimmed(passage.folded[start:end].split(), wanted.split())
+    return _Stretch(words, " ".join(passage.text[span.start : span.end].split()))
 
 
-def _trimmed(there: list[str], wanted: list[str]) -> str:
+def _trimmed(there: list[str], wanted: list[str]) -> list[str]:
     """The stretch without words at its ends that only the alignment brought in."""
     blocks = [
         block for block in SequenceMatcher(None, there, wanted, autojunk=False).get_matching_blocks() if block.size
     ]
     if not blocks:
-        return " ".join(there)
+        return there
     start = max(blocks[0].a - blocks[0].b, 0)
     end = min(blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size), len(there))
-    return " ".join(there[start:end])
+    return there[start:end]
 
 
 def _is_number(word: str) -> bool:

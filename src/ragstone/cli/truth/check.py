@@ -123,11 +123,11 @@ def _show(name: str, found: TruthCheck) -> None:
         screen.print()
         screen.print(table)
     for count, why in (
-        (found.without_passages, "not checked: their cases have no passages"),
-        (found.no_citations, "not checked: they are no citations"),
+        (found.without_passages, "of cases without passages"),
+        (found.no_citations, "that are no citations"),
     ):
         if count:
-            typer.echo(f"\n{count:,} facts {why}")
+            typer.echo(f"\nnot checked: {count:,} facts {why}")
     _show_fallen(found)
 
 

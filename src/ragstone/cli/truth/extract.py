@@ -126,7 +126,7 @@ def _show(found: Extraction, saved: str | None) -> None:
     typer.echo(describe_calls(found.calls))
     for what, reasons in (("skipped", found.skipped), ("failed", found.failed)):
         for reason, count in count_reasons(reasons):
-            typer.echo(f"{what}: {count:,} cases: {reason}")
+            typer.echo(f"{what}: {count:,} {'case' if count == 1 else 'cases'}: {reason}")
     fallen = [(row.case.id, item) for row in found.found for item in row.checked if not item.check.holds]
     for case, item in fallen[:_SHOWN]:
         typer.echo(f"  dropped {case}  {item.citation!r}\n      {item.check.verdict}: {item.check.why}")

@@ -80,7 +80,8 @@ def _guess(job: Job) -> NewQuestionReply:
     firsts = [passage.text[span.start : span.end] for passage in job.passages for span in sentences(passage.text)[:1]]
     answer = "" if job.kind == "unanswerable" else firsts[0]
     return NewQuestionReply(
-        question=f"What is known about this: {firsts[0][:60]}?",
+        # Other for each job: equal questions would be counted as one.
+        question=f"What ({job.kind}) is known about {job.passages[0].id}: {firsts[0][:40]}?",
         answer=answer,
         citations=firsts if answer else [],
         history=["What else is known about it?"] if job.kind == "conversational" else [],
