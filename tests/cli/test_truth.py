@@ -136,6 +136,8 @@ def test_list_show_history(cli, data, store):
     assert "2 (2 accepted; 2 manual)" in shown
     assert "How long is the pier?" in shown
     assert "Another fact  [accepted, manual]" in cli("truth", "show", "harbour", "--case", "depth").out
+    store.save("waiting", [Case("a", "How?", ["so"], standing="proposed")], author="Ada")
+    assert "  reference  so  [proposed]\n" in cli("truth", "show", "waiting", "--case", "a").out
     assert len(json.loads(cli("truth", "show", "harbour", "--json", "-n", "1").out)["cases"]) == 1
     wrong = cli("truth", "show", "harbour", "--case", "deepth")
     assert wrong.code == 2

@@ -109,8 +109,9 @@ def _told(*counted: dict[str, int]) -> str:
 def _show_case(case: Case) -> None:
     typer.echo(f"{case.id}  {case.question}")
     for label, texts in (("reference", case.references), ("document", case.documents)):
+        waits = f"  [{case.standing}]" if label == "reference" and case.standing != "accepted" else ""
         for text in texts:
-            typer.echo(f"  {label:<10} {text}")
+            typer.echo(f"  {label:<10} {text}{waits}")
     for fact in case.facts:
         told = [fact.standing, fact.provenance, *([f"from {fact.source}"] if fact.source else [])]
         told += [f"{fact.confidence:.0%} sure"] if fact.confidence is not None else []
