@@ -210,6 +210,17 @@ def test_stored_samples_read_as_they_were(run, world):
     assert [batch.num_rows for batch in StoredReader(run).batches()] == [len(world)]
 
 
+@pytest.mark.parametrize(
+    "roles", [{"extractor": "local", "checker": "openai/oracle"}, {"extractor": "openai/oracle", "checker": "local"}]
+)
+def test_judges_with_and_without_prompts_side_by_side(world, root, server, monkeypatch, roles):
+    pytest.importorskip("onnxruntime", reason="the local judge needs it: pip install 'ragstone[local]'")
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
+    first = ragstone.evaluate(world[:3], "ragchecker", root, base_url=server.base_url, **roles)
+    again = rescore_with_truth(first, version_of(root, f"mixed-{roles['checker'].partition('/')[0]}", cases_of(world)))
+    assert compare(cells(again.path), cells(first.path), set()) == set()
+
+
 def test_on_a_bucket(bucket, world):
     version = version_of(bucket.url, "harbour", cases_of(world))
     rows_without = [{name: row[name] for name in ("id", "question", "answer")} for row in world]
