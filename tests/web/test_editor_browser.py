@@ -431,7 +431,7 @@ def test_from_a_run_to_new_scores(browser, serve, tmp_path):
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Rescore those ticked").click()
     page.get_by_role("link", name="Compare old and new").wait_for(timeout=30_000)
-    page.screenshot(path=SHOTS / "rescore-1280-light.png", full_page=True)
+    page.screenshot(path=SHOTS / "rescored-1280-light.png", full_page=True)
     page.get_by_role("link", name="Compare old and new").click()
     tab.wait()
     assert "fact_recall" in page.locator("table.forest").first.inner_text()

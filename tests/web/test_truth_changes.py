@@ -321,3 +321,15 @@ def test_ground_truth_is_made_from_a_run(viewer, worse, store):
         links = viewer.page(f"/runs/{worse.id}/samples/8{page}").find("a")
         assert f"/truth/harbour/case?id={samples[7].id}&run={worse.id}" in [link.get("href") for link in links]
     assert f"/runs/{worse.id}/truth" in [link.get("href") for link in viewer.page(f"/runs/{worse.id}").find("a")]
+
+
+def test_ground_truth_in_a_bucket(serve, bucket):
+    root = f"{bucket.url}/evals"
+    truths.save(root, "ferry", truths.ferry())
+    client = serve(root)
+    assert client.json("/truth.json")["truths"][0]["newest"]["cases"] == 3
+    fields = form(client.secret("/truth/ferry"), QUESTION)
+    assert client.post("/truth/ferry/save", fields)[0].status == 303
+    assert client.post("/truth/ferry/save", form(fields["token"], {"f2": {"question": "Else?"}}))[0].status == 409
+    assert client.json("/truth/ferry/diff.json")["counts"]["changed"] == 1
+    assert read(root).cases[0].question == "When does it leave?"

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ragstone.compare.diagnosis import Diagnosis
-from ragstone.compare.findings import Part
-from ragstone.report.diagnosis import headline, reason_line
+from ragstone.report.diagnosis import headline
+from ragstone.report.html.run_page import PARTS, STATE_TONES, advice_rows
 from ragstone.web.table import TableState
-
-_PARTS: tuple[Part, Part] = ("retriever", "generator")
-_TONES = {"good": "good", "seems good": "good unsure", "bad": "bad", "seems bad": "bad unsure", "": ""}
 
 
 def diagnosed(found: Diagnosis, run: str) -> dict[str, Any]:
@@ -23,14 +20,16 @@ def diagnosed(found: Diagnosis, run: str) -> dict[str, Any]:
         "looked_at": found.looked_at,
         "samples": found.samples,
         "parts": [
-            {"name": part, "state": found.parts[part], "tone": _TONES[found.parts[part]], "blamed": found.blamed(part)}
-            for part in _PARTS
+            {
+                "name": part,
+                "state": found.parts[part],
+                "tone": STATE_TONES[found.parts[part]],
+                "blamed": found.blamed(part),
+            }
+            for part in PARTS
         ],
         "tally": dict(found.tally),
-        "advice": [
-            {"text": item.text, "sure": item.sure, "because": [reason_line(why) for why in item.because]}
-            for item in found.advice
-        ],
+        "advice": advice_rows(found),
         "causes": [
             {
                 "name": count.cause.name,

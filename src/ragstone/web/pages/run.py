@@ -8,6 +8,7 @@ from typing import Any
 from ragstone.compare.findings import CAUSES
 from ragstone.compare.worst import telling_metrics
 from ragstone.report.html.measured import measured
+from ragstone.report.html.run_page import fits_the_line
 from ragstone.report.judged import judge_lines
 from ragstone.report.plain import one_line
 from ragstone.report.terminal import DIRECTION, part_of
@@ -89,7 +90,7 @@ def _metric(index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, An
         "skipped": row.n_skipped,
         "failed": row.n_failed,
         "reason": row.reason or "",
-        "unit": _fits_the_line(metric, row.mean, row.ci_low),
+        "unit": fits_the_line(metric, row.mean, row.ci_low),
         "spread": index.spreads[name],
         "address": f"/runs/{index.run.id}{_worst_by(metric).address}#samples",
     }
@@ -97,12 +98,6 @@ def _metric(index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, An
 
 def _worst_by(metric: Mapping[str, Any]) -> TableState:
     return TableState(sort=metric["metric"], descending=metric["better"] == "lower")
-
-
-def _fits_the_line(metric: Mapping[str, Any], *ends: float | None) -> bool:
-    """Whether a metric can be drawn on the line from 0 to 1 that all share."""
-    low, high = metric["bounds"]
-    return high == 1.0 and low is not None and low >= -1.0 and all(end is None or end >= 0 for end in ends)
 
 
 def _slices(insight: Insight, state: TableState) -> list[dict[str, Any]]:

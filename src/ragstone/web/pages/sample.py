@@ -10,10 +10,11 @@ import numpy as np
 from ragstone.compare.cases import Case, is_local, read_cases_at
 from ragstone.compare.causes import find_causes
 from ragstone.compare.findings import Outcome
+from ragstone.report.html.evidence import claim_groups, finding_rows
 from ragstone.report.plain import one_line
 from ragstone.storage.runs import Run
 from ragstone.web.errors import NotThereError
-from ragstone.web.evidence import Limits, answer_pieces, chunk_list, claim_groups, fact_list
+from ragstone.web.evidence import Limits, answer_pieces, chunk_list, fact_list
 from ragstone.web.index import RunIndex, number
 from ragstone.web.library import Library
 from ragstone.web.pages.run import about, causes_of, read_state
@@ -70,16 +71,7 @@ def describe(case: Case, outcome: Outcome, row: int, limits: Limits) -> dict[str
         "part": (outcome.cause.part or "") if outcome.cause else "",
         "undecided": outcome.undecided,
         "looked": bool(outcome.seen_by or outcome.findings),
-        "findings": [
-            {
-                "cause": finding.cause.name,
-                "fails": finding.cause.fails,
-                "about": finding.kind if finding.kind == "answer" else f"{finding.kind} {finding.number}",
-                "chunks": list(finding.chunks),
-                "why": finding.why,
-            }
-            for finding in outcome.findings
-        ],
+        "findings": finding_rows(outcome),
     }
 
 

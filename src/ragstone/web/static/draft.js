@@ -67,6 +67,7 @@ export function change(name, original, fields, words, group = "") {
   } else history.done.push({ name, before, after, words, group, time: Date.now() });
   history.undone = [];
   keepSteps(history);
+  bar.querySelector(".last").textContent = "";
   tell(name);
 }
 function put(found, name, patch) {
@@ -87,14 +88,22 @@ function step(from, to, side) {
   tell(last.name);
   return last;
 }
+// Said aloud and shown: what was undone may be on another page.
+function note(words, last) {
+  const told = `${words}: ${last.words}${last.name ? ` (${shown(last.name).slice(0, 40)})` : ""}`;
+  say(told);
+  bar.querySelector(".last").textContent = `${told}.`;
+}
 export function undo() {
   const last = step("done", "undone", "before");
-  say(last ? `Undone: ${last.words}` : "There is nothing to undo");
+  if (last) note("Undone", last);
+  else say("There is nothing to undo");
   return last;
 }
 export function redo() {
   const last = step("undone", "done", "after");
-  say(last ? `Done again: ${last.words}` : "There is nothing to do again");
+  if (last) note("Done again", last);
+  else say("There is nothing to do again");
   return last;
 }
 function discard() {
