@@ -7,12 +7,13 @@ run" in "no ferries run", and -5 °C and 5 % share their words with 5 °C and 5.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from ragstone.truth.spelling import Spelled
 
 _DASHES = re.compile("[-‐‑‒–—−]")
 _MARKS = re.compile(
-    r"[%‰‱°$€£¥₹₽₩±≤≥≠≈×÷√∞?？]"
+    r"[%％‰‱°$＄€£¥₹₽₩±≤≥≠≈×÷√∞?？]|(?<!\S)[.,](?=\d)"
     r"|(?<!\w)[-−–](?=[$€£]?[.,]?\d)"
     r"|(?<=\w)\+{1,2}(?!\w)|\+(?=\d)|(?<=[^\W\d_])\#(?!\w)"
     r"|[<>=~^](?=\s*\d)|(?<=\d)\s*[<>=^]"
@@ -52,6 +53,12 @@ _SCALES = _listed(
     "hundred thousand million billion trillion percent percentage bn mn hundert tausend million millionen "
     "milliarde milliarden mio mrd prozent cent mille millions milliards 百 千 万 萬 亿 億 ％ 成 倍"
 )
+# What makes less, or nothing, of the words right behind it.
+_LIMITS = _listed(
+    "only except unless if whether fail fails failed failing refuse refuses refused "
+    "nur außer ausser falls ob sofern 只 仅 僅 除 若"
+)
+_LIMIT_REACH = 2
 _NEGATION_REACH = 4
 _UNSPACED_REACH = 2
 _LEAST_ASSERTION = 3
@@ -70,6 +77,8 @@ def compare_gaps(cited: Spelled, number: int, passage: Spelled, place: int) -> s
         return f"a number is written otherwise: {_around(passage, place)}"
     if _marks(cited, number) != _marks(passage, place):
         return f"a sign or a unit is changed: {_around(passage, place)}"
+    if ("/" in ours) != ("/" in theirs) and place > 1 and passage.words[place - 2].text[-1:].isdigit():
+        return f"a unit is changed: {_around(passage, place)}"
     if (is_negation(left) or is_negation(right)) and bool(_BREAKS.search(ours)) != bool(_BREAKS.search(theirs)):
         return f"a stop beside a negation is changed: {_around(passage, place)}"
     return _compare_stops(cited, number, passage, place)
@@ -101,7 +110,7 @@ def _in_table(passage: Spelled, place: int) -> bool:
 
 def _between_digits(gap: str) -> str:
     """What stands between two digits; a comma with a space after it is no decimal comma."""
-    plain = _DASHES.sub("-", gap).replace("|", " ")
+    plain = _DASHES.sub("-", unicodedata.normalize("NFKC", gap)).replace("|", " ")
     return re.sub(r"\s+", " ", plain) if re.search(r"[.,:/]", plain) else re.sub(r"\s+", "", plain)
 
 
@@ -116,7 +125,7 @@ def _marks_between(text: str, start: int, end: int) -> list[str]:
     around = text[max(start - 1, 0) : end + 24]
     offset = start - max(start - 1, 0)
     found = [match for match in _MARKS.finditer(around) if offset <= match.start() < offset + end - start]
-    return [_DASHES.sub("-", match[0].strip()).replace("？", "?") for match in found]
+    return [unicodedata.normalize("NFKC", _DASHES.sub("-", match[0].strip())) for match in found]
 
 
 def compare_words(cited: Spelled, number: int, passage: Spelled, place: int) -> str | None:
@@ -154,6 +163,8 @@ def find_cut(cited: Spelled, passage: Spelled, first: int, last: int) -> str | N
 
 def _cut_numeral(passage: Spelled, first: int, last: int) -> str | None:
     words = passage.words
+    if first and words[first].text[:1].isdigit() and words[first - 1].text in ("minus", "plus", "负"):
+        return f"it begins within a number: {words[first - 1].text!r} stands before it"
     if first and _follow(passage, first) and words[first].text in _NUMERALS and words[first - 1].text in _NUMERALS:
         return f"it begins within a number: {words[first - 1].text!r} stands before it"
     counts = words[last].text[-1:].isdigit() or words[last].text in _NUMERALS
@@ -189,27 +200,29 @@ def _cut_sign(cited: Spelled, passage: Spelled, first: int, last: int) -> str | 
 
 
 def _cut_negation(passage: Spelled, first: int, last: int) -> str | None:
-    """A negation in the same clause, right before or behind what is cited."""
-    if last - first + 1 < _LEAST_ASSERTION:
-        return None
+    """A negation in the same clause, or a word that limits it, right before or behind what is cited."""
     words = passage.words
     reach = _UNSPACED_REACH if not words[first].text.isascii() and len(words[first].text) == 1 else _NEGATION_REACH
+    if last - first + 1 < _LEAST_ASSERTION:
+        # A name or two words of a sentence assert nothing, unless they are all that the negation is about.
+        reach = last - first
     for place in range(first, max(first - reach, 0), -1):
         # What follows a colon still hangs on what stands before it: "it is not true that: …".
         gap = passage.gap(place).replace(":", "").replace("：", "")
-        if place in passage.sentence_starts or _BREAKS.search(gap) or words[place - 1].text in JOINTS:
+        before = words[place - 1].text
+        if place in passage.sentence_starts or _BREAKS.search(gap) or before in JOINTS:
             break
-        if is_negation(words[place - 1].text):
-            return f"it is cut off from {words[place - 1].text!r}, which stands before it"
-    return _negated_behind(passage, last)
+        if is_negation(before) or (before in _LIMITS and first - place < _LIMIT_REACH):
+            return f"it is cut off from {before!r}, which stands before it"
+    return _negated_behind(passage, last, min(reach, _UNSPACED_REACH))
 
 
-def _negated_behind(passage: Spelled, last: int) -> str | None:
+def _negated_behind(passage: Spelled, last: int, reach: int) -> str | None:
     words = passage.words
     rest = passage.shown[words[last].end :]
     if re.match(r"(?:ない|なかった|ません|ませんでした|ず(?:に|、|。)|않|못)", rest):
         return "it is cut off from the negation that follows"
-    for place in range(last + 1, min(last + 1 + _UNSPACED_REACH, len(words))):
+    for place in range(last + 1, min(last + 1 + reach, len(words))):
         if place in passage.sentence_starts or _BREAKS.search(passage.gap(place)) or words[place].text in JOINTS:
             return None
         if is_negation(words[place].text):

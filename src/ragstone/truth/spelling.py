@@ -54,6 +54,16 @@ class Spelled:
         """Whether the gap before a word is a hyphen at the end of a line, or where one was."""
         return bool(_TORN.fullmatch(self.gap(number)))
 
+    def initials(self, number: int) -> str:
+        """The letters of an abbreviation with stops that begins here, as in U.S.A.; nothing if there is none."""
+        letters = ""
+        while number + len(letters) < len(self.words):
+            raw = self.raw(number + len(letters))
+            if len(raw) != 1 or not raw.isupper() or (letters and self.gap(number + len(letters)) != "."):
+                break
+            letters += raw
+        return letters if len(letters) > 1 else ""
+
     @cached_property
     def sentence_starts(self) -> frozenset[int]:
         """The words that begin a sentence after another one."""

@@ -133,7 +133,18 @@ def _meet(cited: Spelled, number: int, passage: Spelled, place: int) -> _Step | 
         return _Step(1, 2) if ours == theirs + passage.words[place + 1].text else None
     if number + 1 < len(cited.words) and theirs.startswith(ours) and cited.is_torn(number + 1):
         return _Step(2, 1) if theirs == ours + cited.words[number + 1].text else None
+    if step := _meet_initials(cited, number, passage, place):
+        return step
     return _Step(1, 1, noise=True) if _may_be_noise(cited, number, passage, place) else None
+
+
+def _meet_initials(cited: Spelled, number: int, passage: Spelled, place: int) -> _Step | None:
+    """An abbreviation with stops on one side, without on the other; in capital letters on both."""
+    if (letters := passage.initials(place)) and letters == cited.raw(number):
+        return _Step(1, len(letters))
+    if (letters := cited.initials(number)) and letters == passage.raw(place):
+        return _Step(len(letters), 1)
+    return None
 
 
 def _may_be_noise(cited: Spelled, number: int, passage: Spelled, place: int) -> bool:
