@@ -15,6 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from ragstone._version import __version__
+from ragstone.report.html.evidence import counted
 from ragstone.report.plain import visible
 
 # What could end a script element, open a comment, or is no line in JSON but one in JavaScript.
@@ -81,4 +82,5 @@ def _environment() -> Environment:
     )
     environment.filters["thousands"] = lambda number: f"{number:,}"
     environment.filters["breakable"] = breakable
+    environment.filters["counted"] = lambda numbers, kind: counted(kind, numbers)
     return environment

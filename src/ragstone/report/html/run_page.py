@@ -31,8 +31,8 @@ WORST = 20
 MOST_LISTED = 500
 _MOST_SLICE_METRICS = 5
 _MOST_COLUMNS = 6
-_PARTS: tuple[Part, Part] = ("retriever", "generator")
-TONES = {"good": "good", "seems good": "good unsure", "bad": "bad", "seems bad": "bad unsure", "": ""}
+PARTS: tuple[Part, Part] = ("retriever", "generator")
+STATE_TONES = {"good": "good", "seems good": "good unsure", "bad": "bad", "seems bad": "bad unsure", "": ""}
 
 
 def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) -> str:
@@ -48,8 +48,8 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) 
         "found": found.diagnosis,
         "rows": len(found.ids),
         "tally": _tally(found.diagnosis),
-        "parts": [_part(found.diagnosis, part) for part in _PARTS],
-        "advice": list(_advice(found.diagnosis)),
+        "parts": [_part(found.diagnosis, part) for part in PARTS],
+        "advice": advice_rows(found.diagnosis),
         "causes": list(cause_rows(found.diagnosis, shown)),
         "groups": list(metric_groups(found)),
         "axis": plots.strip_axis(plots.strip_scale(0, 1)),
@@ -78,7 +78,7 @@ def _part(found: Diagnosis, part: Part) -> dict[str, Any]:
     return {
         "name": part,
         "state": found.parts[part],
-        "tone": TONES[found.parts[part]],
+        "tone": STATE_TONES[found.parts[part]],
         "blamed": found.blamed(part),
         "readings": [_reading(reading) for reading in readings],
     }
@@ -95,14 +95,19 @@ def _reading(reading: Reading) -> dict[str, Any]:
         "limit": {"higher": f"≥ {sign.limit:g}", "lower": f"≤ {sign.limit:g}", "none": "–"}[sign.better],
         "rows": reading.rows,
         "state": reading.state,
-        "tone": TONES[reading.state],
-        "strip": plots.interval_strip(scale, reading.mean, reading.low, reading.high, TONES[reading.state], limit),
+        "tone": STATE_TONES[reading.state],
+        "strip": plots.interval_strip(
+            scale, reading.mean, reading.low, reading.high, STATE_TONES[reading.state], limit
+        ),
     }
 
 
-def _advice(found: Diagnosis) -> Iterator[dict[str, Any]]:
-    for item in found.advice:
-        yield {"text": item.text, "sure": item.sure, "because": [reason_line(why) for why in item.because]}
+def advice_rows(found: Diagnosis) -> list[dict[str, Any]]:
+    """What to do, and what says so."""
+    return [
+        {"text": item.text, "sure": item.sure, "because": [reason_line(why) for why in item.because]}
+        for item in found.advice
+    ]
 
 
 def cause_rows(found: Diagnosis, shown: Mapping[int, Shown]) -> Iterator[dict[str, Any]]:
@@ -147,11 +152,15 @@ def _metric_row(found: Gathered, metric: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _strip(row: SummaryRow, metric: Mapping[str, Any]) -> str:
-    """On the line from 0 to 1 that all share; a cosine fits there too, unless it is negative."""
+    if not fits_the_line(metric, row.mean, row.ci_low):
+        return ""
+    return plots.interval_strip(plots.strip_scale(0, 1), row.mean, row.ci_low, row.ci_high)
+
+
+def fits_the_line(metric: Mapping[str, Any], *ends: float | None) -> bool:
+    """Whether a metric can be drawn on the line from 0 to 1 that all share; a cosine can too, unless it is negative."""
     low, high = metric["bounds"]
-    ends = [end for end in (row.mean, row.ci_low) if end is not None]
-    fits = high == 1.0 and low is not None and low >= -1.0 and all(end >= 0 for end in ends)
-    return plots.interval_strip(plots.strip_scale(0, 1), row.mean, row.ci_low, row.ci_high) if fits else ""
+    return high == 1.0 and low is not None and low >= -1.0 and all(end is None or end >= 0 for end in ends)
 
 
 def interval_words(row: SummaryRow) -> str:
