@@ -14,7 +14,8 @@ from ragstone.truth.spelling import Spelled
 _DASHES = re.compile("[-‐‑‒–—−]")
 _MARKS = re.compile(
     r"[%％‰‱°$＄€£¥₹₽₩±≤≥≠≈×÷√∞?？]|(?<!\S)[.,](?=\d)"
-    r"|(?<!\w)[-−–](?=[$€£]?[.,]?\d)"
+    # A sign stands behind no letter; Chinese and Japanese have no space before it.
+    r"|(?<![^\W\u3040-\u30ff\u3400-\u9fff])[-−–](?=[$€£]?[.,]?\d)|(?<=\W[A-Z])[-−](?!\w)"
     r"|(?<=\w)\+{1,2}(?!\w)|\+(?=\d)|(?<=[^\W\d_])\#(?!\w)"
     r"|[<>=~^](?=\s*\d)|(?<=\d)\s*[<>=^]"
     r"|\((?=[$€£]?\d[\d.,]*%?\))(?!\d{4}\))"
@@ -79,9 +80,27 @@ def compare_gaps(cited: Spelled, number: int, passage: Spelled, place: int) -> s
         return f"a sign or a unit is changed: {_around(passage, place)}"
     if ("/" in ours) != ("/" in theirs) and place > 1 and passage.words[place - 2].text[-1:].isdigit():
         return f"a unit is changed: {_around(passage, place)}"
+    if _counts_on(left, right) and bool(_BREAKS.search(ours)) != bool(_BREAKS.search(theirs)):
+        return f"a number is written otherwise: {_around(passage, place)}"
+    if {_link(ours), _link(theirs)} == {"-", ","} or (
+        left == "no" and right[:1].isdigit() and {_link(ours), _link(theirs)} == {",", "."}
+    ):
+        return f"a range or a number becomes a list: {_around(passage, place)}"
     if (is_negation(left) or is_negation(right)) and bool(_BREAKS.search(ours)) != bool(_BREAKS.search(theirs)):
         return f"a stop beside a negation is changed: {_around(passage, place)}"
     return _compare_stops(cited, number, passage, place)
+
+
+def _counts_on(left: str, right: str) -> bool:
+    """Whether two words are parts of one number, or of two that follow each other."""
+    return (left[-1:].isdigit() and right in _SCALES) or (left in _SCALES and right[:1].isdigit())
+
+
+def _link(gap: str) -> str:
+    """How two words hang together: by a dash without spaces, by a comma or the like, by a full stop, or not at all."""
+    if _DASHES.fullmatch(gap):
+        return "-"
+    return "," if re.search(r"[,;，；、]", gap) else "." if "." in gap else ""
 
 
 def _compare_stops(cited: Spelled, number: int, passage: Spelled, place: int) -> str | None:
@@ -122,8 +141,8 @@ def _marks(text: Spelled, number: int) -> list[str]:
 
 
 def _marks_between(text: str, start: int, end: int) -> list[str]:
-    around = text[max(start - 1, 0) : end + 24]
-    offset = start - max(start - 1, 0)
+    first = max(start - 2, 0)
+    around, offset = text[first : end + 24], start - first
     found = [match for match in _MARKS.finditer(around) if offset <= match.start() < offset + end - start]
     return [unicodedata.normalize("NFKC", _DASHES.sub("-", match[0].strip())) for match in found]
 
@@ -205,7 +224,7 @@ def _cut_negation(passage: Spelled, first: int, last: int) -> str | None:
     reach = _UNSPACED_REACH if not words[first].text.isascii() and len(words[first].text) == 1 else _NEGATION_REACH
     if last - first + 1 < _LEAST_ASSERTION:
         # A name or two words of a sentence assert nothing, unless they are all that the negation is about.
-        reach = last - first
+        reach = max(last - first, 1)
     for place in range(first, max(first - reach, 0), -1):
         # What follows a colon still hangs on what stands before it: "it is not true that: …".
         gap = passage.gap(place).replace(":", "").replace("：", "")
