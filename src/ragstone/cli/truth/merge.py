@@ -21,7 +21,8 @@ from ragstone.cli.truth.options import (
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragstone.truth.merging import Conflict
+    from ragstone.truth.merging import Conflict, Merged
+    from ragstone.truth.versions import Version, VersionInfo
 
 _SIDES = ("ours", "theirs")
 _CONFLICTS_SHOWN = 20
@@ -56,47 +57,47 @@ def merge(
     json: Json = False,
 ) -> None:
     """Merge another ground truth into this one, by case and field, facts one by one, as a new version."""
-    from dataclasses import asdict
-
-    from ragstone.truth.differences import count_changes, diff
     from ragstone.truth.merging import merge as merge_cases
-    from ragstone.truth.versions import Lineage
 
     if prefer not in (None, *_SIDES):
         raise UsageError(f"--prefer {prefer}: write ours or theirs")
-    store = open_store(out)
-    ours, theirs = store.read(name), read_version(other, out)
-    found = merge_cases(
-        [] if base is None else read_version(base, out).cases,
-        ours.cases,
-        theirs.cases,
-        "theirs" if prefer == "theirs" else "ours",
-    )
+    ours, theirs = open_store(out).read(name), read_version(other, out)
+    began = [] if base is None else read_version(base, out).cases
+    found = merge_cases(began, ours.cases, theirs.cases, "theirs" if prefer == "theirs" else "ours")
     if found.conflicts and prefer is None:
         _refuse(found.conflicts, json)
-    changes = diff(ours.cases, found.cases)
-    if not changes:
+    if found.cases == ours.cases:
         typer.echo(f"nothing to merge: {ours.info.reference} holds all of {theirs.info.reference}")
         return
-    counts = count_changes(changes)
-    lineage = Lineage(
-        sources=[ours.info.reference, theirs.info.reference, *([f"base {base}"] if base else [])],
-        counts={**counts, "conflicts": len(found.conflicts)},
-    )
-    info = store.save(
-        name,
+    sources = [ours.info.reference, theirs.info.reference, *([f"base {base}"] if base else [])]
+    info = _save(ours, found, sources, author_or_user(author), note or f"merged {theirs.info.reference}", out)
+    _tell(info, found, json)
+
+
+def _save(ours: Version, found: Merged, sources: list[str], author: str, note: str, out: str) -> VersionInfo:
+    from ragstone.truth.differences import count_changes, diff
+    from ragstone.truth.versions import Lineage
+
+    counts = {**count_changes(diff(ours.cases, found.cases)), "conflicts": len(found.conflicts)}
+    return open_store(out).save(
+        ours.info.name,
         found.cases,
-        author=author_or_user(author),
-        note=note or f"merged {theirs.info.reference}",
+        author=author,
+        note=note,
         parent=ours.info.number,
-        lineage=lineage,
+        lineage=Lineage(sources=sources, counts=counts),
     )
+
+
+def _tell(info: VersionInfo, found: Merged, json: bool) -> None:
+    from dataclasses import asdict
+
+    from ragstone.cli.truth.wording import describe_counts
+
     if json:
         print_json({**asdict(info), "conflicts": [asdict(conflict) for conflict in found.conflicts]})
     else:
-        from ragstone.cli.truth.wording import describe_counts
-
-        typer.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(counts)})")
+        typer.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(info.lineage.counts)})")
 
 
 def _refuse(conflicts: list[Conflict], json: bool) -> None:
