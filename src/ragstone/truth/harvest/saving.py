@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from ragstone.text.questions import question_key
 from ragstone.truth.cases import Case
+from ragstone.truth.harvest.duplicates import may_be_same
 from ragstone.truth.harvest.logs import Log
 from ragstone.truth.harvest.making import Harvest
 from ragstone.truth.harvest.weighing import Weights
@@ -42,10 +44,12 @@ def save_harvest(
 def add_cases(earlier: Sequence[Case], fresh: Sequence[Case]) -> Added:
     """The earlier cases as people left them, then the fresh ones; a question that is known only adds to its weight."""
     cases = {case.id: case for case in earlier}
-    questions = {(question_key(case.question), frozenset(case.documents)): case.id for case in earlier}
+    asked: dict[str, list[Case]] = defaultdict(list)
+    for case in earlier:
+        asked[question_key(case.question)].append(case)
     known = 0
     for case in fresh:
-        same = case.id if case.id in cases else questions.get((question_key(case.question), frozenset(case.documents)))
+        same = case.id if case.id in cases else _find_same(case, asked[question_key(case.question)])
         if same is None:
             cases[case.id] = case
             continue
@@ -56,6 +60,11 @@ def add_cases(earlier: Sequence[Case], fresh: Sequence[Case]) -> Added:
             weight = (before.weight or 0.0) + (case.weight or 0.0)
             cases[same] = replace(before, weight=weight, metadata={**before.metadata, "draws": draws})
     return Added(list(cases.values()), known)
+
+
+def _find_same(case: Case, asked: Sequence[Case]) -> str | None:
+    """The id of the earlier case that this is, among those of the same question."""
+    return next((other.id for other in asked if may_be_same(case.documents, other.documents)), None)
 
 
 def _lineage(harvest: Harvest, log: Log, weights: Weights, known: int) -> Lineage:
