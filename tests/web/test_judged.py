@@ -4,6 +4,7 @@ import pytest
 
 import ragstone
 from tests.e2e.judged import SETS, calls, judging, rows
+from tests.models.toy_judge import make_toy_judge
 from tests.oracle.server import OracleServer
 from tests.oracle.world import make_samples
 
@@ -56,3 +57,14 @@ def test_a_run_says_who_judged(judged):
     [line] = client.json(f"/runs/{run.id}.json")["judged"]
     assert line.endswith("from the judge openai/oracle.")
     assert line in client.page(f"/runs/{run.id}").text()
+
+
+def test_the_local_judge_has_no_words(serve, tmp_path, monkeypatch):
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", str(make_toy_judge(tmp_path / "toy", ["The light stands."])))
+    row = {"question": "Where?", "answer": "The light stands.", "references": ["The light stands."]}
+    run = ragstone.evaluate([row], "ragchecker.precision", tmp_path, judge="local")
+    client = serve(tmp_path)
+    assert "The local judge decided here." in client.page(f"/runs/{run.id}/samples/1").text()
+    assert client.json(f"/runs/{run.id}.json")["judged"][0].startswith("The metric comes from the local judge")
