@@ -1,5 +1,6 @@
 """The ground-truth editor in a real browser: whole editing sessions by mouse and by keyboard, two people at once, hostile texts."""
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
@@ -299,6 +300,40 @@ def test_a_draft_goes_on_from_where_it_began(browser, client, root):
     save(tab)
     assert [found.question for found in read(root).cases[:2]] == ["Mine?", "Mine too?"]
     assert len(read(root).cases) == 4
+    tab.close()
+
+
+@pytest.mark.slow
+def test_a_case_that_is_newer_than_the_draft(browser, client, root):
+    tab = Tab(browser, client)
+    tab.open("/truth/ferry/case?id=f1").locator("#question").fill("Mine?")
+    truths.save(root, "ferry", [*truths.ferry(), *truths.many(1)], "Grace", "", 1)
+    page = tab.open("/truth/ferry/case?id=c0")
+    page.get_by_text("This case came with v2, and your edits began from v1").wait_for()
+    assert page.locator("#question").get_attribute("readonly") is not None
+    page.get_by_role("button", name="Discard all").click()
+    page.locator("#question:not([readonly])").wait_for()
+    tab.problems.clear()  # the browser tells of the status 404
+    tab.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["__proto__", "constructor", "a/b?c#d.json", "..", " "])
+def test_ids_that_mean_something_elsewhere(browser, serve, tmp_path, name):
+    truths.save(tmp_path, "odd", [replace(case, id=name) for case in truths.ferry()[1:2]])
+    tab = Tab(browser, serve(tmp_path))
+    page = tab.open("/truth/odd")
+    assert page.locator(".edited").count() == 0
+    page.locator("table.cases tbody a").click()
+    page.locator("#question").fill("Edited?")
+    page.get_by_role("link", name="odd", exact=True).click()
+    page.locator("tr .edited").wait_for()
+    page.get_by_role("link", name="Review 3 proposed").click()
+    page.get_by_text("3 of 3 on this page are open.").wait_for()
+    page.keyboard.press("a")
+    save(tab)
+    saved = read(tmp_path, "odd").cases[0]
+    assert (saved.id, saved.question, saved.facts[1].standing) == (name, "Edited?", "accepted")
     tab.close()
 
 

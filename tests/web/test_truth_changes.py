@@ -67,6 +67,20 @@ def test_all_that_can_be_edited_is(client, secret, root):
     assert (new.id, new.question, new.references) == ("f9", "New?", ["Yes"])
 
 
+def test_what_was_not_touched_stays_to_the_last_blank(serve, tmp_path):
+    fact = TruthFact(" odd ", "table row", None, "survey")
+    case = replace(truths.ferry()[0], references=[" as it was\n", "x"], facts=[fact])
+    truths.save(tmp_path, "odd", [case])
+    client = serve(tmp_path)
+    facts = [vars_of(fact), vars_of(replace(fact, text="  new ")), vars_of(replace(fact, text=" "))]
+    edits = {"f1": {"references": [" as it was\n", " y ", "  "], "facts": facts}}
+    assert client.post("/truth/odd/save", form(client.secret("/truth/odd"), edits))[0].status == 303
+    saved = TruthStore(open_place(str(tmp_path))).read("odd").cases[0]
+    assert saved.references == [" as it was\n", "y"]
+    assert [found.text for found in saved.facts] == [" odd ", "new"]
+    assert saved.facts[0] == fact
+
+
 def test_the_review_shows_what_would_change(client, secret, root):
     answer, body = client.post("/truth/ferry/review.json", form(secret, QUESTION))
     assert answer.status == 200
@@ -181,9 +195,12 @@ def test_an_author_is_needed(client, secret, root):
         ("{}", "nothing to save"),
         ('{"f1": {"weight": 3}}', "weight"),
         ('{"f1": {"question": 3}}', "question"),
-        ('{"f1": {"facts": [{"text": ""}]}}', "facts.0.text"),
+        ('{"f1": {"facts": [{"text": null}]}}', "facts.0.text"),
+        ('{"f1": {"facts": [{"kind": "citation"}]}}', "facts.0.text"),
+        ('{"f1": {"facts": [{"text": "x", "confidence": NaN}]}}', "facts.0.confidence"),
         ('{"f1": {"facts": [{"text": "x", "standing": "loved"}]}}', "facts.0.standing"),
-        ('{"f1": {"facts": [{"text": "x", "kind": "a b"}]}}', "facts.0.kind"),
+        ('{"f1": {"facts": [{"text": "x", "kind": ""}]}}', "facts.0.kind"),
+        ('{"f1": {"facts": [{"text": "x", "more": 1}]}}', "facts.0.more"),
         ('{"nobody": {"question": "x"}}', "not in the version"),
         ('{"f1": {"added": true}}', "there already"),
         ('{"f1": {"question": "\\ud800"}}', "lone surrogate"),

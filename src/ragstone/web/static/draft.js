@@ -17,7 +17,11 @@ export const token = () => bar.elements.token.value;
 function parse(text, otherwise) {
   try { return JSON.parse(text) ?? otherwise; } catch { return otherwise; }
 }
-export const draft = () => parse(localStorage.getItem(key), null) ?? { base: truth.number, mark: "", cases: {} };
+// Cases have ids like __proto__ and constructor too, which mean something to ordinary objects.
+export function draft() {
+  const found = parse(localStorage.getItem(key), null) ?? { base: truth.number, mark: "", cases: {} };
+  return { ...found, cases: Object.assign(Object.create(null), found.cases) };
+}
 const steps = () => parse(sessionStorage.getItem(undoKey), { done: [], undone: [] });
 
 function keep(found) {

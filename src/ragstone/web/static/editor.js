@@ -200,8 +200,16 @@ const sources = new Sources(texts, addFact, say);
 // Edits go on from the version that they began from; saving brings them together with newer ones.
 const { base: begun, cases } = draft();
 if (Object.keys(cases).length && begun !== truth.number) {
-  go(`${addresses.at}&${new URLSearchParams({ v: begun })}`);
+  const there = await fetch(`${addresses.at.replace("?", ".json?")}&v=${begun}`);
+  if (there.ok) go(`${addresses.at}&v=${begun}`);
+  else refuse(`This case came with v${truth.number}, and your edits began from v${begun}: save or discard them, then edit it.`);
 } else {
   onChange((changed) => { if (changed === name || changed === null || changed === undefined) draw(); });
   draw(true);
+}
+function refuse(told) {
+  question.readOnly = true;
+  answerable.disabled = true;
+  document.querySelector(".head").append(make("p", { className: "notice" }, told));
+  onChange(() => { if (!Object.keys(draft().cases).length) location.reload(); });
 }

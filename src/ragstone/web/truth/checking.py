@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragstone.data.types import Chunk
@@ -13,6 +13,15 @@ from ragstone.web.diffs import word_diff
 CITATION = "citation"
 ABSENT = ("absent", "invalid")
 _MOST = 4_000
+_LONGEST = 20_000
+_NOT_CHECKED: Mapping[str, Any] = {
+    "verdict": "none",
+    "passage": None,
+    "start": None,
+    "end": None,
+    "text": "",
+    "diff": [],
+}
 
 
 def passages_of(case: Case) -> list[Chunk]:
@@ -23,8 +32,9 @@ def passages_of(case: Case) -> list[Chunk]:
 def check_fact(kind: str, text: str, passages: Sequence[str]) -> dict[str, Any]:
     """Where a citation stands; `none` where there is nothing that it could stand in, or where it need not."""
     if not passages or kind != CITATION:
-        why = "there is no passage to look in" if kind == CITATION else ""
-        return {"verdict": "none", "passage": None, "start": None, "end": None, "text": "", "why": why, "diff": []}
+        return {**_NOT_CHECKED, "why": "there is no passage to look in" if kind == CITATION else ""}
+    if len(text) > _LONGEST:
+        return {**_NOT_CHECKED, "why": f"it is longer than {_LONGEST:,} characters, too long for a citation"}
     found = check_citation(text, passages)
     return {
         "verdict": found.verdict,

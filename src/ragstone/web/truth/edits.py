@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragstone.errors import UsageError
-from ragstone.truth.cases import Case, Provenance, Standing, TruthFact
+from ragstone.truth.cases import Case, Standing, TruthFact
 
 _MOST_CHARACTERS = 2_000_000
 
@@ -20,12 +20,13 @@ class FactEdit(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    text: str = Field(min_length=1, max_length=_MOST_CHARACTERS)
-    kind: str = Field(default="citation", max_length=40, pattern=r"^[a-z_]+$")
+    text: str = Field(max_length=_MOST_CHARACTERS)
+    kind: str = Field(default="citation", min_length=1, max_length=100)
     source: str | None = None
-    provenance: Provenance = "manual"
+    # Whatever a version says already can be saved again.
+    provenance: str = Field(default="manual", min_length=1, max_length=100)
     standing: Standing = "accepted"
-    confidence: float | None = None
+    confidence: float | None = Field(default=None, allow_inf_nan=False)
     note: str | None = None
 
 
@@ -43,16 +44,22 @@ class CaseEdit(BaseModel):
     removed: bool = False
 
     def apply(self, case: Case) -> Case:
-        """The case with what was changed; answers of nothing but space are left out."""
+        """The case with what was changed. What was written is trimmed, what was there stays as it is; blanks are left out."""
         changes: dict[str, Any] = {}
         if "question" in self.model_fields_set:
-            changes["question"] = self.question.strip()
+            changes["question"] = _trimmed(self.question, [case.question])
         if "references" in self.model_fields_set:
-            changes["references"] = [text.strip() for text in self.references if text.strip()]
+            changes["references"] = [_trimmed(text, case.references) for text in self.references if text.strip()]
         if "facts" in self.model_fields_set:
-            changes["facts"] = [TruthFact(**fact.model_dump()) for fact in self.facts if fact.text.strip()]
+            known = [fact.text for fact in case.facts]
+            said = [fact.model_dump() for fact in self.facts if fact.text.strip()]
+            changes["facts"] = [TruthFact(**{**fact, "text": _trimmed(fact["text"], known)}) for fact in said]
         changes |= {name: getattr(self, name) for name in ("answerable", "standing") if name in self.model_fields_set}
         return replace(case, **changes)
+
+
+def _trimmed(text: str, known: Sequence[str]) -> str:
+    return text if text in known else text.strip()
 
 
 Edits = Mapping[str, CaseEdit]

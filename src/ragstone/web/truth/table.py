@@ -153,7 +153,7 @@ def _row(held: Held, row: int, lost: frozenset[int] | None, chosen: CaseFilter) 
     case = held.cases[row]
     return {
         "id": case.id,
-        "shown_id": one_line(case.id, 60),
+        "shown_id": one_line(case.id, 60) or "(blank)",
         "question": one_line(case.question, 160),
         "answer": one_line(case.references[0], 100) if case.references else "",
         "answers": len(case.references),
