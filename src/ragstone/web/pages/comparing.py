@@ -26,7 +26,9 @@ def choose(library: Library, names: Sequence[str]) -> dict[str, Any]:
     """From two ticked runs to their comparison, the older one first; else a page that says what to do."""
     chosen = list(dict.fromkeys(names))
     if len(chosen) != 2:
-        raise UsageError(f"{len(chosen)} runs were ticked; go back and tick two, they are shown side by side")
+        raise UsageError(
+            f"{len(chosen)} run{'s were' if len(chosen) != 1 else ' was'} ticked; go back and tick two, they are shown side by side"
+        )
     before, after = sorted((library.run(name) for name in chosen), key=lambda run: str(run.info["created_at"]) + run.id)
     return {"go": f"/compare/{before.id}/{after.id}"}
 
