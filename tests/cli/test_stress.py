@@ -78,7 +78,7 @@ def test_a_model_over_http_with_our_template(cli, home, loopback):
     assert asked == distinct(("noise", "rejection"))
     again = stress(cli, "--system", f"{loopback.url}#small", "--bed", "noise,rejection")
     assert len(loopback.asked) == asked
-    assert "48 of 48 answers came from the cache" in again.err
+    assert "48 of 48 answers were known already" in again.err
 
 
 def test_a_quote_asks_nobody(cli, home):

@@ -51,6 +51,14 @@ def test_all_spellings_are_replaced():
     assert planted.wrong[0].text.count(planted.fake) == 2
 
 
+def test_the_shortest_spelling_that_stands_there_decides_the_kind():
+    planted = plant_errors(
+        [pool("At least 20 minutes before departure", "Be there 20 minutes early.", more=["20 minutes"])]
+    )[0]
+    assert re.fullmatch(r"\d+ minutes", planted.fake)
+    assert planted.wrong[0].text == f"Be there {planted.fake} early."
+
+
 def test_numbers_are_made_up_where_no_other_answer_fits():
     for answer, form in [
         ("1903", r"1[89]\d\d"),

@@ -175,7 +175,7 @@ def remark_lines(test: StressTest) -> Iterator[str]:
         if report.filled:
             yield (
                 f"{report.bed}: {_questions(report.filled)} with too few passages of one kind at some rate; "
-                "the other kind fills up"
+                "the other kind fills up, so that some rates show the same passages"
             )
         if report.contaminated:
             yield f"{report.bed}: {_questions(report.contaminated)} with the answer in a passage that counts as noise"

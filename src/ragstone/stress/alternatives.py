@@ -19,7 +19,7 @@ _MONTHS = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z
 
 def plant_errors(pools: Sequence[Pool], seed: int = 0) -> list[Pool]:
     """Pools that bring no false passages get some: the answer is replaced where it stands, or it is said why not."""
-    others = [pool.answers[0][0] for pool in pools if pool.answers and pool.answers[0]]
+    others = [spelling for pool in pools if len(pool.answers) == 1 for spelling in pool.answers[0]]
     return [pool if pool.wrong else _plant(pool, others, seed) for pool in pools]
 
 
@@ -42,12 +42,14 @@ def _plant(pool: Pool, others: Sequence[str], seed: int) -> Pool:
     if len(pool.answers) != 1 or not pool.answers[0]:
         return _without(pool, "it needs several answers at once" if pool.answers else "no right answer is known")
     right = pool.answers[0]
-    if len(right[0].split()) > _MOST_WORDS:
-        return _without(pool, f"its answer is longer than {_MOST_WORDS} words")
     holding = [chunk for chunk in pool.positives if pool.holds_answer(chunk.text)]
-    if not holding:
+    there = [spelling for spelling in right if any(stands_in(spelling, chunk.text) for chunk in holding)]
+    if not there:
         return _without(pool, "its answer does not stand in its passages word for word")
-    for fake in _candidates(right[0], others, random.Random(f"{seed}|{pool.id}")):  # noqa: S311
+    spelling = min(there, key=lambda one: len(one.split()))
+    if len(spelling.split()) > _MOST_WORDS:
+        return _without(pool, f"its answer is longer than {_MOST_WORDS} words")
+    for fake in _candidates(spelling, others, random.Random(f"{seed}|{pool.id}")):  # noqa: S311
         if _is_other(fake, right) and not any(stands_in(fake, chunk.text) for chunk in pool.positives):
             wrong = [chunk for chunk in (_falsify(one, right, fake) for one in holding) if chunk is not None]
             if wrong:
@@ -73,7 +75,7 @@ def _other_number(text: str, chance: random.Random) -> str:
     """A number that looks the same: a year near it, a day or hour that exists, else one of its size."""
     digits = re.sub(r"\D", "", text)
     value = int(digits)
-    if text.isdigit() and len(text) == 4 and 1000 <= value <= 2100:
+    if text.isdigit() and len(text) == 4 and 1100 <= value <= 2100:
         return str(value - chance.randint(2, 19))
     if text.isdigit() and value <= 28:
         # Another day of a month or hour of a day, where that is what it counts.

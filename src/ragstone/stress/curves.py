@@ -74,8 +74,8 @@ class Curve:
 
     @property
     def drop(self) -> float | None:
-        """How much is lost from the first point to the last."""
-        means = [point.mean for point in self.points if point.mean is not None]
+        """How much is lost from the first rate to the last at which the passages hold the answer."""
+        means = [point.mean for point in self.points if point.mean is not None and point.rate < 1]
         return means[0] - means[-1] if len(means) > 1 else None
 
 
@@ -138,7 +138,7 @@ def _curve(rows: Rows, bed: str, metric: str, here: np.ndarray) -> Curve:
     by_rate = {float(rate): question_means(rows, metric, here & (rows.rates == rate)) for rate in rates}
     points = tuple(_point(rows, metric, rate, means, here & (rows.rates == rate)) for rate, means in by_rate.items())
     areas = _areas(by_rate)
-    return Curve(bed, metric, points, _robustness(areas, rows.bounds[metric]), areas)
+    return Curve(bed, metric, points, _robustness(areas, points, rows.bounds[metric]), areas)
 
 
 def question_means(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:
@@ -186,11 +186,19 @@ def _weights(rates: Sequence[float]) -> list[float]:
     return [float(value) for value in (np.append(gaps, 0.0) + np.insert(gaps, 0, 0.0)) / 2 / width]
 
 
-def _robustness(areas: Mapping[str, float], bounds: tuple[float | None, float | None]) -> Robustness | None:
+def _robustness(
+    areas: Mapping[str, float], points: Sequence[Point], bounds: tuple[float | None, float | None]
+) -> Robustness | None:
     if not areas:
         return None
     values = np.array(list(areas.values()))
-    return Robustness(float(values.mean()), *_ends(values, bounds), len(values))
+    low, high = _ends(values, bounds)
+    if np.ptp(values) == 0 and all(point.low is not None and point.high is not None for point in points):
+        # That all questions agree is no certainty: the area between the ends of the points' intervals says more.
+        weights = _weights([point.rate for point in points])
+        low = sum(weight * (point.low or 0.0) for weight, point in zip(weights, points, strict=True))
+        high = sum(weight * (point.high or 0.0) for weight, point in zip(weights, points, strict=True))
+    return Robustness(float(values.mean()), low, high, len(values))
 
 
 def _ends(values: np.ndarray, bounds: tuple[float | None, float | None]) -> tuple[float | None, float | None]:

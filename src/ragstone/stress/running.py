@@ -150,7 +150,7 @@ def ask_rows(
         if remark:
             note(remark)
     if found.cached:
-        note(f"{found.cached:,} of {len(rows):,} answers came from the cache; --no-cache asks again")
+        note(f"{found.cached:,} of {len(rows):,} answers were known already, from the cache or from an equal row")
     return found
 
 
