@@ -140,11 +140,12 @@ def _measure(change: Callable[[str, random.Random], str], chosen: list[tuple[str
     interval = wilson_interval(len(held), len(changed))
     words = change.__name__.strip("_").replace("_", " ")
     note = f"{len(held)} of {len(changed)} hold, 95 % interval {interval.low:.4f} to {interval.high:.4f}"
-    aim = {"at_least": 0.95} if wanted else {"at_most": 0.02}
+    least, most = (0.95, None) if wanted else (None, 0.02)
     return Result(
         f"{'keeps the meaning' if wanted else 'changes it'}: {words}",
         len(held) / len(changed),
         "agreement",
         note=note,
-        **aim,
+        at_least=least,
+        at_most=most,
     )
