@@ -100,3 +100,48 @@ def test_a_file_that_is_not_there(cli, store):
     printed = cli("agree", "one", "--human", "nowhere.csv", "-o", store)
     assert printed.code == 2
     assert "there is no file 'nowhere.csv'" in printed.err
+
+
+def test_estimates_of_all_rows(cli, store):
+    printed = cli("agree", "one", "--human", "labels.csv", "-o", store, "--ppi", "-m", "quality")
+    assert printed.code == 0
+    assert "People would say 0." in printed.out
+    assert "of one (0." in printed.out
+    printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--ppi", "-m", "quality")
+    assert "no evidence that people would find two better or worse than one" in printed.out
+    found = json.loads(
+        cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--ppi", "-m", "quality", "--json").out
+    )
+    assert found["means"][0]["labels"] == 30
+    assert found["difference"]["estimate"]["low"] < 0 < found["difference"]["estimate"]["high"]
+
+
+def test_few_labels_are_warned_about(cli, store):
+    (store.parent / "few.csv").write_text("sample_id,label\n" + "".join(f"s{n},{n % 2}\n" for n in range(8)))
+    printed = cli("agree", "one", "--human", "few.csv", "-o", store, "--ppi", "-m", "quality")
+    assert "fewer than 30 labels (one)" in printed.out
+
+
+def test_rows_to_label_next_and_back(cli, store):
+    printed = cli("agree", "one", "-o", store, "--label-next", "10", "-m", "quality", "--todo", "todo.csv")
+    assert "10 rows to label in todo.csv" in printed.out
+    lines = (store.parent / "todo.csv").read_text().splitlines()
+    assert lines[0] == "sample_id,system,label,annotator,round,chance,question,answer"
+    done = [lines[0], *(line.replace(",one,,", ",one,1,", 1) for line in lines[1:])]
+    (store.parent / "done.csv").write_text("\n".join(done))
+    printed = cli("agree", "one", "--human", "done.csv", "-o", store, "--ppi", "-m", "quality")
+    assert "10 of 30" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "Name the file with their labels: --human labels.csv"),
+        (("--human", "labels.csv", "--ppi"), "--ppi goes with one metric: name it with -m"),
+        (("--label-next", "5", "-m", "quality"), "name it with --todo todo.csv"),
+    ],
+)
+def test_what_estimates_need(cli, store, arguments, words):
+    printed = cli("agree", "one", "-o", store, *arguments)
+    assert printed.code == 2
+    assert words in printed.err

@@ -12,6 +12,7 @@ from ragstone.agreement.disagreements import Disagreement, find_disagreements
 from ragstone.agreement.joining import Joined
 from ragstone.agreement.raters import Ceiling, measure_ceiling
 from ragstone.agreement.verdicts import Verdicts, judge_verdicts
+from ragstone.errors import UsageError
 from ragstone.stats.correlation import COEFFICIENTS, Coefficient
 from ragstone.stats.levels import LEVELS, Correlation, Level, affordable_resamples, correlate_at
 from ragstone.stats.resampled import best_chances
@@ -66,6 +67,8 @@ class Agreement:
 
 def measure_agreement(joined: Joined, settings: Settings, show: int = 0) -> Agreement:
     """Hold every metric against people; so many of the worst disagreements of the best metric are kept."""
+    if not len(joined.inputs):
+        raise UsageError("there are no labels yet. Fill in the column label, then ask again.")
     found = [_measure(joined, metric, settings) for metric in joined.metrics]
     key = (settings.coefficient, settings.level)
     able = [item for item in found if item.correlations[key].value is not None]

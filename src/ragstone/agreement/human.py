@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
@@ -24,22 +25,24 @@ WORDS: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Label:
-    """One judgement; `chance` is how likely this row was to be picked for labelling, where somebody picked at random."""
+    """One judgement. Where rows were picked by `--label-next`: in which round, and how likely this one was to be picked."""
 
     sample_id: str
     value: float
     system: str | None = None
     annotator: str | None = None
     chance: float | None = None
+    round: int = 0
 
 
 @dataclass(frozen=True)
 class Labels:
-    """All labels of a file, and how many rows of it have none yet."""
+    """All labels of a file, and how many rows of it have none yet, in all and of each round that was picked."""
 
     source: str
     labels: tuple[Label, ...]
     empty: int
+    pending: Mapping[int, int] = field(default_factory=dict)
 
 
 def read_human(
@@ -51,14 +54,27 @@ def read_human(
     opened = Source(source, {theirs: ours for ours, theirs in (renames or {}).items()})
     _check_columns(opened, renames or {})
     worth = {word.casefold(): value for word, value in {**WORDS, **(words or {})}.items()}
-    report, found, empty = Report(), [], 0
+    report, found, empty = Report(), [], []
     for row in opened.rows(report):
         label = _read_row(row.values, row.where, worth, report)
-        empty += label is None
-        found += [label] if label else []
+        if label is None:
+            empty.append(_round(row.values))
+        else:
+            found.append(label)
     report.raise_problems(opened.name)
     _check_twice(opened.name, found)
-    return Labels(opened.name, tuple(found), empty)
+    return Labels(opened.name, tuple(found), len(empty), {number: empty.count(number) for number in set(empty) - {0}})
+
+
+def merge_labels(parts: Sequence[Labels]) -> Labels:
+    """Several files as one."""
+    labels = [label for part in parts for label in part.labels]
+    source = ", ".join(part.source for part in parts)
+    _check_twice(source, labels)
+    pending: Counter[int] = Counter()
+    for part in parts:
+        pending.update(part.pending)
+    return Labels(source, tuple(labels), sum(part.empty for part in parts), pending)
 
 
 def _check_columns(source: Source, renames: Mapping[str, str]) -> None:
@@ -88,7 +104,13 @@ def _read_row(row: Mapping[str, Any], where: str, worth: Mapping[str, float], re
     if chance is not None and not 0 < chance <= 1:
         report.problem(where, f"must be above 0 and at most 1, got {chance}", "chance", "leave it as it was written")
         return None
-    return Label(sample, value, _text(row.get("system")), _text(row.get("annotator")), chance)
+    return Label(sample, value, _text(row.get("system")), _text(row.get("annotator")), chance, _round(row))
+
+
+def _round(row: Mapping[str, Any]) -> int:
+    """The round in which a row was picked; 0 where nobody says how likely it was."""
+    number = _number(row.get("round"), {})
+    return 0 if _text(row.get("chance")) is None else int(number) if number is not None and number >= 1 else 1
 
 
 def _text(cell: Any) -> str | None:

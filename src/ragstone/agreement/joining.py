@@ -31,7 +31,8 @@ class Joined:
     # A column an annotator, nan where somebody said nothing; the label is their mean.
     ratings: np.ndarray
     annotators: tuple[str, ...]
-    # How likely each row was to be labelled; nan where nobody says.
+    # The round in which each row was picked for labelling, and how likely it was to be (nan in round 0, which is even).
+    rounds: np.ndarray
     chances: np.ndarray
     scores: Mapping[str, np.ndarray]
     # All scores of all runs, run by run, labelled or not.
@@ -50,17 +51,15 @@ class Joined:
 
 
 def join(runs: Sequence[Run], labels: Labels, metrics: Sequence[str] = ()) -> Joined:
-    """Put the labels beside the scores of these metrics (all that the runs share by default)."""
+    """Put the labels beside the scores of these metrics (all that the runs share by default); there may be none yet."""
     chosen, differing = _comparable(runs, choose_metrics(runs, metrics))
     placed, lost = _place(runs, labels)
-    if not placed:
-        raise UsageError(
-            f"{labels.source}: no label belongs to a sample of these runs: {'; '.join(lost) or 'it has none'}"
-        )
+    if labels.labels and not placed:
+        raise UsageError(f"{labels.source}: no label belongs to a sample of these runs: {'; '.join(lost)}")
     keys = list(placed)
     names = [metric["metric"] for metric in chosen]
     cells = [read_scores(run, names) for run in runs]
-    systems, places = (np.array(column) for column in zip(*keys, strict=True))
+    systems, places = np.array(keys, dtype=np.int64).reshape(-1, 2).T
     ratings, annotators = _rate(list(placed.values()))
     ids = [_ids(run) for run in runs]
     inputs = np.array([ids[system][place] for system, place in keys], dtype=object)
@@ -72,7 +71,8 @@ def join(runs: Sequence[Run], labels: Labels, metrics: Sequence[str] = ()) -> Jo
         inputs=np.unique(inputs.astype(str), return_inverse=True)[1],
         ratings=ratings,
         annotators=annotators,
-        chances=np.array([_chance(given) for given in placed.values()]),
+        rounds=np.array([given[0].round for given in placed.values()]),
+        chances=_chances(list(placed.values()), labels.pending),
         scores={name: np.array([cells[system][name].values[place] for system, place in keys]) for name in names},
         everything={name: tuple(side[name].values for side in cells) for name in names},
         remarks=(*_count(runs, labels, placed), *lost, *differing),
@@ -139,7 +139,7 @@ def _ids(run: Run) -> list[str]:
 def _rate(given: Sequence[Sequence[Label]]) -> tuple[np.ndarray, tuple[str, ...]]:
     """A column an annotator; labels without a name fill columns of their own in their order."""
     named = dict.fromkeys(label.annotator for labels in given for label in labels if label.annotator is not None)
-    unnamed = max(sum(label.annotator is None for label in labels) for labels in given)
+    unnamed = max((sum(label.annotator is None for label in labels) for labels in given), default=0)
     columns: dict[Any, int] = {name: place for place, name in enumerate([*named, *range(unnamed)])}
     table = np.full((len(given), len(columns)), np.nan)
     for row, labels in enumerate(given):
@@ -151,9 +151,12 @@ def _rate(given: Sequence[Sequence[Label]]) -> tuple[np.ndarray, tuple[str, ...]
     return table, tuple(name if isinstance(name, str) else f"annotator {name + 1}" for name in columns)
 
 
-def _chance(given: Sequence[Label]) -> float:
-    known = [label.chance for label in given if label.chance is not None]
-    return known[0] if known else np.nan
+def _chances(given: Sequence[Sequence[Label]], pending: Mapping[int, int]) -> np.ndarray:
+    """How likely each row was to be labelled: less than to be picked, where part of a round is still to do."""
+    rounds = [labels[0].round for labels in given]
+    done = {number: rounds.count(number) / (rounds.count(number) + pending.get(number, 0)) for number in set(rounds)}
+    found = [(labels[0].chance, labels[0].round) for labels in given]
+    return np.array([np.nan if chance is None else chance * done[number] for chance, number in found])
 
 
 def _count(runs: Sequence[Run], labels: Labels, placed: Mapping[tuple[int, int], Any]) -> Iterator[str]:
@@ -162,6 +165,8 @@ def _count(runs: Sequence[Run], labels: Labels, placed: Mapping[tuple[int, int],
             yield f"{run.name} has no labels"
     if labels.empty:
         yield f"{labels.empty} rows of {labels.source} have no label yet"
+    if any(labels.pending.values()):
+        yield "estimates take it that the rows of a round are labelled from the top"
 
 
 def _some(names: Sequence[str]) -> str:

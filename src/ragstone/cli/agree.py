@@ -9,7 +9,7 @@ import typer
 from ragstone.cli.compare import Metrics
 from ragstone.cli.options import DEFAULT_ROOT, Full, Json, Map, MetricsFile, Root
 from ragstone.cli.stored import find_run
-from ragstone.errors import UnknownNameError
+from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from ragstone.agreement.agreeing import Settings
@@ -24,11 +24,11 @@ Runs = Annotated[
     ),
 ]
 Human = Annotated[
-    str,
+    list[str],
     typer.Option(
         "--human",
         metavar="FILE",
-        help="What people said: CSV, JSONL or Parquet with sample_id, label, for several runs system (a run's name or id), if known annotator.",
+        help="What people said: CSV, JSONL or Parquet with sample_id, label, for several runs system (a run's name or id), if known annotator. Repeatable.",
         show_default=False,
     ),
 ]
@@ -45,8 +45,40 @@ Value = Annotated[
 
 def agree(
     runs: Runs,
-    human: Human,
+    human: Human = [],  # noqa: B006
     metrics: Metrics = [],  # noqa: B006
+    ppi: Annotated[
+        bool,
+        typer.Option("--ppi", help="Estimate what people would say of all rows from the labels and one metric (-m)."),
+    ] = False,
+    slices: Annotated[
+        list[str],
+        typer.Option(
+            "--slice",
+            metavar="COLUMN",
+            help="With --ppi: also within each value of a metadata column. Repeatable.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
+    label_next: Annotated[
+        int | None,
+        typer.Option(
+            "--label-next",
+            metavar="N",
+            min=1,
+            help="Pick N inputs for people to label next, so that --ppi with this metric (-m) gets surest; needs --todo.",
+            show_default=False,
+        ),
+    ] = None,
+    todo: Annotated[
+        str | None,
+        typer.Option(
+            "--todo",
+            metavar="FILE.csv",
+            help="Where --label-next writes its rows; fill in label and pass it to --human.",
+            show_default=False,
+        ),
+    ] = None,
     coefficient: Annotated[
         str, typer.Option("--coefficient", metavar="NAME", help="Sort by spearman, pearson or kendall.")
     ] = "spearman",
@@ -80,18 +112,27 @@ def agree(
     from ragstone.cli.options import load_metrics_files
 
     load_metrics_files(metrics_file)
+    if not human and label_next is None:
+        raise UsageError("what did people say? Name the file with their labels: --human labels.csv")
     joined = join_labels(runs, human, metrics, map, value, out)
-    _show_agreement(joined, _make_settings(coefficient, level, threshold), show, full, json)
+    if label_next is not None:
+        _pick_next(joined, _only_metric(joined, "--label-next"), label_next, todo)
+    elif ppi:
+        _show_estimates(joined, _only_metric(joined, "--ppi"), slices, json)
+    else:
+        _show_agreement(joined, _make_settings(coefficient, level, threshold), show, full, json)
 
 
-def join_labels(runs: list[str], human: str, metrics: list[str], map: list[str], value: list[str], out: str) -> Joined:
+def join_labels(
+    runs: list[str], human: list[str], metrics: list[str], map: list[str], value: list[str], out: str
+) -> Joined:
     """The labels of a file beside the scores of runs."""
-    from ragstone.agreement.human import parse_words, read_human
+    from ragstone.agreement.human import merge_labels, parse_words, read_human
     from ragstone.agreement.joining import join
     from ragstone.cli.options import parse_map
 
-    labels = read_human(human, parse_words(value), parse_map(map))
-    return join([find_run(name, out) for name in runs], labels, metrics)
+    labels = [read_human(file, parse_words(value), parse_map(map)) for file in human]
+    return join([find_run(name, out) for name in runs], merge_labels(labels), metrics)
 
 
 def _make_settings(coefficient: str, level: str, threshold: float | None) -> Settings:
@@ -120,3 +161,35 @@ def _show_agreement(joined: Joined, settings: Settings, show: int, full: bool, j
         typer.echo(to_json(agreement_dict(found)))
     else:
         console().print(agreement_report(found, full))
+
+
+def _only_metric(joined: Joined, option: str) -> str:
+    if len(joined.metrics) != 1:
+        raise UsageError(f"{option} goes with one metric: name it with -m. `ragstone agree` says which one to trust.")
+    return str(joined.metrics[0]["metric"])
+
+
+def _show_estimates(joined: Joined, metric: str, slices: list[str], json: bool) -> None:
+    from ragstone.agreement.estimating import estimate_means
+    from ragstone.cli.screen import console
+    from ragstone.report.estimates import estimates_dict, estimates_report
+    from ragstone.report.plain import to_json
+
+    found = estimate_means(joined, metric, tuple(slices))
+    if json:
+        typer.echo(to_json(estimates_dict(found)))
+    else:
+        console().print(estimates_report(found))
+
+
+def _pick_next(joined: Joined, metric: str, size: int, todo: str | None) -> None:
+    from ragstone.agreement.labelling import choose_next, write_next
+
+    if todo is None:
+        raise UsageError("--label-next writes a file for people to fill in: name it with --todo todo.csv")
+    rows = choose_next(joined, metric, size)
+    write_next(rows, todo)
+    typer.echo(
+        f"{len(rows)} rows to label in {todo}. Fill in the column label from the top (leave round and chance as they "
+        f"are), then add the file to your labels: --human {todo}"
+    )

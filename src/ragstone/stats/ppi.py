@@ -8,12 +8,15 @@ a useless judge costs nothing. The error is that of the jackknife, which knows t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from statistics import NormalDist
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ragstone.stats.intervals import Interval, student_quantile, wilson_interval
 
+# What labels are: 0 or 1, the change of such from one run to the other, or any numbers.
+Scale = Literal["share", "change", "number"]
 # With fewer labels intervals are too narrow more often than they say.
 LEAST_LABELS = 30
 # How sure the judge must be to be of use before its full weight counts: λ is shrunk by 1 - 2 / F.
@@ -41,28 +44,34 @@ class Powered(NamedTuple):
 
 
 def powered_mean(
-    labels: np.ndarray, scores: np.ndarray, others: np.ndarray, level: float = 0.95, tuning: float | None = None
+    labels: np.ndarray,
+    scores: np.ndarray,
+    others: np.ndarray,
+    level: float = 0.95,
+    tuning: float | None = None,
+    scale: Scale | None = None,
 ) -> Powered | None:
     """The mean of what people would say of all rows; `scores` are the judge's of the labelled rows, `others` of the rest.
 
-    The labelled rows must be a random choice. None for fewer than two labels. `tuning` sets λ instead of choosing it.
+    The labelled rows must be a random choice. None for fewer than two labels. `tuning` sets λ instead of choosing it;
+    labels of 0 and 1 are shares unless `scale` says otherwise.
     """
-    size = len(labels)
-    if size < 2:
+    if len(labels) < 2:
         return None
-    shares = bool(np.isin(labels, (0.0, 1.0)).all())
-    mean, spread = float(labels.mean()), float(labels.var(ddof=1)) / size
+    size, scale = len(labels), scale or tell_scale(labels)
+    said, given = _steadied(labels, scores) if scale == "change" else (labels, scores)
+    mean, spread = float(said.mean()), float(said.var(ddof=1)) / len(said)
     alone = (
-        wilson_interval(int(labels.sum()), size, level) if shares else studentised_interval(mean, labels, 0.0, level)
+        wilson_interval(int(said.sum()), size, level) if scale == "share" else _interval(mean, said, 0.0, level, scale)
     )
-    value, tuned, pseudo = _tune(labels, scores, others, tuning)
+    value, tuned, pseudo = _tune(said, given, others, tuning)
     extra = tuned**2 * float(others.var(ddof=1)) / len(others) if len(others) > 1 else 0.0
-    error = float(pseudo.var(ddof=1)) / size + extra
-    if shares:
+    error = float(pseudo.var(ddof=1)) / len(pseudo) + extra
+    if scale == "share":
         # As sure as so many more labels as the variance is less.
         interval = share_interval(value, size * spread / error if spread and error else size, level, size - 1)
     else:
-        interval = studentised_interval(value, pseudo, extra, level)
+        interval = _interval(value, pseudo, extra, level, scale)
     if tuning is None and (tuned == 0 or _width(interval) >= _width(alone)):
         value, tuned, error, interval = mean, 0.0, spread, alone
     worth = size * (_width(alone) / _width(interval)) ** 2 if _width(interval) > 0 else float(size)
@@ -73,11 +82,29 @@ def powered_mean(
         labels=size,
         rows=size + len(others),
         tuning=tuned,
-        labels_mean=mean,
+        labels_mean=float(labels.mean()),
         labels_interval=alone,
         judge_mean=float(np.concatenate([scores, others]).mean()),
         worth=worth,
     )
+
+
+def tell_scale(labels: np.ndarray) -> Scale:
+    """Labels of 0 and 1 are shares, others numbers; that they are changes of shares must be said."""
+    return "share" if np.isin(labels, (0.0, 1.0)).all() else "number"
+
+
+def _steadied(labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One more pair that rose and one that fell (Bonett and Price), so that few changed pairs do not look certain."""
+    return np.append(labels, [1.0, -1.0]), np.append(scores, [scores.mean()] * 2)
+
+
+def _interval(value: float, pseudo: np.ndarray, extra: float, level: float, scale: Scale) -> Interval:
+    if scale == "number":
+        return studentised_interval(value, pseudo, extra, level)
+    error = float(pseudo.var()) / len(pseudo) + extra
+    reach = NormalDist().inv_cdf((1 + level) / 2) * error**0.5
+    return Interval(max(-1.0, value - reach), min(1.0, value + reach))
 
 
 def _tune(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragstone.stats.intervals import Interval, student_quantile
-from ragstone.stats.ppi import Powered, effective_freedom, powered_mean, share_interval
+from ragstone.stats.ppi import Powered, Scale, effective_freedom, powered_mean, share_interval, tell_scale
 
 
 class Rows(NamedTuple):
@@ -31,17 +31,17 @@ class Rows(NamedTuple):
         return Rows(*(column[rows] for column in self))
 
 
-def powered_rounds(rows: Rows, level: float = 0.95) -> Powered | None:
+def powered_rounds(rows: Rows, level: float = 0.95, scale: Scale | None = None) -> Powered | None:
     """The mean of what people would say of all rows, from labels of one or several rounds; None for fewer than two labels."""
     labelled = rows.rounds >= 0
-    if (rows.rounds[labelled] == 0).all():
-        return powered_mean(rows.labels[labelled], rows.scores[labelled], rows.scores[~labelled], level)
     said = rows.labels[labelled]
+    if (rows.rounds[labelled] == 0).all():
+        return powered_mean(said, rows.scores[labelled], rows.scores[~labelled], level, scale=scale)
     if len(said) < 2:
         return None
+    scale = scale or tell_scale(said)
     powered, alone = (_combine(rows, judge=judge) for judge in (True, False))
-    shares = bool(np.isin(said, (0.0, 1.0)).all())
-    intervals = [_interval(*found, rows, shares, level) for found in (powered, alone)]
+    intervals = [_interval(*found, rows, scale, level) for found in (powered, alone)]
     narrower = 0 if intervals[0].high - intervals[0].low < intervals[1].high - intervals[1].low else 1
     (value, error), interval = (powered, alone)[narrower], intervals[narrower]
     even = _even_error(rows)
@@ -122,14 +122,16 @@ def _fit(rows: Rows) -> tuple[float, float]:
     return float(mean - slope * centre), slope
 
 
-def _interval(value: float, error: float, rows: Rows, shares: bool, level: float) -> Interval:
-    freedom = int((rows.rounds >= 0).sum()) - 2
-    if shares and error > 0:
-        middle = min(1.0, max(0.0, value))
-        size = max(middle * (1 - middle), 0.25 / freedom) / error
-        return share_interval(value, size, level, freedom)
+def _interval(value: float, error: float, rows: Rows, scale: Scale, level: float) -> Interval:
     labelled = rows.rounds >= 0
+    freedom = max(1.0, float(labelled.sum()) - 2)
+    if scale == "share" and error > 0:
+        middle = min(1.0, max(0.0, value))
+        return share_interval(value, max(middle * (1 - middle), 0.25 / freedom) / error, level, freedom)
+    if scale == "change":
+        # As if one more pair had risen and one fallen.
+        error = max(error, 2 / (freedom + 4) ** 2)
     intercept, slope = _fit(rows)
     beyond = (rows.labels[labelled] - intercept - slope * rows.scores[labelled]) * _weights(rows)
-    reach = student_quantile(min(max(1, freedom), effective_freedom(beyond)), (1 + level) / 2) * error**0.5
+    reach = student_quantile(min(freedom, effective_freedom(beyond)), (1 + level) / 2) * error**0.5
     return Interval(value - reach, value + reach)
