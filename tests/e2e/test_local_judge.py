@@ -113,6 +113,17 @@ def test_strange_rows_never_fail(row):
     assert all(0 <= row["value"] <= 1 for row in run.scores.to_pylist() if row["value"] is not None)
 
 
+def test_claims_in_chinese():
+    answer = "灯塔建于1903年。它高30米。"
+    rows = [
+        {"question": "灯塔何时建成？", "answer": answer, "contexts": [text]} for text in (answer, "港口出口盐和木材。")
+    ]
+    run = ragstone.evaluate(rows, "ragchecker.faithfulness", judge="local")
+    claims = [[claim["text"] for claim in value] for value in run.evidence("answer_claims")["value"].to_pylist()]
+    assert claims == [["灯塔建于1903年。", "它高30米。"]] * 2
+    assert [cell["value"] for cell in run.scores.to_pylist()] == [1.0, 0.0]
+
+
 def test_empty_claims_of_the_data_are_said_by_nobody(tmp_path):
     file = tmp_path / "given.json"
     context = [{"doc_id": "a", "text": "The boat is red."}, {"doc_id": "b", "text": ""}]
