@@ -70,6 +70,15 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted run of the same data and metrics.")
     ] = False,
+    backend: Annotated[
+        str,
+        typer.Option(
+            "--backend", help="Who works on it: local, or ray for the cluster of RAY_ADDRESS or one started here."
+        ),
+    ] = "local",
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="By how many; all cores by default.", show_default=False)
+    ] = None,
     write_as: Annotated[
         str | None,
         typer.Option(
@@ -149,7 +158,7 @@ def run(
     if quote:
         show_quote(given, metrics, options, json)
         return
-    options |= {"name": name, "resume": resume, "params": parse_params(param)}
+    options |= {"name": name, "resume": resume, "params": parse_params(param), "backend": backend, "workers": workers}
     if write_as not in (None, *WRITTEN_AS):
         raise UnknownNameError("format of results", str(write_as), WRITTEN_AS, f"There are: {', '.join(WRITTEN_AS)}.")
     listeners = notifying.read_listeners(webhook, webhook_format, otel, mlflow)

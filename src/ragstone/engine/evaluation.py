@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Unpack
 
 from ragstone._version import __version__
@@ -23,7 +24,7 @@ from ragstone.engine.planning import TOOLS, Plan, Tool, make_plan
 from ragstone.engine.profiling import Profile
 from ragstone.engine.progress import Progress, Report, silent
 from ragstone.engine.roles import LOCAL_ROLES
-from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UsageError
+from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, open_reader
 from ragstone.registry import CATALOGUE, resolve_metrics
 from ragstone.storage.places import Place, open_place, read_json
@@ -31,6 +32,7 @@ from ragstone.storage.runs import Run, RunFolder, unfinished_runs
 from ragstone.text.matchers import Matcher
 
 DEFAULT_CONCURRENCY = 16
+BACKENDS = ("local", "ray")
 # Is told each remark about the data or the run.
 Note = Callable[[str], object]
 
@@ -55,10 +57,14 @@ class Request:
 
     metrics: Sequence[str]
     matcher: Matcher
+    # As it was chosen: a name can be sent to another process, a model that is open cannot.
+    chosen_matcher: str | Matcher
     judging: Judging
     name: str = ""
     concurrency: int = DEFAULT_CONCURRENCY
     params: Mapping[str, Any] = field(default_factory=dict)
+    backend: str = "local"
+    workers: int | None = None
 
     @property
     def tools(self) -> dict[str, Tool]:
@@ -124,6 +130,8 @@ def evaluate(
     concurrency: int = DEFAULT_CONCURRENCY,
     resume: bool = False,
     params: Mapping[str, str | int | float | bool] | None = None,
+    backend: str = "local",
+    workers: int | None = None,
     progress: Report = silent,
     note: Note = unheard,
     **judging: Unpack[JudgingOptions],
@@ -134,12 +142,18 @@ def evaluate(
     table. `metrics` are metric strings or names of sets; all that the data allows and that take little time by default. `out` is the folder or
     `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
     maps our field names to those of the data. `params` says how the evaluated system was set up (`{"chunk_size": 256}`), so
-    that a comparison of many runs reads as a table. `note` is called with each remark about the data. A metric that needs a
+    that a comparison of many runs reads as a table. `backend` is `local` or `ray`: who works on the parts of the run, with how many
+    workers; all cores by default. `note` is called with each remark about the data. A metric that needs a
     model gets the one that is named: `judge="openai/gpt-4o-mini"`; `JudgingOptions` lists what else can be said about it.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, got {limit}")
-    request = replace(make_request(metrics, matcher, name, concurrency, judging), params=check_params(params))
+    request = replace(
+        make_request(metrics, matcher, name, concurrency, judging),
+        params=check_params(params),
+        backend=check_backend(backend, workers),
+        workers=workers,
+    )
     # What is wrong with names and definitions shows before the data is read.
     request.plan()
     reader = open_reader(data, format, columns, limit)
@@ -155,6 +169,15 @@ def evaluate(
         raise
     weakref.finalize(run, home.cleanup)
     return run
+
+
+def check_backend(name: str, workers: int | None) -> str:
+    """The backend of that name."""
+    if name not in BACKENDS:
+        raise UnknownNameError("backend", name, BACKENDS, f"There are: {', '.join(BACKENDS)}.")
+    if workers is not None and workers < 1:
+        raise UsageError(f"workers must be 1 or more, got {workers}")
+    return name
 
 
 def check_params(params: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -177,7 +200,7 @@ def make_request(
     chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["quick"]
     found = open_matcher(matcher) if isinstance(matcher, str) else matcher
     concurrency = max(1, concurrency)
-    return Request(chosen, found, Judging(judging, concurrency, quoting), name, concurrency)
+    return Request(chosen, found, matcher, Judging(judging, concurrency, quoting), name, concurrency)
 
 
 def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Note) -> Run:
@@ -240,7 +263,7 @@ def _compute(
     created = read_json(folder.plan)["created_at"]
     with folder.owned():
         opened = request.judging.open(replies=folder.replies)
-        parts = run_to_end(_execute_and_close(plan, folder, request, opened, progress), plan.waits)
+        parts = _work(plan, folder, request, opened, profile, progress)
         progress(Progress("finishing", profile.rows, profile.rows))
         finish_tables(plan, folder, parts, profile.rows)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
@@ -250,6 +273,23 @@ def _compute(
         write_json(folder.manifest, {**content, "truth": truth})
         folder.remove_scaffold()
     return opened.problem
+
+
+def _work(plan: Plan, folder: RunFolder, request: Request, opened: Opened, profile: Profile, progress: Report) -> int:
+    """All parts of the run, by whoever was chosen to work on them; returns how many there are."""
+    if request.backend == "ray":
+        from ragstone.engine.backends.ray import work_on_ray as many  # noqa: PLC0415  (heavy, and only by name)
+    else:
+        from ragstone.engine.backends.processes import fits  # noqa: PLC0415
+        from ragstone.engine.backends.processes import work_in_processes as many  # noqa: PLC0415
+
+        if not fits(plan, profile.rows, request.workers):
+            return run_to_end(_execute_and_close(plan, folder, request, opened, progress), plan.waits)
+    from ragstone.engine.backends.running import run_parts  # noqa: PLC0415
+    from ragstone.engine.backends.worker import make_kit  # noqa: PLC0415
+
+    kit = make_kit(plan, folder, request.chosen_matcher, request.judging.options, request.concurrency)
+    return run_parts(plan, folder, kit, partial(many, workers=request.workers), progress)
 
 
 async def _execute_and_close(plan: Plan, folder: RunFolder, request: Request, opened: Opened, progress: Report) -> int:

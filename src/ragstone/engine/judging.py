@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Never, TypedDict, get_type_hints
 
 from ragstone.engine.embedding import Embedding
@@ -87,6 +88,11 @@ class Judging:
         self.tools = self.open(quoting=quoting).tools
 
     @property
+    def options(self) -> JudgingOptions:
+        """What was said about the models."""
+        return self._options
+
+    @property
     def asks(self) -> bool:
         """Whether any model behind the gateway was named."""
         return self._embedding.asks or self._scoring.asks or bool(self._roles.remote)
@@ -96,10 +102,13 @@ class Judging:
         """The tools that are there though nobody named them: models on this machine."""
         return (self._roles.unnamed | self._embedding.unnamed | self._scoring.unnamed) & self.tools.keys()
 
-    def open(self, replies: str | None = None, quoting: bool = False) -> Opened:
+    def open(
+        self, replies: str | None = None, quoting: bool = False, shared: Mapping[str, Any] | None = None
+    ) -> Opened:
         """Tools that can be used in one event loop.
 
-        `replies` is a folder for this run's replies, used when those of earlier runs are not wanted.
+        `replies` is a folder for this run's replies, used when those of earlier runs are not wanted. `shared` are settings of the
+        gateway that hold for many processes together: the limiter, the budget, the time that is left.
         """
         if not self.asks:
             here = {
@@ -111,7 +120,8 @@ class Judging:
         from ragstone.llm.gateway import Gateway  # noqa: PLC0415  (only who asks a model needs it)
         from ragstone.llm.prompts import PromptBook  # noqa: PLC0415
 
-        gateway = Gateway(gateway_settings(self._options, self._concurrency, replies), quoting=quoting)
+        settings = replace(gateway_settings(self._options, self._concurrency, replies), **(shared or {}))
+        gateway = Gateway(settings, quoting=quoting)
         folder = self._options.get("prompts")
         prompts = PromptBook(None if folder is None else os.fspath(folder))
         tools = {

@@ -44,6 +44,8 @@ class GatewaySettings:
     patience: Patience = field(default_factory=Patience)
     # Only what is in the cache is answered.
     offline: bool = False
+    # The limits of others, where this gateway is one of many.
+    limiter: Limiter | None = None
 
     def __post_init__(self) -> None:
         limits = (
@@ -65,7 +67,9 @@ class Gateway:
         self._settings = settings
         self._quoting = quoting
         self._client = HttpClient(settings.concurrency)
-        self._limiter = Limiter(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+        self._limiter = settings.limiter or Limiter(
+            settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
+        )
         self._deadline = Deadline(settings.deadline_s)
         self._llms: dict[str | int, LLM] = {}
         self._embedders: list[Embedder] = []

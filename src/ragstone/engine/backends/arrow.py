@@ -1,0 +1,78 @@
+"""Scores as a function from Arrow batches to Arrow batches, for engines that we do not know: Spark's `mapInArrow`, Dask, and others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Unpack
+
+import pyarrow as pa
+
+from ragstone.data.schema import SCORES
+from ragstone.engine.batches import evaluate_batch
+from ragstone.engine.evaluation import DEFAULT_CONCURRENCY, make_request
+from ragstone.engine.execution import run_to_end
+from ragstone.engine.judging import JudgingOptions, Opened
+from ragstone.engine.planning import Plan, Tool, make_plan
+from ragstone.engine.tables import scores_table
+from ragstone.formats import read_dataset
+from ragstone.registry import resolve_metrics
+
+# Words as plain strings: not every engine knows dictionaries.
+SCORES_PLAIN = pa.schema(
+    [
+        pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type, field.nullable)
+        for field in SCORES
+    ]
+)
+Batches = Iterable[pa.RecordBatch]
+
+
+def score_batches(
+    metrics: Sequence[str],
+    *,
+    matcher: str = "citation",
+    concurrency: int = DEFAULT_CONCURRENCY,
+    **judging: Unpack[JudgingOptions],
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """A function that turns batches of samples into batches of scores, a row a cell. It can be sent to other processes.
+
+    Batches may have any columns that `read_dataset` understands. Nothing is stored; tools are opened once for each iterator.
+    """
+
+    def score(batches: Batches) -> Iterator[pa.RecordBatch]:
+        request = make_request(list(metrics), matcher, "", concurrency, judging)
+        for batch in batches:
+            samples = read_dataset(pa.Table.from_batches([batch])).table.combine_chunks()
+            present = [name for name in samples.schema.names if samples[name].null_count < samples.num_rows]
+            plan = make_plan(resolve_metrics(request.metrics), present, request.tools)
+            for part in samples.to_batches():
+                opened = request.judging.open()
+                tools = {**request.tools, **opened.tools}
+                cells = run_to_end(_cells(plan, part, tools, opened, concurrency), plan.waits)
+                yield from (
+                    pa.concat_tables([cells, _skipped(plan, part)]).cast(SCORES_PLAIN).combine_chunks().to_batches()
+                )
+
+    return score
+
+
+async def _cells(
+    plan: Plan, part: pa.RecordBatch, tools: Mapping[str, Tool], opened: Opened, concurrency: int
+) -> pa.Table:
+    try:
+        return scores_table(plan, await evaluate_batch(plan, part, tools, asyncio.Semaphore(concurrency))).cast(
+            SCORES_PLAIN
+        )
+    finally:
+        await opened.close()
+
+
+def _skipped(plan: Plan, part: pa.RecordBatch) -> pa.Table:
+    """A cell for each row of a metric that no row of the batch can have: another batch may."""
+    rows = [
+        {"sample_id": name, "metric": metric, "status": "skipped", "reason": reason, "signature": ""}
+        for metric, reason in plan.skipped.items()
+        for name in part.column("id").to_pylist()
+    ]
+    return pa.Table.from_pylist(rows, schema=SCORES_PLAIN)

@@ -1,0 +1,169 @@
+"""The parts of a run on a Ray cluster: the same plan and the same functions, by workers that read and write the run's files.
+
+Which parts there are to do goes through Ray Data's `map_batches` as Arrow; the rows themselves are read by the workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import socket
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ragstone.engine.backends.worker import Done, Kit, PartWorker
+from ragstone.engine.parts import Part
+from ragstone.errors import MissingExtraError, StopRunError
+from ragstone.llm.budget import parse_budget
+from ragstone.llm.referee import DistantBudget, DistantLimiter, Referee, Rules
+
+# Parts that a worker takes at a time where models are waited for: while one waits for its last rows, the next ones keep the model busy.
+PARTS_AT_ONCE = 4
+_DONE = pa.schema([("number", pa.int64()), ("rows", pa.int64()), ("problem", pa.string())])
+_PATIENCE_S = 10
+_WORDS_UNREACHABLE = (
+    "no Ray cluster answers at {address}: {words}. Check RAY_ADDRESS, or unset it to start one on this machine."
+)
+
+
+def work_on_ray(kit: Kit, parts: Sequence[Part], workers: int | None) -> Iterator[Done]:
+    """Each part as it is finished, in any order."""
+    ray = _import_ray()
+    _connect(ray)
+    import ray.data  # noqa: PLC0415  (heavy, and only who asks for it)
+
+    # Progress is shown as for every run; Ray's own words would come between.
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    at_once = PARTS_AT_ONCE if kit.plan.waits else 1
+    pool = min(workers or _all_cores(ray), max(1, -(-len(parts) // at_once)))
+    referee = _start_referee(ray, kit) if kit.plan.waits else None
+    rows = pa.table({name: [getattr(part, name) for part in parts] for name in Part._fields})
+    blocks = [rows.slice(start, at_once) for start in range(0, len(parts), at_once)]
+    _carry_users_modules(kit)
+    try:
+        finished = ray.data.from_arrow(blocks).map_batches(
+            RayWorker,
+            fn_constructor_args=(kit, referee),
+            batch_size=None,
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(size=pool),
+            num_cpus=1,
+            num_gpus=_gpus_each(ray, pool),
+        )
+        for table in finished.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+            yield from (Done(**row) for row in table.to_pylist())
+    finally:
+        if referee is not None:
+            ray.kill(referee)
+
+
+class RayWorker:
+    """A worker as an actor: it is made once and keeps its models."""
+
+    def __init__(self, kit: Kit, referee: Any) -> None:
+        ray = _import_ray()
+        self._name = str(ray.get_runtime_context().get_actor_id())
+        self._referee = referee
+        self._worker = PartWorker(kit, self._shared)
+        self._counts_tokens = kit.judging.get("tokens_per_minute") is not None
+        self._budget = kit.judging.get("budget")
+        if referee is not None:
+            ray.get(referee.join.remote(self._name))
+
+    def __call__(self, parts: pa.Table) -> pa.Table:
+        """Work on some parts."""
+        done = self._worker.work([Part(**row) for row in parts.to_pylist()])
+        return pa.Table.from_pylist([item._asdict() for item in done], schema=_DONE)
+
+    def _shared(self) -> Mapping[str, Any]:
+        """The limits and the budget that hold for all workers together."""
+        if self._referee is None:
+            return {}
+        limiter = DistantLimiter(self._name, self._ask, self._tell, self._counts_tokens)
+        if self._budget is None:
+            return {"limiter": limiter}
+        most = parse_budget(str(self._budget)).limit_usd
+        return {"limiter": limiter, "budget": DistantBudget(most, self._name, self._ask, self._tell)}
+
+    async def _ask(self, method: str, *arguments: Any) -> Any:
+        return await asyncio.wrap_future(getattr(self._referee, method).remote(*arguments).future())
+
+    def _tell(self, method: str, *arguments: Any) -> None:
+        getattr(self._referee, method).remote(*arguments)
+
+
+def _import_ray() -> Any:
+    # Ray counts its users unless it is told not to; whoever uses us has not been asked.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray  # noqa: PLC0415
+        import ray.data  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtraError("--backend ray", "ray") from None
+    return ray
+
+
+def _connect(ray: Any) -> None:
+    """Join the cluster that RAY_ADDRESS names, or start one here."""
+    if ray.is_initialized():
+        return
+    address = os.environ.get("RAY_ADDRESS")
+    _knock(address)
+    try:
+        ray.init(log_to_driver=False, logging_level="ERROR", include_dashboard=False if not address else None)
+    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise StopRunError(_WORDS_UNREACHABLE.format(address=address or "this machine", words=words)) from None
+
+
+def _knock(address: str | None) -> None:
+    """Say soon that nobody is there: Ray itself tries for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE_S).close()
+    except OSError as error:
+        words = error.strerror or str(error)
+        raise StopRunError(_WORDS_UNREACHABLE.format(address=address, words=words)) from None
+
+
+def _start_referee(ray: Any, kit: Kit) -> Any:
+    options = kit.judging
+    budget = options.get("budget")
+    rules = Rules(
+        kit.concurrency,
+        options.get("requests_per_minute"),
+        options.get("tokens_per_minute"),
+        None if budget is None else parse_budget(str(budget)).limit_usd,
+    )
+    return ray.remote(Referee).options(num_cpus=0, max_concurrency=10_000).remote(rules)
+
+
+def _all_cores(ray: Any) -> int:
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _gpus_each(ray: Any, pool: int) -> float:
+    """A share of a GPU for each worker, where the cluster has any."""
+    gpus = float(ray.cluster_resources().get("GPU", 0.0))
+    return min(1.0, gpus / pool) if gpus else 0.0
+
+
+def _carry_users_modules(kit: Kit) -> None:
+    """Send the code of a user's own metrics along: no worker can import it."""
+    cloudpickle: Any = importlib.import_module("ray.cloudpickle")
+
+    functions = [step.spec.function for step in kit.plan.evidence]
+    functions += [step.metric.spec.function for step in kit.plan.metrics]
+    for name in {function.__module__ for function in functions}:
+        module = sys.modules.get(name)
+        if module is not None and not name.startswith("ragstone.") and name != "__main__":
+            cloudpickle.register_pickle_by_value(module)

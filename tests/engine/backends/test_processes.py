@@ -1,0 +1,72 @@
+"""Several processes give what one gives, and small runs do not use them."""
+
+import os
+import signal
+import time
+
+import pytest
+
+import ragstone
+from ragstone.engine.backends import processes
+from ragstone.engine.evaluation import evaluate
+from ragstone.errors import StopRunError, UsageError
+from ragstone.registry import metric
+from tests.engine.backends.rows import METRICS, rows
+
+
+@pytest.fixture(autouse=True)
+def small_groups(monkeypatch):
+    """Row groups of a few rows, so that there is something to share."""
+    monkeypatch.setattr("ragstone.formats.reader.BATCH_ROWS", 100)
+
+
+def test_two_processes_give_what_one_gives(tmp_path):
+    alone = evaluate(rows(400), METRICS, tmp_path)
+    shared = evaluate(rows(400), METRICS, tmp_path, workers=2)
+    assert shared.scores.equals(alone.scores)
+    assert list(shared.summary()) == list(alone.summary())
+    assert alone.info["evidence"]
+    for name in alone.info["evidence"]:
+        assert shared.evidence(name).equals(alone.evidence(name))
+
+
+def test_small_runs_and_users_own_functions_stay_in_one_process(catalogue, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("no process was needed")
+
+    monkeypatch.setattr(processes, "work_in_processes", refuse)
+    evaluate(rows(30), METRICS, tmp_path)
+
+    @metric("length")
+    def length(answer: str) -> float:
+        return 1.0
+
+    evaluate(rows(30), ["length"], tmp_path, workers=2)
+
+
+def test_a_killed_process_is_told_and_what_is_finished_is_kept(tmp_path, monkeypatch):
+    original = processes.ProcessPoolExecutor.submit
+    killed = []
+
+    def submit(pool, function, part):
+        future = original(pool, function, part)
+        if part.number == 2 and not killed:
+            while not pool._processes:
+                time.sleep(0.01)
+            killed.append(next(iter(pool._processes)))
+            os.kill(killed[0], signal.SIGKILL)
+        return future
+
+    monkeypatch.setattr(processes.ProcessPoolExecutor, "submit", submit)
+    with pytest.raises(StopRunError, match="a process of this run was killed"):
+        evaluate(rows(400), METRICS, tmp_path, workers=2)
+    monkeypatch.setattr(processes.ProcessPoolExecutor, "submit", original)
+    again = evaluate(rows(400), METRICS, tmp_path, workers=2, resume=True)
+    assert again.scores.equals(evaluate(rows(400), METRICS).scores)
+
+
+def test_mistakes(tmp_path):
+    with pytest.raises(UsageError, match=r"unknown backend 'rai'\. Did you mean ray"):
+        ragstone.evaluate(rows(2), METRICS, tmp_path, backend="rai")
+    with pytest.raises(UsageError, match="workers must be 1 or more, got 0"):
+        ragstone.evaluate(rows(2), METRICS, tmp_path, workers=0)
