@@ -17,18 +17,18 @@ def cache(
     ] = "size",
     folder: Annotated[
         str | None,
-        typer.Option("--folder", help="Another folder than RAGSTONE_CACHE or the usual one.", show_default=False),
+        typer.Option("--folder", help="Another folder or s3:// URL than RAGSTONE_CACHE or the usual one.", show_default=False),
     ] = None,
 ) -> None:
     """Show or clear the replies of language models that are kept so that nothing is asked twice."""
-    from ragstone.llm.cache import Cache
+    from ragstone.llm.distant_cache import open_cache
 
     if action not in _ACTIONS:
         raise UsageError(f"'{action}' is not something to do with the cache. Write size or clear.")
-    replies = Cache(folder)
+    replies = open_cache(folder)
     size = replies.clear() if action == "clear" else replies.size()
     what = f"{size.entries:,} {'reply' if size.entries == 1 else 'replies'}, {_show_bytes(size.size_bytes)}"
-    typer.echo(f"removed {what} from {replies.folder}" if action == "clear" else f"{what} in {replies.folder}")
+    typer.echo(f"removed {what} from {replies.shown}" if action == "clear" else f"{what} in {replies.shown}")
 
 
 def _show_bytes(count: float) -> str:

@@ -32,6 +32,8 @@ class JudgingOptions(TypedDict, total=False):
     checker: Model | None
     # How often what the local judge decides alone should agree with people, where another one stands above it.
     agreement: float
+    # Who guesses labels, if not the judge `trained/NAME`: a tool of one's own.
+    trained_judge: Any
     # Who estimates supported shares, if not the local judge: a tool of one's own.
     estimator: Any
     # A name, several with + whose mean counts, or an embedder of one's own; one on this machine where there is none.
@@ -174,10 +176,9 @@ class Judging:
 def gateway_settings(options: JudgingOptions, concurrency: int, replies: str | None = None) -> GatewaySettings:
     """How a gateway asks, from what the user said; `replies` is a folder for replies where those of earlier runs are not wanted."""
     from ragstone.llm.budget import parse_budget  # noqa: PLC0415  (only who asks a model needs it)
-    from ragstone.llm.cache import Cache, default_folder  # noqa: PLC0415
+    from ragstone.llm.distant_cache import open_cache  # noqa: PLC0415
     from ragstone.llm.gateway import GatewaySettings  # noqa: PLC0415
 
-    folder = default_folder() if options.get("cache", True) else replies
     budget = options.get("budget")
     return GatewaySettings(
         concurrency=concurrency,
@@ -185,7 +186,7 @@ def gateway_settings(options: JudgingOptions, concurrency: int, replies: str | N
         deadline_s=options.get("deadline_s"),
         requests_per_minute=options.get("requests_per_minute"),
         tokens_per_minute=options.get("tokens_per_minute"),
-        cache=Cache(folder) if folder else None,
+        cache=open_cache() if options.get("cache", True) else open_cache(replies) if replies else None,
         budget=None if budget is None else parse_budget(str(budget)),
         base_url=options.get("base_url"),
         offline=bool(options.get("offline", False)),

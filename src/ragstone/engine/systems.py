@@ -181,7 +181,7 @@ def _open(spec: Any, gateway: Gateway, options: SystemOptions) -> System:
 
 def _open_gateway(options: SystemOptions, quoting: bool = False) -> Gateway:
     from ragstone.llm.budget import parse_budget  # noqa: PLC0415
-    from ragstone.llm.cache import Cache  # noqa: PLC0415
+    from ragstone.llm.distant_cache import open_cache  # noqa: PLC0415
     from ragstone.llm.gateway import Gateway, GatewaySettings  # noqa: PLC0415
 
     budget = options.get("budget")
@@ -191,7 +191,7 @@ def _open_gateway(options: SystemOptions, quoting: bool = False) -> Gateway:
         deadline_s=options.get("deadline_s"),
         requests_per_minute=options.get("requests_per_minute"),
         tokens_per_minute=options.get("tokens_per_minute"),
-        cache=Cache() if options.get("cache", True) else None,
+        cache=open_cache() if options.get("cache", True) else None,
         budget=None if budget is None else parse_budget(str(budget)),
         base_url=options.get("base_url"),
     )

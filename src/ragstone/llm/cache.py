@@ -62,22 +62,25 @@ class Cache:
     def __repr__(self) -> str:
         return f"Cache({str(self.folder)!r})"
 
+    @property
+    def shown(self) -> str:
+        """Where replies are kept, for people."""
+        return str(self.folder)
+
     def read(self, key: str) -> Any:
         """What was stored under a key, or None; a broken or foreign file is as good as none."""
         try:
             with open(self._path(key), "rb") as stream:
-                head, _, value = stream.read().partition(_SEAM)
-            return json.loads(value[:-1]) if head == _head(key, value[:-1]) and value[-1:] == b"}" else None
+                return decode_entry(key, stream.read())
         except (OSError, ValueError, RecursionError):
             return None
 
     def write(self, key: str, value: Any) -> None:
         """Store a value; if that fails, say why in `problem` and go on."""
-        content = json.dumps(value, separators=(",", ":")).encode()
         path = self._path(key)
         temporary = f"{path}.{os.getpid()}-{threading.get_ident():x}.tmp"
         try:
-            _write_file(temporary, b"".join((_head(key, content), _SEAM, content, b"}")))
+            _write_file(temporary, encode_entry(key, value))
             os.replace(temporary, path)
         except FileNotFoundError:
             pass  # another process clears the cache at this moment
@@ -122,6 +125,18 @@ class Cache:
         for folder in self._folders():
             with suppress(OSError):
                 yield from (path for path in folder.iterdir() if path.suffix in (_SUFFIX, ".tmp"))
+
+
+def encode_entry(key: str, value: Any) -> bytes:
+    """What is stored under a key: a line that names it with a checksum, then the value."""
+    content = json.dumps(value, separators=(",", ":")).encode()
+    return b"".join((_head(key, content), _SEAM, content, b"}"))
+
+
+def decode_entry(key: str, entry: bytes) -> Any:
+    """The value of an entry, or None where it is broken or another's."""
+    head, _, value = entry.partition(_SEAM)
+    return json.loads(value[:-1]) if head == _head(key, value[:-1]) and value[-1:] == b"}" else None
 
 
 def _write_file(path: str, content: bytes) -> None:
