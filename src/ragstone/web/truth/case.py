@@ -51,8 +51,8 @@ def check_page(library: Library, name: str, form: Mapping[str, str]) -> dict[str
         texts = None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise UsageError("`texts` is no JSON list of texts")
-    passages = [text["text"] for text in _texts(library, case, form, _runs(library, name, case, form))]
-    return {"page": "check", "checks": [check_fact(CITATION, text, passages) for text in texts[:_MOST_CHECKED]]}
+    found = _texts(library, case, form, _runs(library, name, case, form))
+    return {"page": "check", "checks": _checks([(CITATION, text) for text in texts], found)}
 
 
 def _held(library: Library, name: str, query: Mapping[str, str]) -> Held:
@@ -63,7 +63,6 @@ def _page(library: Library, held: Held, case: Case, query: Mapping[str, str]) ->
     runs = _runs(library, held.info.name, case, query)
     texts = _texts(library, case, query, runs)
     limits = Limits.read(query)
-    sources = [text["text"] for text in texts]
     name = held.info.name
     return {
         "page": "case",
@@ -81,7 +80,7 @@ def _page(library: Library, held: Held, case: Case, query: Mapping[str, str]) ->
             "documents": list(case.documents),
             "metadata": {str(key): one_line(str(value), 120) for key, value in case.metadata.items()},
         },
-        "checks": [check_fact(fact.kind, fact.text, sources) for fact in case.facts[:_MOST_CHECKED]],
+        "checks": _checks([(fact.kind, fact.text) for fact in case.facts], texts),
         "texts": [{**text, "text": limits.shorten(text["text"])} for text in texts],
         "cut": limits.cut,
         "runs": runs,
@@ -105,6 +104,11 @@ def _texts(
         chunks = chunks_of(library, chosen["id"], chosen["row"] - 1)
         found += [_text("chunk", rank, chunk) for rank, chunk in enumerate(chunks, 1)]
     return found
+
+
+def _checks(facts: Sequence[tuple[str, str]], texts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    passages, names = [text["text"] for text in texts], [f"{text['kind']} {text['number']}" for text in texts]
+    return [check_fact(kind, text, passages, names) for kind, text in facts[:_MOST_CHECKED]]
 
 
 def _runs(library: Library, name: str, case: Case, query: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from ragstone.web.diffs import word_diff
 
 CITATION = "citation"
 ABSENT = ("absent", "invalid")
+_PLACE = re.compile(r"\(passage (\d+)\)$")
 _MOST = 4_000
 _LONGEST = 20_000
 _NOT_CHECKED: Mapping[str, Any] = {
@@ -29,8 +31,11 @@ def passages_of(case: Case) -> list[Chunk]:
     return [*case.passages, *(Chunk(text) for text in case.reference_contexts)]
 
 
-def check_fact(kind: str, text: str, passages: Sequence[str]) -> dict[str, Any]:
-    """Where a citation stands; `none` where there is nothing that it could stand in, or where it need not."""
+def check_fact(kind: str, text: str, passages: Sequence[str], names: Sequence[str] = ()) -> dict[str, Any]:
+    """Where a citation stands; `none` where there is nothing that it could stand in, or where it need not.
+
+    `names` are what a page calls the passages, where that is not their numbers.
+    """
     if not passages or kind != CITATION:
         return {**_NOT_CHECKED, "why": "there is no passage to look in" if kind == CITATION else ""}
     if len(text) > _LONGEST:
@@ -42,6 +47,6 @@ def check_fact(kind: str, text: str, passages: Sequence[str]) -> dict[str, Any]:
         "start": found.start,
         "end": found.end,
         "text": found.text,
-        "why": found.why or "",
+        "why": _PLACE.sub(lambda place: f"({names[int(place[1]) - 1]})" if names else place[0], found.why or ""),
         "diff": word_diff(text[:_MOST], found.text[:_MOST]) if found.verdict == "repaired" else [],
     }
