@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
+from ragstone.text.passages import Passages
 from ragstone.text.words import FoldedText
 from ragstone.truth.meaning import JOINTS, is_negation
 
@@ -14,6 +16,7 @@ from ragstone.truth.meaning import JOINTS, is_negation
 _LEAST_LIKENESS = 70
 _LEAST_RUN = 3
 _LONGEST = 80
+_SHORT = 20_000
 
 
 class Absence(NamedTuple):
@@ -51,7 +54,7 @@ def explain_absence(citation: str, passages: Sequence[str]) -> Absence:
 
 def _is_joined(wanted: list[str], passages: Sequence[str]) -> bool:
     """Whether two runs of words make up the citation, and both stand somewhere, but not together."""
-    folded = [FoldedText(passage).folded for passage in passages]
+    folded = [_folded(passage) for passage in passages]
 
     def stands(part: list[str]) -> bool:
         run = f" {' '.join(part)} "
@@ -68,7 +71,7 @@ def _nearest(wanted: str, passages: Sequence[str]) -> _Stretch | None:
     from rapidfuzz import fuzz  # noqa: PLC0415  (only what does not stand needs it)
 
     best: tuple[float, FoldedText, int, int] | None = None
-    for passage in map(FoldedText, passages):
+    for passage in map(FoldedText, _near_parts(wanted, passages)):
         found = fuzz.partial_ratio_alignment(wanted, passage.folded, score_cutoff=_LEAST_LIKENESS)
         if found is None or not passage or (best and found.score <= best[0]):
             continue
@@ -82,6 +85,26 @@ def _nearest(wanted: str, passages: Sequence[str]) -> _Stretch | None:
     span = passage.original(start, end)
     words = _trimmed(passage.folded[start:end].split(), wanted.split())
     return _Stretch(words, " ".join(passage.text[span.start : span.end].split()))
+
+
+def _near_parts(wanted: str, passages: Sequence[str]) -> list[str]:
+    """Short passages whole; of a long one the parts that share most words with the citation."""
+    return [
+        part
+        for passage in passages
+        for part in ([passage] if len(passage) <= _SHORT else _parts(passage).nearest(wanted))
+    ]
+
+
+# Passages are searched for many citations.
+@lru_cache(maxsize=64)
+def _parts(passage: str) -> Passages:
+    return Passages(passage)
+
+
+@lru_cache(maxsize=256)
+def _folded(passage: str) -> str:
+    return FoldedText(passage).folded
 
 
 def _trimmed(there: list[str], wanted: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 
 from ragstone.text.sentences import sentences
@@ -77,20 +77,44 @@ class Spelled:
         return frozenset(found)
 
     @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        """Every word once."""
-        return frozenset(word.text for word in self.words)
+    def places(self) -> dict[str, list[int]]:
+        """Where each word stands."""
+        found: dict[str, list[int]] = {}
+        for number, word in enumerate(self.words):
+            found.setdefault(word.text, []).append(number)
+        return found
+
+    @cached_property
+    def _outlines(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for word in self.places:
+            if len(word) >= _LEAST_LETTERS:
+                found.setdefault(_outline(word), []).append(word)
+        return found
+
+    def beginnings(self, cited: Spelled) -> list[int]:
+        """Where a citation may begin: with its first word, a part of it, or what that may be misread for."""
+        first = cited.words[0].text
+        words = {first[:size] for size in range(1, len(first) + 1)} | set(self._outlines.get(_outline(first), ()))
+        if len(cited.words) > 1 and (cited.is_torn(1) or cited.initials(0)):
+            words |= {word for word in self.places if word.startswith(first)}
+        return sorted(place for word in words for place in self.places.get(word, ()))
 
 
 def _seen(text: str, footnotes: bool) -> Sequence[int]:
     """The places of the characters that count: no marks of direction, no joiners, and without footnotes no [3] either."""
-    if text.isascii() and footnotes:
-        return range(len(text))
-    places = [place for place, letter in enumerate(text) if letter == "\u00ad" or unicodedata.category(letter) != "Cf"]
-    if footnotes:
-        return places
-    hidden = {place for match in _FOOTNOTE.finditer(text) for place in range(*match.span())}
-    return [place for place in places if place not in hidden]
+    hidden = [] if text.isascii() else [match.start() for match in _unseen().finditer(text)]
+    if not footnotes:
+        hidden += [place for match in _FOOTNOTE.finditer(text) for place in range(*match.span())]
+    left_out = frozenset(hidden)
+    return [place for place in range(len(text)) if place not in left_out] if left_out else range(len(text))
+
+
+@cache
+def _unseen() -> re.Pattern[str]:
+    """Characters that only say how others are shown; the soft hyphen is one that may be seen."""
+    codes = (chr(code) for code in range(0x80, 0x10000) if unicodedata.category(chr(code)) == "Cf" and code != 0xAD)
+    return re.compile(f"[{''.join(codes)}]")
 
 
 def has_footnotes(text: str) -> bool:

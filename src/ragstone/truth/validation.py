@@ -100,7 +100,7 @@ def _find(cited: Spelled, passage: str) -> Iterator[tuple[int, int] | str]:
 def _find_words(cited: Spelled, passage: Spelled) -> Iterator[tuple[int, int] | str]:
     if not cited or not passage:
         return
-    for first in range(len(passage.words)):
+    for first in passage.beginnings(cited):
         steps = _follow(cited, passage, first)
         if steps is None:
             continue
@@ -154,8 +154,9 @@ def _may_be_noise(cited: Spelled, number: int, passage: Spelled, place: int) -> 
     name = passage.raw(place)[:1].isupper() and not (begins and not passage.raw(place)[1:].isupper())
     if name and not cited.shown.isupper():
         return False
-    known = passage.vocabulary
-    return (misread(ours, theirs) and ours not in known) or (misread(theirs, ours) and theirs not in cited.vocabulary)
+    return (misread(ours, theirs) and ours not in passage.places) or (
+        misread(theirs, ours) and theirs not in cited.places
+    )
 
 
 def _compare(cited: Spelled, passage: Spelled, first: int, steps: list[_Step]) -> str | None:
