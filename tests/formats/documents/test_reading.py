@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
 from ragstone.errors import UsageError
@@ -11,6 +14,8 @@ from tests.formats.documents.making import HTML, MARKDOWN, make_docx, make_pdf
 
 pytest.importorskip("pypdf")
 pytest.importorskip("docx")
+# Made before a test hides the library.
+_DOCX = make_docx()
 
 
 def _write(folder, **files: bytes | str) -> None:
@@ -133,3 +138,32 @@ def test_passages_are_whole_sentences_within_a_section() -> None:
     assert " ".join(passage.text for passage in passages[1:]) == long
     assert all(len(passage.text.split()) <= 50 for passage in passages)
     assert passages[1].page == 4
+
+
+def test_documents_are_read_from_s3(bucket) -> None:
+    bucket.write("docs/a.md", b"# Ferries\n\nThe last ferry leaves at 21:40.")
+    bucket.write("docs/deep/b.txt", b"More.")
+    bucket.write("docs/scan.pdf", make_pdf([None]))
+    found = read_documents([f"{bucket.url}/docs"])
+    assert [document.source for document in found.documents] == ["a.md", "deep/b.txt"]
+    assert [problem.source for problem in found.problems] == ["scan.pdf"]
+
+
+def test_a_parser_that_is_not_installed_is_named(tmp_path, monkeypatch) -> None:
+    for module in ("pypdf", "docx", "lxml"):
+        monkeypatch.setitem(sys.modules, module, None)
+    _write(tmp_path, a_pdf=make_pdf(["A."]), b_docx=_DOCX, c_html=HTML, d_txt="Fine.")
+    found = read_documents([str(tmp_path)])
+    assert [document.source for document in found.documents] == ["d.txt"]
+    assert [problem.source for problem in found.problems] == ["a.pdf", "b.docx", "c.html"]
+    assert all("pip install 'ragstone[documents]'" in problem.reason for problem in found.problems)
+
+
+def test_a_locked_pdf_says_so(tmp_path) -> None:
+    import pypdf
+
+    writer = pypdf.PdfWriter(io.BytesIO(make_pdf(["Secret."])))
+    writer.encrypt("word", algorithm="RC4-128")
+    with (tmp_path / "locked.pdf").open("wb") as file:
+        writer.write(file)
+    assert "locked with a password" in read_documents([str(tmp_path)]).problems[0].reason
