@@ -29,6 +29,26 @@ def secret(client):
     return client.secret("/truth/ferry")
 
 
+class Untouched:
+    """Ground truth that every attempt must leave as it is."""
+
+    def __init__(self, root, client):
+        self.root, self.client = root, client
+        self.secret = client.secret("/truth/ferry")
+
+    def post(self, path, fields, **headers):
+        answer, body = self.client.post(path, fields, **headers)
+        assert read(self.root).info.number == 1
+        return answer, body
+
+
+@pytest.fixture(scope="module")
+def untouched(serve, tmp_path_factory):
+    root = tmp_path_factory.mktemp("untouched")
+    truths.save(root, "ferry", truths.ferry())
+    return Untouched(root, serve(root))
+
+
 def read(root, number=None):
     return TruthStore(open_place(str(root))).read("ferry", number)
 
@@ -81,14 +101,13 @@ def test_what_was_not_touched_stays_to_the_last_blank(serve, tmp_path):
     assert saved.facts[0] == fact
 
 
-def test_the_review_shows_what_would_change(client, secret, root):
-    answer, body = client.post("/truth/ferry/review.json", form(secret, QUESTION))
+def test_the_review_shows_what_would_change(untouched):
+    answer, body = untouched.post("/truth/ferry/review.json", form(untouched.secret, QUESTION))
     assert answer.status == 200
     found = json.loads(body)
     assert found["counts"]["changed"] == 1
     assert [change["what"] for change in found["mine"][0]["changes"]] == ["question"]
     assert found["conflicts"] == found["between"] == []
-    assert read(root).info.number == 1
 
 
 def saved_by_grace(root, **changes):
@@ -181,9 +200,9 @@ def test_saving_the_same_twice_says_that_nothing_would_change(client, secret, ro
     assert read(root).info.number == 2
 
 
-def test_an_author_is_needed(client, secret, root):
-    answer, body = client.post("/truth/ferry/save.json", form(secret, QUESTION, author="  "))
-    assert (answer.status, read(root).info.number) == (400, 1)
+def test_an_author_is_needed(untouched):
+    answer, body = untouched.post("/truth/ferry/save.json", form(untouched.secret, QUESTION, author="  "))
+    assert answer.status == 400
     assert "Say who you are" in json.loads(body)["words"]
 
 
@@ -208,11 +227,10 @@ def test_an_author_is_needed(client, secret, root):
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_no_edit_is_refused_with_its_place(client, secret, root, edits, words):
-    answer, body = client.post("/truth/ferry/save.json", {**form(secret, {}), "edits": edits})
+def test_what_is_no_edit_is_refused_with_its_place(untouched, edits, words):
+    answer, body = untouched.post("/truth/ferry/save.json", {**form(untouched.secret, {}), "edits": edits})
     assert answer.status == 400
     assert words in json.loads(body)["words"]
-    assert read(root).info.number == 1
 
 
 def test_hostile_edits_are_stored_as_they_are_and_shown_as_text(client, secret, root):
@@ -226,12 +244,11 @@ def test_hostile_edits_are_stored_as_they_are_and_shown_as_text(client, secret, 
     assert read(root).cases[-1].id == f"new {EVIL}"
 
 
-def test_without_the_secret_nothing_is_changed(client, secret, root):
-    for token in ("", "wrong", secret[:-1]):
-        assert client.post("/truth/ferry/save", form(token, QUESTION))[0].status == 403
-    answer, body = client.post("/truth/ferry/save.json", form("", QUESTION))
+def test_without_the_secret_nothing_is_changed(untouched):
+    for token in ("", "wrong", untouched.secret[:-1]):
+        assert untouched.post("/truth/ferry/save", form(token, QUESTION))[0].status == 403
+    answer, body = untouched.post("/truth/ferry/save.json", form("", QUESTION))
     assert (answer.status, "reload the page" in json.loads(body)["words"]) == (403, True)
-    assert read(root).info.number == 1
 
 
 @pytest.mark.parametrize(
@@ -246,37 +263,39 @@ def test_without_the_secret_nothing_is_changed(client, secret, root):
         {"host": "evil.example"},
     ],
 )
-def test_other_sites_change_nothing_even_with_the_secret(client, secret, root, headers):
-    assert client.post("/truth/ferry/save", form(secret, QUESTION), **headers)[0].status in (400, 403)
-    assert read(root).info.number == 1
+def test_other_sites_change_nothing_even_with_the_secret(untouched, headers):
+    assert untouched.post("/truth/ferry/save", form(untouched.secret, QUESTION), **headers)[0].status in (400, 403)
 
 
-def test_bodies_of_other_kinds_and_sizes_are_refused(client, secret, root):
-    said = form(secret, QUESTION)
-    assert client.post("/truth/ferry/save", said, content_type="text/plain")[0].status == 415
-    assert client.post("/truth/ferry/save", said, content_type="multipart/form-data; boundary=x")[0].status == 415
+def test_bodies_of_other_kinds_and_sizes_are_refused(untouched):
+    said = form(untouched.secret, QUESTION)
+    assert untouched.post("/truth/ferry/save", said, content_type="text/plain")[0].status == 415
+    assert untouched.post("/truth/ferry/save", said, content_type="multipart/form-data; boundary=x")[0].status == 415
     assert (
-        client.ask("/truth/ferry/save", "POST", b"\xff\xfe", content_type="application/x-www-form-urlencoded")[0].status
+        untouched.client.ask(
+            "/truth/ferry/save", "POST", b"\xff\xfe", content_type="application/x-www-form-urlencoded"
+        )[0].status
         == 400
     )
     large = b"token=" + b"x" * (_MOST_BYTES + 1)
     assert (
-        client.ask("/truth/ferry/save", "POST", large, content_type="application/x-www-form-urlencoded")[0].status
+        untouched.client.ask("/truth/ferry/save", "POST", large, content_type="application/x-www-form-urlencoded")[
+            0
+        ].status
         == 413
     )
-    assert read(root).info.number == 1
 
 
 @pytest.mark.parametrize("path", ["/truth/ferry", "/truth/ferry/case", "/truth/ferry/export", "/truth/ferry/nothing"])
-def test_pages_that_only_show_take_no_form(client, secret, path):
-    assert client.post(path, form(secret, QUESTION))[0].status in (404, 405)
+def test_pages_that_only_show_take_no_form(untouched, path):
+    assert untouched.post(path, form(untouched.secret, QUESTION))[0].status in (404, 405)
 
 
 @pytest.mark.parametrize(
     "path", ["/truth/..%2fruns/save", "/truth/%2e%2e/save", "/truth/nothing/save", "/truth/a%00b/save"]
 )
-def test_nothing_is_written_elsewhere(client, secret, path):
-    assert client.post(path, form(secret, QUESTION))[0].status == 404
+def test_nothing_is_written_elsewhere(untouched, path):
+    assert untouched.post(path, form(untouched.secret, QUESTION))[0].status == 404
 
 
 def test_read_only_refuses_every_change(serve, root):
@@ -292,22 +311,22 @@ def test_read_only_refuses_every_change(serve, root):
         assert client.page(path)
 
 
-def test_citations_are_checked_as_one_types(client, secret):
+def test_citations_are_checked_as_one_types(untouched):
     texts = [
         "Bicycles travel free of charge",
         "bicycles travel  FREE",
         "In winter the last boat leaves at 18:20",
         "Whales",
     ]
-    fields = {"token": secret, "id": "f1", "texts": json.dumps(texts)}
-    answer, body = client.post("/truth/ferry/check.json", fields)
+    fields = {"token": untouched.secret, "id": "f1", "texts": json.dumps(texts)}
+    answer, body = untouched.post("/truth/ferry/check.json", fields)
     assert answer.status == 200
     checks = json.loads(body)["checks"]
     assert [check["verdict"] for check in checks] == ["stands", "repaired", "invalid", "absent"]
     assert checks[1]["text"] == "Bicycles travel free"
-    assert client.post("/truth/ferry/check.json", {**fields, "texts": "3"})[0].status == 400
-    assert client.post("/truth/ferry/check.json", {**fields, "texts": "{"})[0].status == 400
-    answer, body = client.post("/truth/ferry/check.json", {**fields, "id": "brand-new"})
+    assert untouched.post("/truth/ferry/check.json", {**fields, "texts": "3"})[0].status == 400
+    assert untouched.post("/truth/ferry/check.json", {**fields, "texts": "{"})[0].status == 400
+    answer, body = untouched.post("/truth/ferry/check.json", {**fields, "id": "brand-new"})
     assert [check["verdict"] for check in json.loads(body)["checks"]] == ["none"] * 4
 
 
