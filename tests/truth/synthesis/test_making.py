@@ -50,9 +50,9 @@ def test_a_perfect_writer_gets_all_questions_kept() -> None:
         "kind several": 4,
         "kind comparison": 1,
         "kind single": 8,
-        "kind table": 2,
+        "kind table": 3,
         "kind paraphrase": 1,
-        "kind unanswerable": 2,
+        "kind unanswerable": 1,
         "kind conversational": 2,
         # Nothing was left to ask of that kind about the passage.
         "rejected: no question": 6,

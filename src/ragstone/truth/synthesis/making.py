@@ -93,14 +93,14 @@ def synthesise(passages: Sequence[Passage], count: int, seed: int, work: Work, t
 
 async def _synthesise(passages: list[Passage], count: int, seed: int, work: Work, told: Report) -> Synthesis:
     made = Synthesis(passages, count, seed)
-    jobs = plan_jobs(passages, seed)
+    jobs = _Jobs(plan_jobs(passages, seed))
     known = Known() if work.quoting else open_known()
     async with opened_judge(work) as judge:
         maker = _Maker(Writer(judge), work, known, told, made)
         made.signature, made.prompts, made.compared_by = maker.writer.signature, maker.writer.prompts, known.signature
         while len(made.cases) < count and made.tried < MOST_TRIES * count:
             room = min(count - len(made.cases), MOST_TRIES * count - made.tried)
-            batch = list(islice(_distinct(jobs), room))
+            batch = jobs.take(room)
             before = len(made.failed)
             if not batch:
                 break
@@ -111,14 +111,22 @@ async def _synthesise(passages: list[Passage], count: int, seed: int, work: Work
     return made
 
 
-def _distinct(jobs: Iterator[Job]) -> Iterator[Job]:
-    """Jobs until one comes again: two equal ones in a round would get one reply."""
-    seen: set[tuple[str, ...]] = set()
-    for job in jobs:
-        if job.key in seen:
-            return
-        seen.add(job.key)
-        yield job
+class _Jobs:
+    """Jobs in rounds: one that has come in a round waits for the next, since two equal ones would get one reply."""
+
+    def __init__(self, jobs: Iterator[Job]) -> None:
+        self._jobs = jobs
+        self._waiting: list[Job] = []
+
+    def take(self, most: int) -> list[Job]:
+        """The next ones, as many at most, until one comes again."""
+        taken, self._waiting = self._waiting, []
+        for job in islice(self._jobs, most - len(taken)):
+            if job.key in {other.key for other in taken}:
+                self._waiting = [job]
+                break
+            taken.append(job)
+        return taken
 
 
 class _Maker:
