@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import ragstone
 from ragstone.truth.versions import TruthStore
 from tests.formats.fixtures import dial_row, rating_row, write_part
 from tests.truth.harvest.log_files import make_rows, write_lines, write_log
@@ -120,6 +121,36 @@ def test_signals_with_labels(cli, tmp_path):
     assert sum(one["count"] for one in said["calibration"]["bins"]) == said["answers_with_signal"]
     plain = cli("truth", "signals", tmp_path / "logs")
     assert "calibration needs labels" in plain.out
+
+
+def test_the_answers_of_a_log_can_be_rated(cli, logs, signals, tmp_path):
+    path = tmp_path / "samples.jsonl"
+    printed = cli("truth", "signals", logs, "--deployment", "guide", "--signals", signals, "--samples", path)
+    assert f"7 samples written to {path}" in printed.out
+    run = ragstone.evaluate(str(path), "like_rate", str(tmp_path / "root"))
+    scores = {row["sample_id"]: row["value"] for row in run.scores.to_pylist()}
+    assert scores == {"r1": 1.0, "r2": 0.0, "r4": 0.0, "r5": None, "r6": None, "r7": 1.0, "r8": None}
+    assert run.summary()["like_rate"].mean == 0.5
+
+
+def test_what_is_harvested_is_run_and_weighed(cli, tmp_path):
+    """Cases of a log, other answers to them, and what that says about all requests of the log."""
+    rows, _ = make_rows(400)
+    write_log(tmp_path / "logs", "app", "2024-05-01", rows)
+    root = tmp_path / "root"
+    assert cli("truth", "harvest", tmp_path / "logs", "--to-truth", "app", "-n", 80, "--accept", "-o", root).code == 0
+    answers = [
+        {"id": case.id, "question": case.question, "answer": "I do not know." if "zone" in case.question else "Yes."}
+        for case in TruthStore(str(root)).read("app").cases
+    ]
+    path = write_lines(tmp_path / "answers.jsonl", answers)
+    assert cli("run", path, "--truth", "app", "-m", "refusal,like_rate", "-o", root, "--name", "new").code == 0
+    said = json.loads(cli("truth", "estimate", "new", "-o", root, "--json").out)
+    assert said["requests"] == pytest.approx(400)
+    # The users' signals were about the answers of the log, and say nothing about these.
+    [refusal] = said["estimates"]
+    declined = sum("zone" in row["question"] for row in rows if row["question"])
+    assert refusal["low"] < declined / 400 < refusal["high"]
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,8 @@ def _about(version: Version) -> list[str]:
         "cases": f"{info.rows:,}" + _told(cases),
         "facts": f"{len(facts):,}" + _told(standing, provenance),
         "from": ", ".join(map(_source, info.lineage.sources)),
-        "tools": ", ".join(f"{tool} {name}" for tool, name in info.lineage.tools.items()),
-        "counts": ", ".join(
-            f"{name.replace('_', ' ')} {count}" for name, count in info.lineage.counts.items() if count
-        ),
+        "tools": ", ".join(f"{tool} {name}" for tool, name in info.lineage.tools.items() if isinstance(name, str)),
+        "counts": ", ".join(_counted(name, count) for name, count in info.lineage.counts.items() if count),
     }
     return [info.reference, *(f"  {label:<8} {text}" for label, text in said.items() if text)]
 
@@ -99,6 +97,14 @@ def _about(version: Version) -> list[str]:
 def _source(source: Any) -> str:
     """A source is a text, or says its path and more."""
     return str(source["path"]) if isinstance(source, dict) and "path" in source else str(source)
+
+
+def _counted(name: str, count: Any) -> str:
+    """A count with its name; of counts within counts their number, --json has them all."""
+    named = name.replace("_", " ")
+    if isinstance(count, dict) and all(isinstance(part, int) for part in count.values()):
+        return f"{named} {sum(count.values()):,}"
+    return f"{named} {len(count):,}" if isinstance(count, dict | list) else f"{named} {count:,}"
 
 
 def _told(*counted: dict[str, int]) -> str:

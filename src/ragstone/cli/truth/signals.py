@@ -36,6 +36,15 @@ def signals(
             "--save-weights", metavar="FILE.toml", help="Where to keep the weights, learned or not.", show_default=False
         ),
     ] = None,
+    samples: Annotated[
+        str | None,
+        typer.Option(
+            "--samples",
+            metavar="FILE",
+            help="Where to write the answers with their signals, for `ragstone run FILE -m like_rate`: .jsonl, .parquet or .csv.",
+            show_default=False,
+        ),
+    ] = None,
     weights: WeightsFile = None,
     deployment: Deployments = [],  # noqa: B006
     first: First = None,
@@ -47,12 +56,13 @@ def signals(
     """Show what users did with a log's answers: likes, copies, complaints; which answers they make good or bad; calibration."""
     from ragstone.truth.harvest.labelling import join_labels, read_labels
     from ragstone.truth.harvest.learning import learn
-    from ragstone.truth.harvest.making import survey
+    from ragstone.truth.harvest.making import survey, write_samples
     from ragstone.truth.harvest.weighing import save_weights
 
     known = read_labels(labels) if labels else None
     usual = weights_or_usual(weights)
-    found = survey(open_log(logs, deployment, first, last, format, map), signals, usual)
+    log = open_log(logs, deployment, first, last, format, map)
+    found = survey(log, signals, usual)
     labelled = None if known is None else join_labels(known, found.index, found.judged)
     if labelled is not None and not len(labelled.good):
         raise UsageError(f"no label of {labels} is about an answer of the log that has a signal; check the ids")
@@ -61,6 +71,12 @@ def signals(
         print_json(_as_json(found, usual, labelled, learned))
     else:
         _show(found, usual, labelled, learned)
+    if samples:
+        written = write_samples(log, found, samples)
+        if not json:
+            typer.echo(
+                f"\n{written:,} samples written to {samples}; rate them with ragstone run {samples} -m like_rate"
+            )
     if save:
         save_weights(learned.weights if learned else usual, save)
         if not json:

@@ -5,16 +5,20 @@ The log is read twice: for the numbers by which exchanges are drawn, and for the
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from ragstone.data.types import Chunk
+from ragstone.data.dataset import samples_table
+from ragstone.data.types import Chunk, Sample
 from ragstone.errors import StorageError, UsageError
+from ragstone.formats import write_dataset
 from ragstone.text.languages import guess_language
 from ragstone.text.personal import Masker
 from ragstone.text.signals import MEANINGS
@@ -27,6 +31,7 @@ from ragstone.truth.harvest.strata import Draw, Stratum, draw
 from ragstone.truth.harvest.weighing import VERDICTS, Weights
 
 _GOOD, _BAD, _UNCLEAR = range(len(VERDICTS))
+_ROWS_WRITTEN = 1_000
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,23 @@ def make_harvest(
     }
     first = {**surveyed.tally.first, **surveyed.signals.first}
     return Harvest(cases, review, drawn.strata, counts, surveyed.tally.parts, first)
+
+
+def write_samples(log: Log, surveyed: Surveyed, path: str) -> int:
+    """Write the exchanges of a log as samples that carry their signals, for `like_rate` and the rest; returns how many."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        exchanges = enumerate(log.exchanges(Tally()))
+        while block := list(itertools.islice(exchanges, _ROWS_WRITTEN)):
+            samples = [_with_signals(exchange, surveyed.judged.features_of(row)) for row, exchange in block]
+            yield from samples_table(samples).to_batches()
+
+    return write_dataset(batches(), path)
+
+
+def _with_signals(exchange: Exchange, signals: dict[str, float]) -> Sample:
+    sample = exchange.sample
+    return replace(sample, metadata={**sample.metadata, "signals": signals}) if signals else sample
 
 
 def count(surveyed: Surveyed) -> dict[str, Any]:
@@ -171,7 +193,8 @@ def _make_case(group: Sequence[_Drawn], judged: Judged, drawn: Draw, accept: boo
     metadata = {
         "signal": VERDICTS[verdict],
         "probability": round(_probability(judged, drawn, group[best]), 4),
-        "signals": signals,
+        # Not `signals`: they speak of the answer of the log, not of one that is evaluated now.
+        "logged_signals": signals,
         "why": [MEANINGS[name] for name in signals],
         "deployment": exchange.deployment,
         "day": str(exchange.day) if exchange.day else None,

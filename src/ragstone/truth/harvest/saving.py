@@ -70,7 +70,7 @@ def _find_same(case: Case, asked: Sequence[Case]) -> str | None:
 def _lineage(harvest: Harvest, log: Log, weights: Weights, known: int) -> Lineage:
     selection = log.selection
     source = {
-        "paths": list(log.paths),
+        "path": " + ".join(log.paths),
         "deployments": list(selection.deployments),
         "from": str(selection.first) if selection.first else None,
         "to": str(selection.last) if selection.last else None,
