@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: minilm smollm2 browser demo test test-slow test-torch check format bench docs pictures lock clean help
+.PHONY: minilm smollm2 browser demo test test-slow test-torch check format bench bench-scale docs pictures lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -35,6 +35,9 @@ format: $(VENV)/.dev  ## mend what can be mended by machine
 
 bench: $(VENV)/.dev  ## measure; PEERS=1 installs other tools beside and compares
 	$(BIN)/python -m benchmarks $(if $(PEERS),--peers)
+
+bench-scale: $(VENV)/.dev  ## measure one process, several, and workers of Ray
+	$(BIN)/python -m benchmarks.scale
 
 # Hashes for every platform, no host names; needs uv, which the package index has.
 lock: $(VENV)/.dev  ## renew the lock files
