@@ -20,6 +20,8 @@ from ragstone.text.overlap import covered
 
 _GRID = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 _TRUE_KINDS = ("made/true", "made/fused_true", "made/twin_true")
+# Kinds that have true claims of their own to be told from.
+_PAIRED = {"made/pronoun_false": "made/pronoun_true", "made/fact_false": "made/fact_true", "made/roles": "made/roles_true", "made/asked_false": "made/asked_true", "made/answer_false": "made/answer_true"}  # fmt: skip
 
 
 class Kept:
@@ -68,8 +70,10 @@ def groups(kept: Kept, rows: np.ndarray) -> dict[str, np.ndarray]:
     true = np.isin(kept.source[rows], _TRUE_KINDS)
     for source in np.unique(kept.source[rows]):
         own = kept.source[rows] == source
-        if source.startswith("made/"):
-            own = own | true if source not in _TRUE_KINDS else np.zeros_like(own)
+        if source in _PAIRED:
+            own = own | (kept.source[rows] == _PAIRED[source])
+        elif source.startswith("made/"):
+            own = own | true
         # Sources with one label only are judged against the rest of their family.
         if source == "claims/fever_nei":
             own = own | (kept.source[rows] == "claims/fever_doc")
@@ -202,6 +206,17 @@ def support_figures(
     }  # fmt: skip
 
 
+def match_groups(kept: Kept, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """The kinds of answers: the labelled ones, all synthetic ones, and each synthetic kind with its right and wrong answers."""
+    found = {"labelled": rows[~kept.made[rows]], "synthetic": rows[kept.made[rows]]}
+    stems = np.array([source.rsplit("_", 1)[0] for source in kept.source[rows]])
+    for stem in np.unique(stems[kept.made[rows]]):
+        own = rows[stems == stem]
+        if 0 < kept.truth[own].sum() < len(own) and len(own) >= 40:
+            found[str(stem)] = own
+    return {kind: own for kind, own in found.items() if len(own)}
+
+
 def match_figures(
     kept: Kept, probability: np.ndarray, rows: np.ndarray, threshold: float, cosine: float
 ) -> dict[str, Any]:
@@ -211,10 +226,7 @@ def match_figures(
     lexical = (kept.holds | (kept.f1 >= threshold)) == kept.truth
     close = (kept.cosine >= cosine) == kept.truth
     table = {}
-    for kind in ("labelled", "synthetic"):
-        own = rows[kept.made[rows] == (kind == "synthetic")]
-        if len(own) == 0:
-            continue
+    for kind, own in match_groups(kept, rows).items():
         table[kind] = {
             "rows": len(own), "judge": round(float(right[own].mean()), 4), "interval": interval(lambda i, own=own: float(right[own][i].mean()), len(own)),
             "reference contained": round(float(plain[own].mean()), 4), "contained or token F1": round(float(lexical[own].mean()), 4),
@@ -273,10 +285,10 @@ def main() -> None:
     match_weight, match_reached = choose_match(kept, outputs, part["valid", "match"])
     chosen = outputs[best]
     report: dict[str, Any] = {
-        "seed": best + 1,
-        "spread": {
-            "support, mean AUC": np.round(reached, 4).tolist(),
-            "match, accuracy": np.round(match_reached, 4).tolist(),
+        "chosen": options.students[best].name,
+        "candidates": {
+            folder.name: {"support, mean AUC": round(area, 4), "match, accuracy": round(right, 4)}
+            for folder, area, right in zip(options.students, reached, match_reached, strict=True)
         },
     }
     scores = {

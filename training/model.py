@@ -124,9 +124,12 @@ class Judge(nn.Module):
 
 
 def load_base(path: Path, shape: Shape, dropout: float = 0.1) -> Judge:
-    """The published weights with new heads."""
+    """The published weights with new heads, or a judge that was trained before and is to be trained on."""
     given = {name: value.float() for name, value in read_weights(path).items()}
     judge = Judge(shape, dropout)
+    if "heads.weight" in given:
+        judge.load_state_dict(given)
+        return judge
     state = dict(judge.state_dict())
     state["words.weight"] = given["embeddings.word_embeddings.weight"]
     state["places.weight"] = given["embeddings.position_embeddings.weight"]

@@ -108,14 +108,15 @@ def _synthetic(
     for question in questions:
         pages.setdefault(question.context, []).append(question)
     paragraphs = [Article(context, "", cut(tidy(context))) for context in pages]
-    _shared.update(pool=_pool(articles), pages=pages, count=count)
+    _shared.update(pool=make_pool(articles), pages=pages, count=count)
     work = [*articles, *(p for p in paragraphs if len(p.sentences) > 1)]
     with multiprocessing.get_context("fork").Pool(workers) as processes:
         for made in processes.imap(_pairs_of, work, chunksize=32):
             yield from made
 
 
-def _pool(articles: list[Article]) -> edits.Pool:
+def make_pool(articles: list[Article]) -> edits.Pool:
+    """Names and numbers of every kind out of some of the articles."""
     by_kind: dict[str, dict[str, None]] = {}
     for article in articles[::4]:
         for sentence in article.sentences[:12]:

@@ -35,9 +35,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=32768)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit-seconds", type=float, default=1e9, help="end the schedule in time, whatever is left")
-    parser.add_argument(
-        "--compile", action="store_true", help="compile parts of the model (on a GPU; quicker by a third)"
-    )
+    parser.add_argument("--compile", action="store_true", help="compile parts of the model (on a GPU)")
     parser.add_argument("--predict", choices=["all", "valid"], default="valid")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

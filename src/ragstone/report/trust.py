@@ -30,12 +30,15 @@ def card_lines(card: Card) -> Iterator[str]:
 
 
 def _table(figures: list[Mapping[str, Any]]) -> Iterator[str]:
-    yield "| data | rows | measure | local judge (95 % interval) | token overlap | cosine |"
-    yield "|---|--:|---|---|--:|--:|"
+    others = {"overlap": "token overlap", "cosine": "cosine"}
+    if any("contained" in figure for figure in figures):
+        others = {"contained": "reference contained", **others}
+    yield f"| data | rows | measure | local judge (95 % interval) | {' | '.join(others.values())} |"
+    yield f"|---|--:|---|---|{'--:|' * len(others)}"
     for figure in figures:
         judged = f"{figure['judge']:.3f} ({figure['low']:.3f} – {figure['high']:.3f})"
-        others = " | ".join(_number(figure.get(name)) for name in ("overlap", "cosine"))
-        yield f"| {figure['data']} | {figure['rows']:,} | {figure['measure']} | {judged} | {others} |"
+        told = " | ".join(_number(figure.get(name)) for name in others)
+        yield f"| {figure['data']} | {figure['rows']:,} | {figure['measure']} | {judged} | {told} |"
 
 
 def _number(value: float | None) -> str:
