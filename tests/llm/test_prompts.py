@@ -29,6 +29,7 @@ SLOTS = {
     "grade": ("question", "contexts", "reference", "answer"),
     "own_reference": ("question", "contexts"),
     "pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
+    "stance": ("question", "answer"),
     "citations": ("question", "answer", "passages"),
     "new_question": ("kind", "passages", "asked"),
     "answer_from_passages": ("question", "passages"),
