@@ -1,11 +1,14 @@
+from datetime import date
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from ragstone.errors import InputError
 from ragstone.formats.dial_rows import Rating
+from ragstone.formats.log_parts import Selection
 from ragstone.truth.harvest.signals import Signal, Signals, read_signals
-from tests.truth.harvest.log_files import write_lines
+from tests.truth.harvest.log_files import write_lines, write_log
 
 
 def read(tmp_path, *rows):
@@ -44,6 +47,16 @@ def test_dial_s_ratings(tmp_path):
     read_signals(str(path), signals)
     signals.add_rating(Rating("c", True, "2024-05-01T10:00:00+00:00", "u"))
     assert [dict(signals.of(name, None)) for name in "abc"] == [{"like": 1.0}, {"dislike": 1.0}, {"like": 1.0}]
+
+
+def test_a_folder_of_ratings_by_deployment_and_day(tmp_path):
+    for name, day, answer in (("app", "2024-05-01", "a"), ("app", "2024-05-02", "b"), ("other", "2024-05-01", "c")):
+        write_log(tmp_path, name, day, [{"rate": True, "responseId": answer}])
+    (tmp_path / "app/2024-05-01/part-1.parquet").write_bytes(b"PAR1 half")
+    signals = Signals()
+    read_signals(str(tmp_path), signals, Selection(("app",), None, date(2024, 5, 1)))
+    assert set(signals.by_answer) == {"a"}
+    assert signals.left_out == {"parts that are half-written or damaged": 1}
 
 
 def test_what_cannot_be_used_is_counted(tmp_path):

@@ -61,7 +61,7 @@ def survey(log: Log, signal_files: Sequence[str], weights: Weights) -> Surveyed:
     """Read a log for its numbers, and judge its answers by what users did with them."""
     signals, tally, index = Signals(), Tally(), Index()
     for path in signal_files:
-        read_signals(path, signals)
+        read_signals(path, signals, log.selection)
     for exchange in log.exchanges(tally, signals.add_rating):
         index.add(exchange)
     return Surveyed(index, judge(index, signals, weights), signals, tally)

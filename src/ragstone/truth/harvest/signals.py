@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 from ragstone.errors import InputError, Problem
 from ragstone.formats.dial_rows import Rating
+from ragstone.formats.log_parts import Selection, find_parts
 from ragstone.formats.messages import decode
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.times import as_time
+from ragstone.storage.places import open_place
 from ragstone.text.signals import KINDS
 
 # Clocks of the browser and of the server differ by minutes.
@@ -113,17 +115,32 @@ def _others(signals: list[Signal]) -> Iterator[tuple[str, Any]]:
     yield from found.items()
 
 
-def read_signals(path: str, signals: Signals) -> None:
-    """Add the signals of a table: Parquet, JSON lines or CSV with a row a signal, or DIAL's ratings."""
-    report = Report()
-    rows = 0
-    for row in Source(path).rows(report):
-        rows += 1
-        _add_row(row.values, f"{path}, {row.where}", signals)
-    for problem in report.problems:
-        signals.leave_out("rows that cannot be read", f"{path}, {problem.where}")
+def read_signals(path: str, signals: Signals, selection: Selection | None = None) -> None:
+    """Add the signals of a table, or of a folder of tables as logs have them: Parquet, JSON lines or CSV with a row a signal."""
+    place = open_place(path)
+    if place.is_folder():
+        sources = [Source(part.place) for part in find_parts(place, selection or Selection())]
+    else:
+        sources = [Source(path)]
+    rows = sum(_read_table(source, signals, alone=len(sources) == 1) for source in sources)
     if not rows:
         raise InputError(path, [Problem("has no signals", hint="write rows with response_id, kind and value")])
+
+
+def _read_table(source: Source, signals: Signals, alone: bool) -> int:
+    """The number of rows of one table; one of several may be half-written."""
+    report, rows = Report(), 0
+    try:
+        for row in source.rows(report):
+            rows += 1
+            _add_row(row.values, f"{source}, {row.where}", signals)
+    except InputError:
+        if alone:
+            raise
+        signals.leave_out("parts that are half-written or damaged", str(source))
+    for problem in report.problems:
+        signals.leave_out("rows that cannot be read", f"{source}, {problem.where}")
+    return rows
 
 
 def _add_row(row: Mapping[str, Any], where: str, signals: Signals) -> None:
