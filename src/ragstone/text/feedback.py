@@ -24,17 +24,23 @@ class Feedback(NamedTuple):
     words: str
 
 
+_IT = "(?:that|this|it|your answer|the answer|your response|the response)"
 _COMPLAINTS = (
     # English
     r"\bno[,.!;:]? (?:i|we) (?:wanted|meant|asked|need(?:ed)?|was asking|am asking|am looking|was looking)\b",
     r"\bnot what (?:i|we) (?:asked|wanted|meant|need(?:ed)?|was asking|was looking|am looking|am asking)\b",
     r"\b(?:i|we) (?:did not|didn't) (?:ask|mean|want)\b",
     r"^(?:no[,.!;:]? |but |sorry[,.!;:]? )?i (?:meant|asked (?:for|about|you|how|what|when|where|why|who))\b",
-    r"(?<!\bif )(?<!\bwhen )\b(?:that|this|it|your answer|the answer|your response|the response)(?: is|'s| was) (?:just |simply |still |totally |completely )?"
-    r"(?:wrong|incorrect|false|nonsense|not (?:correct|right|true|helpful|useful|relevant|it)|irrelevant|useless|outdated|made up)\b",
+    rf"(?<!\bif )(?<!\bwhen )\b{_IT}(?: is|'s| was) (?:just |simply |still |totally |completely )?"
+    r"(?:wrong|incorrect|false|nonsense|not (?:correct|right|true|helpful|useful|relevant|it)|irrelevant|useless|outdated|"
+    r"made up)\b(?! to\b)",
+    rf"\b{_IT} (?:isn't|wasn't) (?:correct|right|true|helpful|useful|relevant|it)\b(?! to\b)",
+    rf"\bi (?:don't|do not) think {_IT}(?: is|'s| was) (?:correct|right|true)\b",
+    r"\bbut i (?:meant|wanted|asked (?:for|about))\b",
     r"\b(?:that|this|it|your answer|the answer) (?:does not|doesn't|did not|didn't) (?:answer|help|work|make sense)\b",
-    r"\byou (?:have |'ve )?(?:misunderstood|misread|did not (?:answer|understand)|didn't (?:answer|understand)|are wrong|got (?:it|that) wrong|missed the point)\b",
-    r"^(?:that's |that is )?wrong(?: answer)?\b(?!.*\?)",
+    r"\byou (?:have |'ve )?(?:misunderstood|misread|did not (?:answer|understand)|didn't (?:answer|understand)|got (?:it|that) wrong|missed the point)\b",
+    r"^(?:no(?:pe)?[,.!]? )?(?:that's )?(?:wrong|incorrect|not (?:correct|right|true|helpful))\b(?!.*\?)",
+    r"\byou(?:'re| are) (?:wrong|mistaken)\b",
     r"^(?:please )?(?:try again|answer again|do it again|read (?:it|the question) again|look again)\b",
     r"\b(?:something else|another thing)\b(?=[ .!]*$)",
     r"^are you sure\b",
@@ -49,7 +55,7 @@ _COMPLAINTS = (
     # French
     r"\bnon[,.!;:]? (?:je (?:voulais|cherchais|demandais|parlais)|j'ai (?:demande|besoin))\b",
     r"\bpas ce que (?:je (?:voulais|demandais|cherchais)|j'ai demande)\b",
-    r"\b(?:c'est|c'etait|la reponse est|votre reponse est|ta reponse est) (?:faux|fausse|incorrecte?|inexacte?|pas (?:correct|ca|bon|juste|exact)|n'importe quoi)\b",
+    r"\b(?:c'est|c'etait|la reponse est|votre reponse est|ta reponse est) (?:faux|fausse|incorrecte?|inexacte?|pas (?:correct|ca|bon|juste|exact)|n'importe quoi)\b(?! que)",
     r"\b(?:ca|cela) ne (?:repond|m'aide|marche|correspond)\b",
     r"\b(?:vous n'avez|tu n'as) pas (?:compris|repondu)\b",
     r"^(?:je voulais dire|faux\b|etes-vous sur|es-tu sur|reessaye)",
