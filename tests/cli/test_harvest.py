@@ -102,6 +102,12 @@ def test_what_a_person_reads(cli, logs, signals, tmp_path):
     assert "good answers are proposed as references" in printed.out
     shown = cli("truth", "show", "guide-review", "-o", tmp_path / "root")
     assert "Where is the fish market?" in shown.out
+    again = cli(
+        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--to", "2024-05-31"),
+        *("--to-truth", "guide", "-o", tmp_path / "root"),
+    )
+    assert "nothing new: guide has had all of them before" in again.out
+    assert len(TruthStore(str(tmp_path / "root")).versions("guide")) == 1
 
 
 def test_signals_with_labels(cli, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from ragstone.data.types import Chunk
 from ragstone.errors import StorageError, UsageError
 from ragstone.formats import reader
+from ragstone.truth.cases import Case
 from ragstone.truth.harvest.duplicates import group_duplicates
 from ragstone.truth.harvest.logs import Exchange, Log
 from ragstone.truth.harvest.making import count, make_harvest, survey
@@ -330,6 +331,24 @@ def test_versions_with_lineage(tmp_path):
     assert sum(one["drawn"] for one in first.lineage.counts["drawn_by_stratum"]) == 50
     assert first.lineage.sources[0]["parts"] == [str(tmp_path / "logs/app" / DAY / "part-0.parquet")]
     assert first.lineage.tools["signal weights"]["like"] == 3.0
+
+
+def test_somebody_who_saves_at_the_same_time_loses_nothing(tmp_path, monkeypatch):
+    log = log_of(tmp_path, dial_row("r1", "Where is it?", "Here."))
+    made = make_harvest(log, [], Weights(), 5)
+    store = TruthStore(str(tmp_path / "root"))
+    real, calls = TruthStore.save, []
+
+    def late(self, name, cases, **options):
+        calls.append(name)
+        if len(calls) == 1:
+            real(TruthStore(str(tmp_path / "root")), name, [Case("theirs", "Why?")], author="mia")
+        return real(self, name, cases, **options)
+
+    monkeypatch.setattr(TruthStore, "save", late)
+    [info] = save_harvest(made, log, Weights(), store, "harbour", "jo")
+    assert info.reference == "harbour@2"
+    assert [case.id for case in store.read("harbour").cases] == ["theirs", "r1"]
 
 
 def test_another_harvest_adds_and_never_overwrites(tmp_path):

@@ -73,9 +73,11 @@ def harvest(
     if (table := left_out_report(left_out, made.first)) is not None:
         screen.print("", table, sep="\n")
     typer.echo("")
+    if not saved:
+        typer.echo(f"nothing new: {name} has had all of them before")
     for info in saved:
         typer.echo(f"{info.reference}: {info.rows:,} cases, saved under {out}")
-    if not accept and made.counts["cases"].get("good"):
+    if saved and not accept and made.counts["cases"].get("good"):
         typer.echo(
             f"good answers are proposed as references: accept them with `ragstone view {out}`, or harvest with --accept"
         )

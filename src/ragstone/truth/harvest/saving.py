@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
+from ragstone.errors import TruthConflictError
 from ragstone.text.questions import question_key
 from ragstone.truth.cases import Case
 from ragstone.truth.harvest.duplicates import may_be_same
@@ -29,16 +31,27 @@ class Added:
 def save_harvest(
     harvest: Harvest, log: Log, weights: Weights, store: TruthStore, name: str, author: str, note: str = ""
 ) -> list[VersionInfo]:
-    """Save the cases under the name, and the queue of bad ones under NAME-review where there are any."""
-    saved = []
-    for title, fresh in ((name, harvest.cases), (name + REVIEW, harvest.review)):
-        if not fresh:
+    """Save the cases under the name, and the queue of bad ones under NAME-review; what brings nothing new is not saved."""
+    lots = ((name, harvest.cases), (name + REVIEW, harvest.review))
+    describe = partial(_lineage, harvest, log, weights)
+    saved = (_save(store, title, fresh, describe, author, note) for title, fresh in lots if fresh)
+    return [info for info in saved if info]
+
+
+def _save(
+    store: TruthStore, name: str, fresh: Sequence[Case], describe: Callable[[int], Lineage], author: str, note: str
+) -> VersionInfo | None:
+    """Save fresh cases as the next version; somebody who saves at the same time only makes it the one after."""
+    while True:
+        parent = store.newest(name)
+        earlier = [] if parent is None else store.read(name, parent).cases
+        added = add_cases(earlier, fresh)
+        if added.cases == earlier:
+            return None
+        try:
+            return store.save(name, added.cases, author=author, note=note, parent=parent, lineage=describe(added.known))
+        except TruthConflictError:
             continue
-        parent = store.newest(title)
-        added = add_cases([] if parent is None else store.read(title, parent).cases, fresh)
-        lineage = _lineage(harvest, log, weights, added.known)
-        saved.append(store.save(title, added.cases, author=author, note=note, parent=parent, lineage=lineage))
-    return saved
 
 
 def add_cases(earlier: Sequence[Case], fresh: Sequence[Case]) -> Added:
