@@ -34,6 +34,7 @@ def failing(cli, monkeypatch):
         (errors.InputError("file", [errors.Problem("what")]), 2),
         (errors.MissingExtraError("this", "fsspec"), 2),
         (errors.StorageError("what"), 1),
+        (errors.TruthConflictError("harbour", 3, 2), 1),
         (errors.StopRunError("what"), 1),
         (errors.InterruptedRunError("stopped"), 130),
     ],

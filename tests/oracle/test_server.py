@@ -14,7 +14,7 @@ import pytest
 from ragstone.llm.prompts import PromptBook
 from tests.oracle.expected import claims
 from tests.oracle.judge import judge
-from tests.oracle.reading import SLOTS, read_data, recognise
+from tests.oracle.reading import ALSO, SLOTS, read_data, recognise
 from tests.oracle.server import OracleServer, count_tokens
 from tests.oracle.trouble import after, always, every, first, mixed, never, share
 from tests.oracle.world import make_samples
@@ -34,18 +34,40 @@ DATA = {
     "sentences": [statement.text for chunk in SAMPLE.chunks for statement in chunk],
     "count": "3",
     "references": ROW["references"],
+    "reference": ROW["references"][0],
+    "contexts": ROW["contexts"],
+    "answer_a": ROW["answer"],
+    "answer_b": ROW["references"][0],
 }
 BOOK = PromptBook()
+# Words for prompts that are filled for a purpose.
+TERMS = {
+    "task": "answer",
+    "aspect": "quality",
+    "scale": "on a continuous scale from 0 to 100",
+    "lowest": "0",
+    "opposite": "bad",
+    "highest": "100",
+    "instruction": "how good it is",
+    "rubric": "",
+    "guidance": "",
+    "reply": 'Reply with JSON: {"grade": N}.',
+}
+
+
+def page_of(prompt):
+    page = BOOK.get(prompt)
+    return page.fill(TERMS, page.slots) if prompt in ALSO else page
 
 
 def data_of(prompt):
-    return {slot: DATA[slot] for slot in SLOTS[prompt]}
+    return {slot: DATA[slot] for slot in SLOTS[prompt] | ALSO.get(prompt, set())}
 
 
 def body_of(prompt, data=None, **more):
     messages = [
         {"role": message.role, "content": message.content}
-        for message in BOOK.get(prompt).render(data or data_of(prompt))
+        for message in page_of(prompt).render(data or data_of(prompt))
     ]
     return {"model": "oracle", "messages": messages, **more}
 
@@ -90,7 +112,9 @@ def test_every_prompt_gets_the_true_reply(prompt, style):
 
 def test_all_packaged_prompts_are_known():
     assert set(BOOK.names) == set(SLOTS)
-    assert {name: set(BOOK.get(name).slots) for name in BOOK.names} == SLOTS
+    assert {name: set(BOOK.get(name).slots) for name in BOOK.names} == {
+        name: shown | ALSO.get(name, set()) for name, shown in SLOTS.items()
+    }
 
 
 def test_data_that_looks_like_tags_is_data():
@@ -255,7 +279,8 @@ def test_logprobs_where_asked_for():
         plain, asked = post(server, body_of("claims"), body_of("claims", logprobs=True))
     assert "logprobs" not in json.loads(plain[2])["choices"][0]
     tokens = json.loads(asked[2])["choices"][0]["logprobs"]["content"]
-    assert {token["logprob"] for token in tokens} == {-0.125}
+    assert "".join(token["token"] for token in tokens) == json.loads(asked[2])["choices"][0]["message"]["content"]
+    assert all(token["top_logprobs"][0] == {"token": token["token"], "logprob": token["logprob"]} for token in tokens)
 
 
 def test_schedules():
