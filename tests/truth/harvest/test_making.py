@@ -68,6 +68,18 @@ def test_the_order_is_that_of_time_and_not_of_the_file(tmp_path):
     assert features == [{}, {"complaint": 1.0}]
 
 
+def test_what_a_deployment_asks_another_is_not_what_the_user_speaks_of(tmp_path):
+    write_log(
+        tmp_path / "logs",
+        "app",
+        DAY,
+        [dial_row("r1", "When?", "At eight.", time=at(0)), dial_row("r2", "That's wrong.", "Sorry.", time=at(2))],
+    )
+    write_log(tmp_path / "logs", "model", DAY, [dial_row("m1", "Rewritten: when?", "At eight.", time=at(1))])
+    found = survey(Log((str(tmp_path / "logs"),)), [], Weights())
+    assert [found.judged.features_of(row) for row in range(3)] == [{"complaint": 1.0}, {}, {}]
+
+
 def test_a_message_whose_time_is_wrong_speaks_of_nothing(tmp_path):
     features, derived = verdicts(
         tmp_path,

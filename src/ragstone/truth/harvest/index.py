@@ -74,7 +74,8 @@ class Index:
         values = {
             "id": hash(exchange.sample.id),
             "response": hash(exchange.response or exchange.sample.id),
-            "chat": hash(exchange.chat) if exchange.chat else 0,
+            # A deployment may ask others within the same chat; what the user says next is about the one that was asked.
+            "chat": hash((exchange.chat, exchange.deployment)) if exchange.chat else 0,
             "question": hash(question_key(question)),
             "deployment": self.deployments.number(exchange.deployment or UNKNOWN),
             "day": exchange.day.toordinal() if exchange.day else 0,
