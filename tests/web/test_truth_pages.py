@@ -138,8 +138,10 @@ def test_an_empty_queue_says_where_facts_come_from(serve, tmp_path):
 def test_proposed_answers_wait_too(serve, tmp_path):
     cases = [replace(truths.ferry()[0], standing="proposed")]
     truths.save(tmp_path, "logs", cases)
-    found = serve(tmp_path).json("/truth/logs/queue.json")
+    client = serve(tmp_path)
+    found = client.json("/truth/logs/queue.json")
     assert [(item["kind"], item["answers"]) for item in found["items"]] == [("answer", ["At 21:40."])]
+    assert client.page("/truth/logs/queue").text("h1") == "0 proposed facts and 1 answer"
 
 
 def test_a_diff_tells_words_facts_and_cases(client):

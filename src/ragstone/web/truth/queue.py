@@ -34,6 +34,7 @@ def queue_page(library: Library, name: str, query: Mapping[str, str]) -> dict[st
         "title": f"{name}: to review",
         "truth": about_truth(library.truth, held),
         "total": len(waiting),
+        "answers": sum(fact == ANSWER for _, fact in waiting),
         "at": page,
         "pages": pages,
         "first": (page - 1) * SIZE + 1 if waiting else 0,
