@@ -32,7 +32,7 @@ def main() -> None:
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     started = time.perf_counter()
-    ray.init(num_cpus=max(_WORKERS), log_to_driver=False, logging_level="ERROR", include_dashboard=False)
+    ray.init(num_cpus=max(_WORKERS), log_to_driver=False, logging_level=40, include_dashboard=False)
     start_s = time.perf_counter() - started
     ways: dict[str, dict[str, Any]] = {"one process": {"workers": 1}, "two processes": {"workers": 2}}
     ways |= {f"ray, {count} worker{'s' * (count > 1)}": {"backend": "ray", "workers": count} for count in _WORKERS}
