@@ -119,9 +119,26 @@ class Lengthwise:
         return Shares([min(1.0, length / size) for length in lengths], [min(1.0, size / length) for length in lengths])
 
 
+class Guesses:
+    """A trained judge that has learnt to like answers with many letters in common with the question."""
+
+    name = signature = "guesses"
+
+    async def judge(self, question, answer, contexts, references):
+        """A share."""
+        letters = set(answer.lower())
+        return len(letters & set((question or "").lower())) / max(1, len(letters))
+
+
 def rating_tools():
     """Those that a run is given by option, one each."""
-    return {"estimator": Lengthwise(), "scorer": Surprise(), "reward_model": Applause(), "toxicity_model": Shouting()}
+    return {
+        "trained_judge": Guesses(),
+        "estimator": Lengthwise(),
+        "scorer": Surprise(),
+        "reward_model": Applause(),
+        "toxicity_model": Shouting(),
+    }
 
 
 @cache

@@ -25,6 +25,7 @@ from ragstone.cli.ragchecker import ragchecker
 from ragstone.cli.report import report
 from ragstone.cli.run import run
 from ragstone.cli.stress import stress
+from ragstone.cli.train import train
 from ragstone.cli.trec import trec
 from ragstone.cli.truth import truth
 from ragstone.cli.validate import validate
@@ -68,6 +69,7 @@ for command in (
     judge,
     audit,
     agree,
+    train,
     metrics,
     convert,
     validate,

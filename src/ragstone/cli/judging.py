@@ -15,7 +15,7 @@ Judge = Annotated[
     str | None,
     _model(
         "--judge",
-        "Who is asked what metrics need: openai/gpt-4o-mini, ollama/llama3.1, any provider/model of LiteLLM, file.py:function, local for the judge on this machine, or local>openai/gpt-4o-mini to ask only where that is unsure.",
+        "Who is asked what metrics need: openai/gpt-4o-mini, ollama/llama3.1, any provider/model of LiteLLM, file.py:function, local for the judge on this machine, local>openai/gpt-4o-mini to ask only where that is unsure, or trained/NAME of `ragstone train`.",
     ),
 ]
 Extractor = Annotated[str | None, _model("--extractor", "Another model for taking texts apart into claims.")]

@@ -21,6 +21,7 @@ TOOLS = {
     "grader": "name a model with --judge",
     "pair_judge": "name a language model with --judge",
     "rater": "name a language model with --judge; the local judge gives no grades",
+    "trained_judge": "name one with --judge trained/NAME; `ragstone train` makes it from your own labels",
     "estimator": "it comes with the local judge: pip install 'ragstone[local]'",
     "embedder": "name one with --embedder, or get one for this machine with: ragstone models pull minilm",
     "token_embedder": "get one with: ragstone models pull minilm",

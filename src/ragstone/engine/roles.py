@@ -11,6 +11,7 @@ from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
     from ragstone.models.local_judge import LocalJudge, Support
+    from ragstone.models.trained import Trained
 
 # What a user can name somebody for.
 NAMED = ("judge", "extractor", "checker")
@@ -53,7 +54,12 @@ class Roles:
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         judge = options.get("judge")
-        self._choices = {role: choose(options.get(role) or judge) for role in NAMED}
+        self._trained: Any = options.get("trained_judge")
+        if isinstance(judge, str) and judge.startswith("trained/"):
+            # It says what people would say of an answer; the rest of the work is nobody's or the local judge's.
+            self._trained, judge = judge, None
+        others = {role: options.get(role) for role in NAMED if role != "judge"}
+        self._choices = {role: choose(others.get(role) or judge) for role in NAMED}
         # Claims are taken apart here or there; nobody can be unsure about that.
         if self._choices["extractor"].is_ladder:
             self._choices["extractor"] = Choice(local=True, remote=None)
@@ -106,6 +112,8 @@ class Roles:
         local = self._local_tools(quoting)
         estimator = self._estimator or local.get("estimator")
         found: dict[str, Tool] = {"estimator": estimator} if estimator else {}
+        if self._trained is not None:
+            found["trained_judge"] = self._trained_tool()
         for role, choice in self._choices.items():
             if choice.is_ladder and role in local and not quoting:
                 found[role] = self._stack(role, local[role], remote[role])
@@ -114,6 +122,20 @@ class Roles:
             elif role in local:
                 found[role] = local[role]
         return found
+
+    @cached_property
+    def _trained_model(self) -> Trained:
+        from ragstone.models.trained import open_trained  # noqa: PLC0415
+
+        return open_trained(self._trained)
+
+    def _trained_tool(self) -> Any:
+        """The judge that was trained on labels, or one's own."""
+        if not isinstance(self._trained, str):
+            return self._trained
+        from ragstone.evidence.judges.trained import make_tool  # noqa: PLC0415
+
+        return make_tool(self._trained_model)
 
     def _local_tools(self, quoting: bool) -> dict[str, Any]:
         if self.judge is None:

@@ -171,3 +171,13 @@ class ToxicityModel(Protocol):
     async def rate(self, texts: Sequence[str]) -> list[float]:
         """For each text the probability that it is hate speech."""
         ...
+
+
+class LabelGuesser(Protocol):
+    """Guesses what people would say."""
+
+    async def judge(
+        self, question: str | None, answer: str, contexts: Sequence[str] | None, references: Sequence[str] | None
+    ) -> float:
+        """The label that is expected, as a share of the scale of labels."""
+        ...

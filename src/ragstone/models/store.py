@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -159,6 +159,18 @@ class Store:
                 step.run(model)
             _write_manifest(model, name, origin)
             self._publish(model, home)
+
+    def put(self, name: str, files: Mapping[str, bytes], origin: str) -> Installed:
+        """Store a model that was made here, in place of an older one of its name."""
+        home = self._home(name)
+        with self._workplace() as temporary:
+            model = temporary / "model"
+            model.mkdir()
+            for file, content in files.items():
+                (model / file).write_bytes(content)
+            _write_manifest(model, name, origin)
+            self._publish(model, home)
+        return self.get(name)
 
     def remove(self, name: str) -> Installed | None:
         """Take a model out of the folder; None if it was not there."""
