@@ -7,30 +7,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.data.types import Chunk
-from ragstone.stress.alternatives import kind_of, plant_errors
+from ragstone.stress.alternatives import kinds_of, plant_errors
 from ragstone.stress.beds import WHY_NO_ERROR
 from ragstone.stress.pools import Pool
 
 
-def pool(answer, *passages, name="q", more=()):
-    return Pool(name, "What?", [[answer, *more]], [[Chunk(text, id=f"c{n}") for n, text in enumerate(passages)]])
+def pool(answer, *passages, name="q", more=(), question="What?"):
+    return Pool(name, question, [[answer, *more]], [[Chunk(text, id=f"c{n}") for n, text in enumerate(passages)]])
 
 
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
     [
-        ("12 metres", "300 metres", True),
-        ("12 metres", "12 people", False),
-        ("1903", "1921", True),
-        ("Ada Finch", "Bruno Keel", True),
-        ("Ada Finch", "blue paint", False),
-        ("3 May 1903", "12 June 1950", True),
-        ("北京", "上海", True),
-        ("北京", "Beijing", False),
+        (("12 metres", "How long?"), ("300 metres", "How long?"), True),
+        (("12 metres", "How long?"), ("12 people", "How long?"), False),
+        (("1903", "When?"), ("1921", "In which year?"), True),
+        (("Ada Finch", "Who leads?"), ("Bruno Keel", "Who dug it?"), True),
+        (("Ada Finch", "Who leads?"), ("Old Town", "Where is it?"), False),
+        (("Ada Finch", "Who leads?"), ("blue paint", "Who leads?"), False),
+        (("May 3, 1903", "When?"), ("Sept. 12, 1950", "When?"), True),
+        (("May 3, 1903", "When?"), ("1950", "When?"), False),
+        (("北京", "首都在哪里？"), ("上海", "港口在哪里？"), True),
+        (("北京", "首都在哪里？"), ("Beijing", "Where?"), False),
     ],
 )
 def test_kinds(one, other, alike):
-    assert (kind_of(one) == kind_of(other)) == alike
+    assert bool(set(kinds_of(*one)) & set(kinds_of(*other))) == alike
+
+
+def test_the_narrowest_kind_comes_first():
+    assert kinds_of("Aldoria", "Which country does it sail for?")[0] == "country, name of 1"
+    pools = [
+        pool("Aldoria", "It sails for Aldoria.", name="a", question="Which country is it?"),
+        pool("Brennland", "It sails for Brennland.", name="b", question="What country is it?"),
+        *(pool(word, f"It is {word}.", name=word, question="What is it?") for word in ("Timber", "Barley", "Glass")),
+    ]
+    for seed in range(10):
+        assert plant_errors(pools, seed)[0].fake == "Brennland"
 
 
 def test_the_answer_of_another_question_takes_its_place():
@@ -51,7 +64,7 @@ def test_all_spellings_are_replaced():
     assert planted.wrong[0].text.count(planted.fake) == 2
 
 
-def test_the_shortest_spelling_that_stands_there_decides_the_kind():
+def test_a_spelling_that_stands_there_decides_the_kind():
     planted = plant_errors(
         [pool("At least 20 minutes before departure", "Be there 20 minutes early.", more=["20 minutes"])]
     )[0]
@@ -83,6 +96,7 @@ def test_chinese():
         (pool("blue", "It is red."), "does not stand in its passages"),
         (pool("blue", "It is blue."), "no false answer of its kind"),
         (pool("a b c d e f g h i", "It is a b c d e f g h i."), "longer than 8 words"),
+        (pool("by locking all the gates", "It was done by locking all the gates."), "its answer is a phrase"),
         (Pool("q", "What?", [["a"], ["b"]], [[Chunk("a b")]]), "several answers"),
         (Pool("q", "What?", [], [[Chunk("a b")]]), "no right answer"),
     ],

@@ -92,7 +92,7 @@ def stress(
     if not data or not system:
         raise UsageError("name the data and the generator: ragstone stress answers.jsonl --system generate.py:answer")
     setting = _read_setting(bed, passages, rates, repeats, seed, keep_contaminated)
-    prepared = _prepare(data, format, map, limit, setting, embedder)
+    prepared = _prepare(data, format, map, limit, setting, embedder, base_url)
     options: dict[str, Any] = {
         "template": template,
         "version": system_version,
@@ -146,6 +146,7 @@ def _prepare(
     limit: int | None,
     setting: Setting,
     embedder: str | None,
+    base_url: str | None,
 ) -> Prepared:
     from ragstone.cli.options import parse_map, sources
     from ragstone.formats import read_dataset
@@ -153,7 +154,7 @@ def _prepare(
 
     samples = list(read_dataset(sources(data), format, parse_map(map), limit))
     texts = sum(len(sample.contexts or ()) for sample in samples)
-    return prepare(samples, setting, open_embed(embedder, texts))
+    return prepare(samples, setting, open_embed(embedder, texts, base_url))
 
 
 def _run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ragstone.data.types import Chunk
@@ -12,33 +12,69 @@ from ragstone.stress.beds import WHY_NO_ERROR
 from ragstone.stress.pools import Pool, stands_in
 
 _MOST_WORDS = 8
+# Up to so many words the longest spelling is the best: it is the whole name.
+_USUAL_WORDS = 5
+_MOST_TRIED = 50
+# Longer answers in small letters are phrases, which make no sense in another's place.
+_MOST_WORDS_OF_TERM = 3
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CHINESE = re.compile("[\u3400-\u9fff\u3040-\u30ff]")
-_MONTHS = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d\s*[月年日]", re.IGNORECASE)
+_MONTH = re.compile(
+    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\b\.?",
+    re.IGNORECASE,
+)
+# What a question asks for, by its words; the first that fits counts.
+_ASKED = {
+    "person": r"\bwho(?:m|se)?\b|谁|何人",
+    "place": r"\bwhere\b|哪里|哪儿|何处|在哪",
+    "time": r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century)\b|何时|什么时候|哪[一]?年|几月|几号",
+    "quantity": r"\bhow (?:many|much|long|far|tall|old|high|deep|large|often|big|fast|wide)\b|多少|几",
+    "reason": r"\bwhy\b|为什么",
+}
+_HEAD = re.compile(r"\b(?:what|which) (?:(?:is|was|are|were|kind|type|of|the|a|an) )*(\w+)", re.IGNORECASE)
+_Others = Mapping[str, Sequence[str]]
 
 
 def plant_errors(pools: Sequence[Pool], seed: int = 0) -> list[Pool]:
     """Pools that bring no false passages get some: the answer is replaced where it stands, or it is said why not."""
-    others = [spelling for pool in pools if len(pool.answers) == 1 for spelling in pool.answers[0]]
-    return [pool if pool.wrong else _plant(pool, others, seed) for pool in pools]
+    others: dict[str, set[str]] = {}
+    for pool in pools:
+        for spelling in filter(_is_clean, pool.answers[0] if len(pool.answers) == 1 else ()):
+            for kind in kinds_of(spelling, pool.question):
+                others.setdefault(kind, set()).add(spelling)
+    by_kind = {kind: sorted(found) for kind, found in others.items()}
+    return [pool if pool.wrong else _plant(pool, by_kind, seed) for pool in pools]
 
 
-def kind_of(answer: str) -> str:
-    """What an answer is, by how it is written: two answers of one kind can stand in each other's place."""
-    text = answer.strip()
-    script = "chinese" if _CHINESE.search(text) else "other"
+def kinds_of(answer: str, question: str) -> list[str]:
+    """What an answer is, the narrowest kind first: by what is asked for, and by how it is written.
+
+    Two answers of one kind can stand in each other's place: after "which country" another country, after "who" another
+    name, for a length in metres another one.
+    """
+    form = _form_of(answer.strip())
+    asked = next((name for name, words in _ASKED.items() if re.search(words, question, re.IGNORECASE)), "thing")
+    head = _HEAD.search(question) if asked == "thing" else None
+    return [*([f"{head[1].casefold()}, {form}"] if head else []), f"{asked}, {form}"]
+
+
+def _is_clean(spelling: str) -> bool:
+    """Whether a spelling begins and ends like an answer, not like a piece of a sentence."""
+    return bool(re.fullmatch(r"[\w$€£¥\"“].*[\w%\"”).]|\w", spelling.strip(), re.DOTALL))
+
+
+def _form_of(text: str) -> str:
     if _NUMBER.search(text):
-        if _MONTHS.search(text):
-            return f"date {script}"
-        # The same unit: 12 metres may become 15 metres, but not 15 people.
-        return f"number {_NUMBER.sub('#', text).casefold()}"
-    if script == "chinese":
-        return f"words chinese {min(len(text) // 3, 4)}"
+        # The same unit, and a date like a date: 12 metres may become 15 metres, but not 15 people.
+        return _NUMBER.sub("#", _MONTH.sub("month", text)).casefold()
+    if _CHINESE.search(text):
+        return f"chinese of {min(len(text) // 3, 4)}"
     capital = all(word[:1].isupper() for word in text.split() if len(word) > 3)
-    return f"{'name' if capital else 'words'} {min(len(text.split()), 4)}"
+    return f"{'name' if capital else 'words'} of {len(text.split())}"
 
 
-def _plant(pool: Pool, others: Sequence[str], seed: int) -> Pool:
+def _plant(pool: Pool, others: _Others, seed: int) -> Pool:
     if len(pool.answers) != 1 or not pool.answers[0]:
         return _without(pool, "it needs several answers at once" if pool.answers else "no right answer is known")
     right = pool.answers[0]
@@ -46,10 +82,13 @@ def _plant(pool: Pool, others: Sequence[str], seed: int) -> Pool:
     there = [spelling for spelling in right if any(stands_in(spelling, chunk.text) for chunk in holding)]
     if not there:
         return _without(pool, "its answer does not stand in its passages word for word")
-    spelling = min(there, key=lambda one: len(one.split()))
+    spelling = _best_spelling(there)
     if len(spelling.split()) > _MOST_WORDS:
         return _without(pool, f"its answer is longer than {_MOST_WORDS} words")
-    for fake in _candidates(spelling, others, random.Random(f"{seed}|{pool.id}")):  # noqa: S311
+    kinds = kinds_of(spelling, pool.question)
+    if kinds[-1].partition(", ")[2].startswith("words") and len(spelling.split()) > _MOST_WORDS_OF_TERM:
+        return _without(pool, "its answer is a phrase, neither a name, a number nor a term")
+    for fake in _candidates(spelling, kinds, others, random.Random(f"{seed}|{pool.id}")):  # noqa: S311
         if _is_other(fake, right) and not any(stands_in(fake, chunk.text) for chunk in pool.positives):
             wrong = [chunk for chunk in (_falsify(one, right, fake) for one in holding) if chunk is not None]
             if wrong:
@@ -57,15 +96,21 @@ def _plant(pool: Pool, others: Sequence[str], seed: int) -> Pool:
     return _without(pool, "there is no false answer of its kind")
 
 
+def _best_spelling(spellings: Sequence[str]) -> str:
+    """The longest that is no sentence, else the shortest."""
+    usual = [spelling for spelling in spellings if len(spelling.split()) <= _USUAL_WORDS]
+    return max(usual, key=len) if usual else min(spellings, key=len)
+
+
 def _without(pool: Pool, reason: str) -> Pool:
     return replace(pool, metadata={**pool.metadata, WHY_NO_ERROR: reason})
 
 
-def _candidates(right: str, others: Iterable[str], chance: random.Random) -> Iterator[str]:
-    """Answers of other questions of the same kind, in an order that the seed decides; then numbers that are made up."""
-    alike = sorted({other for other in others if kind_of(other) == kind_of(right)})
-    chance.shuffle(alike)
-    yield from alike
+def _candidates(right: str, kinds: Sequence[str], others: _Others, chance: random.Random) -> Iterator[str]:
+    """Answers of other questions of the same kind, the narrowest kind first; then numbers that are made up."""
+    for kind in kinds:
+        alike = others.get(kind, ())
+        yield from chance.sample(alike, min(len(alike), _MOST_TRIED))
     if _NUMBER.search(right):
         for _ in range(10):
             yield _NUMBER.sub(lambda found: _other_number(found[0], chance), right, count=1)
@@ -78,8 +123,9 @@ def _other_number(text: str, chance: random.Random) -> str:
     if text.isdigit() and len(text) == 4 and 1100 <= value <= 2100:
         return str(value - chance.randint(2, 19))
     if text.isdigit() and value <= 28:
-        # Another day of a month or hour of a day, where that is what it counts.
-        return str((value + chance.randint(1, 11)) % (24 if value < 24 else 28) or 1).rjust(len(text), "0")
+        # Another day of a month or hour of a day, where that is what it counts, with as many digits.
+        low, high = (1, 9) if value < 10 else (10, 23 if value < 24 else 28)
+        return str(chance.choice([other for other in range(low, high + 1) if other != value])).rjust(len(text), "0")
     made = str(value + chance.randint(max(1, value // 10), max(2, value)))[: len(digits)].rjust(len(digits), "1")
     figures = iter(made)
     return "".join(next(figures) if character.isdigit() else character for character in text)

@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.data.types import Chunk, Sample
-from ragstone.stress.pools import Pool
+from ragstone.stress.pools import Pool, fold
 from ragstone.text.folded import number_words
-from ragstone.text.words import FoldedText
 
 # Texts to vectors, a row a text.
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -70,12 +69,14 @@ def _choose(
     pool: Pool, sample: Sample, candidates: Sequence[Chunk], wanted: int, report: NegativesReport
 ) -> list[Chunk]:
     """The first candidates that are none of the question's own and hold neither its answer nor a fact of it."""
-    taken = {FoldedText(chunk.text).folded for chunk in pool.positives}
-    facts = [FoldedText(fact.text).folded for fact in sample.facts or ()]
+    taken = {fold(chunk.text) for chunk in pool.positives}
+    facts = [fold(fact.text) for fact in sample.facts or ()]
     chosen: list[Chunk] = []
     for chunk in candidates:
-        folded = FoldedText(chunk.text).folded
-        if len(chosen) == wanted or folded in taken:
+        if len(chosen) == wanted:
+            break
+        folded = fold(chunk.text)
+        if folded in taken:
             continue
         taken.add(folded)
         if pool.holds_answer(chunk.text) or any(fact in folded for fact in facts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ragstone.data.types import Chunk, Sample
@@ -52,10 +53,16 @@ def read_pools(samples: Iterable[Sample]) -> list[Pool]:
 
 def stands_in(words: str, text: str) -> bool:
     """Whether words stand in a text, whole and whatever their case and punctuation."""
-    wanted = FoldedText(words)
-    if wanted:
-        return wanted.folded in FoldedText(text).folded
+    wanted = fold(words)
+    if wanted.strip():
+        return wanted in fold(text)
     return bool(words.strip()) and words.strip() in text
+
+
+@lru_cache(maxsize=100_000)
+def fold(text: str) -> str:
+    """A text as its folded words; the same passages are looked at for many questions."""
+    return FoldedText(text).folded
 
 
 def _from_rgb(sample: Sample) -> Pool:

@@ -70,11 +70,11 @@ def _main_reasons(reports: Sequence[BedReport]) -> str:
     return "; ".join(found) or "there are no questions"
 
 
-def open_embed(embedder: str | None, texts: int) -> Embed | None:
+def open_embed(embedder: str | None, texts: int, base_url: str | None = None) -> Embed | None:
     """An embedder as a plain function: the one that is named or, for not too many texts, the one on this machine."""
     if embedder is None and texts > MOST_EMBEDDED:
         return None
-    options: JudgingOptions = {"embedder": embedder}
+    options: JudgingOptions = {"embedder": embedder, "base_url": base_url}
     judging = Judging(options, 8)
     if "embedder" not in judging.tools:
         return None

@@ -104,7 +104,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     """A command that is given up ends, with whatever it has started."""
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:  # Windows has no groups of processes
+                process.kill()
         await process.wait()
 
 
