@@ -142,6 +142,10 @@ def test_proposed_answers_wait_too(serve, tmp_path):
     found = client.json("/truth/logs/queue.json")
     assert [(item["kind"], item["answers"]) for item in found["items"]] == [("answer", ["At 21:40."])]
     assert client.page("/truth/logs/queue").text("h1") == "0 proposed facts and 1 answer"
+    # Both lists lead there.
+    assert "Review 1 proposed" in client.page("/truth/logs").text()
+    assert "review those of logs" in client.page("/truth").text()
+    assert client.json("/truth/logs.json?problem=to+review")["cases"][0]["id"] == "f1"
 
 
 def test_a_diff_tells_words_facts_and_cases(client):

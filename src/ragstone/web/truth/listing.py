@@ -42,6 +42,7 @@ def about_version(shelf: Shelf, info: VersionInfo) -> dict[str, Any]:
         "parent": info.parent,
         "cases": info.rows,
         "facts": dict(shelf.counts(info.name, info.number)),
+        "waiting": shelf.waiting(info.name, info.number),
     }
 
 

@@ -15,7 +15,7 @@ PROBLEMS = {
     "no question": "there is nothing to ask",
     "no answer": "no reference answer, although the documents may hold one",
     "no fact": "no accepted fact, although the documents may hold one",
-    "to review": "proposed facts wait for a decision",
+    "to review": "proposed facts or answers wait for a decision",
     "asked twice": "another case asks the same",
     "answer to the unanswerable": "it is said that the documents do not hold the answer, yet there is one",
     "hidden characters": "controls or marks that turn the direction of writing",
@@ -46,12 +46,17 @@ def _problems(case: Case, times_asked: int) -> list[str]:
         "no question": not case.question.strip(),
         "no answer": not case.references and not unanswerable,
         "no fact": not case.accepted_facts and not unanswerable,
-        "to review": any(fact.standing == "proposed" for fact in case.facts),
+        "to review": _has_proposed(case),
         "asked twice": bool(case.question.strip()) and times_asked > 1,
         "answer to the unanswerable": unanswerable and bool(case.references or case.accepted_facts),
         "hidden characters": any(visible(text) != text.replace("\r\n", "\n") for text in _texts(case)),
     }
     return [name for name, there in found.items() if there]
+
+
+def _has_proposed(case: Case) -> bool:
+    answers = case.standing == "proposed" and bool(case.references)
+    return answers or any(fact.standing == "proposed" for fact in case.facts)
 
 
 def _has_lost(case: Case) -> bool:

@@ -24,6 +24,8 @@ STANDINGS = ("accepted", "proposed", "rejected")
 _MOST_VERSIONS = 6
 _MOST_HEADS = 64
 _MOST_ASKED = 12
+# Beside the standings of facts: cases whose answers are proposed.
+_ANSWERS = "answers"
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,12 @@ class Shelf:
 
     def counts(self, name: str, number: int) -> Mapping[str, int]:
         """How many facts have which standing, without reading the cases."""
-        return self._counts(name, number)
+        return {standing: self._counts(name, number)[standing] for standing in STANDINGS}
+
+    def waiting(self, name: str, number: int) -> int:
+        """How many facts and answers are proposed and wait for a decision."""
+        counts = self._counts(name, number)
+        return counts["proposed"] + counts[_ANSWERS]
 
     def asked(self, name: str) -> Asked:
         """What its cases ask; of a long history the newest versions count."""
@@ -146,10 +153,14 @@ class Shelf:
         return Held(found.info, found.cases)
 
     def _count(self, name: str, number: int) -> Mapping[str, int]:
-        facts = read_table(self._store.table(name, number), ["facts"])["facts"]
-        standings = pc.struct_field(pc.list_flatten(facts), "standing")
+        table = read_table(self._store.table(name, number), ["facts", "standing", "references"])
+        standings = pc.struct_field(pc.list_flatten(table["facts"]), "standing")
         found = Counter({item["values"]: item["counts"] for item in pc.value_counts(standings).to_pylist()})
-        return {standing: found[standing] for standing in STANDINGS}
+        proposed = pc.and_(
+            pc.equal(table["standing"], "proposed"), pc.greater(pc.list_value_length(table["references"]), 0)
+        )
+        answers = pc.sum(proposed).as_py() or 0
+        return {**{standing: found[standing] for standing in STANDINGS}, _ANSWERS: answers}
 
     def _read_heads(self, name: str, number: int) -> Mapping[str, str]:
         table = read_table(self._store.table(name, number), ["id", "question"])
