@@ -396,12 +396,19 @@ def test_long_and_many_texts_are_kept(browser, client, root):
 
 
 @pytest.mark.slow
-def test_what_no_longer_fits_is_said(browser, client):
+def test_what_no_longer_fits_is_said_and_saved(browser, client, root):
     tab = Tab(browser, client)
     tab.page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
     page = tab.open("/truth/ferry/case?id=f1")
     page.locator("#question").fill("No room?")
-    page.get_by_text("This browser has no room to keep more edits: save now.").wait_for(state="attached")
+    page.get_by_text("This browser has no room to keep more edits: save now").wait_for()
+    page.get_by_label("Add a right answer").click()
+    page.keyboard.type("Another.")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+Shift+z")
+    assert page.locator("#question").input_value() == "No room?"
+    save(tab)
+    assert (case(root, "f1").question, case(root, "f1").references) == ("No room?", ["At 21:40.", "Another."])
     tab.close()
 
 

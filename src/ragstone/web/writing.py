@@ -33,7 +33,7 @@ def change_endpoint(
 
     async def post(request: Request) -> Response:
         form = await _read_form(request)
-        if not guard.allows_change(form.get("token") or request.headers.get("x-ragstone-token")):
+        if not guard.allows_change(form.get("token")):
             raise HTTPException(403, _STALE)
         names = list(request.path_params.values())
         data = await run_in_threadpool(change, library, names, form)

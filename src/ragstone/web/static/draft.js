@@ -7,31 +7,37 @@ const undoKey = key.replace("draft", "undo");
 const TYPING_MS = 1000;
 const MOST_STEPS = 200;
 const MOST_HISTORY = 1_000_000;
-let failed = "";
+// Edits for which this browser has no room: they live as long as the page.
+let homeless = null;
+let homelessSteps = null;
 
 export const say = (words) => { document.getElementById("said").textContent = words; };
 const shown = (text) => text.replace(/[^\S ]|[\p{Cc}\p{Cf}]/gu, "\ufffd");
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 export const token = () => bar.elements.token.value;
 
+// A browser may forbid pages to keep anything.
+function stored(where, name) {
+  try { return window[where].getItem(name); } catch { return null; }
+}
 function parse(text, otherwise) {
   try { return JSON.parse(text) ?? otherwise; } catch { return otherwise; }
 }
 // Cases have ids like __proto__ and constructor too, which mean something to ordinary objects.
 export function draft() {
-  const found = parse(localStorage.getItem(key), null) ?? { base: truth.number, mark: "", cases: {} };
+  const found = homeless ?? parse(stored("localStorage", key), null) ?? { base: truth.number, mark: "", cases: {} };
   return { ...found, cases: Object.assign(Object.create(null), found.cases) };
 }
-const steps = () => parse(sessionStorage.getItem(undoKey), { done: [], undone: [] });
+const steps = () => homelessSteps ?? parse(stored("sessionStorage", undoKey), { done: [], undone: [] });
 
 function keep(found) {
   try {
     if (Object.keys(found.cases).length) {
       localStorage.setItem(key, JSON.stringify({ ...found, mark: `${Date.now()}-${Math.random().toString(36).slice(2, 8)}` }));
     } else localStorage.removeItem(key);
-    failed = "";
+    homeless = null;
   } catch {
-    failed = "This browser has no room to keep more edits: save now.";
+    homeless = found;
   }
 }
 function keepSteps(found) {
@@ -41,7 +47,12 @@ function keepSteps(found) {
     found.done.splice(0, Math.ceil(found.done.length / 2));
     text = JSON.stringify(found);
   }
-  try { sessionStorage.setItem(undoKey, text); } catch { sessionStorage.removeItem(undoKey); }
+  try {
+    sessionStorage.setItem(undoKey, text);
+    homelessSteps = null;
+  } catch {
+    homelessSteps = found;
+  }
 }
 
 const listeners = [];
@@ -130,7 +141,7 @@ function show() {
   bar.querySelector(".told b").textContent = names.length ? `${names.length} ${names.length === 1 ? "case" : "cases"} edited, not saved.` : "Nothing is unsaved.";
   bar.querySelector(".told .muted").hidden = !names.length;
   const behind = names.length && truth.newest > found.base;
-  bar.querySelector(".warn").textContent = failed || (behind ? `Somebody has saved v${truth.newest} since you began from v${found.base}: saving will show both and merge them.` : "");
+  bar.querySelector(".warn").textContent = homeless ? "This browser has no room to keep more edits: save now, before you leave this page." : (behind ? `Somebody has saved v${truth.newest} since you began from v${found.base}: saving will show both and merge them.` : "");
   bar.querySelector("[data-do=undo]").disabled = !history.done.length;
   bar.querySelector("[data-do=redo]").disabled = !history.undone.length;
   bar.querySelector("[data-do=discard]").hidden = !names.length;
@@ -175,7 +186,7 @@ export function go(address) {
 }
 addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
-  if (link) inside = isHome(new URL(link.href)) || link.hasAttribute("download");
+  if (link) inside = (isHome(new URL(link.href)) && !homeless) || link.hasAttribute("download");
 }, true);
 addEventListener("submit", (event) => {
   const url = new URL(event.target.getAttribute("action") ?? "", location.href);
@@ -184,7 +195,10 @@ addEventListener("submit", (event) => {
 addEventListener("beforeunload", (event) => {
   if (!inside && Object.keys(draft().cases).length) event.preventDefault();
 });
-addEventListener("pageshow", () => { inside = false; show(); });
+addEventListener("pageshow", (event) => {
+  inside = false;
+  if (event.persisted) tell(null);
+});
 
 bar.addEventListener("submit", (event) => {
   const found = draft();
