@@ -136,12 +136,14 @@ def test_an_empty_queue_says_where_facts_come_from(serve, tmp_path):
 
 
 def test_proposed_answers_wait_too(serve, tmp_path):
-    cases = [replace(truths.ferry()[0], standing="proposed")]
+    about = {"probability": 0.0474, "why": ["the user disliked it"]}
+    cases = [replace(truths.ferry()[0], standing="proposed", provenance="harvested", metadata=about)]
     truths.save(tmp_path, "logs", cases)
     client = serve(tmp_path)
     found = client.json("/truth/logs/queue.json")
     assert [(item["kind"], item["answers"]) for item in found["items"]] == [("answer", ["At 21:40."])]
     assert client.page("/truth/logs/queue").text("h1") == "0 proposed facts and 1 answer"
+    assert "harvested, good with 5 % the user disliked it" in client.page("/truth/logs/queue").text()
     # Both lists lead there.
     assert "Review 1 proposed" in client.page("/truth/logs").text()
     assert "review those of logs" in client.page("/truth").text()

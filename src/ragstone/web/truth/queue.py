@@ -17,6 +17,7 @@ from ragstone.web.truth.table import about_truth, read_version, whole
 SIZE = 20
 _AROUND = 280
 _LONG = 4_000
+_MOST_SIGNS = 8
 # What a decision about an answer is called among decisions about facts.
 ANSWER = -1
 
@@ -74,8 +75,7 @@ def _item(held: Held, row: int, place: int, version: int | None) -> dict[str, An
             "kind": "answer",
             "text": "",
             "provenance": case.provenance,
-            "confidence": None,
-            "note": "",
+            **_signs(case),
             "source": "",
             "check": None,
             "around": None,
@@ -94,6 +94,14 @@ def _item(held: Held, row: int, place: int, version: int | None) -> dict[str, An
         "check": check,
         "around": _around(passages, check),
     }
+
+
+def _signs(case: Case) -> dict[str, Any]:
+    """What a harvest knows of an answer: how likely it is good, and by which signs."""
+    probability, why = case.metadata.get("probability"), case.metadata.get("why")
+    known = isinstance(probability, int | float) and 0 <= probability <= 1
+    words = [one_line(str(word), 80) for word in why[:_MOST_SIGNS]] if isinstance(why, list) else []
+    return {"confidence": probability if known else None, "note": "; ".join(words)}
 
 
 def _around(passages: Sequence[str], check: Mapping[str, Any]) -> dict[str, Any] | None:
