@@ -24,6 +24,7 @@ def test_a_row_tells_its_bed_rate_repeat_and_passages():
     assert len(row.contexts) == 4
     assert row.references == ["31 metres"]
     assert row.answerable is True
+    assert row.relevance == {"Maren-1": 1.0, "Maren-2": 1.0}
     assert sorted(row.metadata.pop("passages")) == list("++--")
     assert row.metadata == {
         "bed": "noise",
@@ -64,6 +65,22 @@ def test_counterfactual_rows_hold_the_false_answer_and_not_the_right_one():
         assert any(fake in chunk.text for chunk in row.contexts)
         assert not any(right in chunk.text for chunk in row.contexts)
         assert row.answerable is None
+
+
+def test_passages_of_two_questions_may_share_an_id():
+    given = [
+        Sample(
+            ship,
+            sample.question,
+            contexts=[Chunk(chunk.text, id=f"c{n}") for n, chunk in enumerate(sample.contexts)],
+            references=sample.references,
+        )
+        for ship, sample in zip(LENGTHS, samples(), strict=True)
+    ]
+    for row in prepare(given, Setting(rates=(0.4,), beds=("noise",))).rows:
+        assert len({chunk.id for chunk in row.contexts}) == 5
+        marked = [chunk.id in row.relevance for chunk in row.contexts]
+        assert marked == [kind == "+" for kind in row.metadata["passages"]]
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_one_others():

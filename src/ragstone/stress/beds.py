@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from ragstone.data.types import Chunk, Sample
@@ -157,15 +157,26 @@ def _row(pool: Pool, bed: Bed, rate: float, repeat: int, order: Sequence[Passage
         metadata[NEEDED] = pool.answers
     if "!" in kinds:
         metadata[PLANTED] = pool.fake
+    contexts = _named([passage.chunk for passage in order])
+    holding = {str(chunk.id): 1.0 for chunk, passage in zip(contexts, order, strict=True) if passage.kind == "+"}
     return Sample(
         id=f"{pool.id}|{bed}|{rate:g}|{repeat}",
         question=pool.question,
-        contexts=[_named(passage.chunk, pool, place) for place, passage in enumerate(order)],
+        contexts=contexts,
+        relevance=holding or None,
         references=None if bed == "rejection" else pool.references,
         answerable=None if bed == "counterfactual" else "+" in kinds,
         metadata=metadata,
     )
 
 
-def _named(chunk: Chunk, pool: Pool, place: int) -> Chunk:
-    return chunk if chunk.id else Chunk(chunk.text, f"{pool.id}#{place + 1}", chunk.score, chunk.source)
+def _named(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Each with an id of its own: passages of several questions may share one."""
+    seen: set[str] = set()
+    named = []
+    for place, chunk in enumerate(chunks, start=1):
+        name = chunk.id or f"#{place}"
+        name = f"{name}#{place}" if name in seen else name
+        seen.add(name)
+        named.append(replace(chunk, id=name))
+    return named
