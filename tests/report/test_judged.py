@@ -77,3 +77,8 @@ def test_every_report_says_it(judged, worse):
     assert line in Page(run_html(judged)).text()
     assert line.replace("_", "\\_") in run_markdown(judged)
     assert "comes from the judge" not in Page(run_html(worse)).text()
+
+
+def test_a_judge_of_ones_own_is_named():
+    [line] = judge_lines(info("trained_grade|v1|expected_label/1|trained_judge:trained/years#0e8a327b", "token_f1|v1"))
+    assert line.startswith("1 of 2 metrics comes from trained/years, a judge trained on your labels.")
