@@ -54,8 +54,8 @@ def signals(tmp_path):
 
 def test_from_logs_on_a_server_to_versions_on_a_server(cli, bucket, logs, signals):
     printed = cli(
-        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--from", "2024-05-01"),
-        *("--to", "2024-05-31", "--to-truth", "guide", "-n", 50, "--mask", "--accept", "-o", bucket.url, "--json"),
+        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--since", "2024-05-01"),
+        *("--until", "2024-05-31", "--to", "guide", "-n", 50, "--mask", "--accept", "-o", bucket.url, "--json"),
     )
     assert printed.code == 0, printed.err
     said = json.loads(printed.out)
@@ -89,8 +89,8 @@ def test_from_logs_on_a_server_to_versions_on_a_server(cli, bucket, logs, signal
 
 def test_what_a_person_reads(cli, logs, signals, tmp_path):
     printed = cli(
-        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--to", "2024-05-31"),
-        *("--to-truth", "guide", "-o", tmp_path / "root"),
+        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--until", "2024-05-31"),
+        *("--to", "guide", "-o", tmp_path / "root"),
     )
     assert printed.code == 0, printed.err
     assert (
@@ -103,8 +103,8 @@ def test_what_a_person_reads(cli, logs, signals, tmp_path):
     shown = cli("truth", "show", "guide-review", "-o", tmp_path / "root")
     assert "Where is the fish market?" in shown.out
     again = cli(
-        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--to", "2024-05-31"),
-        *("--to-truth", "guide", "-o", tmp_path / "root"),
+        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--until", "2024-05-31"),
+        *("--to", "guide", "-o", tmp_path / "root"),
     )
     assert "nothing new: guide has had all of them before" in again.out
     assert len(TruthStore(str(tmp_path / "root")).versions("guide")) == 1
@@ -144,7 +144,7 @@ def test_what_is_harvested_is_run_and_weighed(cli, tmp_path):
     rows, _ = make_rows(400)
     write_log(tmp_path / "logs", "app", "2024-05-01", rows)
     root = tmp_path / "root"
-    assert cli("truth", "harvest", tmp_path / "logs", "--to-truth", "app", "-n", 80, "--accept", "-o", root).code == 0
+    assert cli("truth", "harvest", tmp_path / "logs", "--to", "app", "-n", 80, "--accept", "-o", root).code == 0
     answers = [
         {"id": case.id, "question": case.question, "answer": "I do not know." if "zone" in case.question else "Yes."}
         for case in TruthStore(str(root)).read("app").cases
@@ -162,15 +162,15 @@ def test_what_is_harvested_is_run_and_weighed(cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--from", "May"), "--from May: write a day as in 2024-05-01"),
-        (("--from", "2024-06-01", "--to", "2024-05-01"), "turn them round"),
+        (("--since", "May"), "--since May: write a day as in 2024-05-01"),
+        (("--since", "2024-06-01", "--until", "2024-05-01"), "turn them round"),
         (("--deployment", "gide"), "gide. Check --deployment"),
-        (("--from", "2025-01-01"), "holds no exchange that was asked for"),
+        (("--since", "2025-01-01"), "holds no exchange that was asked for"),
         (("--weights", "nowhere.toml"), "nowhere.toml"),
     ],
 )
 def test_mistakes_are_told(cli, logs, tmp_path, arguments, message):
-    printed = cli("truth", "harvest", logs, "--to-truth", "x", "-o", tmp_path, *arguments)
+    printed = cli("truth", "harvest", logs, "--to", "x", "-o", tmp_path, *arguments)
     assert printed.code in (1, 2)
     assert message in printed.err
     assert not (tmp_path / "truth").exists()

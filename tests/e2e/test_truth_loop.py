@@ -97,7 +97,7 @@ def test_from_logs_to_a_comparison(cli, bucket, world, tmp_path, monkeypatch):
 
         # 1. Good answers become proposed references, bad ones a queue.
         harvested = said(
-            "truth", "harvest", logs, "--deployment", "helpdesk", "--to-truth", "ships", "-n", 50, "-o", root
+            "truth", "harvest", logs, "--deployment", "helpdesk", "--to", "ships", "-n", 50, "-o", root
         )
         counts = harvested["counts"]
         assert counts["cases"] == {"good": 8, "bad": 2, "unclear": 2}

@@ -106,7 +106,7 @@ def test_a_log_without_anything_says_why(tmp_path):
         InputError, match=r"holds no exchange that was asked for \(left out: rows without an answer: 1\)"
     ):
         read(tmp_path / "logs")
-    with pytest.raises(InputError, match=r"check the path, --deployment, --from and --to"):
+    with pytest.raises(InputError, match=r"check the path, --deployment, --since and --until"):
         read(tmp_path / "logs", selection=Selection((), date(2025, 1, 1)))
     with pytest.raises(UsageError, match="read twice"):
         Log(("-",))

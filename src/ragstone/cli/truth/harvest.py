@@ -23,7 +23,7 @@ def harvest(
     logs: Logs,
     name: Annotated[
         str,
-        typer.Option("--to-truth", metavar="NAME", help="The ground truth to make or to add to.", show_default=False),
+        typer.Option("--to", metavar="NAME", help="The ground truth to make or to add to.", show_default=False),
     ],
     signals: SignalFiles = [],  # noqa: B006
     deployment: Deployments = [],  # noqa: B006

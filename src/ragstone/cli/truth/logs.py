@@ -41,9 +41,9 @@ Deployments = Annotated[
     ),
 ]
 First = Annotated[
-    str | None, typer.Option("--from", metavar="DAY", help="The first day, as in 2024-05-01.", show_default=False)
+    str | None, typer.Option("--since", metavar="DAY", help="The first day, as in 2024-05-01.", show_default=False)
 ]
-Last = Annotated[str | None, typer.Option("--to", metavar="DAY", help="The last day.", show_default=False)]
+Last = Annotated[str | None, typer.Option("--until", metavar="DAY", help="The last day.", show_default=False)]
 WeightsFile = Annotated[
     str | None,
     typer.Option(
@@ -60,7 +60,7 @@ def open_log(
     from ragstone.formats.log_parts import Selection
     from ragstone.truth.harvest.logs import Log
 
-    selection = Selection(tuple(deployments), _day("--from", first), _day("--to", last))
+    selection = Selection(tuple(deployments), _day("--since", first), _day("--until", last))
     return Log(tuple(logs), selection, format, parse_map(map))
 
 

@@ -91,7 +91,7 @@ class Log:
             seen |= fresh
         if not tally.exchanges:
             why = ", ".join(f"{reason}: {times:,}" for reason, times in tally.left_out.items())
-            hint = f"left out: {why}" if why else "check the path, --deployment, --from and --to"
+            hint = f"left out: {why}" if why else "check the path, --deployment, --since and --until"
             raise InputError(" + ".join(self.paths), [Problem("holds no exchange that was asked for", hint=hint)])
 
     def _of_path(self, path: str, tally: Tally, on_rating: OnRating | None) -> Iterator[Exchange]:
