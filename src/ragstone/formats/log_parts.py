@@ -35,7 +35,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         if self.first and self.last and self.first > self.last:
-            raise UsageError(f"--from {self.first} is after --to {self.last}; turn them round")
+            raise UsageError(f"--since {self.first} is after --until {self.last}; turn them round")
 
     def may_hold(self, known: Sequence[int]) -> bool:
         """Whether days of a year, of a month of it, or a day can be asked for, given as much of the date as is known."""

@@ -175,7 +175,7 @@ def _fetch(log: Log, index: Index, rows: np.ndarray) -> list[Exchange]:
             found[wanted.pop(row)] = exchange
             if not wanted:
                 return [exchange for exchange in found if exchange]
-    raise StorageError("the log has changed while it was read. Harvest again, up to a day that is over: --to DAY.")
+    raise StorageError("the log has changed while it was read. Harvest again, up to a day that is over: --until DAY.")
 
 
 class _Drawn(NamedTuple):
