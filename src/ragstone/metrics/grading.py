@@ -16,7 +16,7 @@ _ESTIMATE = "One number of a small model, averaged with shared words, not a coun
     **_PLACE,
     source="answer equivalence (Bulian et al. 2022), by the local judge or a language model",
     misleads="A right answer that the references do not have counts as wrong. A small judge misses what takes arithmetic or knowledge.",
-    aliases=("answer_equivalence",),
+    aliases=("answer_equivalence", "rgb.accuracy.judged"),
 )
 def answer_match(reference_matches: Sequence[float]) -> float:
     """How likely the answer says what a reference says, given the question, whatever the words.

@@ -125,6 +125,27 @@ def error_correction_rate(
     return float(_contains(answer, needed_answers))
 
 
+@metric(
+    "rgb.error_correction_rate.judged",
+    **_PLACE,
+    against="references",
+    source=f"counterfactual robustness by a judge, {RGB}",
+    misleads="It is as good as the judge, and over few rows where few errors are detected.",
+)
+def judged_error_correction_rate(
+    judged_error_report: bool,
+    planted_answer: str,  # noqa: ARG001  (rows without one are skipped)
+    reference_matches: Sequence[float],
+) -> float:
+    """The answer says what a reference says, of those that detect the planted error, by a judge.
+
+    As `answer_match`; skipped where the error is not detected.
+    """
+    if not judged_error_report:
+        raise Skip("the error was not detected")
+    return max(reference_matches)
+
+
 def _contains(answer: str, needed: Sequence[Sequence[str]]) -> bool:
     folded = answer.casefold()
     return all(any(spelling.casefold() in folded for spelling in spellings) for spellings in needed)

@@ -24,7 +24,12 @@ from ragstone.stress.negatives import Embed, NegativesReport, clean_negatives, f
 from ragstone.stress.pools import Pool, read_pools
 
 METRICS = ("rgb.accuracy", "rgb.rejection_rate", "rgb.error_detection_rate", "rgb.error_correction_rate")
-JUDGED = ("rgb.rejection_rate.judged", "rgb.error_detection_rate.judged")
+JUDGED = (
+    "answer_match",
+    "rgb.rejection_rate.judged",
+    "rgb.error_detection_rate.judged",
+    "rgb.error_correction_rate.judged",
+)
 ERROR = "system_error"
 # More passages than an embedder that nobody named is given.
 MOST_EMBEDDED = 5_000
@@ -143,9 +148,8 @@ def ask_rows(
     try:
         found = ask_system(system, _questions(rows), needs_contexts=True, progress=progress, **options)
     except KeyboardInterrupt:
-        raise InterruptedRunError(
-            "stopped; what was answered is in the cache, so that the same command goes on from there"
-        ) from None
+        kept = "what was answered is in the cache, so that the same command goes on from there"
+        raise InterruptedRunError(f"stopped; {kept if options.get('cache', True) else 'nothing is kept'}") from None
     for remark in (found.problem, _told_failures(found)):
         if remark:
             note(remark)

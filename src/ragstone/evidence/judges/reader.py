@@ -61,7 +61,7 @@ class JudgeReader:
     async def stance(self, question: str, answer: str) -> Stance:
         """Whether the answer declines, and whether it says that its sources are wrong."""
         data = {"question": question, "answer": answer}
-        guess = StanceReply(declines=False, reports_errors=False)
+        guess = StanceReply(declines=False, reports_errors=True)
         reply = await self._judge.ask("stance", StanceReply, data, guess)
         return Stance(reply.declines, reply.reports_errors)
 

@@ -34,7 +34,7 @@ class CommandSystem:
         try:
             self._arguments = shlex.split(line)
         except ValueError as error:
-            raise UsageError(f"the command '{line}' cannot be split into words: {error}") from None
+            raise UsageError(f"the command cannot be split into words: {error}") from None
         if not self._arguments:
             raise UsageError("the command is empty. Write it as cmd:./my-rag --k 5")
         self._timeout_s = timeout_s
