@@ -62,6 +62,7 @@ def test_every_row_has_the_passages_that_rgb_takes(given):
         assert {chunk.text for chunk in sample.contexts} == expected_passages(row, 5, sample.metadata["rate"], kind)
 
 
+@pytest.mark.slow
 def test_a_generator_that_says_all_it_was_shown_is_right_where_the_answer_was_shown(given, tmp_path):
     rows, prepared = given
     run = run_stress(

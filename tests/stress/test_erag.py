@@ -194,3 +194,19 @@ def test_what_cannot_label():
         run_erag(list_samples([], None), copies, ".")
     with pytest.raises(UsageError, match="threshold"):
         run_erag(list_samples(samples(), None), copies, ".", threshold=0)
+
+
+@pytest.mark.slow
+def test_both_kinds_of_tests_in_a_bucket(bucket):
+    from ragstone.stress.beds import Setting
+    from ragstone.stress.results import keep_reports, read_stress
+    from ragstone.stress.running import prepare, run_stress
+    from tests.stress.generators import samples as ships
+
+    prepared = prepare(ships(), Setting(passages=4, rates=(0.5,), beds=("noise",)))
+    run = run_stress(prepared, copies, bucket.url, system_options={"cache": False})
+    keep_reports(run, prepared)
+    assert read_stress(run).beds[0].questions == 8
+    made = run_erag(list_samples(samples()[:2], None), copies, bucket.url, system_options={"cache": False})
+    keep_erag(made)
+    assert read_erag(made.run).pieces.id == made.pieces.id
