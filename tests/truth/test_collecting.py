@@ -157,6 +157,7 @@ def home(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_killed_collection_goes_on(home):
     process = subprocess.Popen(run(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     journal = home / "answers.jsonl.partial"
