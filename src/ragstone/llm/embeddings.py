@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from ragstone.llm.cache import Cache, make_key
 from ragstone.llm.failures import LLMAccessError, LLMError, LLMRefusedError
 from ragstone.llm.providers.embeddings import Vectors
 from ragstone.llm.recording import record_failure, record_reply
+from ragstone.llm.side_by_side import side_by_side
 from ragstone.llm.tokens import estimate_tokens
 
 _BATCH = 64
@@ -85,7 +85,7 @@ class BatchedEmbedder:
         started = time.perf_counter()
         unique = list(dict.fromkeys(texts))
         try:
-            found = dict(zip(unique, await asyncio.gather(*map(self._embed_one, unique)), strict=True))
+            found = dict(zip(unique, await side_by_side(map(self._embed_one, unique)), strict=True))
         except (LLMError, LLMAccessError) as error:
             record_failure(_REQUEST, self.name, error, time.perf_counter() - started)
             raise

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from ragstone.llm.base import LLM, Message, Request
+from ragstone.llm.side_by_side import side_by_side
 
 # What stands between the words before a text and the text, as with models on this machine.
 _BREAK = "\n"
@@ -31,7 +31,7 @@ class RemoteScorer:
 
     async def log_probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
         """For each text the natural logarithm of the probability of each of its tokens."""
-        return list(await asyncio.gather(*(self._score(before, text) for before, text in pairs)))
+        return await side_by_side(self._score(before, text) for before, text in pairs)
 
     async def _score(self, before: str, text: str) -> list[float]:
         if not text:

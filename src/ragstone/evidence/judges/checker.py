@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -12,6 +11,7 @@ from typing import NamedTuple
 from ragstone.evidence.tools import CONTRADICTION, ENTAILMENT, NEUTRAL, ChunkVerdicts
 from ragstone.llm.judge import Judge
 from ragstone.llm.replies import ClaimContextVerdict, ClaimVerdict, ContextVerdictsReply, VerdictsReply
+from ragstone.llm.side_by_side import side_by_side
 
 
 class _Voted(NamedTuple):
@@ -48,13 +48,13 @@ class JudgeChecker:
         if not text.strip():
             return [NEUTRAL] * len(claims)
         asked = [partial(self._ask_text, question, some, text) for some in _groups(claims, self._claims_per_call)]
-        found = await asyncio.gather(*map(self._vote, asked))
+        found = await side_by_side(map(self._vote, asked))
         return [words[0] for voted in found for words in voted.words]
 
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """Claims and chunks in groups that fit a call. What counts as together is a group of chunks."""
         groups = _groups(claims, self._claims_per_call)
-        found = await asyncio.gather(*(self._check_group(question, some, chunks) for some in groups))
+        found = await side_by_side(self._check_group(question, some, chunks) for some in groups)
         asked = self._repeats > 1 and len(chunks) > 0
         return ChunkVerdicts(
             each=[words for part in found for words in part.each],
@@ -64,7 +64,7 @@ class JudgeChecker:
 
     async def _check_group(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         asked = [partial(self._ask_chunks, question, claims, some) for some in _groups(chunks, self._chunks_per_call)]
-        parts = await asyncio.gather(*map(self._vote, asked))
+        parts = await side_by_side(map(self._vote, asked))
         rows = [[part.words[number] for part in parts] for number in range(len(claims))]
         return ChunkVerdicts(
             each=[[word for words in row for word in words[:-1]] for row in rows],
@@ -73,7 +73,7 @@ class JudgeChecker:
         )
 
     async def _vote(self, ask: Callable[[int], Awaitable[list[list[str]]]]) -> _Voted:
-        repeats = await asyncio.gather(*map(ask, range(self._repeats)))
+        repeats = await side_by_side(map(ask, range(self._repeats)))
         words, agreement = [], []
         for rows in zip(*repeats, strict=True):
             counts = [Counter(votes).most_common(1)[0] for votes in zip(*rows, strict=True)]

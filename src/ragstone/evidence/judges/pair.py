@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
 from typing import Literal, cast, get_args
@@ -13,6 +12,7 @@ from ragstone.evidence.aspects import find_aspect
 from ragstone.evidence.judges.rater import GUIDANCE, ask_own_reference
 from ragstone.llm.judge import Judge
 from ragstone.llm.replies import PairReply
+from ragstone.llm.side_by_side import side_by_side
 
 Order = Literal["both", "random"]
 _GUESS = PairReply(reasoning="Both give the time, but only one says that it holds on Sundays too. " * 2, winner="A")
@@ -67,7 +67,7 @@ class JudgePair:
 
         if self._order == "random":
             return [await ask(_drawn_first(question, one, other))]
-        return list(await asyncio.gather(ask("one"), ask("other")))
+        return await side_by_side(ask(first) for first in ("one", "other"))
 
 
 def _drawn_first(question: str, one: str, other: str) -> str:
