@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragstone.agreement.agreeing import Settings, measure_agreement
+from ragstone.agreement.agreeing import Settings, measure_agreement, natural_coefficient
 from ragstone.agreement.human import Label, Labels
 from ragstone.agreement.joining import join
 from ragstone.agreement.raters import measure_ceiling, tell_scale
@@ -72,7 +72,7 @@ def test_the_metric_that_agrees_most_comes_first_and_others_are_told_from_it(run
 def test_every_level_and_coefficient_when_all_are_asked_for(runs, truth):
     found = measure_agreement(join(runs, make_labels(truth), ["quality"]), Settings(full=True))
     (item,) = found.metrics
-    assert len(item.correlations) == 12
+    assert len(item.correlations) == 16
     table = join(runs, make_labels(truth)).scores["quality"].reshape(SYSTEMS, COUNT)
     within = np.mean([stats.kendalltau(*pair)[0] for pair in zip(table.T, truth.T, strict=True)])
     assert item.correlations["kendall", "sample"].value == pytest.approx(within, abs=1e-9)
@@ -192,3 +192,8 @@ def test_metrics_that_do_not_vary_say_so(tmp_path, catalogue):
     found = measure_agreement(join([run], labels), Settings())
     assert found.lacking == {"quality": "scores or labels do not vary"}
     assert [item.metric for item in found.metrics] == ["size"]
+
+
+def test_yes_and_no_are_sorted_by_a_measure_that_ties_do_not_fool(runs, truth):
+    assert natural_coefficient(join(runs, make_labels(truth))) == "spearman"
+    assert natural_coefficient(join(runs, make_labels((truth > 0.5).astype(float), ("a", "b")))) == "somers"

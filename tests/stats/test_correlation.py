@@ -8,9 +8,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ragstone.stats.correlation import COEFFICIENTS, correlate, correlate_each, make_correlation, make_partial
+from ragstone.stats.rating import make_auc
 from ragstone.stats.resampled import estimate, take_measure
 
-THEIRS = {"spearman": stats.spearmanr, "pearson": stats.pearsonr, "kendall": stats.kendalltau}
+
+def somers(first, second):
+    """Theirs takes the labels first."""
+    return (stats.somersd(second, first).statistic,)
+
+
+THEIRS = {"spearman": stats.spearmanr, "pearson": stats.pearsonr, "kendall": stats.kendalltau, "somers": somers}
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3))
 
 
@@ -85,3 +92,30 @@ def test_the_interval_holds_a_known_correlation(coefficient):
         low, high = estimate(make_correlation(first, second, coefficient), groups, resamples=400, seed=seed).interval
         held += low <= true <= high
     assert 180 <= held <= 198
+
+
+def test_somers_is_twice_the_auc_less_one_for_yes_and_no():
+    random = np.random.default_rng(4)
+    labels, scores = random.integers(0, 2, 60).astype(float), random.integers(0, 7, 60).astype(float)
+    auc = take_measure(make_auc(labels, scores), 60)
+    assert correlate(scores, labels, "somers") == pytest.approx(2 * auc - 1)
+
+
+def test_somers_does_not_prefer_scores_that_are_yes_and_no_themselves():
+    labels = np.repeat([0.0, 1.0], 20)
+    fine = labels + np.linspace(0, 0.5, 40)
+    assert correlate(labels, labels, "spearman") > correlate(fine, labels, "spearman")
+    assert correlate(labels, labels, "somers") == correlate(fine, labels, "somers") == 1
+
+
+def test_given_the_stratum_only_its_own_pairs_count():
+    random = np.random.default_rng(5)
+    first, second = random.integers(0, 5, (2, 40)).astype(float)
+    strata = random.integers(0, 3, 40)
+    pairs = [(one, other) for one in range(40) for other in range(one) if strata[one] == strata[other]]
+    signs = np.array([[np.sign(side[one] - side[other]) for side in (first, second)] for one, other in pairs])
+    order, ours, theirs = signs.prod(axis=1).sum(), np.abs(signs[:, 0]).sum(), np.abs(signs[:, 1]).sum()
+    assert take_measure(make_partial(first, second, strata, "kendall"), 40) == pytest.approx(
+        order / (ours * theirs) ** 0.5
+    )
+    assert take_measure(make_partial(first, second, strata, "somers"), 40) == pytest.approx(order / theirs)

@@ -65,6 +65,12 @@ class Agreement:
         return item.correlations[self.settings.coefficient, self.settings.level]
 
 
+def natural_coefficient(joined: Joined) -> Coefficient:
+    """Spearman, or Somers' D where people said yes or no: with so many ties Spearman prefers scores that are 0 or 1 themselves."""
+    said = joined.ratings[~np.isnan(joined.ratings)]
+    return "somers" if np.isin(said, (0.0, 1.0)).all() else "spearman"
+
+
 def measure_agreement(joined: Joined, settings: Settings, show: int = 0) -> Agreement:
     """Hold every metric against people; so many of the worst disagreements of the best metric are kept."""
     if not len(joined.inputs):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.agreement.agreeing import Agreement, Settings, measure_agreement
+from ragstone.agreement.agreeing import Agreement, Settings, measure_agreement, natural_coefficient
 from ragstone.agreement.joining import Joined
 from ragstone.data.types import Sample
 from ragstone.errors import UsageError
@@ -130,7 +130,7 @@ def _beside_metrics(joined: Joined, name: str, predicted: np.ndarray, show: int)
     """The judge on rows that it did not see, among the metrics of the runs."""
     described: dict[str, Any] = {"metric": name, "better": "higher", "bounds": [0.0, 1.0]}
     beside = replace(joined, metrics=(described, *joined.metrics), scores={name: predicted, **joined.scores})
-    return measure_agreement(beside, Settings(), show)
+    return measure_agreement(beside, Settings(natural_coefficient(joined)), show)
 
 
 def _figures(agreement: Agreement, name: str) -> dict[str, Any]:
@@ -139,7 +139,10 @@ def _figures(agreement: Agreement, name: str) -> dict[str, Any]:
     if item is None:
         return {}
     main = agreement.main(item)
-    found: dict[str, Any] = {"spearman": main.value, "interval": list(main.interval) if main.interval else None}
+    found: dict[str, Any] = {
+        agreement.settings.coefficient: main.value,
+        "interval": list(main.interval) if main.interval else None,
+    }
     if item.verdicts:
         found |= {measure: cell.value for measure, cell in item.verdicts.measures.items()}
     return found

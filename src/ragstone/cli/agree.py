@@ -80,8 +80,14 @@ def agree(
         ),
     ] = None,
     coefficient: Annotated[
-        str, typer.Option("--coefficient", metavar="NAME", help="Sort by spearman, pearson or kendall.")
-    ] = "spearman",
+        str | None,
+        typer.Option(
+            "--coefficient",
+            metavar="NAME",
+            help="Sort by spearman, pearson, kendall or somers; by somers where labels are yes and no, else by spearman.",
+            show_default=False,
+        ),
+    ] = None,
     level: Annotated[
         str,
         typer.Option(
@@ -120,7 +126,7 @@ def agree(
     elif ppi:
         _show_estimates(joined, _only_metric(joined, "--ppi"), slices, json)
     else:
-        _show_agreement(joined, _make_settings(coefficient, level, threshold), show, full, json)
+        _show_agreement(joined, _make_settings(joined, coefficient, level, threshold), show, full, json)
 
 
 def join_labels(
@@ -135,11 +141,12 @@ def join_labels(
     return join([find_run(name, out) for name in runs], merge_labels(labels), metrics)
 
 
-def _make_settings(coefficient: str, level: str, threshold: float | None) -> Settings:
-    from ragstone.agreement.agreeing import Settings
+def _make_settings(joined: Joined, coefficient: str | None, level: str, threshold: float | None) -> Settings:
+    from ragstone.agreement.agreeing import Settings, natural_coefficient
     from ragstone.stats.correlation import COEFFICIENTS
     from ragstone.stats.levels import LEVELS
 
+    coefficient = coefficient or natural_coefficient(joined)
     for word, name, known in (("coefficient", coefficient, COEFFICIENTS), ("level", level, LEVELS)):
         if name not in known:
             raise UnknownNameError(word, name, known, f"There are: {', '.join(known)}.")

@@ -9,7 +9,7 @@ from ragstone.stats.intervals import Interval
 from ragstone.stats.levels import Correlation
 from ragstone.stats.resampled import Estimate
 
-COEFFICIENT = {"spearman": "Spearman", "pearson": "Pearson", "kendall": "Kendall"}
+COEFFICIENT = {"spearman": "Spearman", "pearson": "Pearson", "kendall": "Kendall", "somers": "Somers' D"}
 LEVEL = {"dataset": "all rows", "sample": "in inputs", "system": "systems", "partial": "in systems"}
 MEASURE = {
     "roc_auc": "ROC-AUC",

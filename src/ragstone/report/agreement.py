@@ -16,7 +16,7 @@ from ragstone.report.plain import one_line, visible
 from ragstone.report.terminal import DIRECTION
 from ragstone.stats.correlation import COEFFICIENTS
 from ragstone.stats.intervals import Interval
-from ragstone.stats.levels import LEVELS
+from ragstone.stats.levels import LEVELS, Level
 
 _STRIP = 24
 _ANY_WIDTH = 10_000
@@ -58,7 +58,7 @@ class _Report:
 
 def _table(found: Agreement, extras: Sequence[str], most: int) -> Table:
     settings, low = found.settings, _lowest(found)
-    levels = [level for level in LEVELS if level != settings.level] if "levels" in extras else []
+    levels = _other_levels(found) if "levels" in extras else []
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("metric", overflow="fold")
     table.add_column(COEFFICIENT[settings.coefficient], justify="right", no_wrap=True)
@@ -84,6 +84,17 @@ def _table(found: Agreement, extras: Sequence[str], most: int) -> Table:
     if found.ceiling and found.ceiling.correlation is not None:
         table.add_row(*_ceiling_cells(found, extras, low, len(levels)))
     return table
+
+
+def _other_levels(found: Agreement) -> list[Level]:
+    """Those at which anything could be measured, beside the one by which metrics are sorted."""
+    chosen = found.settings
+    return [
+        level
+        for level in LEVELS
+        if level != chosen.level
+        and any(item.correlations[chosen.coefficient, level].value is not None for item in found.metrics)
+    ]
 
 
 def _ceiling_cells(found: Agreement, extras: Sequence[str], low: float, levels: int) -> list[RenderableType]:

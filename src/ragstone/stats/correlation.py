@@ -1,4 +1,4 @@
-"""Pearson, Spearman and Kendall's tau-b as measures of drawn rows; nan where one side does not vary."""
+"""Pearson, Spearman, Kendall's tau-b and Somers' D as measures of drawn rows; nan where one side does not vary."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from ragstone.stats.resampled import Measure, take_measure
 from ragstone.stats.units import divide
 
-Coefficient = Literal["spearman", "pearson", "kendall"]
-COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson", "kendall")
+Coefficient = Literal["spearman", "pearson", "kendall", "somers"]
+COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson", "kendall", "somers")
 # A spread below this share of the size of the numbers is rounding.
 _ROUNDING = 1e-13
 
@@ -22,17 +22,22 @@ def correlate(first: np.ndarray, second: np.ndarray, coefficient: Coefficient = 
 
 
 def make_correlation(first: np.ndarray, second: np.ndarray, coefficient: Coefficient = "spearman") -> Measure:
-    """The measure for two columns without gaps."""
-    return {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[coefficient](first, second)
+    """The measure for two columns without gaps; Somers' D asks of pairs that differ in the second whether the first agrees."""
+    if coefficient in ("kendall", "somers"):
+        return _concordance(first, second, coefficient == "somers", np.zeros(len(first)))
+    return (_pearson if coefficient == "pearson" else _spearman)(first, second)
 
 
 def make_partial(
-    first: np.ndarray, second: np.ndarray, strata: np.ndarray, coefficient: Literal["spearman", "pearson"] = "spearman"
+    first: np.ndarray, second: np.ndarray, strata: np.ndarray, coefficient: Coefficient = "spearman"
 ) -> Measure:
-    """The correlation of what is left when each stratum's mean is taken out (of ranks, for Spearman).
+    """The correlation given the stratum: of what is left when each stratum's mean (of ranks, for Spearman) is taken out.
 
-    Systems that differ in quality make every metric look good; this asks about the answers of one and the same system.
+    Kendall's tau and Somers' D are over pairs of one stratum. Systems that differ in quality make every metric look good;
+    this asks about the answers of one and the same system.
     """
+    if coefficient in ("kendall", "somers"):
+        return _concordance(first, second, coefficient == "somers", strata)
     _, places = np.unique(strata, return_inverse=True)
     member = np.eye(int(places.max()) + 1)[places] if len(places) else np.zeros((0, 0))
     rank = _ranker if coefficient == "spearman" else _as_given
@@ -63,10 +68,11 @@ def weighted_pearson(
 
 def correlate_each(first: np.ndarray, second: np.ndarray, coefficient: Coefficient) -> np.ndarray:
     """The correlation within each row of two tables of few columns."""
-    if coefficient == "kendall":
+    if coefficient in ("kendall", "somers"):
         signs = [np.sign(table[:, :, None] - table[:, None, :]) for table in (first, second)]
         untied = [np.abs(sign).sum(axis=(1, 2)) for sign in signs]
-        return _clipped(divide((signs[0] * signs[1]).sum(axis=(1, 2)), np.sqrt(untied[0] * untied[1])))
+        below = np.sqrt(untied[0] * untied[1]) if coefficient == "kendall" else untied[1] * (untied[0] > 0)
+        return _clipped(divide((signs[0] * signs[1]).sum(axis=(1, 2)), below))
     if coefficient == "spearman":
         from scipy import stats  # noqa: PLC0415  (takes longer to load than most runs; not everybody needs it)
 
@@ -115,25 +121,33 @@ def count_values(times: np.ndarray, places: np.ndarray, size: int | None = None)
     return np.bincount(shifted.ravel(), times.ravel(), minlength=size * len(times)).reshape(len(times), size)
 
 
-def _kendall(first: np.ndarray, second: np.ndarray) -> Measure:
+def _concordance(first: np.ndarray, second: np.ndarray, somers: bool, strata: np.ndarray) -> Measure:
+    """Pairs of one stratum in the same order less those in opposite order, by how many are not tied."""
     _, ours = np.unique(first, return_inverse=True)
     _, theirs = np.unique(second, return_inverse=True)
+    _, places = np.unique(strata, return_inverse=True)
+    cells = [np.unique(np.stack([places, of]), axis=1, return_inverse=True)[1].ravel() for of in (ours, theirs)]
 
     def measure(times: np.ndarray) -> np.ndarray:
-        total = times.sum(axis=1)
-        pairs = total * (total - 1) / 2
-        tied = [(drawn * (drawn - 1) / 2).sum(axis=1) for drawn in (count_values(times, of) for of in (ours, theirs))]
-        below = np.sqrt((pairs - tied[0]) * (pairs - tied[1]))
-        return _clipped(divide(_order(times, ours, theirs), below))
+        pairs = _count_pairs(times, places)
+        untied = [pairs - _count_pairs(times, of) for of in cells]
+        below = untied[1] * (untied[0] > 0) if somers else np.sqrt(untied[0] * untied[1])
+        return _clipped(divide(_order(times, ours, theirs, places), below))
 
     return measure
 
 
-def _order(times: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _count_pairs(times: np.ndarray, places: np.ndarray) -> np.ndarray:
+    drawn = count_values(times, places)
+    return np.asarray((drawn * (drawn - 1) / 2).sum(axis=1))
+
+
+def _order(times: np.ndarray, first: np.ndarray, second: np.ndarray, strata: np.ndarray) -> np.ndarray:
     """Pairs in the same order less those in opposite order: rows of signs, some at a time, for all resamples at once."""
     found, block = np.zeros(len(times)), max(1, 2_000_000 // max(1, len(first)))
     for start in range(0, len(first), block):
         rows = slice(start, start + block)
         signs = np.sign(first[rows, None] - first[None, :]) * np.sign(second[rows, None] - second[None, :])
-        found += ((times @ signs.T.astype(np.float64)) * times[:, rows]).sum(axis=1)
+        signs = (signs * (strata[rows, None] == strata[None, :])).T.astype(np.float64)
+        found += ((times @ signs) * times[:, rows]).sum(axis=1)
     return found / 2

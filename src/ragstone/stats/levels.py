@@ -19,7 +19,7 @@ LEVELS: tuple[Level, ...] = ("dataset", "sample", "system", "partial")
 # Two systems can only agree or disagree.
 LEAST_SYSTEMS = 3
 LEAST_ROWS = 3
-# Beyond, fewer resamples: Kendall's tau looks at all pairs of rows.
+# Beyond, fewer resamples: Kendall's tau and Somers' D look at all pairs of rows.
 _MOST_PAIRS = 4e10
 
 
@@ -67,7 +67,11 @@ def correlate_at(
 
 def affordable_resamples(rows: int, coefficient: Coefficient) -> int:
     """How often to draw so many rows."""
-    return RESAMPLES if coefficient != "kendall" else int(np.clip(_MOST_PAIRS / max(1, rows) ** 2, 100, RESAMPLES))
+    return (
+        RESAMPLES
+        if coefficient in ("spearman", "pearson")
+        else int(np.clip(_MOST_PAIRS / max(1, rows) ** 2, 100, RESAMPLES))
+    )
 
 
 def _prepare(level: Level, rows: Scored, coefficient: Coefficient) -> tuple[Measure | None, int, int, str]:
@@ -84,9 +88,12 @@ def _prepare(level: Level, rows: Scored, coefficient: Coefficient) -> tuple[Meas
         return _between_systems(rows, coefficient), systems, 0, ""
     if systems < 2:
         return None, len(rows.scores), 0, "there is one system: the same as over the data set"
-    if coefficient == "kendall":
-        return None, len(rows.scores), 0, "there is no partial form of Kendall's tau here; take spearman or pearson"
-    return make_partial(rows.scores, rows.labels, rows.systems, coefficient), len(rows.scores), 0, ""
+    return (
+        make_partial(rows.scores, rows.labels, rows.systems, coefficient),
+        len(rows.scores),
+        0,
+        "",
+    )
 
 
 def _within_inputs(rows: Scored, coefficient: Coefficient) -> tuple[Measure | None, int, int, str]:
