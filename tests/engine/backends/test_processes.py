@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -63,6 +65,20 @@ def test_a_killed_process_is_told_and_what_is_finished_is_kept(tmp_path, monkeyp
     monkeypatch.setattr(processes.ProcessPoolExecutor, "submit", original)
     again = evaluate(rows(400), METRICS, tmp_path, workers=2, resume=True)
     assert again.scores.equals(evaluate(rows(400), METRICS).scores)
+
+
+def test_no_process_outlives_a_run_that_was_killed(tmp_path):
+    code = (
+        "import os, signal; import ragstone.formats.reader; from ragstone.engine.evaluation import evaluate\n"
+        "from tests.engine.backends.rows import METRICS, rows\n"
+        "ragstone.formats.reader.BATCH_ROWS = 100\n"
+        "def die(progress):\n"
+        "    if progress.stage == 'evaluating' and progress.done: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"evaluate(rows(400), METRICS, {str(tmp_path)!r}, workers=2, progress=die)"
+    )
+    # The pipes end when the last process that holds them does.
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120, check=False)
+    assert found.returncode == -signal.SIGKILL
 
 
 def test_mistakes(tmp_path):

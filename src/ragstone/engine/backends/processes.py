@@ -7,8 +7,10 @@ can wait for many at once; local models use all cores by themselves.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -60,7 +62,16 @@ def _begin(kit: Kit) -> None:
     global _worker  # noqa: PLW0603  (one for the life of the process)
     # Ctrl-C is for the one that started us: it lets parts that are under way be finished.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker = PartWorker(kit)
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the one that started us: if it was killed, nobody tells us that there is nothing more to do."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(part: Part) -> Done:
