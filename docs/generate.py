@@ -33,8 +33,8 @@ Without a key and without a network, claims and answers are judged by a small mo
 It is good enough to tell which of two systems is better over some dozens of questions, not to decide about a single answer.
 What follows is from the model's card; `ragstone models show local-judge` prints the same. How it was made is in `training/`.
 
-*Token overlap* is the share of the claim's words in the evidence, and for answers whether the reference stands in the answer or
-shares enough words with it; *cosine* is that of MiniLM's sentence embeddings. The judge's own score combines the model with the overlap.
+*Reference contained* is lexical match: whether the reference stands in the answer word for word. *Token overlap* is the share of the
+claim's words in the evidence, and for answers whether the reference stands in the answer or shares enough words with it; *cosine* is that of MiniLM's sentence embeddings. The judge's own score combines the model with the overlap.
 Rows named *labelled* are from public sets, in most of which people gave the labels; in SQuAD's they follow from how the rows were
 made. Other rows of the same sets were trained on. *Synthetic* rows are edits of our own. *Valid* rows decided how the model
 and overlap are combined; *test* rows decided nothing.

@@ -139,7 +139,8 @@ def lexical_threshold(kept: Kept, rows: np.ndarray) -> float:
 
 
 def cosine_threshold(kept: Kept, rows: np.ndarray) -> float:
-    """The cosine at which grading by it alone is at its best on validation."""
+    """The cosine at which grading by it alone is at its best on validation, on the rows that it was computed for."""
+    rows = rows[~np.isnan(kept.cosine[rows])]
     weight, options = _weights(kept, rows), np.arange(0.1, 1.0, 0.02)
     right = [np.average((kept.cosine[rows] >= t) == kept.truth[rows], weights=weight) for t in options]
     return float(round(options[int(np.argmax(right))], 2))
@@ -179,6 +180,11 @@ def ladder(probability: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> li
     return steps
 
 
+def _known(figure: float, cosine: np.ndarray) -> float | None:
+    """A figure of the cosine, where it was computed for all rows."""
+    return None if np.isnan(cosine).any() else round(figure, 4)
+
+
 def support_figures(
     kept: Kept, score: np.ndarray, raw: np.ndarray, probability: np.ndarray, rows: np.ndarray
 ) -> dict[str, Any]:
@@ -195,7 +201,7 @@ def support_figures(
         truth = kept.truth[own]
         table[kind] = {
             "rows": len(own), "judge": round(auc(score[own], truth), 4), "interval": interval(lambda i, own=own, truth=truth: auc(score[own][i], truth[i]), len(own)),
-            "model alone": round(auc(raw[own], truth), 4), "token overlap": round(auc(kept.overlap[own], truth), 4), "cosine": round(auc(kept.cosine[own], truth), 4),
+            "model alone": round(auc(raw[own], truth), 4), "token overlap": round(auc(kept.overlap[own], truth), 4), "cosine": _known(auc(kept.cosine[own], truth), kept.cosine[own]),
             "accuracy": round(float(((probability[own] > 0.5) == truth).mean()), 4),
         }  # fmt: skip
     weight = _weights(kept, rows)
@@ -230,7 +236,7 @@ def match_figures(
         table[kind] = {
             "rows": len(own), "judge": round(float(right[own].mean()), 4), "interval": interval(lambda i, own=own: float(right[own][i].mean()), len(own)),
             "reference contained": round(float(plain[own].mean()), 4), "contained or token F1": round(float(lexical[own].mean()), 4),
-            "cosine": round(float(close[own].mean()), 4),
+            "cosine": _known(float(close[own].mean()), kept.cosine[own]),
         }  # fmt: skip
     weight = _weights(kept, rows)
     return {
@@ -255,6 +261,7 @@ def fraction_figures(kept: Kept, outputs: np.ndarray, rows: np.ndarray) -> dict[
             "correlation": round(float(np.corrcoef(value, truth)[0, 1]), 4),
         }
         for name, value in tried.items()
+        if not np.isnan(value).any()
     }
 
 

@@ -1,6 +1,6 @@
 """The card of the local judge, `card.json`: how its outputs are read, how good it was measured to be, and its files' checksums.
 
-version       goes into signatures: local-judge/1
+version       goes into signatures: local-judge/2
 files         name: {"bytes", "sha256"} of model.onnx and tokenizer.json
 max_length    tokens of a pair; second_limit: task: tokens of its second text
 templates     match: [first, second] with {question}, {reference}, {answer}; support: {evidence}, {claim}; fraction: {evidence}, {text}
@@ -8,7 +8,8 @@ match         scale, bias, overlap: probability = sigmoid(scale × logit + overl
 support       the same, of the log-odds of supported against the rest; contradiction: from which softmax share on it is one
 fraction      scale, bias; overlap: the part of the mean that token overlap has
 ladder        task: [{"agreement", "confidence", "share"}]: how sure it must be for which agreement, and how often it is
-figures       what was measured: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}]
+figures       what was measured: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}];
+              of answer match also "contained": lexical match
 """
 
 from __future__ import annotations
