@@ -131,7 +131,7 @@ def _text(kind: str, place: int, chunk: Chunk) -> dict[str, Any]:
 def _walk(library: Library, held: Held, case: Case, query: Mapping[str, str]) -> dict[str, Any]:
     """The neighbours in the list that the case was opened from."""
     chosen = replace(CaseFilter.read(query), page=1)
-    rows, _ = fitting_rows(library.truth, held, chosen)
+    rows = fitting_rows(library.truth, held, chosen)
     here = held.rows[case.id]
     at = rows.index(here) if here in rows else None
     version = held.info.number if query.get("v") else None
@@ -139,7 +139,7 @@ def _walk(library: Library, held: Held, case: Case, query: Mapping[str, str]) ->
     def address(place: int | None) -> str:
         if place is None or not 0 <= place < len(rows):
             return ""
-        return case_address(held.info.name, held.cases[rows[place]].id, version, **chosen.query)
+        return case_address(held.info.name, held.at(rows[place]).id, version, **chosen.query)
 
     return {
         "place": None if at is None else at + 1,
@@ -152,7 +152,7 @@ def _walk(library: Library, held: Held, case: Case, query: Mapping[str, str]) ->
 
 
 def _free_id(held: Held) -> str:
-    number = len(held.cases) + 1
+    number = len(held) + 1
     while f"case-{number}" in held.rows:
         number += 1
     return f"case-{number}"

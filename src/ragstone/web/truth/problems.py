@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 
 from ragstone.report.plain import visible
@@ -23,12 +22,6 @@ PROBLEMS = {
 }
 
 
-def find_problems(cases: Sequence[Case]) -> list[list[str]]:
-    """By case; citations are looked for elsewhere, since that takes longer."""
-    asked = Counter(_folded(case.question) for case in cases)
-    return [_problems(case, asked[_folded(case.question)]) for case in cases]
-
-
 def lost_citations(cases: Sequence[Case]) -> frozenset[int]:
     """The rows of cases with a citation that stands in none of its passages; cases without passages are not looked at."""
     found = set()
@@ -40,7 +33,8 @@ def lost_citations(cases: Sequence[Case]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _problems(case: Case, times_asked: int) -> list[str]:
+def find_problems(case: Case, times_asked: int) -> list[str]:
+    """What can be seen from the case alone, and from how often its question is asked."""
     unanswerable = case.answerable is False
     found = {
         "no question": not case.question.strip(),
@@ -72,5 +66,6 @@ def _texts(case: Case) -> list[str]:
     return [case.question, *case.references, *(fact.text for fact in case.facts)]
 
 
-def _folded(text: str) -> str:
+def fold(text: str) -> str:
+    """Questions that differ in case and blanks are the same."""
     return " ".join(text.casefold().split())

@@ -8,48 +8,67 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.errors import UsageError
 from ragstone.storage.places import Place
 from ragstone.storage.runs import read_table
-from ragstone.truth.cases import Case
+from ragstone.truth.cases import Case, cases_from_table
 from ragstone.truth.versions import Lineage, TruthStore, VersionInfo, check_name
 from ragstone.web.errors import NotThereError
 from ragstone.web.inside import is_inside
-from ragstone.web.later import Kept
-from ragstone.web.truth.problems import find_problems, lost_citations
+from ragstone.web.later import PATIENCE_S, Kept
+from ragstone.web.truth.problems import find_problems, fold, lost_citations
 
 STANDINGS = ("accepted", "proposed", "rejected")
 _MOST_VERSIONS = 6
 _MOST_HEADS = 64
 _MOST_ASKED = 12
+# Into larger ones it takes so long to look that waiting a moment is waiting for nothing.
+_MOST_AT_ONCE = 2_000
 # Beside the standings of facts: cases whose answers are proposed.
 _ANSWERS = "answers"
 
 
 @dataclass(frozen=True)
 class Held:
-    """A version in memory."""
+    """A version in memory: its table, and its cases as objects once all of them are needed."""
 
     info: VersionInfo
-    cases: Sequence[Case]
+    table: pa.Table
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @cached_property
+    def cases(self) -> Sequence[Case]:
+        """All cases; of a hundred thousand this takes seconds."""
+        return cases_from_table(self.table)
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
         """Where a case stands, by its id."""
-        return {case.id: row for row, case in enumerate(self.cases)}
+        return {name: row for row, name in enumerate(self.table["id"].to_pylist())}
 
     @cached_property
-    def problems(self) -> Sequence[Sequence[str]]:
-        """What a person should look at, case by case."""
-        return find_problems(self.cases)
+    def times_asked(self) -> Counter[str]:
+        """How often each question is asked."""
+        return Counter(map(fold, self.table["question"].to_pylist()))
+
+    def at(self, row: int) -> Case:
+        """A case by where it stands."""
+        return cases_from_table(self.table.slice(row, 1))[0]
 
     def case(self, name: str) -> Case:
         """A case by its id."""
         if name not in self.rows:
             raise NotThereError(f"there is no case {name[:200]} in version {self.info.number} of {self.info.name}")
-        return self.cases[self.rows[name]]
+        return self.at(self.rows[name])
+
+    def problems_of(self, case: Case) -> list[str]:
+        """What a person should look at in a case; where its citations stand is found out elsewhere."""
+        return find_problems(case, self.times_asked[fold(case.question)])
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,7 @@ class Shelf:
         self._root = root
         self._store = TruthStore(root)
         self._held: Kept[Held] = Kept(_MOST_VERSIONS, workers=2)
+        self._problems: Kept[Sequence[Sequence[str]]] = Kept(_MOST_VERSIONS)
         self._lost: Kept[frozenset[int]] = Kept(_MOST_VERSIONS)
         self._infos = lru_cache(maxsize=4_096)(self._store.info)
         self._counts = lru_cache(maxsize=1_024)(self._count)
@@ -130,10 +150,16 @@ class Shelf:
         """The file of a version as it is."""
         return self._store.table(name, number).read_bytes()
 
+    def problems(self, held: Held, patience_s: float | None = None) -> Sequence[Sequence[str]] | None:
+        """What a person should look at, case by case; None while it is being found out."""
+        key = (held.info.name, held.info.number)
+        patience_s = _patience_s(held) if patience_s is None else patience_s
+        return self._problems.peek(key, lambda: [held.problems_of(case) for case in held.cases], patience_s)
+
     def lost(self, held: Held) -> frozenset[int] | None:
         """The rows of cases with a citation that stands in none of its passages; None while they are looked for."""
         key = (held.info.name, held.info.number)
-        return self._lost.peek(key, lambda: lost_citations(held.cases))
+        return self._lost.peek(key, lambda: lost_citations(held.cases), _patience_s(held))
 
     def save(
         self, name: str, cases: Sequence[Case], author: str, note: str, parent: int | None, lineage: Lineage
@@ -145,12 +171,11 @@ class Shelf:
 
     def close(self) -> None:
         """Let go of work that nobody waits for."""
-        for kept in (self._held, self._lost):
+        for kept in (self._held, self._problems, self._lost):
             kept.close()
 
     def _read(self, name: str, number: int) -> Held:
-        found = self._store.read(name, number)
-        return Held(found.info, found.cases)
+        return Held(self._infos(name, number), read_table(self._store.table(name, number)))
 
     def _count(self, name: str, number: int) -> Mapping[str, int]:
         table = read_table(self._store.table(name, number), ["facts", "standing", "references"])
@@ -181,6 +206,10 @@ class Shelf:
 
     def _is_here(self, name: str) -> bool:
         return is_inside(self._root, self._root / "truth" / name)
+
+
+def _patience_s(held: Held) -> float:
+    return PATIENCE_S if len(held) <= _MOST_AT_ONCE else 0.0
 
 
 def folded(question: str) -> str:

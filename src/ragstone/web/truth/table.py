@@ -17,6 +17,8 @@ from ragstone.web.truth.problems import LOST, PROBLEMS
 from ragstone.web.truth.shelf import STANDINGS, Held, Shelf
 
 SIZE = 50
+# Who asks for a problem waits for it, within reason.
+_PATIENCE_S = 60.0
 # What a version can be downloaded as: the ending of the file, and the format of the samples in it.
 EXPORTS = {
     "jsonl": "ragstone",
@@ -78,7 +80,8 @@ def truth_page(library: Library, name: str, number: int | None, query: Mapping[s
     shelf = library.truth
     held, infos = shelf.held(name, number), shelf.infos(name)
     chosen = CaseFilter.read(query)
-    fitting, lost = fitting_rows(shelf, held, chosen)
+    problems, lost = shelf.problems(held), shelf.lost(held)
+    fitting = fitting_rows(shelf, held, chosen)
     pages = max(1, -(-len(fitting) // SIZE))
     chosen = replace(chosen, page=min(chosen.page, pages))
     shown = fitting[(chosen.page - 1) * SIZE : chosen.page * SIZE]
@@ -88,9 +91,9 @@ def truth_page(library: Library, name: str, number: int | None, query: Mapping[s
         "truth": about_truth(shelf, held),
         "filter": chosen,
         "standings": list(STANDINGS),
-        "problems": _problem_counts(held, lost),
-        "waiting": lost is None,
-        "total": len(held.cases),
+        "problems": _problem_counts(problems or (), lost),
+        "waiting": lost is None if chosen.problem == LOST else problems is None,
+        "total": len(held),
         "fitting": len(fitting),
         "first": (chosen.page - 1) * SIZE + 1 if fitting else 0,
         "last": (chosen.page - 1) * SIZE + len(shown),
@@ -121,18 +124,22 @@ def about_truth(shelf: Shelf, held: Held) -> dict[str, Any]:
     }
 
 
-def fitting_rows(shelf: Shelf, held: Held, chosen: CaseFilter) -> tuple[list[int], frozenset[int] | None]:
-    """The rows that fit a filter, and those with lost citations if they are known yet."""
-    lost = shelf.lost(held)
+def fitting_rows(shelf: Shelf, held: Held, chosen: CaseFilter) -> Sequence[int]:
+    """The rows that fit a filter; of lost citations those that are known yet."""
+    rows: Sequence[int] = range(len(held))
+    if chosen.problem == LOST:
+        rows = sorted(shelf.lost(held) or ())
+    elif chosen.problem:
+        found = shelf.problems(held, _PATIENCE_S) or ()
+        rows = [row for row, problems in enumerate(found) if chosen.problem in problems]
     words = chosen.q.casefold().split()
-    rows = [row for row, case in enumerate(held.cases) if _fits(held, row, case, chosen, words, lost or frozenset())]
-    return rows, lost
+    if not words and not chosen.standing:
+        return rows
+    return [row for row in rows if _fits(held.cases[row], chosen.standing, words)]
 
 
-def _fits(held: Held, row: int, case: Case, chosen: CaseFilter, words: Sequence[str], lost: frozenset[int]) -> bool:
-    if chosen.standing and chosen.standing not in [case.standing, *(fact.standing for fact in case.facts)]:
-        return False
-    if chosen.problem and chosen.problem not in held.problems[row] and not (chosen.problem == LOST and row in lost):
+def _fits(case: Case, standing: str, words: Sequence[str]) -> bool:
+    if standing and standing not in [case.standing, *(fact.standing for fact in case.facts)]:
         return False
     return not words or _has(case, words)
 
@@ -142,15 +149,15 @@ def _has(case: Case, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _problem_counts(held: Held, lost: frozenset[int] | None) -> list[dict[str, Any]]:
-    counts = {name: sum(name in found for found in held.problems) for name in PROBLEMS} | {LOST: len(lost or ())}
+def _problem_counts(problems: Sequence[Sequence[str]], lost: frozenset[int] | None) -> list[dict[str, Any]]:
+    counts = {name: sum(name in found for found in problems) for name in PROBLEMS} | {LOST: len(lost or ())}
     return [
         {"name": name, "count": counts[name], "meaning": meaning} for name, meaning in PROBLEMS.items() if counts[name]
     ]
 
 
 def _row(held: Held, row: int, lost: frozenset[int] | None, chosen: CaseFilter) -> dict[str, Any]:
-    case = held.cases[row]
+    case = held.at(row)
     return {
         "id": case.id,
         "shown_id": one_line(case.id, 60) or "(blank)",
@@ -160,7 +167,7 @@ def _row(held: Held, row: int, lost: frozenset[int] | None, chosen: CaseFilter) 
         "facts": {standing: sum(fact.standing == standing for fact in case.facts) for standing in STANDINGS},
         "answerable": case.answerable,
         "provenance": case.provenance,
-        "problems": [*held.problems[row], *([LOST] if lost and row in lost else [])],
+        "problems": [*held.problems_of(case), *([LOST] if lost and row in lost else [])],
         "address": case_address(held.info.name, case.id, **replace(chosen, page=1).query),
     }
 
