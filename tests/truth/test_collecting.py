@@ -209,3 +209,17 @@ def test_names_files_and_endings(home, monkeypatch):
     ended = invoke("questions.csv", "--system", "cmd:false", "-q")
     assert ended.exit_code == 4
     assert "2 failed, as a: command/false ended with 1" in ended.output
+
+
+def test_a_ground_truth_goes_before_a_folder_of_its_name(home, monkeypatch):
+    from typer.testing import CliRunner
+
+    from ragstone.cli.app import app
+
+    (home / "harbour").mkdir()
+    (home / "harbour" / "guide.md").write_text("# Guide")
+    monkeypatch.chdir(home)
+    asked = ["truth", "collect", "harbour", "--root", "store", "--system", "rag.py:answer", "--quote"]
+    ended = CliRunner().invoke(app, asked)
+    assert ended.exit_code == 0, ended.output
+    assert "for 12 questions" in ended.output

@@ -94,16 +94,19 @@ def collect(
 def _read_questions(
     questions: str, root: str, format: str | None, columns: dict[str, str], limit: int | None
 ) -> list[Sample]:
-    """The questions of a file or, where there is no such file and the word could be one, of a ground truth."""
+    """The questions of the ground truth of that name, else those of a file; a folder of documents often has the same name."""
+    from ragstone.cli.truth.options import open_store
     from ragstone.formats import read_dataset
     from ragstone.storage.places import open_place
     from ragstone.truth.versions import parse_reference
 
-    is_path = questions == "-" or any(sign in questions for sign in "/\\.") or open_place(questions).exists()
-    if is_path:
+    is_path = questions == "-" or any(sign in questions for sign in "/\\")
+    try:
+        is_stored = not is_path and open_store(root).newest(parse_reference(questions)[0]) is not None
+    except UsageError:  # no name of a ground truth
+        is_stored, is_path = False, True
+    if not is_stored and (is_path or "." in questions or open_place(questions).exists()):
         return list(read_dataset(questions, format, columns, limit))
-    from ragstone.cli.truth.options import open_store
-
     version = open_store(root).read(*parse_reference(questions))
     return [case.as_sample() for case in version.cases[:limit]]
 
