@@ -149,7 +149,9 @@ def cosine_threshold(kept: Kept, rows: np.ndarray) -> float:
 def contradiction(kept: Kept, outputs: np.ndarray, supported: np.ndarray, rows: np.ndarray) -> dict[str, float]:
     """The probability of contradiction above which nine of ten such verdicts are right on labelled validation rows."""
     own = rows[~kept.made[rows] & (kept.label[rows] != 3)]
-    chance = (1 - supported[own]) / (1 + np.exp(outputs[own, 2] - outputs[own, 3]))
+    # As the runtime has it: not supported, and the softmax share of contradiction is high enough.
+    shares = np.exp(outputs[own, 1:4] - outputs[own, 1:4].max(1, keepdims=True))
+    chance = np.where(supported[own] < 0.5, shares[:, 2] / shares.sum(1), 0.0)
     truth = kept.label[own] == 2
     for threshold in np.arange(0.5, 0.996, 0.01):
         said = chance >= threshold
@@ -278,6 +280,7 @@ def main() -> None:
     )
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--several", type=float, default=0.0, help="the discount that documents.py finds")
     parser.add_argument("--test", action="store_true")
     options = parser.parse_args()
     kept = Kept(options.kept)
@@ -309,6 +312,7 @@ def main() -> None:
         slope, shift = platt(score[rows], kept.truth[rows], _weights(kept, rows))
         settings[task] |= {"slope": round(slope, 4), "shift": round(shift, 4)}
         said[task] = 1 / (1 + np.exp(-(settings[task]["slope"] * score + settings[task]["shift"])))
+    settings["support"]["several"] = options.several
     settings["support"]["contradiction"] = contradiction(kept, chosen, said["support"], part["valid", "support"])
     threshold = lexical_threshold(kept, part["valid", "match"])
     cosine = cosine_threshold(kept, part["valid", "match"])

@@ -70,6 +70,7 @@ def _reading(told: dict[str, Any]) -> dict[str, float]:
     }
     if "contradiction" in told:
         reading["contradiction"] = told["contradiction"]["threshold"]
+        reading["several"] = told["several"]
     return reading
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -17,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from corpus import held_out, read_articles, read_claims, reserved_sentences
-from figures import auc, calibration_error, platt
+from figures import auc, calibration_error
 from ragstone.evidence.judges.local_checker import LocalChecker
-from ragstone.models.local_judge import Judgements, open_local_judge
+from ragstone.models.local_judge import Judgements, LocalJudge, open_local_judge
 from support_pairs import SUPPORTED, support_pairs
 from synthesise import make_pool
 
@@ -36,8 +37,8 @@ class Case(NamedTuple):
     truth: bool
 
 
-def squad_cases(folder: Path, split: str, count: int, rng: Random) -> list[Case]:
-    """Kept claims about a paragraph, with the paragraphs around it."""
+def squad_cases(folder: Path, split: str, count: int, around: int, rng: Random) -> list[Case]:
+    """Kept claims about a paragraph, with so many paragraphs around it."""
     pages = json.loads((folder / "squad" / "dev_v1.1_from_pages.json").read_text(encoding="utf-8"))
     texts = [[paragraph["context"] for paragraph in paragraphs] for paragraphs in pages.values()]
     places = {text: (page, at) for page, contexts in enumerate(texts) for at, text in enumerate(contexts)}
@@ -50,8 +51,8 @@ def squad_cases(folder: Path, split: str, count: int, rng: Random) -> list[Case]
             and row["evidence"] in places
         ):
             page, at = places[row["evidence"]]
-            around = texts[page][max(0, at - 4) : at + 5]
-            found.append(Case("\n\n".join(around), row["claim"], row["label"] == "supported"))
+            document = "\n\n".join(texts[page][max(0, at - around) : at + around + 1])
+            found.append(Case(document, row["claim"], row["label"] == "supported"))
     return _even(found, count, rng)
 
 
@@ -80,43 +81,53 @@ def _even(cases: list[Case], count: int, rng: Random) -> list[Case]:
     return [case for kind in kinds for case in rng.sample(kind, min(count // 2, *map(len, kinds)))]
 
 
-async def weigh(checker: LocalChecker, cases: list[Case]) -> np.ndarray:
-    """How likely each claim is supported, by the best passage."""
+async def weigh(judge: LocalJudge, cases: list[Case]) -> tuple[np.ndarray, np.ndarray]:
+    """The log-odds of the best passage of each document, and how many passages were read."""
+    checker = LocalChecker(Judgements(judge), replace(judge.card, several=0.0), judge.signature)
     found = [await checker.weigh([case.claim], [case.document]) for case in cases]
-    return np.array([row[0].supported for [row] in found])
+    chance = np.clip([row[0].supported for [row] in found], 1e-6, 1 - 1e-6)
+    read = [max(1, len(checker.passages(case.claim, case.document))) for case in cases]
+    return np.log(chance / (1 - chance)), np.log(read)
 
 
 def main() -> None:
-    """Prints calibration error, area under the curve and accuracy, and what a second logistic function would make of it."""
+    """Prints calibration error, area under the curve and accuracy without and with the discount for several passages."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--split", default="valid")
+    parser.add_argument("--split", default="valid", help="valid decides the discount; test is for the end")
     parser.add_argument("--count", type=int, default=400)
     options = parser.parse_args()
     judge = open_local_judge()
-    checker = LocalChecker(Judgements(judge), judge.card, judge.signature)
-    sets = {"squad": squad_cases(options.data, options.split, options.count, Random(5))}  # noqa: S311
+    sets = {
+        name: squad_cases(options.data, options.split, options.count, around, Random(5))  # noqa: S311
+        for name, around in (("paragraphs", 0), ("several paragraphs", 4))
+    }
     if options.split == "valid":
         sets["articles"] = article_cases(options.data, options.count, Random(6))  # noqa: S311
-    said, truths = [], []
-    for name, cases in sets.items():
-        chance, truth = asyncio.run(weigh(checker, cases)), np.array([case.truth for case in cases])
-        _print(name, chance, truth)
-        said.append(chance)
-        truths.append(truth)
-    chance, truth = np.concatenate(said), np.concatenate(truths)
-    odds = np.log(np.clip(chance, 1e-6, 1 - 1e-6) / np.clip(1 - chance, 1e-6, 1))
-    slope, shift = platt(odds, truth, np.ones(len(truth)))
-    _print("together", chance, truth)
-    print(f"a second logistic function: slope {slope:.3f}, shift {shift:.3f}")
-    _print("together, with it", 1 / (1 + np.exp(-(slope * odds + shift))), truth)
+    found = {
+        name: (*asyncio.run(weigh(judge, cases)), np.array([c.truth for c in cases])) for name, cases in sets.items()
+    }
+    discount = _best_discount(list(found.values())) if options.split == "valid" else judge.card.several
+    print(
+        f"discount for several passages: {discount:.2f} of the log of their number (the card has {judge.card.several})"
+    )
+    for name, (odds, read, truth) in found.items():
+        _print(f"{name}, as they come", odds, truth)
+        _print(f"{name}, with the discount", odds - discount * read, truth)
 
 
-def _print(name: str, chance: np.ndarray, truth: np.ndarray) -> None:
-    right = ((chance >= 0.5) == truth).mean()
-    said, so = chance.mean(), truth.mean()
-    error = calibration_error(chance, truth, bins=10)
-    print(f"{name}: {len(truth)} claims, AUC {auc(chance, truth):.3f}, accuracy {right:.3f}, calibration error {error:.3f}, said {said:.3f}, so {so:.3f}", flush=True)  # fmt: skip
+def _best_discount(sets: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> float:
+    """The discount at which the claims of all sets together are least surprising."""
+    odds, read, truth = (np.concatenate(part) for part in zip(*sets, strict=True))
+    options = np.arange(0, 1.51, 0.05)
+    signs = np.where(truth, 1.0, -1.0)
+    return float(options[np.argmin([np.logaddexp(0, -signs * (odds - d * read)).mean() for d in options])])
+
+
+def _print(name: str, odds: np.ndarray, truth: np.ndarray) -> None:
+    chance = 1 / (1 + np.exp(-odds))
+    right, error = ((chance >= 0.5) == truth).mean(), calibration_error(chance, truth, bins=10)
+    print(f"{name}: {len(truth)} claims, AUC {auc(odds, truth):.3f}, accuracy {right:.3f}, calibration error {error:.3f}, said {chance.mean():.3f}, so {truth.mean():.3f}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

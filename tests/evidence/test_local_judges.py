@@ -1,6 +1,8 @@
 """The tools by the local judge, with a toy in its place: what is asked of it, and what its probabilities become."""
 
 import asyncio
+import math
+from dataclasses import replace
 
 import pytest
 
@@ -96,6 +98,27 @@ def test_verdicts_against_chunks_and_against_all_of_them(checker):
     assert found.agreement is None
     nothing = run(checker.against_chunks("Where?", claims, []))
     assert (nothing.each, nothing.together) == ([[], [], []], ["neutral"] * 3)
+
+
+def test_the_best_of_several_passages_counts_less(judge):
+    claim, text = "The light stands on the horn.", f"{MOLE} {TOWER}"
+
+    def weigh(text, several):
+        checker = LocalChecker(Judgements(judge), replace(judge.card, several=several), "")
+        return run(checker.weigh([claim], [text]))[0][0]
+
+    passages = LocalChecker(Judgements(judge), judge.card, "").passages(claim, text)
+    assert len(passages) == 2, "the whole text, and the two nearest sentences"
+    before, after = weigh(text, 0.0), weigh(text, 0.5)
+    assert 0.01 < before.supported < 0.99
+    lost = logit(before.supported) - logit(after.supported)
+    assert lost == pytest.approx(0.5 * math.log(2))
+    assert before.contradicted == after.contradicted
+    assert weigh(MOLE, 0.0) == weigh(MOLE, 0.5), "one passage is taken as it is"
+
+
+def logit(probability):
+    return math.log(probability / (1 - probability))
 
 
 def test_a_passage_without_a_word_of_the_claim_is_not_read(judge):

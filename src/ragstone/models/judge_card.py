@@ -5,7 +5,8 @@ files         name: {"bytes", "sha256"} of model.onnx and tokenizer.json
 max_length    tokens of a pair; second_limit: task: tokens of its second text
 templates     match: [first, second] with {question}, {reference}, {answer}; support: {evidence}, {claim}; fraction: {evidence}, {text}
 match         scale, bias, overlap: probability = sigmoid(scale × logit + overlap × covered words + bias); threshold
-support       the same, of the log-odds of supported against the rest; contradiction: from which softmax share on it is one
+support       the same, of the log-odds of supported against the rest; contradiction: from which softmax share on it is one;
+              several: what the log-odds of the best of n passages lose, times log n
 fraction      scale, bias; overlap: the part of the mean that token overlap has
 ladder        task: [{"agreement", "confidence", "share"}]: how sure it must be for which agreement, and how often it is
 figures       what was measured: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}];
@@ -46,6 +47,7 @@ class Card:
     templates: Mapping[str, tuple[str, str]]
     readings: Mapping[str, Reading]
     contradiction: float = 0.9
+    several: float = 0.0
     ladder: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
     figures: tuple[Mapping[str, Any], ...] = ()
     what: str = ""
@@ -81,6 +83,7 @@ def _parse(told: Mapping[str, Any]) -> Card:
         templates={task: (str(first), str(second)) for task, (first, second) in told["templates"].items()},
         readings={task: _reading(told[task]) for task in ("match", "support", "fraction")},
         contradiction=float(told["support"].get("contradiction", 0.9)),
+        several=float(told["support"].get("several", 0.0)),
         ladder={
             task: [(float(step["agreement"]), float(step["confidence"])) for step in steps]
             for task, steps in told.get("ladder", {}).items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
@@ -31,7 +32,7 @@ class LocalChecker:
     def __init__(self, judge: Weighing, card: Card, signature: str) -> None:
         self._judge = judge
         self.card = card
-        self.signature = f"{signature};passages/1"
+        self.signature = f"{signature};passages/2"
         self._passages = lru_cache(maxsize=64)(Passages)
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
@@ -53,9 +54,9 @@ class LocalChecker:
 
     async def weigh(self, claims: Sequence[str], texts: Sequence[str]) -> list[list[Support]]:
         """For each claim and text the best of the text's passages."""
-        asked = [[self._pairs(claim, text) for text in texts] for claim in claims]
+        asked = [[[(passage, claim) for passage in self.passages(claim, text)] for text in texts] for claim in claims]
         weighed = iter(await self._judge.support([pair for row in asked for pairs in row for pair in pairs]))
-        return [[_best(list(islice(weighed, len(pairs)))) for pairs in row] for row in asked]
+        return [[self._best(list(islice(weighed, len(pairs)))) for pairs in row] for row in asked]
 
     async def weigh_together(
         self, claims: Sequence[str], chunks: Sequence[str], wanted: Sequence[bool]
@@ -80,12 +81,20 @@ class LocalChecker:
         said = (*words, self.word(together) if self.word(together) == ENTAILMENT else NEUTRAL)
         return next((word for word in (ENTAILMENT, CONTRADICTION) if word in said), NEUTRAL)
 
-    def _pairs(self, claim: str, text: str) -> list[tuple[str, str]]:
+    def passages(self, claim: str, text: str) -> list[str]:
+        """What of a text is read for a claim: nothing that has none of its words."""
         wanted = content_words(claim)
         if not wanted:
             return []
         passages = self._passages(text).nearest_closely(claim)
-        return [(passage, claim) for passage in passages if wanted & content_words(passage)]
+        return [passage for passage in passages if wanted & content_words(passage)]
+
+    def _best(self, found: Sequence[Support]) -> Support:
+        """The best of several passages, less a discount: the more are read, the likelier one is liked by mistake."""
+        if not found:
+            return _NOTHING
+        supported, contradicted = max(item.supported for item in found), max(item.contradicted for item in found)
+        return Support(lower_odds(supported, self.card.several * math.log(len(found))), contradicted)
 
 
 def stand_alone(question: str, text: str) -> str:
@@ -93,7 +102,6 @@ def stand_alone(question: str, text: str) -> str:
     return complete(question, text) if text.strip() and is_fragment(text) else text
 
 
-def _best(found: Sequence[Support]) -> Support:
-    if not found:
-        return _NOTHING
-    return Support(max(item.supported for item in found), max(item.contradicted for item in found))
+def lower_odds(probability: float, by: float) -> float:
+    """A probability whose log-odds are so much lower."""
+    return probability / (probability + (1.0 - probability) * math.exp(by))
