@@ -82,6 +82,19 @@ def test_one_number_is_for_metrics_from_0_to_1(tmp_path):
     assert [(item.check.metric, item.check.limit) for item in found.checks] == [("quality", 0.02), ("right", 0.1)]
 
 
+def test_one_number_is_not_for_what_was_never_measured(tmp_path):
+    """A metric that no row of either run can have must not keep the gate shut for ever; one that was lost must."""
+    runs = [make_run(tmp_path, name, ["quality", "right"], quality=noise(1, 20), right=[None] * 20) for name in "ab"]
+    found = check_gate(runs[0], [*parse_checks("max-drop", ["0.02"])], runs[1])
+    assert [item.check.metric for item in found.checks] == ["quality"]
+    assert found.outcome == "passes"
+    with pytest.raises(UsageError, match="share no metric"):
+        check_gate(make_run(tmp_path, "d", ["right"], right=[None] * 20), parse_checks("max-drop", ["0.02"]), runs[1])
+    had = make_run(tmp_path, "c", ["quality", "right"], quality=noise(1, 20), right=[1.0] * 20)
+    lost = check_gate(runs[0], [*parse_checks("max-drop", ["0.02"])], had)
+    assert {item.check.metric: item.outcome for item in lost.checks} == {"quality": "passes", "right": "cannot tell"}
+
+
 def test_failed_cells_are_no_pass(tmp_path):
     run = make_run(tmp_path, "a", quality=[0.9] * 50 + ["broken"] * 5)
     found = one(run, "min", "quality=0.5")

@@ -154,8 +154,17 @@ def test_headlines_first_and_the_rest_on_demand():
     assert "rouge_2" not in short
     # What failed is never left out.
     assert "broken" in short
-    assert "1 more metrics with --full" in short
+    assert "1 more metric with --full" in short
     assert "rouge_2" in draw(fake(*rows))
     few = io.StringIO()
     Console(file=few, width=110, highlight=False).print(run_report(fake(row("token_f1"), row("rouge_2")), full=False))
     assert "rouge_2" in few.getvalue()
+
+
+def test_what_was_not_computed_does_not_count_as_shown():
+    rows = [row(name) for name in ("token_f1", "k_precision", "refusal", "rouge_2", "rouge_l")]
+    run = fake(*rows, *(row(name, ok=0, reason="needs facts, which no row has") for name in ("fact_recall", "recall")))
+    screen = io.StringIO()
+    Console(file=screen, width=110, highlight=False).print(run_report(run, full=False))
+    assert "rouge_l" in screen.getvalue()
+    assert "more metric" not in screen.getvalue()

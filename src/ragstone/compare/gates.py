@@ -94,7 +94,7 @@ def check_gate(
 
 
 def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:
-    """The conditions with metrics as the run writes them; `*` is every metric from 0 to 1 with a better direction."""
+    """The conditions with metrics as the run writes them; `*`: every measured one from 0 to 1 with a better direction."""
     if not checks:
         raise UsageError(
             "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
@@ -109,12 +109,20 @@ def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]
         if check.metric != "*":
             spelled.append(Check(check.kind, known_name(check.metric, run), check.limit))
         elif against is not None:
-            # One number cannot suit metrics of other scales.
+            # One number cannot suit metrics of other scales. What has no value in either run was never measured.
+            measured = {row.metric for one in (run, against) for row in one.summary() if row.n_ok or row.n_failed}
             shares = [
-                m for m in choose_metrics([run, against], ()) if m["better"] != "none" and m["bounds"] == [0.0, 1.0]
+                m
+                for m in choose_metrics([run, against], ())
+                if m["better"] != "none" and m["bounds"] == [0.0, 1.0] and m["metric"] in measured
             ]
             common = [metric["metric"] for metric in shares]
             spelled += [Check(check.kind, name, check.limit) for name in common if name not in named]
+    if not spelled:  # a gate without conditions would pass
+        raise UsageError(
+            "the two runs share no metric from 0 to 1 with values; `ragstone compare` shows what they have. "
+            "Name a metric: --max-drop METRIC=VALUE"
+        )
     for check in spelled:
         if check.kind == "max-drop" and _better(check.metric, run) == "none":
             raise UsageError(f"{check.metric} has no better direction, so it cannot drop; use --min and --max")

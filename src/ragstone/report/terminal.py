@@ -47,9 +47,10 @@ def run_report(run: Run, full: bool = True) -> RenderableType:
     metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
     rows, remarks = list(run.summary()), [*judge_lines(run.info)]
     shown = [row for row in rows if row.metric in HEADLINES or row.n_failed]
-    if full or len(shown) < _FEWEST_HEADLINES:
+    more = len(metrics) - sum(row.metric in metrics for row in shown)  # what was not computed is among the shown
+    if full or not more or len(metrics) - more < _FEWEST_HEADLINES:
         return _Report(rows, metrics, remarks)
-    return _Report(shown, metrics, [f"{len(metrics) - len(shown)} more metrics with --full", *remarks])
+    return _Report(shown, metrics, [f"{more} more metric{'s' if more != 1 else ''} with --full", *remarks])
 
 
 class _Report:
