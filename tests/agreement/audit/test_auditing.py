@@ -1,13 +1,15 @@
 """Judges with planted biases are caught, a fair one is cleared; all over real HTTP."""
 
+import numpy as np
 import pytest
 
-from ragstone.agreement.audit.auditing import audit_judge
+from ragstone.agreement.audit.auditing import Duels, _longer, audit_judge
 from ragstone.agreement.audit.findings import judge_rate, judge_share
 from ragstone.agreement.audit.probes import (
     injected_answers,
     known_answers,
     languages,
+    make_row,
     natural_pairs,
     packaged_probes,
     padded_twins,
@@ -101,11 +103,11 @@ def test_a_fair_judge_is_cleared(run):
     ("alter", "caught"),
     [
         (prefer(lambda data, a, b: "A"), "position: first seat"),
-        (prefer(lambda data, a, b: "B"), "position: first seat"),
+        pytest.param(prefer(lambda data, a, b: "B"), "position: first seat", marks=pytest.mark.slow),
         (prefer(longer), "verbosity: padded twins"),
         (prefer(obeys), "injection"),
-        (prefer(cannot_count), "math: alone"),
-        (prefer(no_chinese), "language gap"),
+        pytest.param(prefer(cannot_count), "math: alone", marks=pytest.mark.slow),
+        pytest.param(prefer(no_chinese), "language gap", marks=pytest.mark.slow),
     ],
     ids=["first seat", "second seat", "longer", "obeys", "cannot count", "no Chinese"],
 )
@@ -128,6 +130,7 @@ def test_a_planted_bias_is_caught(run, alter, caught):
         assert findings["position: wavering"].verdict == "biased"
 
 
+@pytest.mark.slow
 def test_a_judge_that_prefers_its_own_family_is_caught_by_a_jury(tmp_path):
     own = store_run(tmp_path, "own", world_rows(COUNT, little))
     other = store_run(tmp_path, "other", world_rows(COUNT, whole))
@@ -191,8 +194,6 @@ def test_a_run_without_answers_is_refused(tmp_path):
 
 
 def test_verdicts_follow_the_interval():
-    import numpy as np
-
     assert judge_rate("x", "", 0, 24, bearable=0.1, advice="do").verdict == "fair"
     assert judge_rate("x", "", 12, 24, bearable=0.1, advice="do").verdict == "biased"
     assert judge_rate("x", "", 3, 5, bearable=0.1, advice="do").verdict == "unclear"
@@ -201,3 +202,22 @@ def test_verdicts_follow_the_interval():
     assert judge_share("x", "", half_won * 0.5, fair=0.5, advice="do").verdict == "fair"
     assert judge_share("x", "", half_won * 0.5, fair=0.5, advice="do", both_ways=True).verdict == "biased"
     assert judge_share("x", "", np.ones(40), fair=0.5, advice="do").verdict == "biased"
+
+
+def test_a_judge_that_says_nothing_is_not_called_fair(run):
+    _, found, _ = audit(run, alter=lambda prompt, body, reply: {"winner": "nobody"}, limit=9)
+    assert not found.tested
+    assert found.undecided == sum(made.samples.table.num_rows for made in found.runs)
+    assert "cannot be used" in found.reason
+
+
+def test_a_jury_without_another_system_is_refused(run):
+    with pytest.raises(UsageError, match="--against"):
+        audit(run, jury=["openai/two"])
+
+
+def test_answers_of_one_length_are_no_longer_ones():
+    rows = [make_row("natural", number, "?", one, "four") for number, one in enumerate(["five5", "same"] * 8)]
+    wins = np.array([0.0, 1.0] * 8)
+    found = _longer(Duels(rows, {"pair.win": wins, "pair.consistency": wins, "pair.first_seat": wins}))
+    assert (found.n, found.value) == (8, 0.0)
