@@ -133,10 +133,10 @@ def test_coverage_from_30_labels_up(make, judge):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [30, 60, 120, 300])
+@pytest.mark.parametrize("size", [30, 100])
 @pytest.mark.parametrize(("make", "judge"), CASES)
 def test_coverage_at_length(make, judge, size):
-    coverage, ratio = simulate(make, judge, size, 3000)
+    coverage, ratio = simulate(make, judge, size, 1500)
     assert 0.93 <= coverage <= 0.97
     assert ratio <= 1.0
 
