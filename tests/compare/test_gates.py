@@ -88,8 +88,9 @@ def test_one_number_is_not_for_what_was_never_measured(tmp_path):
     found = check_gate(runs[0], [*parse_checks("max-drop", ["0.02"])], runs[1])
     assert [item.check.metric for item in found.checks] == ["quality"]
     assert found.outcome == "passes"
+    sized = make_run(tmp_path, "e", ["size"], size=noise(3, 20))
     with pytest.raises(UsageError, match="share no metric"):
-        check_gate(make_run(tmp_path, "d", ["right"], right=[None] * 20), parse_checks("max-drop", ["0.02"]), runs[1])
+        check_gate(make_run(tmp_path, "d", ["size"], size=noise(3, 20)), parse_checks("max-drop", ["0.02"]), sized)
     had = make_run(tmp_path, "c", ["quality", "right"], quality=noise(1, 20), right=[1.0] * 20)
     lost = check_gate(runs[0], [*parse_checks("max-drop", ["0.02"])], had)
     assert {item.check.metric: item.outcome for item in lost.checks} == {"quality": "passes", "right": "cannot tell"}
