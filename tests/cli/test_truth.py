@@ -138,6 +138,7 @@ def test_list_show_history(cli, data, store):
     assert "Another fact  [accepted, manual]" in cli("truth", "show", "harbour", "--case", "depth").out
     store.save("waiting", [Case("a", "How?", ["so"], standing="proposed")], author="Ada")
     assert "  reference  so  [proposed]\n" in cli("truth", "show", "waiting", "--case", "a").out
+    assert "so  [proposed]" in cli("truth", "show", "waiting").out
     assert len(json.loads(cli("truth", "show", "harbour", "--json", "-n", "1").out)["cases"]) == 1
     wrong = cli("truth", "show", "harbour", "--case", "deepth")
     assert wrong.code == 2

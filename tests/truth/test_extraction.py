@@ -10,12 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ragstone.cli.app import app
-from ragstone.data.types import Chunk
+from ragstone.data.types import Chunk, Sample
 from ragstone.truth.asking import Work
 from ragstone.truth.cases import Case, TruthFact
 from ragstone.truth.citers import split_calls
 from ragstone.truth.extraction import add_facts, check_all, extract
 from ragstone.truth.local_citer import LocalCiter
+from ragstone.truth.sources import sourced_case
 from ragstone.truth.versions import TruthStore
 from tests.oracle.expected import claims
 from tests.oracle.server import OracleServer
@@ -182,6 +183,26 @@ def test_facts_that_are_there_are_not_touched() -> None:
     merged = add_facts([case], found, [case, replace(case, id="b", facts=[])])
     assert [(fact.text, fact.standing) for fact in merged[0].facts] == [("at 21:40", "rejected"), ("daily", "proposed")]
     assert [item.id for item in merged] == ["a", "b"]
+
+
+def test_cases_without_passages_get_those_of_their_facts() -> None:
+    case = Case("a", "When?", ["21:40"], passages=[Chunk("It goes at 21:40 daily.")])
+    with OracleServer(alter=lambda *_: {"citations": ["at 21:40"]}) as server:
+        found = extract([case], _work(server))
+    own = [Chunk("Daily at 21:40.")]
+    merged = add_facts([replace(case, passages=[]), replace(case, id="b", passages=[])], found, [])
+    assert [item.passages for item in merged] == [case.passages, []]
+    assert add_facts([replace(case, passages=own)], found, [])[0].passages == own
+
+
+def test_what_cannot_be_answered_has_no_citation_and_no_reference() -> None:
+    row = {"question": "Is there a gym?", "answer": "I do not know.", "contexts": ["It goes at 21:40."]}
+    cases = [sourced_case(Sample("a", **row, answerable=False)), sourced_case(Sample("b", **row))]
+    assert [case.references for case in cases] == [[], ["I do not know."]]
+    with OracleServer() as server:
+        found = extract([replace(cases[0], references=["There is none."])], _work(server))
+        assert server.requests == 0
+    assert found.skipped == {"a": "the documents do not hold the answer"}
 
 
 def test_the_command_saves_a_version_with_its_lineage(tmp_path) -> None:

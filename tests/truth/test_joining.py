@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -63,6 +64,18 @@ def test_answers_meet_their_cases_by_id_and_by_question(version):
         "samples_without_case": 0,
         "cases_without_sample": 0,
     }
+
+
+def test_what_only_waits_is_said(tmp_path):
+    """Whoever harvests or synthesises and scores at once finds nothing scored, and should be told why."""
+    fact = TruthFact("300 metres long", standing="proposed")
+    waiting = [replace(PIER, standing="proposed"), Case("width", "How wide?", facts=[fact]), DEPTH]
+    store = TruthStore(str(tmp_path))
+    store.save("waiting", waiting, author="Ada")
+    rows = [{"id": case.id, "question": case.question, "answer": "a"} for case in waiting]
+    said = read(rows, store.read("waiting"))[1].notes[1]
+    assert said.startswith("2 of 3 cases of waiting@1 have only proposed references or facts")
+    assert "`ragstone view`" in said
 
 
 def test_only_the_ground_truth_that_is_named_counts(version):

@@ -110,6 +110,8 @@ async def extract_with(
 def _lack(case: Case) -> str | None:
     if not case.question:
         return "no question"
+    if case.answerable is False:
+        return "the documents do not hold the answer"
     if not any(text.strip() for text in case.references):
         return "no answer and no reference"
     return None if any(passage.text.strip() for passage in passages_of(case)) else "no contexts"
@@ -147,11 +149,19 @@ def _as_fact(item: Checked, passages: Sequence[Chunk]) -> TruthFact:
 
 
 def add_facts(earlier: Sequence[Case], found: Extraction, cases: Sequence[Case]) -> list[Case]:
-    """The earlier cases with the facts that they lacked, then the cases that are new; no fact that is there is touched."""
-    facts = {row.case.id: row.facts for row in found.found}
+    """The earlier cases with the facts that they lacked, then the cases that are new; no fact that is there is touched.
+
+    A case without passages gets those that its facts were found in: nobody could check them otherwise.
+    """
+    rows = {row.case.id: row for row in found.found}
     known = {case.id for case in earlier}
     everything = [*earlier, *(case for case in cases if case.id not in known)]
-    return [replace(case, facts=_joined(case.facts, facts.get(case.id, []))) for case in everything]
+    return [_with_facts(case, rows[case.id]) if case.id in rows else case for case in everything]
+
+
+def _with_facts(case: Case, row: Extracted) -> Case:
+    passages = case.passages if passages_of(case) or not row.facts else passages_of(row.case)
+    return replace(case, facts=_joined(case.facts, row.facts), passages=passages)
 
 
 def _joined(there: list[TruthFact], new: Sequence[TruthFact]) -> list[TruthFact]:

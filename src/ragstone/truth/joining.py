@@ -117,6 +117,11 @@ class CaseMatcher:
         counts = self.counts()
         if any(self._by_id[name].weight is not None for name in self._met):
             yield "cases stand for many requests each: `ragstone truth estimate RUN` weighs them"
+        if waiting := sum(_waits(self._by_id[name]) for name in self._met):
+            yield (
+                f"{waiting:,} of {len(self._met):,} cases of {truth} have only proposed references or facts, which do not count "
+                "until somebody accepts them: `ragstone view` shows the queue"
+            )
         samples = counts["by_id"] + counts["by_question"] + counts["samples_without_case"]
         if lone := counts["samples_without_case"]:
             yield f"{lone:,} of {samples:,} samples have no case in {truth}: they have no ground truth"
@@ -132,6 +137,13 @@ class CaseMatcher:
         self._how[how] += 1
         self._met.add(case.id)
         return case
+
+
+def _waits(case: Case) -> bool:
+    """Whether all that is known about a case still waits for somebody who accepts it."""
+    proposed = case.standing == "proposed" and any(case.references)
+    proposed = proposed or any(fact.standing == "proposed" for fact in case.facts)
+    return proposed and not case.accepted_facts and (case.standing != "accepted" or not case.references)
 
 
 def join_batch(batch: pa.RecordBatch, matcher: CaseMatcher) -> pa.RecordBatch:

@@ -21,9 +21,9 @@ def read_sourced(reader: Reader) -> list[Case]:
 
 
 def sourced_case(sample: Sample) -> Case:
-    """One sample with its contexts as passages; where only an answer is known, it is a proposed reference."""
+    """One sample with its contexts as passages; where only an answer is known, it is a proposed reference (no refusal is)."""
     case = case_from_sample(sample)
     passages = sample.contexts or [Chunk(text) for text in sample.reference_contexts or ()]
-    if case.references or not sample.answer:
+    if case.references or not sample.answer or case.answerable is False:
         return replace(case, passages=passages)
     return replace(case, passages=passages, references=[sample.answer], standing="proposed")

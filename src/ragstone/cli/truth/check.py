@@ -123,7 +123,10 @@ def _show(name: str, found: TruthCheck) -> None:
         screen.print()
         screen.print(table)
     for count, why in (
-        (found.without_passages, "of cases without passages"),
+        (
+            found.without_passages,
+            "of cases without passages; `ragstone truth suspects NAME --documents FOLDER` looks for them in documents",
+        ),
         (found.no_citations, "that are no citations"),
     ):
         if count:

@@ -132,4 +132,5 @@ def _show(found: Extraction, saved: str | None) -> None:
         typer.echo(f"  dropped {case}  {item.citation!r}\n      {item.check.verdict}: {item.check.why}")
     if len(fallen) > _SHOWN:
         typer.echo(f"  … and {len(fallen) - _SHOWN:,} more: --json lists all")
-    typer.echo(f"saved as {saved}" if saved else "nothing new: no version was saved")
+    queue = f"saved as {saved}; what is proposed waits in the queue of `ragstone view`"
+    typer.echo(queue if saved else "nothing new: no version was saved")

@@ -63,7 +63,7 @@ def _show_version(version: Version, most: int) -> None:
         cells = (
             case.id,
             case.question,
-            " / ".join(case.references),
+            " / ".join(case.references) + _waits(case),
             str(len(case.accepted_facts)),
             str(proposed or ""),
         )
@@ -112,10 +112,15 @@ def _told(*counted: dict[str, int]) -> str:
     return f" ({'; '.join(told)})" if told else ""
 
 
+def _waits(case: Case) -> str:
+    """How references stand that nobody has accepted."""
+    return f"  [{case.standing}]" if case.references and case.standing != "accepted" else ""
+
+
 def _show_case(case: Case) -> None:
     typer.echo(f"{case.id}  {case.question}")
     for label, texts in (("reference", case.references), ("document", case.documents)):
-        waits = f"  [{case.standing}]" if label == "reference" and case.standing != "accepted" else ""
+        waits = _waits(case) if label == "reference" else ""
         for text in texts:
             typer.echo(f"  {label:<10} {text}{waits}")
     for fact in case.facts:
