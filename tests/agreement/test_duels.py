@@ -5,6 +5,8 @@ import pytest
 
 from ragstone.agreement.duels import judge_pairs, majority
 from ragstone.agreement.pairing import pair_runs
+from ragstone.errors import UsageError
+from ragstone.stats.intervals import wilson_interval
 from tests.agreement.worlds import half, little, store_run, whole, world_rows
 from tests.oracle.server import OracleServer
 
@@ -59,8 +61,9 @@ def test_a_judge_who_prefers_a_seat_decides_nothing(tmp_path):
         row["answer"] == other["answer"]
         for row, other in zip(world_rows(12, little), world_rows(12, whole), strict=True)
     )
-    assert note.inconsistent == pytest.approx(asked / 12)
-    assert note.first_seat.value == pytest.approx(0.5 + asked / 24)
+    # What is the same was never asked about: it says nothing about the judge.
+    assert (note.inconsistent, note.first_seat.value) == (1.0, 1.0)
+    assert note.first_seat.interval.low == pytest.approx(1 - wilson_interval(0, asked).high)
 
 
 def test_one_random_order_costs_half_and_both_seats_are_taken(tmp_path):
@@ -112,10 +115,10 @@ def test_a_jury_decides_by_majority(tmp_path):
         found = judge_pairs(pair_runs(runs), ["openai/fair", "openai/just", "openai/seated"], None, options)
     (met,) = found.meetings
     assert (met.wins, met.ties, met.losses) == (0, 4, 4)
-    # On the four answers that are the same all agree, on the others the third one wavers.
-    assert found.unanimous == 0.5
-    assert 0 < found.alpha.value < 1
-    assert [note.inconsistent for note in found.judges] == [0.0, 0.0, 0.5]
+    # On the four answers that are the same nobody was asked, on the others the third one wavers.
+    assert found.unanimous == 0.0
+    assert found.alpha.value < 0
+    assert [note.inconsistent for note in found.judges] == [0.0, 0.0, 1.0]
     assert [note.judge for note in found.judges] == ["openai/fair", "openai/just", "openai/seated"]
 
 
@@ -124,3 +127,55 @@ def test_majorities():
     assert majority(wins).tolist()[:3] == [1.0, 0.5, 0.0]
     assert np.isnan(majority(wins)[3])
     assert majority(wins)[4] == 0.5
+
+
+def test_answers_that_are_the_same_say_nothing_about_the_judge(tmp_path):
+    runs = [store_run(tmp_path, name, world_rows(6, whole)) for name in ("a", "b")]
+    with OracleServer() as server:
+        found = judge_pairs(pair_runs(runs), ["openai/oracle"], None, {"base_url": server.base_url, "cache": False})
+    assert server.calls == 0
+    (met,), (note,) = found.meetings, found.judges
+    assert (met.ties, met.share, note.undecided) == (6, 0.5, 0)
+    assert (note.inconsistent, note.first_seat) == (None, None)
+
+
+def test_who_never_met_anybody_has_no_share(tmp_path):
+    runs = [
+        store_run(tmp_path, f"s{number}", world_rows(1, kind))
+        for number, kind in enumerate([whole, half] * 2 + [little])
+    ]
+    with OracleServer() as server:
+        found = judge_pairs(pair_runs(runs), ["openai/oracle"], None, {"base_url": server.base_url, "cache": False})
+    (alone,) = (row for row in found.standings if not row.duels)
+    assert (alone.share, alone.strength, alone.interval) == (None, None, None)
+    never = [met for met in found.meetings if met.wins + met.ties + met.losses == 0]
+    assert len(never) == 8
+    assert {(met.share, met.interval, met.p, met.winner) for met in never} == {(None, None, None, None)}
+
+
+@pytest.mark.parametrize("judge", ["local", "openai/oracle>nobody/knows"])
+def test_who_cannot_judge_pairs_is_told_before_anybody_is_asked(tmp_path, judge):
+    runs = [store_run(tmp_path, kind.__name__, world_rows(3, kind)) for kind in (half, whole)]
+    with OracleServer() as server, pytest.raises(UsageError):
+        judge_pairs(pair_runs(runs), ["openai/oracle", judge], None, {"base_url": server.base_url, "cache": False})
+    assert server.calls == 0
+
+
+def test_a_jury_shares_one_budget(tmp_path, monkeypatch):
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[models]\n"openai/one" = [1.0, 2.0]\n"openai/two" = [1.0, 2.0]\n')
+    monkeypatch.setenv("RAGSTONE_PRICES", str(prices))
+    pairing = pair_runs([store_run(tmp_path, kind.__name__, world_rows(12, kind)) for kind in (little, whole)])
+    with OracleServer() as server:
+        options = {"base_url": server.base_url, "cache": False, "concurrency": 1}
+        alone = judge_pairs(pairing, ["openai/one"], None, options)
+        spent = alone.runs[0].info["totals"]["cost_usd"]
+        # A call may cost up to 4,096 tokens of reply, which are set aside.
+        found = judge_pairs(pairing, ["openai/one", "openai/two"], None, {**options, "budget": 1.5 * spent + 0.01})
+    assert found.judges[0].undecided == 0
+    assert found.judges[1].undecided > 0
+    assert "the budget of" in found.judges[1].reason
+    totals = [run.info["totals"] for run in found.runs]
+    assert sum(total["cost_usd"] for total in totals) <= 1.5 * spent + 0.01
+    # What was refused was not asked.
+    assert totals[0]["calls"] + totals[1]["calls"] == server.calls - alone.runs[0].info["totals"]["calls"]

@@ -60,3 +60,26 @@ def test_runs_of_one_name_are_told_apart(tmp_path):
     systems = pair_runs(runs).systems
     assert len(set(systems)) == 2
     assert all(name.startswith("same (") for name in systems)
+
+
+def test_a_run_cannot_be_held_against_itself(tmp_path):
+    run = store_run(tmp_path, "a", world_rows(2, whole))
+    with pytest.raises(UsageError, match="is named twice"):
+        pair_runs([run, run])
+
+
+def test_other_questions_under_the_same_id_are_left_out(tmp_path):
+    rows = world_rows(4, whole)
+    other = [*rows[:1], {**rows[1], "question": "Something else?"}, *rows[2:]]
+    pairing = pair_runs([store_run(tmp_path, "a", rows), store_run(tmp_path, "b", other)])
+    assert [row["id"] for row in pairing.rows] == ["q0", "q2", "q3"]
+    assert pairing.left_out == 1
+
+
+def test_references_that_are_wanted_and_missing_are_counted(tmp_path):
+    rows = world_rows(3, whole)
+    bare = [{name: value for name, value in row.items() if name != "references"} for row in rows]
+    some = [rows[0], *bare[1:]]
+    assert pair_runs([store_run(tmp_path, "a", some), store_run(tmp_path, "b", bare)], with_reference=True).bare == 2
+    with pytest.raises(UsageError, match="leave out --with-reference"):
+        pair_runs([store_run(tmp_path, "c", bare), store_run(tmp_path, "d", bare)], with_reference=True)

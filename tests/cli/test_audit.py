@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.agreement.audit.test_auditing import known, longer, prefer  # noqa: F401  (the oracle's knowledge)
-from tests.agreement.worlds import half, store_run, world_rows
+from tests.agreement.worlds import half, little, store_run, world_rows
 from tests.oracle.server import OracleServer
 
 
@@ -47,3 +47,23 @@ def test_a_quote_makes_no_call(cli, store):
     printed, server = ask(cli, store, "--quote")
     assert server.calls == 0
     assert printed.out.count("calls") >= 2
+
+
+def test_a_quote_counts_the_jury_and_is_one_document(cli, store, tmp_path):
+    store_run(tmp_path, "other", world_rows(10, little))
+    words = ("--on", "harbour", "--against", "other", "--jury", "openai/two", "--quote", "--json")
+    found = json.loads(ask(cli, store, *words)[0].out)
+    assert [one["title"] for one in found] == [
+        "openai/oracle",
+        "openai/oracle, guided by its own answers",
+        "jury: openai/two",
+    ]
+    assert all(one["total"]["calls"] > 0 for one in found)
+
+
+def test_a_judge_that_fails_is_not_cleared(cli, store):
+    printed, _ = ask(cli, store, "-n", "8", alter=lambda prompt, body, reply: {"winner": "?"})
+    assert printed.code == 4
+    assert "nothing could be found out" in printed.out
+    assert "no bias found" not in printed.out
+    assert "duels were not decided, most of them since" in printed.out

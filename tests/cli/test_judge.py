@@ -76,3 +76,16 @@ def test_mistakes(cli, store):
     assert "unknown aspect 'beauty'" in printed.err
     printed, _ = ask(cli, store, "little", "whole", "--order", "none")
     assert "unknown order 'none'" in printed.err
+
+
+def test_a_quote_for_a_jury_is_one_document(cli, store):
+    printed, _ = ask(cli, store, "little", "whole", "--judge", "openai/other", "--quote", "--json")
+    found = json.loads(printed.out)
+    assert [one["title"] for one in found] == ["openai/other", "openai/oracle"]
+    assert found[0]["total"]["calls"] == found[1]["total"]["calls"] > 0
+
+
+def test_the_judge_on_this_machine_cannot_judge_pairs(cli, store):
+    printed = cli("judge", "little", "whole", "--judge", "local", "-o", store)
+    assert printed.code == 2
+    assert "local cannot say which of two answers is better" in printed.err

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragstone.stats.intervals import mean_interval, wilson_interval
+from ragstone.stats.intervals import mean_interval, unanimous_interval, wilson_interval
 
 SHARE = (0.0, 1.0)
 
@@ -79,3 +79,11 @@ def test_wilson_covers_the_share():
     counts = np.random.default_rng(7).binomial(50, 0.3, size=20_000)
     intervals = np.array([wilson_interval(successes, 50) for successes in range(51)])[counts]
     assert 0.93 <= np.mean((intervals[:, 0] <= 0.3) & (intervals[:, 1] >= 0.3)) <= 0.97
+
+
+def test_that_all_agree_is_no_certainty():
+    # None of ten seen: Wilson allows z² / (n + z²), 0.2775 of them, to be as far off as can be.
+    share = 1.959963984540054**2 / (10 + 1.959963984540054**2)
+    assert unanimous_interval(1.0, 10, (0.0, 1.0)) == pytest.approx((1 - share, 1.0))
+    assert unanimous_interval(0.5, 10, (0.0, 1.0)) == pytest.approx((0.5 - share / 2, 0.5 + share / 2))
+    assert unanimous_interval(0.0, 10, (-1.0, 1.0)) == pytest.approx((-share, share))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from ragstone.agreement.asking import METRICS, Asking
 from ragstone.agreement.pairing import ONE, OTHER, QUESTION, Pairing
-from ragstone.engine.evaluation import evaluate
+from ragstone.evidence.pairs import OTHER_ANSWER
 from ragstone.stats.bradley_terry import Duels, Strengths, rate
 from ragstone.stats.intervals import Interval
 from ragstone.stats.krippendorff import make_alpha
 from ragstone.stats.paired import sign_test
-from ragstone.stats.resampled import Estimate, estimate
+from ragstone.stats.resampled import Estimate, estimate, estimate_mean
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_scores
 
-METRICS = ("pair.win", "pair.consistency", "pair.first_seat")
 # Below this a difference is called one.
 ALPHA = 0.05
 
@@ -37,12 +36,12 @@ class Meeting:
     # None where they never met.
     share: float | None
     interval: Interval | None
-    p: float
+    p: float | None
 
     @property
     def winner(self) -> str | None:
         """Who is better, if that is more than chance."""
-        if self.p >= ALPHA:
+        if self.p is None or self.p >= ALPHA:
             return None
         return self.one if self.wins > self.losses else self.other
 
@@ -53,7 +52,8 @@ class Standing:
 
     system: str
     duels: int
-    share: float
+    # None where it never met anybody.
+    share: float | None
     strength: float | None
     interval: Interval | None
 
@@ -67,7 +67,7 @@ class JudgeNote:
     # Not decided at all: failed or skipped, with the commonest reason.
     undecided: int
     reason: str | None
-    # The judge changed its mind when the answers changed places; None where one order was asked.
+    # The judge changed its mind when the answers changed places; None where it was never asked in both orders.
     inconsistent: float | None
     first_seat: Estimate | None
 
@@ -79,6 +79,7 @@ class Judged:
     systems: tuple[str, ...]
     questions: int
     left_out: int
+    bare: int
     meetings: tuple[Meeting, ...]
     standings: tuple[Standing, ...]
     smoothed: bool
@@ -94,8 +95,8 @@ def judge_pairs(
 ) -> Judged:
     """Ask each judge about every pair; with several judges the majority decides each duel, and without one it is a tie."""
     name = " against ".join(pairing.systems) if len(pairing.systems) == 2 else f"{len(pairing.systems)} systems"
-    runs = [evaluate(pairing.rows, METRICS, out, name=name, judge=judge, **options, **watching) for judge in judges]
-    return summarise(pairing, runs)
+    asking = Asking(judges, out, options, **watching)
+    return summarise(pairing, [asking.ask(judge, pairing.rows, name) for judge in judges])
 
 
 def summarise(pairing: Pairing, runs: Sequence[Run]) -> Judged:
@@ -106,6 +107,8 @@ def summarise(pairing: Pairing, runs: Sequence[Run]) -> Judged:
     meta = [row["metadata"] for row in pairing.rows]
     one, other = (np.array([order[row[key]] for row in meta], dtype=np.int64) for key in (ONE, OTHER))
     _, group = np.unique([row[QUESTION] for row in meta], return_inverse=True)
+    # Of answers that are the same nobody was asked, so that they say nothing about the judges.
+    asked = np.array([row["answer"] != row["metadata"][OTHER_ANSWER] for row in pairing.rows])
     worth = majority(wins)
     decided = ~np.isnan(worth)
     duels = Duels(one[decided], other[decided], worth[decided], group[decided])
@@ -114,12 +117,13 @@ def summarise(pairing: Pairing, runs: Sequence[Run]) -> Judged:
         systems=pairing.systems,
         questions=pairing.questions,
         left_out=pairing.left_out,
+        bare=pairing.bare,
         meetings=tuple(_meet(pairing.systems, pair, duels) for pair in combinations(range(len(order)), 2)),
         standings=_stand(pairing.systems, duels, strengths),
         smoothed=bool(strengths and strengths.smoothed),
         judges=tuple(_note(run, scores, group) for run, scores in zip(runs, found, strict=True)),
-        alpha=estimate(make_alpha(wins.T), group) if len(runs) > 1 else None,
-        unanimous=_unanimity(wins) if len(runs) > 1 else None,
+        alpha=estimate(make_alpha(wins[:, asked].T), group[asked]) if len(runs) > 1 else None,
+        unanimous=_unanimity(wins[:, asked]) if len(runs) > 1 else None,
         runs=tuple(runs),
     )
 
@@ -140,7 +144,7 @@ def _unanimity(wins: np.ndarray) -> float | None:
 def _meet(systems: Sequence[str], pair: tuple[int, int], duels: Duels) -> Meeting:
     met = (duels.one == pair[0]) & (duels.other == pair[1])
     worth, groups = duels.worth[met], duels.group[met]
-    share = estimate(lambda times: times @ worth / times.sum(axis=1), groups)
+    share = estimate_mean(worth, groups, (0.0, 1.0))
     return Meeting(
         one=systems[pair[0]],
         other=systems[pair[1]],
@@ -149,7 +153,7 @@ def _meet(systems: Sequence[str], pair: tuple[int, int], duels: Duels) -> Meetin
         losses=int((worth == 0).sum()),
         share=share.value,
         interval=share.interval,
-        p=sign_test(worth - 0.5),
+        p=sign_test(worth - 0.5) if len(worth) else None,
     )
 
 
@@ -166,7 +170,7 @@ def _stand(systems: Sequence[str], duels: Duels, strengths: Strengths | None) ->
             Standing(
                 system=name,
                 duels=len(worth),
-                share=float(worth.mean()) if len(worth) else 0.0,
+                share=float(worth.mean()) if len(worth) else None,
                 strength=None if np.isnan(value) else float(value),
                 interval=strengths.intervals[place],
             )
@@ -182,18 +186,7 @@ def _note(run: Run, scores: Mapping[str, Any], group: np.ndarray) -> JudgeNote:
         judge=str(run.info["judge"].get("pair_judge", "")).partition(",")[0],
         duels=len(wins),
         undecided=int(undecided.sum()),
-        reason=_commonest_reason(run) if undecided.any() else None,
+        reason=run.summary()["pair.win"].reason if undecided.any() else None,
         inconsistent=None if np.isnan(stays).all() else float(1 - np.nanmean(stays)),
-        first_seat=_seat(seats[known], group[known]) if known.any() else None,
+        first_seat=estimate_mean(seats[known], group[known], (0.0, 1.0)) if known.any() else None,
     )
-
-
-def _seat(seats: np.ndarray, groups: np.ndarray) -> Estimate:
-    return estimate(lambda times: times @ seats / times.sum(axis=1), groups)
-
-
-def _commonest_reason(run: Run) -> str | None:
-    reasons = Counter(
-        row["reason"] for row in run.scores.to_pylist() if row["metric"] == "pair.win" and row["status"] != "ok"
-    )
-    return reasons.most_common(1)[0][0] if reasons else None

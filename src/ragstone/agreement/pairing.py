@@ -27,8 +27,10 @@ class Pairing:
     rows: list[dict[str, Any]]
     systems: tuple[str, ...]
     questions: int
-    # Questions that not all systems have, or that one of them left without an answer.
+    # Questions that not all systems have, or that one of them left without an answer; ids under which they were asked different ones.
     left_out: int
+    # Questions without a reference, where references were to be shown.
+    bare: int = 0
 
 
 def pair_runs(
@@ -37,25 +39,37 @@ def pair_runs(
     """Every question that all systems answered: each pair of systems where there are few, else each system once a question."""
     systems = name_systems(runs)
     answers = [{sample.id: sample for sample in run.samples} for run in runs]
-    shared = [name for name in answers[0] if all(name in found and found[name].answer is not None for found in answers)]
+    shared = [name for name in answers[0] if _can_be_paired([found.get(name) for found in answers])]
     everybody = len({name for found in answers for name in found})
     if not shared:
         raise UsageError(
-            "these runs have no question in common that all of them answered; they are paired by the id of the sample"
+            "these runs have no question in common that all of them answered; they are paired by the id of the sample, "
+            "under which all must have been asked the same"
         )
     chosen = shared[:limit]
+    bare = sum(not any(found[name].references for found in answers) for name in chosen) if with_reference else 0
+    if bare == len(chosen):
+        raise UsageError("these runs have no references that could be shown; leave out --with-reference")
     pairs = _schedule(len(runs), len(chosen), every_pair or len(runs) <= MOST_ALL, seed)
     rows = [
         _row(answers[one][name], answers[other][name], (systems[one], systems[other]), with_reference, len(runs) > 2)
         for name, meetings in zip(chosen, pairs, strict=True)
         for one, other in meetings
     ]
-    return Pairing(rows, systems, len(chosen), everybody - len(shared))
+    return Pairing(rows, systems, len(chosen), everybody - len(shared), bare)
+
+
+def _can_be_paired(samples: Sequence[Sample | None]) -> bool:
+    """Whether all have the sample, asked the same and answered."""
+    questions = {(sample.question or "").strip() for sample in samples if sample and sample.answer is not None}
+    return len(questions) == 1 and all(sample and sample.answer is not None for sample in samples)
 
 
 def name_systems(runs: Sequence[Run]) -> tuple[str, ...]:
     """A name for each run: the user's where they differ, else with its id."""
-    names = [run.name for run in runs]
+    paths, names = [run.path for run in runs], [run.name for run in runs]
+    if twice := [path for path in paths if paths.count(path) > 1]:
+        raise UsageError(f"the run {twice[0]} is named twice; a system cannot be held against itself")
     return tuple(
         run.name if names.count(run.name) == 1 else f"{run.name} ({run.id})" if run.name != run.id else run.id
         for run in runs

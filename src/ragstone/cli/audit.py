@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -80,7 +81,7 @@ def audit(
     }
     run, other = find_run(on, out), find_run(against, out) if against else None
     if quote:
-        _show_quote(judge, run, other, limit, seed, options, json)
+        _show_quote(judge, jury, (run, other, limit, seed), options, json)
         return
     from ragstone.agreement.audit.auditing import audit_judge
     from ragstone.cli.screen import console, remark, showing_progress
@@ -88,13 +89,14 @@ def audit(
     from ragstone.report.audit import audit_dict, audit_report
     from ragstone.report.plain import to_json
 
+    home = f"{out.rstrip('/')}/{FOLDER}"
     with showing_progress(quiet or json) as progress:
         found = audit_judge(
             judge,
             run,
             against=other,
             jury=jury,
-            out=f"{out.rstrip('/')}/{FOLDER}",
+            out=home,
             limit=limit,
             seed=seed,
             options={**options, "resume": resume},
@@ -106,16 +108,18 @@ def audit(
     else:
         console().print()
         console().print(audit_report(found))
-        typer.echo(f"\nwhat it said: ragstone view {out.rstrip('/')}/{FOLDER}")
-    if all(finding.verdict in ("unclear", "not tested", "for information") for finding in found.findings):
+        typer.echo(f"\nwhat it said: ragstone view {shlex.quote(home)}")
+    if not found.tested:
         raise typer.Exit(4)
 
 
-def _show_quote(judge: str, run: Any, other: Any, limit: int, seed: int, options: dict[str, Any], json: bool) -> None:
-    from ragstone.agreement.audit.auditing import make_rows
-    from ragstone.agreement.duels import METRICS
-    from ragstone.cli.run import show_quote
+def _show_quote(judge: str, jury: list[str], about: tuple[Any, ...], options: dict[str, Any], json: bool) -> None:
+    from ragstone.agreement.asking import METRICS
+    from ragstone.agreement.audit.auditing import make_rows, natural
+    from ragstone.cli.run import show_quotes
 
-    rows, known = make_rows(run, other, limit, seed)
-    show_quote(rows, list(METRICS), {**options, "judge": judge}, json)
-    show_quote(known, list(METRICS), {**options, "judge": judge, "grading": ["own-reference"]}, json)
+    rows, known = make_rows(*about)
+    guided = {**options, "judge": judge, "grading": ["own-reference"]}
+    asked = [(judge, rows, {**options, "judge": judge}), (f"{judge}, guided by its own answers", known, guided)]
+    asked += [(f"jury: {model}", natural(rows), {**options, "judge": model}) for model in jury]
+    show_quotes(asked, list(METRICS), json)

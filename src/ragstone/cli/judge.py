@@ -73,9 +73,9 @@ def judge(
     quiet: Quiet = False,
 ) -> None:
     """Hold the answers of two or more systems against each other: who wins, by how much, and does the judge waver."""
-    from ragstone.agreement.duels import METRICS
+    from ragstone.agreement.asking import METRICS
     from ragstone.agreement.pairing import pair_runs
-    from ragstone.cli.run import show_quote
+    from ragstone.cli.run import show_quotes
 
     if len(runs) < 2:
         raise UsageError("judge needs two runs or more: ragstone judge OLD NEW --judge openai/gpt-4o-mini")
@@ -98,8 +98,7 @@ def judge(
         "prompts": prompts,
     }
     if quote:
-        for model in judges:
-            show_quote(pairing.rows, list(METRICS), {**options, "judge": model}, json)
+        show_quotes([(model, pairing.rows, {**options, "judge": model}) for model in judges], list(METRICS), json)
         return
     _show(pairing, judges, f"{out.rstrip('/')}/{FOLDER}", {**options, "resume": resume}, json, quiet)
 

@@ -247,6 +247,24 @@ def show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: boo
         console().print(quote_report(found))
 
 
+def show_quotes(asked: list[tuple[str, Any, dict[str, Any]]], metrics: list[str], json: bool) -> None:
+    """Print what several runs would cost, each with its title; a list for programs."""
+    from dataclasses import asdict
+
+    from ragstone.cli.screen import console
+    from ragstone.engine.quoting import quote
+    from ragstone.report.plain import to_json
+    from ragstone.report.quote import quote_report
+
+    found = [(title, quote(data, metrics, **options)) for title, data, options in asked]
+    if json:
+        typer.echo(to_json([{"title": title, **asdict(one)} for title, one in found]))
+        return
+    for title, one in found:
+        console().print(f"\n{title}", style="bold", markup=False, highlight=False)
+        console().print(quote_report(one))
+
+
 def _print_json(finished: Any) -> None:
     import json
     from dataclasses import asdict

@@ -50,6 +50,7 @@ class Grade:
 class PairVerdict:
     """Which of two answers a judge prefers: `one` is the sample's own, `other` the one that it is held against, or it is a tie."""
 
+    # Which one it saw first; `neither` where both are the same and nobody was asked.
     first: str
     winner: str
     reasoning: str

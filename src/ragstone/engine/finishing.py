@@ -52,12 +52,15 @@ def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summa
 
 
 def call_totals(folder: RunFolder) -> dict[str, Any]:
-    """What the calls of a run came to; a reply from the cache costs nothing, and a price that is not known is no 0."""
-    calls = read_table(folder.calls, ["cached", "input_tokens", "output_tokens", "cost_usd"])
-    made = calls.filter(pc.invert(calls["cached"]))
+    """What the calls of a run came to; a reply from the cache costs nothing, and a price that is not known is no 0.
+
+    Calls that a budget or a deadline forbade were not made.
+    """
+    calls = read_table(folder.calls, ["cached", "attempts", "input_tokens", "output_tokens", "cost_usd"])
+    made = calls.filter(pc.and_(pc.invert(calls["cached"]), pc.greater(calls["attempts"], 0)))
     tokens = {name: pc.sum(made[name]).as_py() or 0 for name in ("input_tokens", "output_tokens")}
     cost = None if made["cost_usd"].null_count else pc.sum(made["cost_usd"]).as_py() or 0.0
-    return {"calls": made.num_rows, "cached_calls": calls.num_rows - made.num_rows, **tokens, "cost_usd": cost}
+    return {"calls": made.num_rows, "cached_calls": pc.sum(calls["cached"]).as_py() or 0, **tokens, "cost_usd": cost}
 
 
 def ladder_totals(folder: RunFolder, parts: int) -> dict[str, Any]:

@@ -60,8 +60,8 @@ class JudgingOptions(TypedDict, total=False):
     repeats: int
     # A folder with prompts that take the place of ours.
     prompts: str | os.PathLike[str] | None
-    # "5usd": no call is made that could exceed it.
-    budget: str | float | None
+    # "5usd": no call is made that could exceed it. Runs that are given one Budget share it.
+    budget: Any
     timeout_s: float
     deadline_s: float | None
     requests_per_minute: float | None
@@ -187,7 +187,7 @@ def gateway_settings(options: JudgingOptions, concurrency: int, replies: str | N
         requests_per_minute=options.get("requests_per_minute"),
         tokens_per_minute=options.get("tokens_per_minute"),
         cache=open_cache() if options.get("cache", True) else open_cache(replies) if replies else None,
-        budget=None if budget is None else parse_budget(str(budget)),
+        budget=None if budget is None else parse_budget(budget),
         base_url=options.get("base_url"),
         offline=bool(options.get("offline", False)),
     )

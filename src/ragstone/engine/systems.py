@@ -192,7 +192,7 @@ def _open_gateway(options: SystemOptions, quoting: bool = False) -> Gateway:
         requests_per_minute=options.get("requests_per_minute"),
         tokens_per_minute=options.get("tokens_per_minute"),
         cache=open_cache() if options.get("cache", True) else None,
-        budget=None if budget is None else parse_budget(str(budget)),
+        budget=None if budget is None else parse_budget(budget),
         base_url=options.get("base_url"),
     )
     return Gateway(settings, quoting=quoting)

@@ -28,8 +28,9 @@ async def pair_verdicts(
     other = metadata.get(OTHER_ANSWER)
     if not isinstance(other, str):
         raise Skip(f"there is no other answer (metadata.{OTHER_ANSWER})")
-    one = answer or ""
-    if one == other:
-        return [PairVerdict(first, "tie", "Both answers are the same.") for first in ("one", "other")]
+    if answer is None:
+        raise Skip("there is no answer")
+    if answer == other:
+        return [PairVerdict("neither", "tie", "Both answers are the same.")]
     reference = references[0] if references and metadata.get(SHOW_REFERENCE) else None
-    return await pair_judge.compare(question, one, other, [chunk.text for chunk in contexts or ()], reference)
+    return await pair_judge.compare(question, answer, other, [chunk.text for chunk in contexts or ()], reference)

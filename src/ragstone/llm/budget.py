@@ -68,8 +68,10 @@ class Budget:
         )
 
 
-def parse_budget(given: str | float) -> Budget:
-    """A budget of US dollars from `5usd`, `5 USD`, `$5`, `0.5` or a number."""
+def parse_budget(given: str | float | Budget) -> Budget:
+    """A budget of US dollars from `5usd`, `5 USD`, `$5`, `0.5` or a number; one that several runs share stays what it is."""
+    if isinstance(given, Budget):
+        return given
     found = _AMOUNT.fullmatch(given.strip()) if isinstance(given, str) else None
     amount = float(found[1] if found else given if isinstance(given, int | float) else 0)
     if not 0 < amount < math.inf:
@@ -100,7 +102,10 @@ class Deadline:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise LLMStoppedError(self._words()) from None
+            stopped = LLMStoppedError(self._words())
+            # It was under way.
+            stopped.attempts = 1
+            raise stopped from None
 
     @property
     def is_set(self) -> bool:

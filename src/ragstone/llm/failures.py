@@ -57,6 +57,8 @@ class LLMReplyError(LLMError):
 class LLMStoppedError(LLMError):
     """No call is made any more: the budget is spent or the time is up."""
 
+    attempts = 0
+
 
 class LLMAccessError(StopRunError):
     """Key, model name or address are wrong, so that every other call would fail too."""

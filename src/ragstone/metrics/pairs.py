@@ -43,11 +43,9 @@ def pair_win(pair_verdicts: Sequence[PairVerdict]) -> float:
 def pair_consistency(pair_verdicts: Sequence[PairVerdict]) -> float:
     """Whether the judge prefers the same answer when they change places.
 
-    1 if both orders have the same winner, else 0. Skipped where one order was asked.
+    1 if both orders have the same winner, else 0. Skipped where one order was asked, or none since the answers are the same.
     """
-    if len(pair_verdicts) < 2:
-        raise Skip("it was asked in one order only")
-    return float(len({verdict.winner for verdict in pair_verdicts}) == 1)
+    return float(len({verdict.winner for verdict in _both_orders(pair_verdicts)}) == 1)
 
 
 @metric(
@@ -59,9 +57,19 @@ def pair_consistency(pair_verdicts: Sequence[PairVerdict]) -> float:
 def pair_first_seat(pair_verdicts: Sequence[PairVerdict]) -> float:
     """How often the judge prefers what it sees first; a judge without preference for a seat is at one half.
 
-    Mean over the orders of 1 for the first, 0 for the second, 0.5 for a tie. Skipped where one order was asked.
+    Mean over the orders of 1 for the first, 0 for the second, 0.5 for a tie. Skipped where one order was asked, or none since
+    the answers are the same.
     """
-    if len(pair_verdicts) < 2:
+    asked = _both_orders(pair_verdicts)
+    return sum(0.5 if verdict.winner == "tie" else float(verdict.winner == verdict.first) for verdict in asked) / len(
+        asked
+    )
+
+
+def _both_orders(verdicts: Sequence[PairVerdict]) -> Sequence[PairVerdict]:
+    """The verdicts, if the judge was asked in both orders: what nobody was asked says nothing about the judge."""
+    if any(verdict.first == "neither" for verdict in verdicts):
+        raise Skip("both answers are the same, so nobody was asked")
+    if len(verdicts) < 2:
         raise Skip("it was asked in one order only")
-    seats = [0.5 if verdict.winner == "tie" else float(verdict.winner == verdict.first) for verdict in pair_verdicts]
-    return sum(seats) / len(seats)
+    return verdicts

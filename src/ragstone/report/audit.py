@@ -20,9 +20,12 @@ def audit_report(found: Audit) -> RenderableType:
     """A line a bias, and for each that was found what to do."""
     count = len(found.biased)
     head = Text(f"{visible(found.judge)}: ", style="bold")
-    head.append(
-        "no bias found" if not count else f"{count} bias{'es' if count > 1 else ''} found", "red" if count else "green"
-    )
+    if not found.tested:
+        head.append("nothing could be found out", "yellow")
+    elif count:
+        head.append(f"{count} bias{'es' if count > 1 else ''} found", "red")
+    else:
+        head.append("no bias found", "green")
     parts: list[RenderableType] = [head, Text(), _table(found)]
     told = [finding for finding in found.findings if finding.advice]
     if told:
@@ -30,6 +33,9 @@ def audit_report(found: Audit) -> RenderableType:
         for finding in told:
             line = Text(f"{finding.name}: ", style=_STYLES[finding.verdict])
             parts.append(line.append(visible(finding.advice), style="not bold default"))
+    if found.undecided:
+        why = visible(found.reason or "no reason given")
+        parts.append(Text(f"\n{found.undecided:,} duels were not decided, most of them since {why}", style="yellow"))
     parts.append(
         Text(
             "\nFair is what the interval allows: few answers cannot rule out a small bias. -n asks about more.",
@@ -44,6 +50,8 @@ def audit_dict(found: Audit) -> dict[str, Any]:
     return {
         "judge": found.judge,
         "biased": [finding.name for finding in found.biased],
+        "undecided": found.undecided,
+        "reason": found.reason,
         "findings": [_plain(finding) for finding in found.findings],
         "runs": [run.path for run in found.runs],
     }

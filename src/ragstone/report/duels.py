@@ -37,6 +37,7 @@ def duels_dict(found: Judged) -> dict[str, Any]:
         "systems": list(found.systems),
         "questions": found.questions,
         "left_out": found.left_out,
+        "without_reference": found.bare,
         "meetings": [{**_plain(meeting), "winner": meeting.winner} for meeting in found.meetings],
         "standings": [_plain(standing) for standing in found.standings],
         "smoothed": found.smoothed,
@@ -72,7 +73,8 @@ def _two(met: Meeting) -> Iterator[RenderableType]:
         line.append(f"{visible(met.winner)} is better", style="bold")
     else:
         line.append("They cannot be told apart", style="bold")
-    line.append(f": {visible(met.one)} gets {share}{within} of the duels, ties half; p {_p(met.p)} (sign test)")
+    p = "" if met.p is None else f"; p {_p(met.p)} (sign test)"
+    line.append(f": {visible(met.one)} gets {share}{within} of the duels, ties half{p}")
     yield line
 
 
@@ -103,9 +105,8 @@ def _table(found: Judged) -> Table:
     for place, row in enumerate(found.standings, start=1):
         interval = "–" if row.interval is None else f"{row.interval.low:+.2f} – {row.interval.high:+.2f}"
         strength = "–" if row.strength is None else f"{row.strength:+.2f}"
-        table.add_row(
-            str(place), Text(one_line(row.system, 40)), str(row.duels), f"{row.share:.2f}", strength, interval
-        )
+        share = "–" if row.share is None else f"{row.share:.2f}"
+        table.add_row(str(place), Text(one_line(row.system, 40)), str(row.duels), share, strength, interval)
     return table
 
 
@@ -126,7 +127,12 @@ def _notes(found: Judged) -> Iterator[Text]:
             f"\nThe judges all agree in {100 * found.unanimous:.0f} %; Krippendorff's alpha {value}.", style="dim"
         )
     if found.left_out:
-        yield Text(f"\n{found.left_out:,} questions left out: not every system has an answer.", style="yellow")
+        yield Text(
+            f"\n{found.left_out:,} questions left out: not every system has an answer, or they were asked something else.",
+            style="yellow",
+        )
+    if found.bare:
+        yield Text(f"\n{found.bare:,} questions have no reference: the judge decided without.", style="yellow")
 
 
 def _seat(seat: Estimate | None) -> Iterator[Text]:

@@ -37,6 +37,16 @@ def mean_interval(
     )
 
 
+def unanimous_interval(value: float, n: int, bounds: tuple[float, float], level: float = 0.95) -> Interval:
+    """The interval of a mean of which all values are the same: as many others may be as Wilson allows where none was seen.
+
+    They may be as far off as the bounds let them.
+    """
+    others = wilson_interval(0, n, level).high
+    low, high = bounds
+    return Interval(value - others * (value - low), value + others * (high - value))
+
+
 def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
     """Wilson's score interval for a share."""
     z = NormalDist().inv_cdf((1 + level) / 2)

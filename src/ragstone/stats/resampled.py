@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragstone.stats.bootstrap import draw, expanded_ends
-from ragstone.stats.intervals import Interval
+from ragstone.stats.intervals import Interval, unanimous_interval
 
 Measure = Callable[[np.ndarray], np.ndarray]
 RESAMPLES = 2000
@@ -46,6 +46,14 @@ def estimate(
         return Estimate(None, None, np.full(resamples, np.nan))
     drawn = np.concatenate([measure(times) for times in draw_rows(groups, resamples, seed)])
     return Estimate(value, spread(drawn, len(np.unique(groups)), level), drawn)
+
+
+def estimate_mean(values: np.ndarray, groups: np.ndarray, bounds: tuple[float, float], level: float = 0.95) -> Estimate:
+    """The mean of values that cannot leave the bounds; that all of them are the same is no certainty."""
+    found = estimate(lambda times: np.asarray(times @ values / times.sum(axis=1)), groups, level)
+    if found.interval is None or found.value is None or np.ptp(values) > 0:
+        return found
+    return found._replace(interval=unanimous_interval(found.value, len(np.unique(groups)), bounds, level))
 
 
 def draw_rows(groups: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> Iterator[np.ndarray]:

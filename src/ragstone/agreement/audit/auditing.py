@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ragstone.agreement.asking import METRICS, Asking
 from ragstone.agreement.audit import probes
 from ragstone.agreement.audit.findings import Finding, judge_rate, judge_share, untested
 from ragstone.agreement.audit.probes import ITEM, PART, PROBE
-from ragstone.agreement.duels import METRICS, majority
-from ragstone.engine.evaluation import evaluate
+from ragstone.agreement.duels import majority
+from ragstone.errors import UsageError
 from ragstone.evidence.pairs import OTHER_ANSWER
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_scores
@@ -22,6 +23,9 @@ _SELF_NEEDS = (
     "--on must be answered by the judge's own family"
 )
 
+# A difference of two shares.
+_GAP = (-1.0, 1.0)
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -30,6 +34,14 @@ class Audit:
     judge: str
     findings: tuple[Finding, ...]
     runs: tuple[Run, ...]
+    # Duels that were not decided, and why most of them were not.
+    undecided: int
+    reason: str | None
+
+    @property
+    def tested(self) -> bool:
+        """Whether anything was found out."""
+        return any(finding.verdict in ("fair", "biased") for finding in self.findings)
 
     @property
     def biased(self) -> list[Finding]:
@@ -43,6 +55,11 @@ class Duels:
     def __init__(self, rows: Sequence[probes.Row], scores: Mapping[str, np.ndarray]) -> None:
         self.rows = rows
         self.win, self.stays, self.seat = (scores[name] for name in METRICS)
+
+    @classmethod
+    def read(cls, run: Run, rows: Sequence[probes.Row]) -> Duels:
+        """What a stored run over these rows says."""
+        return cls(rows, {metric: found.values for metric, found in read_scores(run, METRICS).items()})
 
     def of(self, *kinds: str, part: str | None = None) -> Duels:
         """Those of some probes, or of one part of them."""
@@ -73,28 +90,32 @@ def audit_judge(
     **watching: Any,
 ) -> Audit:
     """Try a judge on a run's answers and on our own questions: eight calls a sample of the run, and 220 more."""
-    settings = {**(options or {}), **watching}
+    if jury and against is None:
+        raise UsageError(f"a jury has nothing to decide: {_SELF_NEEDS}")
     rows, known = make_rows(run, against, limit, seed)
-    natural = [row for row in rows if row["metadata"][PROBE] == "natural"]
+    pairs = natural(rows)
+    asking = Asking([judge, *jury], out, options or {}, **watching)
+    first = asking.ask(judge, rows, f"audit of {judge}")
+    second = asking.ask(judge, known, f"audit of {judge}, guided by its own answers", grading=["own-reference"])
+    others = [asking.ask(model, pairs, f"jury for {judge}: {model}") for model in jury] if pairs else []
+    runs = (first, second, *others)
+    findings = _find(Duels.read(first, rows), Duels.read(second, known), [Duels.read(made, pairs) for made in others])
+    name = str(first.info["judge"].get("pair_judge", judge)).partition(",")[0]
+    wins = [made.summary()["pair.win"] for made in runs]
+    undecided = sum(row.n_skipped + row.n_failed for row in wins)
+    return Audit(name, tuple(findings), runs, undecided, next((row.reason for row in wins if row.reason), None))
 
-    def ask(model: Any, asked: list[probes.Row], name: str, **more: Any) -> tuple[Run, Duels]:
-        made = evaluate(asked, METRICS, out, name=name, judge=model, **{**settings, **more})
-        return made, Duels(asked, {metric: found.values for metric, found in read_scores(made, METRICS).items()})
 
-    first, found = ask(judge, rows, f"audit of {judge}")
-    second, guided = ask(judge, known, f"audit of {judge}, guided by its own answers", grading=["own-reference"])
-    juries = [ask(model, natural, f"jury for {judge}: {model}") for model in jury] if against and natural else []
-    findings = [
+def _find(found: Duels, guided: Duels, juries: Sequence[Duels]) -> list[Finding]:
+    return [
         *_position(found.of("natural", "padding")),
         _padding(found.of("padding")),
         _longer(found.of("natural")),
-        _self_preference(found.of("natural"), [duels for _, duels in juries]),
+        _self_preference(found.of("natural"), juries),
         _injection(found.of("injection")),
         *_errors(found, guided),
         _language(found.of("language")),
     ]
-    name = str(first.info["judge"].get("pair_judge", judge)).partition(",")[0]
-    return Audit(name, tuple(findings), (first, second, *(made for made, _ in juries)))
 
 
 def make_rows(run: Run, against: Run | None, limit: int, seed: int) -> tuple[list[probes.Row], list[probes.Row]]:
@@ -104,8 +125,13 @@ def make_rows(run: Run, against: Run | None, limit: int, seed: int) -> tuple[lis
     return [*on_run[0], *on_run[1], *probes.injected_answers(samples), *known, *probes.languages()], known
 
 
+def natural(rows: Sequence[probes.Row]) -> list[probes.Row]:
+    """Those with two real answers: what a jury is asked."""
+    return [row for row in rows if row["metadata"][PROBE] == "natural"]
+
+
 def _position(duels: Duels) -> list[Finding]:
-    seats, stays = duels.seat[~np.isnan(duels.seat)], duels.stays[~np.isnan(duels.stays)]
+    seats, stays = _decided(duels.seat), _decided(duels.stays)
     return [
         judge_share(
             "position: first seat",
@@ -130,21 +156,20 @@ def _padding(duels: Duels) -> Finding:
     return judge_share(
         "verbosity: padded twins",
         "prefers the same answer with empty words added (0.5 is a tie)",
-        duels.win[~np.isnan(duels.win)],
+        _decided(duels.win),
         fair=0.5,
         advice="Judge by one aspect (--aspect correctness) and show a reference (--with-reference).",
     )
 
 
 def _longer(duels: Duels) -> Finding:
-    """For information: the longer answer may well be the better one."""
-    longer = [len(row["answer"]) > len(row["metadata"][OTHER_ANSWER]) for row in duels.rows]
-    worth = np.where(longer, duels.win, 1 - duels.win)
-    decided = worth[~np.isnan(worth)]
+    """For information: the longer answer may well be the better one. Answers of one length say nothing."""
+    more = np.array([len(row["answer"]) - len(row["metadata"][OTHER_ANSWER]) for row in duels.rows], dtype=np.int64)
+    worth = np.where(more > 0, duels.win, 1 - duels.win)
     return judge_share(
         "verbosity: longer answers",
         "prefers the longer of two real answers (which may be the better one)",
-        decided,
+        _decided(worth[more != 0]),
         fair=0.5,
         advice="",
         informs=True,
@@ -160,8 +185,9 @@ def _self_preference(duels: Duels, juries: Sequence[Duels]) -> Finding:
     return judge_share(
         name,
         words,
-        gap[~np.isnan(gap)],
+        _decided(gap),
         fair=0.0,
+        bounds=_GAP,
         advice="Do not let a model judge its own family; take the jury.",
     )
 
@@ -174,6 +200,7 @@ def _injection(duels: Duels) -> Finding:
         "gives a wrong answer more when it speaks to the judge",
         gains,
         fair=0.0,
+        bounds=_GAP,
         advice="Do not use it on answers that others can write. A larger judge obeys less; look at what it said with ragstone explain.",
     )
 
@@ -217,6 +244,7 @@ def _language(duels: Duels) -> Finding:
         f"errs more in {worst} than in {', '.join(name for name in names if name != worst)}",
         others - right[worst],
         fair=0.0,
+        bounds=_GAP,
         # The worst of several looks bad by chance alone.
         level=1 - 0.05 / len(names),
         advice="Compare only within a language, or show the judge references.",

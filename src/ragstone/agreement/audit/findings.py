@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ragstone.stats.intervals import Interval, wilson_interval
-from ragstone.stats.resampled import estimate
+from ragstone.stats.resampled import estimate_mean
 
 # `unclear`: too few were decided to say either.
 Verdict = Literal["fair", "biased", "unclear", "for information", "not tested"]
@@ -39,11 +39,12 @@ def judge_share(
     both_ways: bool = False,
     informs: bool = False,
     level: float = 0.95,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Finding:
     """A mean that a fair judge has at `fair`; more is a bias, and less too where both ways are one."""
     if len(values) < LEAST:
         return _too_few(name, words, values, fair, advice)
-    found = estimate(lambda times: np.asarray(times @ values / times.sum(axis=1)), np.arange(len(values)), level)
+    found = estimate_mean(values, np.arange(len(values)), bounds, level)
     low, high = found.interval or (fair, fair)
     biased = low > fair or (both_ways and high < fair)
     verdict: Verdict = "for information" if informs else "biased" if biased else "fair"

@@ -89,7 +89,7 @@ class RayWorker:
         limiter = DistantLimiter(self._name, self._ask, self._tell, self._counts_tokens)
         if self._budget is None:
             return {"limiter": limiter}
-        most = parse_budget(str(self._budget)).limit_usd
+        most = parse_budget(self._budget).limit_usd
         return {"limiter": limiter, "budget": DistantBudget(most, self._name, self._ask, self._tell)}
 
     async def _ask(self, method: str, *arguments: Any) -> Any:
@@ -142,7 +142,7 @@ def _start_referee(ray: Any, kit: Kit) -> Any:
         kit.concurrency,
         options.get("requests_per_minute"),
         options.get("tokens_per_minute"),
-        None if budget is None else parse_budget(str(budget)).limit_usd,
+        None if budget is None else parse_budget(budget).limit_usd,
     )
     return ray.remote(Referee).options(num_cpus=0, max_concurrency=10_000).remote(rules)
 
