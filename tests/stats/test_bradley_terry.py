@@ -57,3 +57,12 @@ def test_intervals_cover_the_truth():
         found = rate(duels, 3, resamples=200, seed=seed)
         covered += sum(low <= value <= high for value, (low, high) in zip(truth, found.intervals, strict=True))
     assert covered / 180 >= 0.9
+
+
+def test_resamples_that_leave_somebody_out_do_not_pull_to_the_middle():
+    # The third player met the others on one question of six, which every third resample leaves out.
+    one, other = np.array([0, 0, 0, 0, 0, 1]), np.array([1, 1, 1, 1, 1, 2])
+    duels = Duels(one, other, np.array([1.0, 0, 1, 0, 1, 0.5]), np.arange(6))
+    found = rate(duels, 3)
+    assert np.isfinite(found.values).all()
+    assert found.intervals == [None, None, None]

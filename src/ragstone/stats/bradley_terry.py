@@ -42,12 +42,11 @@ def rate(duels: Duels, players: int, level: float = 0.95, resamples: int = RESAM
     """Strengths with bootstrap intervals over questions. Who never met the others, however far around, has none (nan)."""
     wins = count_wins(duels, players)
     values, smoothed = strengths(wins)
-    met = wins + wins.T > 0
-    _, component = connected_components(met, directed=False)
-    values = np.where(component == _largest(component), values, np.nan)
+    rated = _met_around(wins)
+    values = np.where(rated, values, np.nan)
     drawn = np.concatenate(
         [
-            np.stack([strengths(count_wins(duels, players, row))[0] for row in times])
+            np.stack([_strengths_of(count_wins(duels, players, row), rated) for row in times])
             for times in draw_rows(duels.group, resamples, seed)
         ]
     )
@@ -91,5 +90,14 @@ def strengths(wins: np.ndarray) -> tuple[np.ndarray, bool]:
     return values - values.mean(), bool(smoothed)
 
 
-def _largest(component: np.ndarray) -> int:
-    return int(np.bincount(component).argmax())
+def _strengths_of(wins: np.ndarray, rated: np.ndarray) -> np.ndarray:
+    """The strengths of a resample; nan where it left somebody out whom the others cannot be compared with."""
+    if not _met_around(wins)[rated].all():
+        return np.full(len(wins), np.nan)
+    return strengths(wins)[0]
+
+
+def _met_around(wins: np.ndarray) -> np.ndarray:
+    """Who belongs to the largest group in which all have met, however far around."""
+    _, component = connected_components(wins + wins.T > 0, directed=False)
+    return np.asarray(component == np.bincount(component).argmax())
