@@ -1,6 +1,7 @@
 """Grades: on every scale and in every manner the oracle's worth of an answer comes back, with what was paid for it."""
 
 import itertools
+import math
 
 import pytest
 
@@ -216,6 +217,8 @@ def test_unknown_scales_and_manners_are_refused(tmp_path):
         ('{"grade": 4}', ['{"grade": ', "44", "}"]),  # the tokens do not spell the text
         ('{"grade": 42}', ['{"grade": ', "4", "2", "}"]),  # a grade of two tokens
         ('{"score": 4}', ['{"score": ', "4", "}"]),
+        ('{"grade": 85.5}', ['{"grade": ', "85", ".5", "}"]),  # the grade goes on behind its token
+        ('{"grade": 8}', ['{"grade": ', "8", "}"]),  # of a model that spells 80 as 8 and 0
     ],
 )
 def test_what_is_not_known_gives_no_expected_grade(text, tokens):
@@ -234,3 +237,41 @@ def test_a_share_runs_from_the_lowest_to_the_highest_grade():
     from ragstone.data.types import Grade
 
     assert [share_of(Grade(value, 1, 5)) for value in (1, 3, 5)] == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({"9": 0.3, "10": 0.2}, 8 * 0.5 + 9 * 0.3 + 10 * 0.2),
+        # Nobody knows whether the 1 would have become a 10.
+        ({"9": 0.3, "1": 0.2}, None),
+        ({"9": 0.499, "1": 0.001}, 8 * 0.5 + 9 * 0.499 + 0.001),
+    ],
+)
+def test_a_digit_that_may_go_on_gives_no_expected_grade(others, expected):
+    likely = (('{"grade": ', 0.0), ("8", math.log(0.5)), ("}", 0.0))
+    beside = tuple((token, math.log(share)) for token, share in {"8": 0.5, **others}.items())
+    reply = Reply('{"grade": 8}', "m", logprobs=likely, alternatives=((), beside, ()))
+    found = expected_grade(reply, SCALES["ten"])
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize("said", ["8/10", "4 stars", "80%", "★★★★"])
+def test_a_grade_of_another_scale_is_asked_for_again(tmp_path, said):
+    server = OracleServer(alter=lambda prompt, body, reply: {"grade": said} if len(body["messages"]) < 4 else reply)
+    run, server = grade(tmp_path, ["grade.quality"], ROWS[:1], server)
+    assert server.replies["grade"] == 2
+    assert cells(run, "grade.quality")[ROWS[0]["id"]] == pytest.approx(
+        rounded(worth(ROWS[0]["answer"], ROWS[0]), SCALES["points"])
+    )
+
+
+def test_a_rubric_with_more_steps_than_the_scale_is_refused(tmp_path, catalogue):
+    file = tmp_path / "aspects.toml"
+    steps = ", ".join(f"'step {number}'" for number in range(6))
+    file.write_text(f"[neatness]\ntask='answer'\nopposite='mess'\ninstruction='order'\nrubric=[{steps}]\n")
+    register_aspects(file)
+    run, server = grade(tmp_path, ["grade.neatness"], ROWS[:1], grading=["rubric"], scale="stars")
+    (cell,) = run.scores.to_pylist()
+    assert cell["reason"].endswith("has 6 steps, more than the scale 'stars' has")
+    assert server.calls == 0

@@ -20,7 +20,7 @@ _VERDICT_WORDS: dict[str, VerdictWord] = {
 }
 _NUMBER = re.compile(r"(?:claim|chunk|sentence|passage|item|no)?[\s_.:#]*\[?\s*(\d{1,9})\s*\]?\.?", re.IGNORECASE)
 
-_GRADE = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s*/\s*\d+|\s*(?:stars?|points?|%))?", re.IGNORECASE)
+_GRADE = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def _read_verdict(value: Any) -> Any:
@@ -51,14 +51,13 @@ def _read_numbers(value: Any) -> Any:
 
 
 def _read_grade(value: Any) -> Any:
-    """A grade, also where it is written as "4", "4/5", "4 stars" or "★★★★"; true and false are none."""
+    """A grade, also where it is written as "4"; true and false are none, and "8/10" or "4 stars" may be of another scale."""
     if isinstance(value, bool):
         raise ValueError("a grade is wanted, not true or false")  # noqa: TRY004  (pydantic collects ValueErrors)
     if isinstance(value, str):
-        if (stars := value.strip()) and set(stars) <= set("★⭐☆"):
-            return sum(star != "☆" for star in stars)
-        if found := _GRADE.fullmatch(value.strip()):
-            return float(found[1])
+        if not _GRADE.fullmatch(value.strip()):
+            raise ValueError(f"write the grade as a number alone, not as {value.strip()[:20]!r}")
+        return float(value)
     return value
 
 

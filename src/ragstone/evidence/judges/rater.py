@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from ragstone.data.types import Grade
@@ -36,9 +36,11 @@ GUIDANCE = {
     "own": "The reference is your own answer, written before you saw this one. Hold the text against it, and check both.",
 }
 _GUESSED_REASONS = "It answers what was asked, but leaves something out. " * 2
-_GRADE = re.compile(r'"grade"\s*:\s*"?(-?\d+)')
+_GRADE = re.compile(r'"grade"\s*:\s*"?(-?\d+)(?![\d.])')
 # Below this the tokens that are known say too little about the grades that were possible.
 _LEAST_KNOWN = 0.5
+# So much of what is known may be the beginning of another grade.
+_MOST_DOUBTFUL = 0.01
 
 
 def read_manners(names: Collection[str]) -> frozenset[str]:
@@ -170,9 +172,17 @@ def expected_grade(reply: Reply, scale: Scale) -> float | None:
         if number is not None and scale.lowest <= number <= scale.highest:
             shares[number] = shares.get(number, 0.0) + math.exp(logprob)
     known = sum(shares.values())
-    if known < _LEAST_KNOWN:
+    if known < _LEAST_KNOWN or _doubtful(shares, scale) > _MOST_DOUBTFUL * known:
         return None
     return sum(number * share for number, share in shares.items()) / known
+
+
+def _doubtful(shares: Mapping[int, float], scale: Scale) -> float:
+    """How likely a digit is that may have more behind it: where no token has two, numbers may be spelled digit by digit."""
+    if any(number >= 10 for number in shares):
+        return 0.0
+    begun = {int(str(grade)[0]) for grade in range(10, scale.highest + 1)}
+    return sum(share for number, share in shares.items() if number in begun)
 
 
 def _token_at(reply: Reply, offset: int) -> int | None:
@@ -198,7 +208,10 @@ def _write_rubric(aspect: Aspect, scale: Scale) -> str:
     if not aspect.rubric:
         raise UsageError(f"the aspect '{aspect.name}' has no rubric; leave out rubric, or write one")
     last = len(aspect.rubric) - 1
-    return "\n".join(f"{scale.grade(step / last)}: {words}" for step, words in enumerate(aspect.rubric))
+    steps = [scale.grade(step / last) for step in range(last + 1)]
+    if len(set(steps)) <= last:
+        raise UsageError(f"the rubric of '{aspect.name}' has {last + 1} steps, more than the scale '{scale.name}' has")
+    return "\n".join(f"{step}: {words}" for step, words in zip(steps, aspect.rubric, strict=True))
 
 
 def _check(reply: GradeReply | ReasonedGradeReply, scale: Scale) -> str | None:
