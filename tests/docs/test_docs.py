@@ -17,6 +17,11 @@ ANSWERS = (
     '{"question": "When does the last boat leave?", "answer": "At 21:40.", '
     '"contexts": ["The last boat leaves at 21:40."], "references": ["21:40"]}\n'
 )
+LOG = "".join(
+    f'{{"id": "r{number}", "question": "What does ticket {number} cost?", "answer": "{number} crowns.", '
+    f'"contexts": ["Ticket {number} costs {number} crowns."]}}\n'
+    for number in range(3)
+)
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -36,6 +41,10 @@ def generator():
 def folder(tmp_path, monkeypatch):
     (tmp_path / "answers.jsonl").write_text(ANSWERS)
     (tmp_path / "answers.json").write_text(f"[{ANSWERS}]")
+    (tmp_path / "log.jsonl").write_text(LOG)
+    (tmp_path / "my_rag.py").write_text(
+        "def answer(question):\n    return 'At 21:40.', ['The last boat leaves at 21:40.']\n"
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -99,7 +108,8 @@ def test_shell_examples_of_the_readme_run(folder):
         line.split("#")[0].split()
         for block in blocks(ROOT / "README.md", "")
         for line in block.splitlines()
-        if line.startswith("ragstone ") and "s3://" not in line
+        # What asks a model or a bucket of the user's is not there.
+        if line.startswith("ragstone ") and "s3://" not in line and "openai/" not in line
     ]
     assert len(commands) >= 4
     for command in commands:
