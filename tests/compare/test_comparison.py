@@ -95,6 +95,16 @@ def test_the_samples_that_changed_most(harbour):
     assert ("fact_mrr", 1.0, 0.0) in last.metrics
 
 
+def test_a_lost_sample_is_told_by_what_it_lost(metrics, tmp_path):
+    """One metric falls by 0.9 and another rises by 0.8: only the fall explains the loss."""
+    names = ["quality", "right"]
+    old = make_run(tmp_path, "a", names, quality=[0.9, 0.5], right=[0.0, 0.5])
+    new = make_run(tmp_path, "b", names, quality=[0.0, 0.5], right=[0.8, 0.6])
+    gained, lost = compare_runs(old, new).changed
+    assert lost.metrics == (("quality", 0.9, 0.0),)
+    assert gained.metrics == (("right", 0.5, 0.6),)
+
+
 def test_numbers_by_hand(metrics, tmp_path):
     before, after = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [0.2, 0.4, 0.4, 0.6, 0.6, 0.8, 0.6]
     found = compare_runs(*(make_run(tmp_path, name, quality=side) for name, side in (("a", before), ("b", after))))

@@ -14,7 +14,7 @@ from ragstone.text.matchers import CitationMatcher
 from ragstone.truth.cases import TruthFact
 from ragstone.truth.exchange import case_from_sample
 from ragstone.truth.joining import TruthReader
-from ragstone.truth.rescoring import rescore_with_truth
+from ragstone.truth.rescoring import count_outdated, mean_before, rescore_with_truth
 from ragstone.truth.versions import TruthStore
 from tests.e2e.judged import cells, judging, rows
 from tests.oracle.server import OracleServer
@@ -105,6 +105,21 @@ def test_edited_truth_is_scored_where_no_model_is_needed(run, world, root, serve
     assert "no references" in found[cases[2].id, "token_f1"]["reason"]
     assert "no references" in found[cases[-1].id, "token_f1"]["reason"]
     assert again.summary()["ragchecker.precision"].n_skipped > 0
+
+
+def test_earlier_means_are_of_the_rows_that_still_count(run, world, root):
+    """What is out of date is in neither mean: a wrong edit cannot look like a gain by taking rows away."""
+    cases = cases_of(world)
+    cases[0] = replace(cases[0], references=["Something else was built by nobody."])
+    again = rescore_with_truth(run, version_of(root, "elsewhere", cases))
+    old, new = cells(run.path), cells(again.path)
+    outdated = count_outdated(again)
+    assert "ragchecker.recall" in outdated
+    means = mean_before(run, again, outdated)
+    for name in outdated:
+        kept = [old[place]["value"] for place in old if place[1] == name and new[place]["status"] == "ok"]
+        assert means[name] == pytest.approx(sum(kept) / len(kept))
+        assert means[name] == pytest.approx(again.summary()[name].mean)
 
 
 def test_the_new_run_says_where_it_came_from(run, world, root):

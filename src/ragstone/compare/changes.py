@@ -18,7 +18,7 @@ _MOST_METRICS = 3
 
 @dataclass(frozen=True)
 class ChangedSample:
-    """A sample, its mean gain over the metrics (as shares of their ranges), and the metrics that changed most."""
+    """A sample, its mean gain over the metrics (as shares of their ranges), and the metrics that gained or lost most with it."""
 
     id: str
     question: str
@@ -46,13 +46,14 @@ def find_changed(
     changed = [row for row in picked if means[row] != 0]
     names = read_table(run.folder.samples, ["id", "question"]).take(pairs.after[changed]).to_pylist()
     for row, sample in zip(changed, names, strict=True):
-        most = np.argsort(-np.abs(np.nan_to_num(gains[row])), kind="stable")[:_MOST_METRICS]
-        cells = [(bounded[column]["metric"], column) for column in most if there[row, column] and gains[row, column]]
+        along = np.nan_to_num(gains[row]) * np.sign(means[row])
+        most = np.argsort(-along, kind="stable")[:_MOST_METRICS]
+        cells = [bounded[column]["metric"] for column in most if along[column] > 0]
         yield ChangedSample(
             id=sample["id"],
             question=sample["question"] or "",
             gain=float(means[row]),
-            metrics=tuple((name, float(before[name].values[row]), float(after[name].values[row])) for name, _ in cells),
+            metrics=tuple((name, float(before[name].values[row]), float(after[name].values[row])) for name in cells),
         )
 
 

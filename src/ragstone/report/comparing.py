@@ -48,13 +48,13 @@ def run_label(run: Run, found: Comparison) -> str:
     return "A" if run is found.before else "B"
 
 
-def method_line(found: Comparison) -> str:
-    """How the numbers were made."""
+def method_line(found: Comparison, detectable: bool = True) -> str:
+    """How the numbers were made; of detectable differences only where they are shown."""
     units = f"clusters by {found.settings.cluster}" if found.settings.cluster else "pairs"
     return (
         f"Interval of B − A: {found.settings.level:.0%} bootstrap over {units}, for each metric by itself. p: sign-flip test, "
-        f"{CORRECTIONS[found.settings.correction]}; below {1 - found.settings.level:.2g} it is a verdict. "
-        "MDE: the true difference that so many pairs would show four times out of five."
+        f"{CORRECTIONS[found.settings.correction]}; below {1 - found.settings.level:.2g} it is a verdict."
+        + (" MDE: the true difference that so many pairs would show four times out of five." if detectable else "")
     )
 
 

@@ -41,12 +41,13 @@ class _Report:
         found = self._found
         yield from _heads(found)
         yield Text(f"\n{visible(headline(found))}\n", style="bold")
-        yield _fitting(console, options, found)
+        table, extras = _fitting(console, options, found)
+        yield table
         yield from _not_compared(found)
         for column in dict.fromkeys(part.column for part in found.slices):
             yield from _slice_parts([part for part in found.slices if part.column == column], found)
         yield from _changed_parts(found.changed, self._show, options.max_width)
-        yield Text(f"\n{method_line(found)}", style="dim")
+        yield Text(f"\n{method_line(found, 'MDE' in extras)}", style="dim")
 
 
 def _heads(found: Comparison) -> Iterator[RenderableType]:
@@ -59,14 +60,14 @@ def _heads(found: Comparison) -> Iterator[RenderableType]:
         yield text
 
 
-def _fitting(console: Console, options: ConsoleOptions, found: Comparison) -> Table:
-    """The richest table that is not wider than the terminal."""
-    choices = [("strip", "p", "MDE"), ("strip", "p"), ("strip",), ("p",), ()]
+def _fitting(console: Console, options: ConsoleOptions, found: Comparison) -> tuple[Table, Sequence[str]]:
+    """The richest table that is not wider than the terminal, and which columns it has beside those that always stay."""
+    choices: list[tuple[str, ...]] = [("strip", "p", "MDE"), ("strip", "p"), ("strip",), ("p",), ()]
     for extras in choices:
         table = _table(found, extras)
         if console.measure(table, options=options.update(max_width=_ANY_WIDTH)).maximum <= options.max_width:
             break
-    return table
+    return table, extras
 
 
 def _table(found: Comparison, extras: Sequence[str]) -> Table:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -10,6 +13,7 @@ from ragstone.engine.recalling import NEVER_MADE, OUT_OF_DATE
 from ragstone.engine.rescoring import StoredReader, rescore
 from ragstone.storage.places import Place
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import OK, read_scores
 from ragstone.truth.joining import TruthReader
 from ragstone.truth.versions import Version
 
@@ -30,3 +34,15 @@ def count_outdated(run: Run) -> dict[str, int]:
     reasons = run.scores["reason"].cast("string")
     scores = run.scores.filter(pc.fill_null(pc.is_in(reasons, pa.array([OUT_OF_DATE, NEVER_MADE])), fill_value=False))
     return {item["values"]: item["counts"] for item in pc.value_counts(scores["metric"].cast("string")).to_pylist()}
+
+
+def mean_before(run: Run, again: Run, metrics: Collection[str]) -> dict[str, float | None]:
+    """The earlier means over the rows that still have a value: a mean with rows that are out of date is no match for one without."""
+    old, new = read_scores(run, metrics), read_scores(again, metrics)
+    means: dict[str, float | None] = {}
+    for metric in metrics:
+        if not len(old[metric].values):  # it was not computed then
+            continue
+        kept = old[metric].values[(old[metric].states == OK) & (new[metric].states == OK)]
+        means[metric] = float(np.mean(kept)) if len(kept) else None
+    return means

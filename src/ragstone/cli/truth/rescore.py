@@ -62,14 +62,14 @@ def rescore(
 
 
 def _describe(run: Run, again: Run) -> dict[str, Any]:
-    from ragstone.truth.rescoring import count_outdated
+    from ragstone.truth.rescoring import count_outdated, mean_before
 
-    before = {row.metric: row for row in run.summary()}
     outdated = count_outdated(again)
+    before = {row.metric: row.mean for row in run.summary()} | mean_before(run, again, outdated)
     rows = [
         {
             "metric": row.metric,
-            "before": before[row.metric].mean if row.metric in before else None,
+            "before": before.get(row.metric),
             "after": row.mean,
             "ok": row.n_ok,
             "out_of_date": outdated.get(row.metric, 0),
@@ -98,5 +98,6 @@ def _show(run: Run, again: Run, rows: list[dict[str, Any]]) -> None:
     typer.echo(f"\n{run.name} → {again.name}, stored in {again.path}")
     if any(row["out_of_date"] for row in rows):
         typer.echo(
-            "Cells out of date rest on what a model said about the earlier truth: rerun with a judge to have them."
+            "Cells out of date rest on what a model said about the earlier truth: rerun with a judge to have them. "
+            "Both means are without them."
         )
