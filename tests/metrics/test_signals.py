@@ -1,5 +1,6 @@
 import pytest
 
+import ragstone
 from ragstone.data.types import Sample
 from ragstone.text.signals import WEIGHTS, confidence_of, features_of, reading_tilt
 from tests.metrics.scoring import cell, score
@@ -82,3 +83,9 @@ def test_a_confidence_is_the_probability_of_being_right_alone():
     assert confidence_of(WEIGHTS["like"]) == pytest.approx(0.9526, abs=1e-4)
     assert confidence_of(WEIGHTS["dislike"]) == confidence_of(WEIGHTS["like"])
     assert confidence_of(0) == 0.5
+
+
+def test_a_plain_run_leaves_it_out():
+    """Any metadata would do for it, and an empty metric would keep gates and comparisons from a verdict."""
+    row = {"question": "q", "answer": "a", "metadata": {"topic": "port"}}
+    assert "like_rate" not in [found["metric"] for found in ragstone.evaluate([row]).info["metrics"]]

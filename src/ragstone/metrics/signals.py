@@ -18,6 +18,7 @@ from ragstone.text.signals import WEIGHTS
         "wrong. A rate over the answers that have a signal says nothing about the rest."
     ),
     sets=("reference_free",),
+    slow=True,  # it is not: but most data has no signals, and then a plain run would show an empty metric
 )
 def like_rate(
     user_signals: dict[str, float],
