@@ -82,11 +82,11 @@ def _even(cases: list[Case], count: int, rng: Random) -> list[Case]:
 
 
 async def weigh(judge: LocalJudge, cases: list[Case]) -> tuple[np.ndarray, np.ndarray]:
-    """The log-odds of the best passage of each document, and how many passages were read."""
+    """The log-odds of the best passage of each document, and the log of how many passages were read, as the checker counts them."""
     checker = LocalChecker(Judgements(judge), replace(judge.card, several=0.0), judge.signature)
     found = [await checker.weigh([case.claim], [case.document]) for case in cases]
     chance = np.clip([row[0].supported for [row] in found], 1e-6, 1 - 1e-6)
-    read = [max(1, len(checker.passages(case.claim, case.document))) for case in cases]
+    read = [max(1, len(checker.passages(case.claim, case.document)) - 1) for case in cases]
     return np.log(chance / (1 - chance)), np.log(read)
 
 
@@ -111,6 +111,7 @@ def main() -> None:
     print(
         f"discount for several passages: {discount:.2f} of the log of their number (the card has {judge.card.several})"
     )
+    found["together"] = tuple(np.concatenate(part) for part in zip(*found.values(), strict=True))
     for name, (odds, read, truth) in found.items():
         _print(f"{name}, as they come", odds, truth)
         _print(f"{name}, with the discount", odds - discount * read, truth)

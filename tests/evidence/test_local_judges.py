@@ -100,21 +100,20 @@ def test_verdicts_against_chunks_and_against_all_of_them(checker):
     assert (nothing.each, nothing.together) == ([[], [], []], ["neutral"] * 3)
 
 
-def test_the_best_of_several_passages_counts_less(judge):
-    claim, text = "The light stands on the horn.", f"{MOLE} {TOWER}"
+def test_the_best_of_several_windows_counts_less(judge):
+    claim, long = "The light stands on the horn.", f"{MOLE} {FILLER * 40} {TOWER} The horn stands on the light house."
 
     def weigh(text, several):
         checker = LocalChecker(Judgements(judge), replace(judge.card, several=several), "")
         return run(checker.weigh([claim], [text]))[0][0]
 
-    passages = LocalChecker(Judgements(judge), judge.card, "").passages(claim, text)
-    assert len(passages) == 2, "the whole text, and the two nearest sentences"
-    before, after = weigh(text, 0.0), weigh(text, 0.5)
-    assert 0.01 < before.supported < 0.99
-    lost = logit(before.supported) - logit(after.supported)
-    assert lost == pytest.approx(0.5 * math.log(2))
+    passages = LocalChecker(Judgements(judge), judge.card, "").passages(claim, long)
+    assert len(passages) == 3, "two windows, and the two nearest sentences of them"
+    before, after = weigh(long, 0.0), weigh(long, 0.5)
+    assert 0.01 < before.supported < 0.999
+    assert logit(before.supported) - logit(after.supported) == pytest.approx(0.5 * math.log(2))
     assert before.contradicted == after.contradicted
-    assert weigh(MOLE, 0.0) == weigh(MOLE, 0.5), "one passage is taken as it is"
+    assert weigh(f"{MOLE} {TOWER}", 0.0) == weigh(f"{MOLE} {TOWER}", 0.5), "one window is taken as it is"
 
 
 def logit(probability):

@@ -6,7 +6,7 @@ max_length    tokens of a pair; second_limit: task: tokens of its second text
 templates     match: [first, second] with {question}, {reference}, {answer}; support: {evidence}, {claim}; fraction: {evidence}, {text}
 match         scale, bias, overlap: probability = sigmoid(scale × logit + overlap × covered words + bias); threshold
 support       the same, of the log-odds of supported against the rest; contradiction: from which softmax share on it is one;
-              several: what the log-odds of the best of n passages lose, times log n
+              several: what the log-odds of the best of n windows lose, times log n
 fraction      scale, bias; overlap: the part of the mean that token overlap has
 ladder        task: [{"agreement", "confidence", "share"}]: how sure it must be for which agreement, and how often it is
 figures       what was measured: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}];

@@ -90,11 +90,14 @@ class LocalChecker:
         return [passage for passage in passages if wanted & content_words(passage)]
 
     def _best(self, found: Sequence[Support]) -> Support:
-        """The best of several passages, less a discount: the more are read, the likelier one is liked by mistake."""
+        """The best of several passages, less a discount: the more are read, the likelier one is liked by mistake.
+
+        The two nearest sentences, which come last, stand in another passage too: they are no further chance.
+        """
         if not found:
             return _NOTHING
         supported, contradicted = max(item.supported for item in found), max(item.contradicted for item in found)
-        return Support(lower_odds(supported, self.card.several * math.log(len(found))), contradicted)
+        return Support(lower_odds(supported, self.card.several * math.log(max(1, len(found) - 1))), contradicted)
 
 
 def stand_alone(question: str, text: str) -> str:
