@@ -16,6 +16,7 @@ from ragstone.engine.judging import JudgingOptions, Opened
 from ragstone.engine.planning import Plan, Tool, make_plan
 from ragstone.engine.tables import scores_table
 from ragstone.formats import read_dataset
+from ragstone.llm.budget import parse_budget
 from ragstone.registry import resolve_metrics
 
 # Words as plain strings: not every engine knows dictionaries.
@@ -37,12 +38,18 @@ def score_batches(
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """A function that turns batches of samples into batches of scores, a row a cell. It can be sent to other processes.
 
-    Batches may have any columns that `read_dataset` understands. Nothing is stored; tools are opened once for each iterator.
+    Batches may have any columns that `read_dataset` understands. Nothing is stored. A budget is for one iterator; limits of calls
+    a minute are for each batch.
     """
 
     def score(batches: Batches) -> Iterator[pa.RecordBatch]:
-        request = make_request(list(metrics), matcher, "", concurrency, judging)
-        for batch in batches:
+        options = judging.copy()
+        if options.get("budget") is not None:
+            # One for all batches: it would begin anew with each.
+            options["budget"] = parse_budget(options["budget"])
+        request = make_request(list(metrics), matcher, "", concurrency, options)
+        # Engines that filter rows may leave none in a batch.
+        for batch in (batch for batch in batches if batch.num_rows):
             samples = read_dataset(pa.Table.from_batches([batch])).table.combine_chunks()
             present = [name for name in samples.schema.names if samples[name].null_count < samples.num_rows]
             plan = make_plan(resolve_metrics(request.metrics), present, request.tools)
