@@ -55,6 +55,7 @@ def describe(settings: dict[str, Any], report: dict[str, Any], files: dict[str, 
             "Taken in by a stranger's name in a short sentence ('Marlowe wrote Hamlet' where the text says that William Shakespeare did), and by answers that name the reference in another role (who won? 'The Patriots beat the Eagles').",
             "'contradicted' is said only at high confidence; most contradictions come out as not_in_evidence.",
             "One seed: the spread over seeds was not measured. The candidates under 'measured' are two stages of one training run, before and after the steps without the teacher.",
+            "Against documents of several windows it is less well calibrated than on one pair: calibration error 0.071 on 300 of SQuAD's test claims within nine paragraphs (0.088 without the discount for several windows), 0.051 within their own paragraph, 0.042 together.",
             "The fraction head was trained on synthetic texts alone.",
         ],
     }
