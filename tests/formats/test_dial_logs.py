@@ -110,7 +110,14 @@ def test_other_files_beside_the_parts_are_passed_over(tmp_path):
         path = tmp_path / "app/2024-05-01" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("x")
+    (tmp_path / "guide.pdf").write_text("x")
     assert len(read(tmp_path)[0]) == 1
+
+
+def test_a_folder_of_documents_is_no_log(tmp_path):
+    (tmp_path / "guide.pdf").write_text("x")
+    with pytest.raises(UsageError, match="cannot tell the format"):
+        open_reader(str(tmp_path))
 
 
 # What is opened, on a real server

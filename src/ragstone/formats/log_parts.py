@@ -81,7 +81,10 @@ def _find_deployment(root: Place, name: str) -> Place:
         for spelling in spellings:
             if (found := folder / spelling).is_folder():
                 return found
-    raise UsageError(f"there is no folder {root / name}. Check --deployment and the path of the logs.")
+    raise UsageError(
+        f"there is no folder {root / name}. Check --deployment and the path of the logs; "
+        "where all deployments are in one file, name the file."
+    )
 
 
 def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selection: Selection) -> Iterator[Part]:
@@ -100,7 +103,9 @@ def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selecti
             owner = deployment or _owner(folder.path)
             if selection.has_deployment(owner) and selection.may_hold(deeper):
                 yield from _walk(child, owner, deeper, selection)
-        elif deployment is None and not known and _is_folder_like(name) and selection.has_deployment(unquote(name)):
+        elif (
+            deployment is None and not known and _may_be_folder(child, name) and selection.has_deployment(unquote(name))
+        ):
             yield from _walk(child, unquote(name), (), selection)
 
 
@@ -137,8 +142,10 @@ def _ends_like_a_part(name: str) -> bool:
     return name.lower().endswith(_ENDINGS)
 
 
-def _is_folder_like(name: str) -> bool:
+def _may_be_folder(place: Place, name: str) -> bool:
     """Not a file of another kind beside the parts: names of deployments may have dots, endings of files are short."""
+    if place.is_local:  # elsewhere it would be one more request for each
+        return place.is_folder()
     return not re.search(r"\.(?:json|csv|txt|md|crc|tmp|gz|inprogress)$", name)
 
 
