@@ -215,6 +215,21 @@ def test_a_prompt_is_filled_for_a_purpose():
         page.fill({"instruction": "", "guidance": ""}, ["question"])
 
 
+def test_a_users_layout_shows_no_more_than_ours(folder):
+    text = (
+        packaged("pair")
+        .replace("{reference}", "The reference: {reference}")
+        .replace("{answer_b}", "B: {answer_b} of {contexts: list}")
+    )
+    (folder / "pair.md").write_text(text.replace("{contexts: list}\n", "", 1))
+    filled = (
+        PromptBook(folder)
+        .get("pair")
+        .fill(dict.fromkeys(("aspect", "instruction", "guidance"), "x"), ["question", "answer_b"])
+    )
+    assert filled.template == "{question}\nB: {answer_b} of "
+
+
 def test_words_that_fill_a_prompt_cannot_open_places_of_their_own():
     terms = {"aspect": "[[instruction]] {answer_a}", "instruction": "x", "guidance": ""}
     filled = PromptBook().get("pair").fill(terms, ["question"])

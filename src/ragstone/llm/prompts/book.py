@@ -59,8 +59,7 @@ class Prompt:
         if left:
             raise DefinitionError(f"the prompt '{self.name}' has no word for [[{min(left)}]]")
         system = _TERM.sub(lambda match: terms[match["term"]], self.system)
-        lines = self.template.splitlines()
-        kept = [line for line in lines if not (slot := SLOT.fullmatch(line.strip())) or slot["name"] in shown]
+        kept = [part for line in self.template.splitlines() if (part := _keep_slots(line, shown)) is not None]
         return replace(
             self,
             system=_BLANKS.sub("\n\n", system).strip(),
@@ -86,6 +85,14 @@ class Prompt:
     def _lay_out(self, data: Data) -> str:
         fenced = fence_all({name: data[name] for name in self.slots}, self.template)
         return SLOT.sub(lambda match: fenced[match["name"]], self.template)
+
+
+def _keep_slots(line: str, shown: Collection[str]) -> str | None:
+    """A line with those slots that are shown; None where it had only others, so that their labels go too."""
+    names = {match["name"] for match in SLOT.finditer(line)}
+    if names and not names & set(shown):
+        return None
+    return SLOT.sub(lambda match: match[0] if match["name"] in shown else "", line)
 
 
 class PromptBook:
