@@ -91,6 +91,18 @@ def test_the_same_question_in_two_files_is_asked_twice(tmp_path):
     assert tally.left_out == {}
 
 
+def test_a_folder_of_lines_is_read_file_by_file(tmp_path):
+    """Ids, times and deployments of lines with our names count as they do when each file is named."""
+    (tmp_path / "logs").mkdir()
+    row = {"answer": "x", "deployment": "guide", "time": "2024-05-01T10:00:00Z"}
+    first = write_lines(tmp_path / "logs" / "a.jsonl", [{"id": "a", "question": "q1", **row}])
+    second = write_lines(tmp_path / "logs" / "b.jsonl", [{"id": "b", "question": "q2", **row, "deployment": "desk"}])
+    assert read(tmp_path / "logs")[0] == read(first, second)[0]
+    (only,), tally = read(tmp_path / "logs", selection=Selection(("guide",)))
+    assert (only.sample.id, only.deployment, only.day) == ("a", "guide", date(2024, 5, 1))
+    assert tally.left_out == {"rows of other deployments": 1}
+
+
 def test_one_damaged_file_among_several(tmp_path):
     damaged = tmp_path / "damaged.parquet"
     damaged.write_bytes(b"PAR1 and then nothing")

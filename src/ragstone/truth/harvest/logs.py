@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ragstone.data.dataset import view_samples
 from ragstone.data.types import Sample
-from ragstone.errors import InputError, Problem, UsageError
+from ragstone.errors import InputError, Problem, RagstoneError, UsageError
 from ragstone.formats.base import Format
 from ragstone.formats.catalogue import find_format, recognise
 from ragstone.formats.dial_logs import DialLogsFormat
@@ -77,7 +77,8 @@ class Log:
     def exchanges(self, tally: Tally, on_rating: OnRating | None = None) -> Iterator[Exchange]:
         """All exchanges in the order of the log, which is the same each time; ratings among them go to `on_rating`."""
         seen: set[int] = set()
-        for number, path in enumerate(self.paths, start=1):
+        paths = [file for path in self.paths for file in self._files(path)]
+        for number, path in enumerate(paths, start=1):
             fresh: set[int] = set()
             for exchange in self._of_path(path, tally, on_rating):
                 if reason := self._unwanted(exchange) or _repeated(exchange, seen):
@@ -85,7 +86,7 @@ class Log:
                     continue
                 tally.exchanges += 1
                 distinct = _distinct(exchange, seen, number)
-                if number < len(self.paths):
+                if number < len(paths):
                     fresh.add(hash(distinct.sample.id))
                 yield distinct
             seen |= fresh
@@ -112,12 +113,27 @@ class Log:
             _take_over(reader, tally, samples)
 
     def _open(self, path: str, on_rating: OnRating | None) -> Reader:
-        back = {theirs: ours for ours, theirs in self.renames.items()}
-        source = Source(path, back)
+        source = Source(path, self._back)
         found = self._format_of(path, source)
         if isinstance(found, DialLogsFormat):
             found = DialLogsFormat(self.selection, on_rating)
         return Reader([source], found, tolerant=True)
+
+    def _files(self, path: str) -> list[str]:
+        """The files of a folder on this disk that holds logs of another kind than DIAL's; else the path as it is."""
+        place = open_place(path)
+        if self.format or not place.is_local or not place.is_folder():
+            return [path]
+        files = [child for child in place.children() if child.name.lower().endswith(_FILES) and not child.is_folder()]
+        try:
+            is_dial = not files or isinstance(recognise([Source(files[0].path, self._back)]), DialLogsFormat)
+        except RagstoneError:  # DIAL's reader counts what it cannot use
+            is_dial = True
+        return [path] if is_dial else [child.path for child in files]
+
+    @property
+    def _back(self) -> dict[str, str]:
+        return {theirs: ours for ours, theirs in self.renames.items()}
 
     def _format_of(self, path: str, source: Source) -> Format:
         if self.format:
