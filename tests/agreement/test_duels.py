@@ -179,3 +179,18 @@ def test_a_jury_shares_one_budget(tmp_path, monkeypatch):
     assert sum(total["cost_usd"] for total in totals) <= 1.5 * spent + 0.01
     # What was refused was not asked.
     assert totals[0]["calls"] + totals[1]["calls"] == server.calls - alone.runs[0].info["totals"]["calls"]
+
+
+def test_a_jury_goes_on_with_the_judge_who_was_not_done(tmp_path):
+    pairing = pair_runs([store_run(tmp_path, kind.__name__, world_rows(8, kind)) for kind in (half, whole)])
+    with OracleServer() as server:
+        options = {"base_url": server.base_url, "cache": False, "resume": True}
+        first = judge_pairs(pairing, ["openai/one"], str(tmp_path / "pairs"), options)
+        before, notes = server.calls, []
+        both = judge_pairs(pairing, ["openai/one", "openai/two"], str(tmp_path / "pairs"), options, note=notes.append)
+        assert server.calls == 2 * before
+        assert both.runs[0].path == first.runs[0].path
+        assert f"openai/one has been asked all of it: run {first.runs[0].id}" in notes
+        # Another order is another question.
+        judge_pairs(pairing, ["openai/one"], str(tmp_path / "pairs"), {**options, "order": "random"})
+        assert server.calls == 2 * before + before // 2

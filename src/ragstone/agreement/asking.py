@@ -6,11 +6,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ragstone.engine.evaluation import evaluate
-from ragstone.engine.judging import Judging, JudgingOptions
+from ragstone.engine.evaluation import Request, evaluate, make_request, unheard
+from ragstone.engine.judging import JudgingOptions
+from ragstone.engine.profiling import Profiler
 from ragstone.errors import UsageError
+from ragstone.formats import open_reader
 from ragstone.llm.budget import parse_budget
-from ragstone.storage.runs import Run
+from ragstone.storage.places import open_place
+from ragstone.storage.runs import Run, finished_runs
 
 METRICS = ("pair.win", "pair.consistency", "pair.first_seat")
 # A deadline that has passed is one that passes at once.
@@ -33,13 +36,37 @@ class Asking:
         options = {**self._options, **self._watching, **more}
         if (seconds := options.get("deadline_s")) is not None:
             options["deadline_s"] = max(seconds - (time.monotonic() - self._began), _NO_TIME)
+        if options.get("resume") and self._out is not None:
+            finished = _find_finished(judge, rows, self._out, options)
+            if finished is not None:
+                options.get("note", unheard)(f"{judge} has been asked all of it: run {finished.id}")
+                return finished
         return evaluate(rows, METRICS, self._out, name=name, judge=judge, **options)
 
 
 def _check_judge(judge: Any, options: Mapping[str, Any]) -> None:
-    known = {name: options[name] for name in JudgingOptions.__annotations__ if name in options}
-    tools = Judging(cast("JudgingOptions", {**known, "judge": judge}), concurrency=1).tools
-    if "pair_judge" not in tools:
+    if "pair_judge" not in _make_request(judge, options).tools:
         raise UsageError(
             f"{judge} cannot say which of two answers is better; name a language model, as in --judge openai/gpt-4o-mini"
         )
+
+
+def _make_request(judge: Any, options: Mapping[str, Any]) -> Request:
+    known = {name: options[name] for name in JudgingOptions.__annotations__ if name in options}
+    return make_request(METRICS, "citation", "", 1, cast("JudgingOptions", {**known, "judge": judge}))
+
+
+def _find_finished(judge: Any, rows: Sequence[Mapping[str, Any]], out: str, options: Mapping[str, Any]) -> Run | None:
+    """The newest run in which the judge was asked exactly this and failed nowhere: of several judges some may have been done."""
+    profiler = Profiler(open_reader(rows))
+    for _ in profiler.batches():
+        pass
+    request, profile = _make_request(judge, options), profiler.profile()
+    wanted = request.identity(profile, request.plan(profile))
+    for run in finished_runs(open_place(out)):
+        signatures = [*(metric["signature"] for metric in run.info["metrics"]), *run.info["skipped"]]
+        found = (run.info["dataset"]["fingerprint"], signatures, run.info["tools"], run.info["versions"]["ragstone"])
+        same = found == tuple(wanted[name] for name in ("fingerprint", "metrics", "tools", "ragstone"))
+        if same and not run.summary()["pair.win"].n_failed:
+            return run
+    return None
