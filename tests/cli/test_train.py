@@ -1,6 +1,7 @@
 """ragstone train as it is typed: labels in, a judge out that --judge knows."""
 
 import json
+import re
 
 import pytest
 
@@ -37,6 +38,31 @@ def test_labels_in_a_judge_out(cli, store):
     found = json.loads(cli("train", "years", "one", "--human", "labels.csv", "-o", store, "--json").out)
     assert found["judge"] == "trained/years"
     assert found["uses"] == ["contexts", "references"]
+
+
+def test_a_judge_behind_a_metric_is_told_with_its_place(cli, store, tmp_path):
+    """A metric that knows the labels cannot be beaten; where the judge stands is said even if the table is too long for it."""
+    head, *lines = (tmp_path / "labels.csv").read_text().splitlines()
+    labels = dict(line.split(",") for line in lines)
+    for name in list(labels)[::5]:
+        labels[name] = "no" if labels[name] == "yes" else "yes"
+    (tmp_path / "labels.csv").write_text("\n".join([head, *(f"{name},{label}" for name, label in labels.items())]))
+    rows = [json.loads(line) for line in (tmp_path / "data.jsonl").read_text().splitlines()]
+    for row in rows:
+        row["metadata"] = {"known": 1.0 if labels.get(row["id"]) == "yes" else 0.0}
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "known.py").write_text(
+        "from ragstone.registry import metric\n\n\n"
+        "@metric('known', judges='answer', against='metadata')\n"
+        "def known(metadata: dict) -> float:\n"
+        '    """What people said."""\n'
+        "    return metadata['known']\n"
+    )
+    given = ("-o", store, "--metrics-file", "known.py")
+    assert cli("run", "data.jsonl", "-m", "known,token_f1", "--name", "one", "-q", *given).code == 0
+    printed = cli("train", "years", "one", "--human", "labels.csv", *given)
+    assert printed.code == 0
+    assert re.search(r"trained/years \(Somers' D 0\.\d{3}, place 2 of 3\)", " ".join(printed.out.split()))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from rich.text import Text
 
 from ragstone.agreement.training import Training
 from ragstone.models.trained import PREFIX
-from ragstone.report.agreeing import standing
+from ragstone.report.agreeing import COEFFICIENT, standing
 from ragstone.report.agreement import agreement_report
+from ragstone.report.comparison import number
 from ragstone.report.plain import visible
 
 
@@ -40,6 +41,9 @@ def _advice(found: Training, name: str) -> str:
     best = found.agreement.metrics[0]
     if item is best:
         return f"{name} agrees with people at least as well as every metric of these runs."
+    place = f"place {found.agreement.metrics.index(item) + 1} of {len(found.agreement.metrics)}"
+    value = f"{COEFFICIENT[found.agreement.settings.coefficient]} {number(found.agreement.main(item).value)}"
+    named = f"{name} ({value}, {place})"
     if kind == "less":
-        return f"{name} agrees with people less than {best.metric}: use that metric, or label more rows."
-    return f"{name} is not told apart from {best.metric}, which needs no training; more labels may tell."
+        return f"{named} agrees with people less than {best.metric}: use that metric, or label more rows."
+    return f"{named} is not told apart from {best.metric}, which needs no training; more labels may tell."
