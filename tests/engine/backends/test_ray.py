@@ -89,7 +89,7 @@ def test_a_run_is_resumed_by_the_other_backend(catalogue, tmp_path, monkeypatch,
 
     @metric("judged")
     def judged(slow_verdict: str) -> float:
-        return float(len(slow_verdict))
+        return 1 / len(slow_verdict)
 
     monkeypatch.setattr("ragstone.engine.parts.WAITING_PART_ROWS", 5)
     first, second = backends
@@ -99,7 +99,7 @@ def test_a_run_is_resumed_by_the_other_backend(catalogue, tmp_path, monkeypatch,
     notes = []
     run = evaluate(rows(40), ["judged"], tmp_path, backend=second, resume=True, note=notes.append)
     assert any("going on with run" in note for note in notes)
-    assert run.summary()["judged"].n_ok + run.summary()["judged"].n_failed == 40
+    assert run.summary()["judged"].n_ok == 40
 
 
 def test_a_killed_worker_loses_nothing_and_doubles_nothing(catalogue, tmp_path, monkeypatch):
