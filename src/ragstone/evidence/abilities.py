@@ -23,7 +23,7 @@ class JudgedStance(TypedDict):
 
 @evidence(either=("references", "metadata"))
 def needed_answers(references: list[str] | None, metadata: dict[str, Any] | None) -> list[list[str]]:
-    """What the answer must contain: of each entry one of its spellings. References are spellings of one answer."""
+    """What the answer must contain: of each entry one of its spellings (references are spellings of one answer)."""
     given = (metadata or {}).get(NEEDED)
     found = (
         [one if isinstance(one, list) else [one] for one in given] if isinstance(given, list) else [references or []]
