@@ -34,6 +34,9 @@ class Obliging:
                 item.update(together=word, supported_by=[1] if word == "entailment" else [])
         if "needed" in reply:
             reply["needed"] = [1]
+        if "grade" in reply:
+            # As models write it: what is spelled with a point has no probability of its own.
+            reply["grade"] = int(reply["grade"])
         text = json.dumps(reply)
         tokens = with_alternatives(text)
         return Reply(
