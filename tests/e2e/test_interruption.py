@@ -159,7 +159,7 @@ def test_killed_while_finishing(cli, work, monkeypatch):
         raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation, "_manifest", killed)
+        patch.setattr(evaluation, "describe_run", killed)
         patch.setattr("ragstone.storage.places.Place.remove", lambda self: None)
         with pytest.raises(KilledError):
             cli(*RUN)
