@@ -33,7 +33,7 @@ def test_the_whole_walk(cli, home):
 
 
 def test_a_quote_asks_nobody(cli, home):
-    done = cli("erag", "samples.jsonl", "--system", "openai/gpt-4o-mini", "--quote")
+    done = cli("erag", "samples.jsonl", "--system", "openai/gpt-4o-mini", "-j", "2", "--quote")
     assert re.search(
         r"\d+ calls of openai/gpt-4o-mini for 7 questions with 21 chunks: each alone, all together\n", done.out
     )
@@ -46,6 +46,8 @@ def test_a_quote_asks_nobody(cli, home):
     [
         (("samples.jsonl",), "name the data and the generator"),
         (("samples.jsonl", "--system", "gen.py:copies", "-m", "refusal"), "cannot label chunks"),
+        (("samples.jsonl", "--system", "gen.py:copies", "--metrics", "refusal"), "cannot label chunks"),
+        (("samples.jsonl", "--system", "gen.py:copies", "--metric", "refusal"), "cannot label chunks"),
         (("samples.jsonl", "--system", "gen.py:copies", "--threshold", "2"), "threshold"),
     ],
 )

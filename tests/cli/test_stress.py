@@ -82,7 +82,7 @@ def test_a_model_over_http_with_our_template(cli, home, loopback):
 
 
 def test_a_quote_asks_nobody(cli, home):
-    done = stress(cli, "--system", "openai/gpt-4o-mini", "--quote")
+    done = stress(cli, "--system", "openai/gpt-4o-mini", "-j", "2", "--quote")
     assert f"{distinct()} calls of openai/gpt-4o-mini for 8 questions in 4 beds, 80 rows in all" in done.out
     assert "usd" in done.out
 

@@ -40,7 +40,7 @@ def test_labels_in_a_judge_out(cli, store):
     assert found["uses"] == ["contexts", "references"]
 
 
-def test_a_judge_behind_a_metric_is_told_with_its_place(cli, store, tmp_path):
+def test_a_judge_behind_a_metric_is_told_with_its_place(cli, store, tmp_path, monkeypatch):
     """A metric that knows the labels cannot be beaten; where the judge stands is said even if the table is too long for it."""
     head, *lines = (tmp_path / "labels.csv").read_text().splitlines()
     labels = dict(line.split(",") for line in lines)
@@ -60,8 +60,11 @@ def test_a_judge_behind_a_metric_is_told_with_its_place(cli, store, tmp_path):
     )
     given = ("-o", store, "--metrics-file", "known.py")
     assert cli("run", "data.jsonl", "-m", "known,token_f1", "--name", "one", "-q", *given).code == 0
+    monkeypatch.setattr("ragstone.report.agreement.MOST_METRICS", 2)
     printed = cli("train", "years", "one", "--human", "labels.csv", *given)
     assert printed.code == 0
+    # `train` has no --full: the command that has it is named.
+    assert "1 more metric that agrees less, with `ragstone agree … --full`" in printed.out
     assert re.search(r"trained/years \(Somers' D 0\.\d{3}, place 2 of 3\)", " ".join(printed.out.split()))
 
 

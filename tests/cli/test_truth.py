@@ -120,6 +120,13 @@ def test_export_writes_only_what_is_accepted(cli, data, store):
     assert [fact.text for fact in read_dataset("gt.jsonl")[0].facts] == ["In"]
 
 
+@pytest.mark.parametrize(("more", "file"), [((), "truth.csv"), (("-o", "mine.jsonl"), "mine.jsonl")])
+def test_export_without_a_target_says_how_it_is_written(cli, data, more, file):
+    done = cli("truth", "export", "harbour", *more)
+    assert done.code == 2
+    assert f"ragstone truth export harbour {file}" in " ".join(done.err.split())
+
+
 def test_list_show_history(cli, data, store):
     assert "Make one with: ragstone truth import FILE NAME" in cli("truth", "list").out
     cli("truth", "import", data, "harbour", "--author", "Ada")

@@ -145,7 +145,7 @@ def run(folder, *more):
     return [
         *(sys.executable, "-c", "from ragstone.cli import main; main()", "truth", "collect", "harbour"),
         *("--system", f"{folder}/rag.py:answer", "-o", f"{folder}/answers.jsonl", "--root", f"{folder}/store"),
-        *("--concurrency", "2", "--no-cache", *more),
+        *("-j", "2", "--no-cache", *more),
     ]
 
 

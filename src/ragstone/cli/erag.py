@@ -38,7 +38,10 @@ def erag(
         str | None, typer.Option("--run", metavar="RUN", help="Show a stored result again.", show_default=False)
     ] = None,
     metric: Annotated[
-        str, typer.Option("-m", "--metric", metavar="NAME", help="What labels a chunk: the metric of its answer.")
+        str,
+        typer.Option(
+            "-m", "--metrics", "--metric", metavar="NAME", help="What labels a chunk: the one metric of its answer."
+        ),
     ] = "contains",
     k: Annotated[
         int | None, typer.Option("--k", min=1, help="Only the first k chunks of each question.", show_default=False)

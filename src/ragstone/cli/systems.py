@@ -37,7 +37,7 @@ Version = Annotated[
         show_default=False,
     ),
 ]
-Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="How many questions at once.")]
+Concurrency = Annotated[int, typer.Option("-j", "--concurrency", min=1, help="How many questions at once.")]
 SystemTimeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="For one answer.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask again what was answered before.")]
 

@@ -26,17 +26,18 @@ MOST_METRICS = 15
 _MEASURES = ("roc_auc", "accuracy", "f1", "kappa", "weighted_kappa", "calibration_error")
 
 
-def agreement_report(found: Agreement, full: bool = False) -> RenderableType:
-    """The answer, a table of the metrics, people among themselves, and the worst disagreements."""
-    return _Report(found, len(found.metrics) if full else MOST_METRICS)
+def agreement_report(found: Agreement, full: bool = False, more: str = "--full") -> RenderableType:
+    """The answer, a table of the metrics, people among themselves, and the worst disagreements; `more` shows the rest."""
+    return _Report(found, len(found.metrics) if full else MOST_METRICS, more)
 
 
 class _Report:
     """Fits the width of the terminal: first the picture goes, then the other levels."""
 
-    def __init__(self, found: Agreement, most: int) -> None:
+    def __init__(self, found: Agreement, most: int, more: str) -> None:
         self._found = found
         self._most = most
+        self._more = more
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         found = self._found
@@ -51,7 +52,7 @@ class _Report:
             yield from _verdict_parts(found, self._most)
             if len(found.metrics) <= FEW_METRICS and found.settings.full:
                 yield from _grid_parts(found)
-        yield from _remark_parts(found, self._most)
+        yield from _remark_parts(found, self._most, self._more)
         yield from _disagreement_parts(found, options.max_width)
         yield Text(f"\n{method_line(found)}", style="dim")
 
@@ -180,9 +181,13 @@ def _grid_parts(found: Agreement) -> Iterator[RenderableType]:
         yield table
 
 
-def _remark_parts(found: Agreement, most: int) -> Iterator[RenderableType]:
+def _remark_parts(found: Agreement, most: int, way: str) -> Iterator[RenderableType]:
     more = len(found.metrics) - most
-    lines = [f"{more} more metrics that agree less, with --full"] if more > 0 else []
+    lines = (
+        [f"{more} more metric{'s' if more > 1 else ''} that agree{'' if more > 1 else 's'} less, with {way}"]
+        if more > 0
+        else []
+    )
     lines += [*found.joined.remarks, *(_skipped_lines(found.metrics[:1]))]
     reasons: dict[str, list[str]] = {}
     for metric, reason in found.lacking.items():

@@ -21,7 +21,7 @@ def training_report(found: Training, path: str) -> RenderableType:
     over = " and ".join(card.models.values()) or "words alone (no local model is there: pip install 'ragstone[local]')"
     return Group(
         Text(f"{name}: trained on {card.labels} labels; reads {reads}; over {visible(over)}\n", style="dim"),
-        agreement_report(found.agreement),
+        agreement_report(found.agreement, more="`ragstone agree … --full`"),
         Text(f"\n{visible(_advice(found, name))}", style="bold"),
         *(Text(f"  {visible(remark)}") for remark in found.remarks),
         Text(

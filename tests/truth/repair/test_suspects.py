@@ -214,7 +214,7 @@ def test_by_command(cli, tmp_path, monkeypatch):
         row = {"id": "depth", "question": ASKED, "answer": text}
         ragstone.evaluate([row], ["token_f1"], "ragstone-store", name=f"s{number}")
     (tmp_path / "guide.txt").write_text("The basin is 14 metres deep.\n")
-    done = cli("truth", "suspects", "harbour", "--runs", "s0", "--runs", "s1", "--documents", "guide.txt")
+    done = cli("truth", "suspects", "harbour", "--run", "s0", "--run", "s1", "--documents", "guide.txt")
     assert done.code == 0
     assert done.out.splitlines()[0] == "harbour@1: 1 of 2 cases are suspect"
     assert "systems agree against the ground truth" in done.out

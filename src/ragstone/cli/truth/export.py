@@ -8,18 +8,21 @@ import typer
 
 from ragstone.cli.options import Quiet
 from ragstone.cli.truth.options import DEFAULT_ROOT, Reference, TruthRoot, read_version
+from ragstone.errors import UsageError
+
+_FILES = (".jsonl", ".parquet", ".csv")
 
 
 def export(
     reference: Reference,
     target: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="TARGET",
             help="The file to write: .jsonl, .parquet or .csv for our own names; a folder for dial.",
             show_default=False,
         ),
-    ],
+    ] = None,
     to: Annotated[
         str, typer.Option("--to", metavar="FORMAT", help="The format to write: ragstone, ragchecker or dial.")
     ] = "ragstone",
@@ -30,8 +33,18 @@ def export(
     from ragstone.formats import write_dataset
     from ragstone.truth.exchange import cases_to_samples
 
+    if target is None:
+        raise UsageError(
+            f"where to? Write the file after the name: ragstone truth export {reference} {_meant(out)}; "
+            "-o names the root under which the ground truth is stored"
+        )
     version = read_version(reference, out)
     samples = cases_to_samples(version.cases)
     rows = write_dataset(samples.table.to_batches(), target, to)
     if not quiet:
         typer.echo(f"{rows:,} case{'s' if rows != 1 else ''} of {version.info.reference}, written to {target}")
+
+
+def _meant(out: str) -> str:
+    """The file that somebody named with -o, who took it for the target; else one for instance."""
+    return out if out.endswith(_FILES) else "truth.csv"

@@ -22,8 +22,8 @@ def suspects(
     runs: Annotated[
         list[str],
         typer.Option(
-            "--runs",
             "--run",
+            "--runs",
             metavar="RUN",
             help="A stored run of a system over these questions: its folder, id or name. Repeatable; two systems or more can outvote the ground truth.",
             show_default=False,
