@@ -40,6 +40,9 @@ def generator():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     (tmp_path / "answers.jsonl").write_text(ANSWERS)
+    # The answers of two versions to the same questions.
+    (tmp_path / "old.jsonl").write_text(ANSWERS.replace("At 21:40.", "At nine."))
+    (tmp_path / "new.jsonl").write_text(ANSWERS)
     (tmp_path / "answers.json").write_text(f"[{ANSWERS}]")
     (tmp_path / "log.jsonl").write_text(LOG)
     (tmp_path / "my_rag.py").write_text(
