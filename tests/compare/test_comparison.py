@@ -37,7 +37,9 @@ def test_the_shipped_example_gets_the_right_verdicts(harbour):
     assert {"map", "mrr", "ndcg", "fact_mrr", "contains", "token_f1", "token_recall", "meteor"} <= set(worse)
     assert found.having("better") == []
     assert "answerability_accuracy" in found.having("no evidence")
-    assert {item.metric for item in found.metrics if item.verdict is None} == {"ari", "flesch_kincaid", "refusal"}
+    assert {item.metric for item in found.metrics if item.verdict is None} == {
+        *("ari", "flesch_kincaid", "flesch_ease", "distinct_1", "distinct_2", "refusal")
+    }
 
 
 def test_the_other_way_round_the_verdicts_turn_round(harbour):
@@ -52,8 +54,8 @@ def test_the_other_way_round_the_verdicts_turn_round(harbour):
 
 
 def test_fewer_questions_asked_need_less_evidence(harbour):
-    everything = compare_runs(harbour["better"], harbour["worse"])["recall"]
-    alone = compare_runs(harbour["better"], harbour["worse"], ["recall"])["recall"]
+    everything = compare_runs(harbour["better"], harbour["worse"])["k_precision"]
+    alone = compare_runs(harbour["better"], harbour["worse"], ["k_precision"])["k_precision"]
     assert alone.p == pytest.approx(everything.p, abs=0.005)
     assert alone.corrected_p < everything.corrected_p
     assert (everything.verdict, alone.verdict) == ("no evidence", "worse")
@@ -67,7 +69,20 @@ def test_a_score_of_all_rows_together(harbour):
         assert item.after == pytest.approx(harbour["worse"].summary()[name].mean)
         assert item.low < item.difference < item.high
         assert "all rows together" in item.note
-    assert (bleu.verdict, distinct.verdict) == ("no evidence", "no evidence")
+    assert bleu.verdict == "no evidence"
+
+
+@pytest.mark.parametrize("name", ["ari", "flesch_kincaid", "flesch_ease", "distinct_1", "distinct_2"])
+def test_longer_words_and_answers_are_neither_better_nor_worse(tmp_path, name):
+    easy = [{"id": str(n), "question": "q", "answer": "The boat is late."} for n in range(30)]
+    hard = [
+        {**row, "answer": f"{row['answer']} Considerable meteorological difficulties are the boat is late."}
+        for row in easy
+    ]
+    before, after = (evaluate(rows, [name], tmp_path) for rows in (easy, hard))
+    item = compare_runs(before, after)[name]
+    assert item.difference != 0
+    assert item.verdict is None
 
 
 def test_the_same_run_twice(harbour):

@@ -64,7 +64,7 @@ def test_skipped(name):
 
 
 def test_direction():
-    assert [parse_metric(name).spec.better for name in METRICS] == ["none", "none", "higher"]
+    assert [parse_metric(name).spec.better for name in METRICS] == ["none", "none", "none"]
     assert str(parse_metric("flesch_kincaid_grade_level")) == "flesch_kincaid"
 
 

@@ -13,6 +13,8 @@ from ragstone.registry import Corpus, metric
 
 _COMMON: dict[str, Any] = {
     "family": "lexical",
+    # A longer answer repeats more words, and is no worse for that.
+    "better": "none",
     "judges": "answer",
     "against": "answer",
     "source": "Distinct-n (Li et al. 2016)",

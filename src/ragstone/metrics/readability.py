@@ -12,6 +12,7 @@ from ragstone.registry import metric
 _COMMON: dict[str, Any] = {
     "family": "lexical",
     "bounds": (None, None),
+    "better": "none",
     "judges": "answer",
     "against": "answer",
     "sets": ("reference_free",),
@@ -27,7 +28,6 @@ NO_WORDS = "the answer has no words"
 @metric(
     "ari",
     **_COMMON,
-    better="none",
     source="Automated Readability Index (Smith & Senter 1967)",
     misleads=ENGLISH,
     aliases=("automated_readability_index", "ari_grade_level"),
@@ -45,7 +45,6 @@ def ari(answer_size: np.ndarray) -> Cells:
 @metric(
     "flesch_kincaid",
     **_COMMON,
-    better="none",
     source="Flesch-Kincaid grade level (Kincaid et al. 1975)",
     misleads=f"{ENGLISH} Syllables are counted by spelling, right for about 98 of 100 words.",
     aliases=("flesch_kincaid_grade", "flesch_kincaid_grade_level"),
@@ -70,7 +69,8 @@ def flesch_kincaid(answer_size: np.ndarray) -> Cells:
 def flesch_ease(answer_size: np.ndarray) -> Cells:
     """How easily the answer reads: about 0 for a law, 65 for plain English, 100 for a child's book.
 
-    206.835 − 1.015 words / sentences − 84.6 syllables / words; it has no limits. Skipped when the answer has no words.
+    206.835 − 1.015 words / sentences − 84.6 syllables / words; it has no limits. Neither high nor low is good in itself:
+    it depends on the readers. Skipped when the answer has no words.
     """
     _, words, syllables, sentences = _counts(answer_size)
     return _unless_empty(answer_size, 206.835 - 1.015 * words / sentences - 84.6 * syllables / words)
