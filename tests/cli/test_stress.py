@@ -1,14 +1,19 @@
 """ragstone stress: from a file and a generator to curves on the screen, in a page, and in a run."""
 
+import io
 import json
 import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from ragstone.cli.stored import find_run
 from ragstone.data.dataset import samples_table
 from ragstone.formats import write_dataset
+from ragstone.report.stress import stress_report
 from ragstone.stress.beds import BEDS, Setting
+from ragstone.stress.results import contrast_tests, read_stress
 from ragstone.stress.running import prepare
 from tests.http.loopback import completion, loopback
 from tests.stress.generators import copies, samples
@@ -43,7 +48,7 @@ def distinct(beds=BEDS):
 def test_two_generators_in_one_command(cli, home):
     done = stress(cli, "--system", "gen.py:copies", "--system", "gen.py:detects")
     assert done.code == 0, done.err
-    assert re.search(r"rgb.accuracy +1.00 +1.00 +1.00 +1.00 +0.00 +████▁ +0.875 +8", done.out)
+    assert re.search(r"rgb.accuracy +1.00 +1.00 +1.00 +1.00 +0.00 +████▁ +1.000 +8", done.out)
     assert re.search(r"rgb.error_detection_rate +0.000 +1.000 +\+1.000 .* B more robust", done.out)
     assert "integration: 8 questions (Maren, Corvina, Thistle, …) left out: one passage holds all" in done.out
     [page] = home.glob("ragstone-store/runs/*/stress.html")
@@ -51,7 +56,26 @@ def test_two_generators_in_one_command(cli, home):
     assert "function/gen.py:copies" in text
     assert text.count("<polyline") >= 4
     found = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
-    assert found["tests"][0]["curves"][0]["robustness"]["value"] == pytest.approx(0.875)
+    assert found["tests"][0]["curves"][0]["robustness"]["value"] == pytest.approx(1)
+
+
+def test_quiet_tells_where_it_lies_all_the_same(cli, home):
+    done = stress(cli, "--system", "gen.py:copies", "--bed", "noise", "-q")
+    assert not done.err
+    [run] = home.glob("ragstone-store/runs/*")
+    assert f"stored in ragstone-store/runs/{run.name}\n" in done.out
+    assert "robustness is over the rates at which a passage holds the answer: 0 to 0.75" in done.out
+
+
+def test_nothing_is_cut_at_eighty_columns(cli, home):
+    done = cli("stress", "samples.jsonl", "--system", "gen.py:copies", "--system", "gen.py:detects", "--json")
+    tests = [read_stress(find_run(test["id"], "ragstone-store")) for test in json.loads(done.out)["tests"]]
+    screen = Console(width=80, file=io.StringIO())
+    screen.print(stress_report(tests, contrast_tests(tests)))
+    shown = screen.file.getvalue()
+    assert "…" not in shown.replace("Thistle, …", "")
+    assert re.search(r"rgb.accuracy +(1.00 +){5}0.00 +█████▁ +1.000 +8\n +95 % from +0.68 .*\n +to +1.00 ", shown)
+    assert re.search(r"rgb.error_detection_rate +\+1.000 +\+1.000 – \+1.000 +0.008 +8 +B more", shown)
 
 
 def test_a_stored_one_is_shown_again_without_asking(cli, home):

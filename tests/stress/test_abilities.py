@@ -50,12 +50,13 @@ def means(test, bed, metric):
 
 def test_one_that_always_copies(tested):
     test = tested("copies")
-    # Two positives at most: at the rates 0 to 0.5 both are there, at 0.75 one, at 1 none.
+    # Two positives at most: at the rates 0 to 0.5 both are there, at 0.75 one, at 1 none, where nobody can be right.
     assert means(test, "noise", "rgb.accuracy") == [1, 1, 1, 1, 0]
-    assert test.main("noise").robustness.value == pytest.approx(0.875)
+    assert test.main("noise").rates == (0, 0.25, 0.5, 0.75)
+    assert test.main("noise").robustness.value == pytest.approx(1)
     assert test.main("noise").drop == 0
     # All eight questions agree: the interval is between the ends of Wilson's.
-    assert test.main("noise").robustness.low == pytest.approx(0.875 * 0.6756, abs=1e-3)
+    assert test.main("noise").robustness.low == pytest.approx(0.6756, abs=1e-3)
     assert means(test, "rejection", "rgb.rejection_rate") == [0]
     assert means(test, "counterfactual", "rgb.error_detection_rate") == [0, 0, 0, 0]
     assert means(test, "counterfactual", "rgb.accuracy") == [0, 0, 0, 0]
@@ -68,9 +69,26 @@ def test_one_that_always_copies(tested):
 def test_one_that_refuses_above_a_noise_level(tested):
     test = tested("refuses")
     assert means(test, "noise", "rgb.accuracy") == [1, 1, 1, 0, 0]
-    assert test.main("noise").robustness.value == pytest.approx(0.25 + 0.25 + 0.25 / 2)
+    # Two steps in full and half of the third, of three.
+    assert test.main("noise").robustness.value == pytest.approx(2.5 / 3)
     assert means(test, "rejection", "rgb.rejection_rate") == [1]
     assert test.main("rejection").robustness.value == 1
+
+
+def test_a_rate_that_leaves_no_room_for_the_answer_is_not_counted(tmp_path):
+    # Of four passages at 0.9, rounded up, all four are noise; at 1 they always are.
+    bed = prepare(samples(), Setting(passages=4, rates=(0.5, 0.75, 0.9, 1.0), beds=("noise",)))
+    found = stressed(bed, copies, tmp_path)
+    assert means(found, "noise", "rgb.accuracy") == [1, 1, 0, 0]
+    assert (found.main("noise").rates, found.main("noise").drop) == ((0.5, 0.75), 0)
+    assert found.main("noise").robustness.value == pytest.approx(1)
+
+
+def test_noise_alone_has_no_robustness(tmp_path):
+    bed = prepare(samples(), Setting(passages=4, rates=(1.0,), beds=("noise",)))
+    tests = [stressed(bed, copies, tmp_path) for _ in range(2)]
+    assert tests[0].main("noise").robustness is None
+    assert contrast_tests(tests) == [[]]
 
 
 def test_one_that_detects_a_planted_error(tested):
@@ -139,7 +157,7 @@ def test_two_generators_on_the_same_beds(tested):
     [found] = contrast_tests(tests)
     by_bed = {(item.bed, item.metric): item for item in found}
     noise = by_bed["noise", "rgb.accuracy"]
-    assert (noise.first, noise.second) == (pytest.approx(0.875), pytest.approx(0.625))
+    assert (noise.first, noise.second) == (pytest.approx(1), pytest.approx(2.5 / 3))
     assert noise.verdict == "the first is more robust"
     assert noise.p == pytest.approx(2 / 2**8)
     rejection = by_bed["rejection", "rgb.rejection_rate"]

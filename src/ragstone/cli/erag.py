@@ -79,7 +79,7 @@ def erag(
     from ragstone.stress.pieces import list_samples
 
     if run:
-        _show(_stored(run, out), json, quiet)
+        _show(_stored(run, out), json)
         return
     if not data or system is None:
         raise UsageError("name the data and the generator: ragstone erag answers.jsonl --system generate.py:answer")
@@ -105,7 +105,7 @@ def erag(
         return
     judging = {key: value for key, value in (("judge", judge), ("embedder", embedder), ("base_url", base_url)) if value}
     settings = {"metric": metric, "threshold": threshold, "blame": blame, "name": name}
-    _show(_run(listed, system, out, settings, options, judging, json, quiet), json, quiet)
+    _show(_run(listed, system, out, settings, options, judging, json, quiet), json)
 
 
 def _run(
@@ -149,7 +149,7 @@ def _stored(name: str, root: str) -> Erag:
     return found
 
 
-def _show(found: Erag, json: bool, quiet: bool) -> None:
+def _show(found: Erag, json: bool) -> None:
     from ragstone.stress.blame import as_dict
 
     if json:
@@ -165,5 +165,4 @@ def _show(found: Erag, json: bool, quiet: bool) -> None:
     screen.print()
     screen.print(run_report(found.run, full=True))
     screen.print(erag_report(found))
-    if not quiet:
-        typer.echo(f"\nstored in {found.run.path}\nthe answers from single chunks in {found.pieces.path}")
+    typer.echo(f"\nstored in {found.run.path}\nthe answers from single chunks in {found.pieces.path}")

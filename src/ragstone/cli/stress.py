@@ -87,7 +87,7 @@ def stress(
 ) -> None:
     """Put your generator under stress: noise, nothing but noise, scattered facts, false passages."""
     if run:
-        _show(_stored(run, out), json, quiet)
+        _show(_stored(run, out), json)
         return
     if not data or not system:
         raise UsageError("name the data and the generator: ragstone stress answers.jsonl --system generate.py:answer")
@@ -113,7 +113,7 @@ def stress(
         return
     judging = {key: value for key, value in (("judge", judge), ("base_url", base_url)) if value}
     tests = [_run(prepared, spec, out, name, metrics, options, judging, json, quiet) for spec in system]
-    _show(tests, json, quiet)
+    _show(tests, json)
 
 
 def _read_setting(
@@ -196,7 +196,7 @@ def _stored(names: list[str], root: str) -> list[StressTest]:
     return [read_stress(find_run(name, root)) for name in names]
 
 
-def _show(tests: list[StressTest], json: bool, quiet: bool) -> None:
+def _show(tests: list[StressTest], json: bool) -> None:
     from ragstone.report.html.stress_page import stress_html
     from ragstone.stress.results import as_dict, contrast_tests
 
@@ -217,7 +217,6 @@ def _show(tests: list[StressTest], json: bool, quiet: bool) -> None:
     screen.print(stress_report(tests, contrasts))
     page = tests[-1].run.folder.place / PAGE
     page.write_bytes(stress_html(tests, contrasts).encode("utf-8", "replace"))
-    if not quiet:
-        for test in tests:
-            typer.echo(f"\nstored in {test.run.path}", nl=False)
-        typer.echo(f"\ncurves in {page}")
+    for test in tests:
+        typer.echo(f"\nstored in {test.run.path}", nl=False)
+    typer.echo(f"\ncurves in {page}")

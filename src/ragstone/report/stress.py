@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +24,7 @@ MEANINGS = {
 }
 _LEVELS = "▁▂▃▄▅▆▇█"
 _MOST_SHOWN = 3
+_ANY_WIDTH = 10_000
 _VERDICTS = {"the second is more robust": "bold green", "the first is more robust": "bold red"}
 
 
@@ -43,10 +46,31 @@ def _abilities(test: StressTest) -> Iterator[RenderableType]:
         curves = [curve for curve in test.curves if curve.bed == bed]
         if curves:
             yield Text(f"\n{MEANINGS[bed]}", style="bold")
-            yield _table(curves)
+            yield _Fitting(partial(_table, curves))
+            yield from _uncounted(curves[0])
 
 
-def _table(curves: Sequence[Curve]) -> Table:
+class _Fitting:
+    """A table as it is if there is room, else its narrow form."""
+
+    def __init__(self, make: Callable[..., Table]) -> None:
+        self._make = make
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wide = self._make(narrow=False)
+        needed = console.measure(wide, options=options.update(max_width=_ANY_WIDTH)).maximum
+        yield wide if needed <= options.max_width else self._make(narrow=True)
+
+
+def _uncounted(curve: Curve) -> Iterator[RenderableType]:
+    """Why the last points are no part of the number beside them."""
+    if curve.rates and len(curve.rates) < len(curve.points):
+        last = f"{curve.rates[0]:g} to {curve.rates[-1]:g}" if len(curve.rates) > 1 else f"{curve.rates[0]:g}"
+        words = f"robustness is over the rates at which a passage holds the answer: {last}"
+        yield Padding(Text(words, style="dim"), (0, 0, 0, 2))
+
+
+def _table(curves: Sequence[Curve], narrow: bool) -> Table:
     rates = [point.rate for point in curves[0].points]
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column(Text("  noise rate"), no_wrap=True)
@@ -68,11 +92,11 @@ def _table(curves: Sequence[Curve]) -> Table:
             str(max(point.questions for point in curve.points)),
         )
         table.add_row(
-            "",
-            *(Text(_between(point.low, point.high), style="dim") for point in curve.points),
+            Text("    95 % from\n           to" if narrow else "", style="dim"),
+            *(Text(_between(point.low, point.high, narrow), style="dim") for point in curve.points),
             *([""] if several else []),
-            Text(_between(robust.low, robust.high) if several and robust else "", style="dim"),
-            _missing(curve),
+            Text(_between(robust.low, robust.high, narrow) if several and robust else "", style="dim"),
+            _missing(curve, narrow),
         )
     return table
 
@@ -87,16 +111,18 @@ def _mean(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _between(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{low:.2f}–{high:.2f}"
+def _between(low: float | None, high: float | None, narrow: bool = False) -> str:
+    """Both ends of an interval, one below the other where there is little room."""
+    dash = "\n" if narrow else "–"
+    return "" if low is None or high is None else f"{low:.2f}{dash}{high:.2f}"
 
 
-def _missing(curve: Curve) -> Text:
+def _missing(curve: Curve, narrow: bool) -> Text:
     failed = sum(point.failed for point in curve.points)
     skipped = sum(point.skipped for point in curve.points)
     words = [f"{skipped:,} skipped"] if skipped else []
     words += [f"{failed:,} failed"] if failed else []
-    return Text(", ".join(words), style="bold red" if failed else "dim")
+    return Text(("\n" if narrow else ", ").join(words), style="bold red" if failed else "dim")
 
 
 def _places(places: Sequence[Placed]) -> Iterator[RenderableType]:
@@ -120,27 +146,31 @@ def _places(places: Sequence[Placed]) -> Iterator[RenderableType]:
 
 def _contrasts(found: Sequence[Contrast], letter: str) -> Iterator[RenderableType]:
     yield Text(f"{letter} against A: the area under each curve, question by question", style="bold")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", no_wrap=True)
-    for head in ("A", letter, f"{letter} − A", "95 % interval", "p", "n"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for bed in dict.fromkeys(item.bed for item in found):
-        table.add_row(Text(f"  {bed}"))
-        for item in found:
-            if item.bed == bed:
-                table.add_row(*_contrast_cells(item, letter))
-    yield table
+    yield _Fitting(partial(_contrast_table, found, letter))
     yield Text("")
 
 
-def _contrast_cells(item: Contrast, letter: str) -> list[RenderableType]:
+def _contrast_table(found: Sequence[Contrast], letter: str, narrow: bool) -> Table:
+    """A line a curve; with little room without the two values, which stand above already."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", no_wrap=True)
+    for head in (*(() if narrow else ("A", letter)), f"{letter} − A", "95 % interval", "p", "n"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=not narrow)
+    for bed in dict.fromkeys(item.bed for item in found):
+        table.add_row(Text(f"{'' if narrow else '  '}{bed}"))
+        for item in found:
+            if item.bed == bed:
+                table.add_row(*_contrast_cells(item, letter, narrow))
+    return table
+
+
+def _contrast_cells(item: Contrast, letter: str, narrow: bool) -> list[RenderableType]:
     interval = "–" if item.low is None or item.high is None else f"{item.low:+.3f} – {item.high:+.3f}"
     verdict = item.verdict.replace("the second is", letter).replace("the first is", "A")
     return [
-        Text(f"    {item.metric}"),
-        f"{item.first:.3f}",
-        f"{item.second:.3f}",
+        Text(f"{'  ' if narrow else '    '}{item.metric}"),
+        *([] if narrow else [f"{item.first:.3f}", f"{item.second:.3f}"]),
         f"{item.difference:+.3f}".replace("-", "−"),
         interval.replace("-", "−"),
         f"{item.p:.3f}" if item.p >= 0.001 else "< 0.001",
@@ -153,7 +183,7 @@ def _remarks(test: StressTest) -> Iterator[RenderableType]:
     lines = list(remark_lines(test))
     if lines:
         yield Text("before you trust it", style="bold")
-    yield from (Text(f"  {visible(line)}") for line in lines)
+    yield from (Padding(Text(visible(line)), (0, 0, 0, 2)) for line in lines)
 
 
 def remark_lines(test: StressTest) -> Iterator[str]:

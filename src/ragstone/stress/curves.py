@@ -53,7 +53,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Robustness:
-    """The area under a curve, from the lowest rate to the highest, as a mean over questions that have every point."""
+    """The area under a curve over the rates at which an answer is possible, a mean over questions that have all of them."""
 
     value: float
     low: float | None
@@ -68,14 +68,16 @@ class Curve:
     bed: str
     metric: str
     points: tuple[Point, ...]
+    # Those that robustness is about: in the noise bed the rates at which a passage holds the answer.
+    rates: tuple[float, ...]
     robustness: Robustness | None
     # For each question its own area; two generators are compared by them.
     areas: Mapping[str, float]
 
     @property
     def drop(self) -> float | None:
-        """How much is lost from the first rate to the last at which the passages hold the answer."""
-        means = [point.mean for point in self.points if point.mean is not None and point.rate < 1]
+        """How much is lost from the first to the last of the rates that robustness is about."""
+        means = [point.mean for point in self.points if point.mean is not None and point.rate in self.rates]
         return means[0] - means[-1] if len(means) > 1 else None
 
 
@@ -137,8 +139,15 @@ def _curve(rows: Rows, bed: str, metric: str, here: np.ndarray) -> Curve:
     rates = np.unique(rows.rates[here])
     by_rate = {float(rate): question_means(rows, metric, here & (rows.rates == rate)) for rate in rates}
     points = tuple(_point(rows, metric, rate, means, here & (rows.rates == rate)) for rate, means in by_rate.items())
-    areas = _areas(by_rate)
-    return Curve(bed, metric, points, _robustness(areas, points, rows.bounds[metric]), areas)
+    counted = tuple(rate for rate in by_rate if bed != "noise" or _answerable(rows, rate, here))
+    areas = _areas({rate: by_rate[rate] for rate in counted})
+    under = [point for point in points if point.rate in counted]
+    return Curve(bed, metric, points, counted, _robustness(areas, under, rows.bounds[metric]), areas)
+
+
+def _answerable(rows: Rows, rate: float, here: np.ndarray) -> bool:
+    """Whether a passage holds the answer in every row: what to do without one is the rejection bed's matter."""
+    return rate < 1 and all("+" in rows.passages[row] for row in np.flatnonzero(here & (rows.rates == rate)))
 
 
 def question_means(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:
@@ -179,8 +188,8 @@ def _areas(by_rate: Mapping[float, Mapping[str, float]]) -> dict[str, float]:
 
 def _weights(rates: Sequence[float]) -> list[float]:
     """The trapezoidal rule's weights; they sum to 1, and a single rate has all of it."""
-    if len(rates) == 1:
-        return [1.0]
+    if len(rates) < 2:
+        return [1.0] * len(rates)
     width = rates[-1] - rates[0]
     gaps = np.diff(rates)
     return [float(value) for value in (np.append(gaps, 0.0) + np.insert(gaps, 0, 0.0)) / 2 / width]

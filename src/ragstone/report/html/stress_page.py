@@ -50,16 +50,15 @@ def _headline(tests: Sequence[StressTest]) -> str:
         curve = test.main("noise")
         if curve and curve.robustness:
             lost = "" if curve.drop is None else f", {_lost(curve)}"
-            told.append(f"{test.system}: {curve.robustness.value:.0%} right over all noise rates{lost}")
+            told.append(f"{test.system}: {curve.robustness.value:.0%} right where a passage holds the answer{lost}")
     return "; ".join(told) + "." if told else "What each ability is worth stands below."
 
 
 def _lost(curve: Curve) -> str:
-    rates = [point.rate for point in curve.points if point.rate < 1]
     points = round(100 * (curve.drop or 0.0))
     if not points:
-        return f"none lost up to a rate of {rates[-1]:g}"
-    return f"{abs(points)} points {'lost' if points > 0 else 'gained'} up to a rate of {rates[-1]:g}"
+        return f"none lost up to a rate of {curve.rates[-1]:g}"
+    return f"{abs(points)} points {'lost' if points > 0 else 'gained'} up to a rate of {curve.rates[-1]:g}"
 
 
 def _figures(tests: Sequence[StressTest]) -> Iterator[dict[str, Any]]:
