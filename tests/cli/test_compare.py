@@ -2,6 +2,7 @@
 
 import io
 import json
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from rich.console import Console
 
 from ragstone.cli import stored
 from ragstone.compare.comparison import compare_runs
+from ragstone.engine.evaluation import evaluate
 from ragstone.report.comparing import headline
 from ragstone.report.comparison import comparison_report
 from tests.compare.scored import declare, make_run, noise
@@ -97,15 +99,71 @@ def test_several_runs_are_a_leaderboard(cli, store):
     assert table.startswith("|  | run | chunk\\_size | quality | delay |")
 
 
-def test_many_metrics_are_one_table(catalogue, cli, tmp_path, monkeypatch):
+@pytest.fixture
+def harbour(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    from importlib import resources
+    with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
+        for name in ("better", "worse"):
+            evaluate(
+                folder / f"{name}.jsonl",
+                ["retrieval", "answerability_accuracy", "token_f1", "exact_match", "ari"],
+                "ragstone-store",
+                name=name,
+            )
 
-    from ragstone.engine.evaluation import evaluate
+
+def shown_in(text):
+    """The metrics in the rows of a table, in their order; what is indented deeper goes on with a name."""
+    rows = [line.split()[0] for line in text.splitlines() if line.startswith("  ") and "0." in line]
+    return [name for name in rows if not name[0].isdigit() and name[0] not in "+-"]
+
+
+def test_headlines_and_what_differs_come_first(cli, harbour):
+    found = json.loads(cli("compare", "worse", "better", "--json").out)
+    verdicts = {item["metric"]: item["verdict"] for item in found["metrics"]}
+    assert verdicts["answerability_accuracy"] == verdicts["exact_match"] == "no evidence"
+    assert verdicts["map"] == "better"
+    short = cli("compare", "worse", "better", "--show", "0").out
+    names = shown_in(short)
+    told = {name for name, verdict in verdicts.items() if verdict == "better"}
+    assert set(names) == {"recall", "mrr", "ndcg", "token_f1", "answerability_accuracy"} | told
+    assert names[:3] == ["mrr", "ndcg", "recall"]
+    assert f"{len(verdicts) - len(names)} more metrics with --full" in short
+    directed = sum(verdict is not None for verdict in verdicts.values())
+    assert f"{found['headline']} That counts all {directed} metrics with a better direction." in " ".join(short.split())
+
+
+def test_every_metric_with_full_and_in_files(cli, harbour):
+    full = cli("compare", "worse", "better", "--show", "0", "--full").out
+    assert {"precision", "exact_match", "ari"} <= set(shown_in(full))
+    assert "more metric" not in full
+    assert "That counts" not in full
+    named = cli("compare", "worse", "better", "--show", "0", "-m", "recall,mrr,ndcg,token_f1,precision").out
+    assert "precision" in shown_in(named)
+    table = cli("compare", "worse", "better", "--markdown").out
+    assert "| ari |" in table
+    assert "That counts" not in table
+
+
+def test_what_failed_is_never_left_out(cli, harbour, catalogue, tmp_path):
+    from ragstone.registry import metric
+
+    @metric("broken", judges="answer", bounds=(0.0, 1.0))
+    def broken(question: str) -> float:
+        if "lost property" in question:
+            raise RuntimeError("out of order")
+        return 0.5
 
     with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
         for name in ("better", "worse"):
-            evaluate(folder / f"{name}.jsonl", ["retrieval"], "ragstone-store", name=name)
+            chosen = ["recall", "mrr", "ndcg", "token_f1", "exact_match", "broken"]
+            evaluate(folder / f"{name}.jsonl", chosen, "ragstone-store", name=f"{name}-broken")
+    short = cli("compare", "worse-broken", "better-broken").out
+    assert "broken: 24 of 25 pairs, 1 failed" in short
+    assert "1 more metric with --full" in short
+
+
+def test_many_metrics_are_one_table(cli, harbour):
     text = cli("compare", "better", "worse", "better").out
     assert "map ↑" in text
     row = next(line for line in text.splitlines() if line.startswith("map"))

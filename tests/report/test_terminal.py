@@ -10,6 +10,7 @@ from rich.console import Console
 import ragstone
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.registry import metric
+from ragstone.report.names import MetricName
 from ragstone.report.terminal import run_report
 
 
@@ -139,6 +140,28 @@ def test_a_narrow_terminal_loses_the_pictures_and_no_number(width):
 def test_any_width(width):
     text = draw(fake(row("a_rather_long_name_of_a_metric(with=parameters)@10"), row("b", reason="x" * 500)), width)
     assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_reason_that_takes_two_lines_is_indented_on_both():
+    lines = draw(fake(row("k_precision", reason="the answer has no words " * 6, skipped=1)), 80).splitlines()
+    reason = lines[lines.index("empty cells") + 1 :]
+    assert len(reason) > 1
+    assert all(line.startswith("  ") and not line.startswith("   ") for line in reason)
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (34, ["  ragchecker.context_utilization ↑"]),
+        (33, ["  ragchecker.", "    context_utilization ↑"]),
+        (24, ["  ragchecker.context_", "    utilization ↑"]),
+    ],
+)
+def test_names_are_broken_between_their_parts(width, lines):
+    screen = io.StringIO()
+    name = MetricName("ragchecker.context_utilization", "  ", " ↑")
+    Console(file=screen, width=width, highlight=False).print(name)
+    assert screen.getvalue().splitlines() == lines
 
 
 def test_a_run_without_anything():

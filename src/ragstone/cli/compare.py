@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.cli.options import DEFAULT_ROOT, Json, MetricsFile, Root
+from ragstone.cli.options import DEFAULT_ROOT, Full, Json, MetricsFile, Root
 from ragstone.cli.stored import find_run
 from ragstone.errors import UnknownNameError, UsageError
 
@@ -77,6 +77,7 @@ def compare(
     ] = None,
     metrics_file: MetricsFile = [],  # noqa: B006
     out: Root = DEFAULT_ROOT,
+    full: Full = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request say.")] = False,
     json: Json = False,
 ) -> None:
@@ -89,7 +90,7 @@ def compare(
     found = [find_run(name, out) for name in runs]
     settings = make_settings(cluster, correction)
     if len(found) == 2 and by is None:
-        _show_two(found[0], found[1], metrics, slices, settings, anyway, show, markdown, json)
+        _show_two(found[0], found[1], metrics, slices, settings, anyway, show, full, markdown, json)
         return
     if slices:
         raise UsageError("--slice compares two runs; leave it out to rank more")
@@ -114,6 +115,7 @@ def _show_two(
     settings: Settings,
     anyway: bool,
     show: int,
+    full: bool,
     markdown: bool,
     json: bool,
 ) -> None:
@@ -130,7 +132,7 @@ def _show_two(
     elif markdown:
         typer.echo(comparison_markdown(found, show))
     else:
-        console().print(comparison_report(found, show))
+        console().print(comparison_report(found, show, full or bool(metrics)))
 
 
 def _show_many(

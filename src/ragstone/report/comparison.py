@@ -12,8 +12,10 @@ from rich.text import Text
 from ragstone.compare.changes import ChangedSample
 from ragstone.compare.comparison import Comparison, Slice
 from ragstone.compare.differences import Difference
+from ragstone.engine.headlines import pick_headlines, say_more
 from ragstone.report.comparing import failed_lines, headline, method_line
-from ragstone.report.plain import one_line, visible
+from ragstone.report.names import MetricName
+from ragstone.report.plain import indented, one_line, visible
 from ragstone.report.terminal import DIRECTION, part_of
 
 _STRIP = 19
@@ -25,29 +27,43 @@ _MOST_COLUMNS = 5
 _SCALES = (0.1, 0.2, 0.5, 1.0)
 
 
-def comparison_report(found: Comparison, show: int = 3) -> RenderableType:
-    """What changed from one run to the other; so many of the samples that changed most, in each direction."""
-    return _Report(found, show)
+def comparison_report(found: Comparison, show: int = 3, full: bool = True) -> RenderableType:
+    """What changed from one run to the other, in all metrics or in those that matter most; samples that changed most."""
+    picked = pick_headlines([item.metric for item in found.metrics])
+    first = [item for item in found.metrics if item.metric in picked]
+    # What shows a difference or failed is never left out.
+    told = [item for item in found.metrics if item.metric not in picked and (item.verdict in _MARK or item.failed)]
+    return _Report(found, found.metrics if full else [*first, *told], show)
 
 
 class _Report:
     """Fits the width of the terminal: first the pictures go, then what is least needed; verdicts always stay."""
 
-    def __init__(self, found: Comparison, show: int) -> None:
+    def __init__(self, found: Comparison, items: Sequence[Difference], show: int) -> None:
         self._found = found
+        self._items = items
         self._show = show
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        found = self._found
+        found, items = self._found, self._items
+        more = len(found.metrics) - len(items)
         yield from _heads(found)
-        yield Text(f"\n{visible(headline(found))}\n", style="bold")
-        table, extras = _fitting(console, options, found)
+        yield Text(f"\n{visible(headline(found))}{_counted(found) if more else ''}\n", style="bold")
+        table, extras = _fitting(console, options, found, items)
         yield table
-        yield from _not_compared(found)
+        if more:
+            yield Text(f"\n{say_more(more)}")
+        yield from _not_compared(found, items)
         for column in dict.fromkeys(part.column for part in found.slices):
             yield from _slice_parts([part for part in found.slices if part.column == column], found)
         yield from _changed_parts(found.changed, self._show, options.max_width)
         yield Text(f"\n{method_line(found, 'MDE' in extras)}", style="dim")
+
+
+def _counted(found: Comparison) -> str:
+    """What the sentence at the top counts, where fewer are shown."""
+    count = sum(item.verdict is not None for item in found.metrics)
+    return f" That counts all {count} metrics with a better direction." if count else ""
 
 
 def _heads(found: Comparison) -> Iterator[RenderableType]:
@@ -60,18 +76,20 @@ def _heads(found: Comparison) -> Iterator[RenderableType]:
         yield text
 
 
-def _fitting(console: Console, options: ConsoleOptions, found: Comparison) -> tuple[Table, Sequence[str]]:
+def _fitting(
+    console: Console, options: ConsoleOptions, found: Comparison, items: Sequence[Difference]
+) -> tuple[Table, Sequence[str]]:
     """The richest table that is not wider than the terminal, and which columns it has beside those that always stay."""
     choices: list[tuple[str, ...]] = [("strip", "p", "MDE"), ("strip", "p"), ("strip",), ("p",), ()]
     for extras in choices:
-        table = _table(found, extras)
+        table = _table(found, items, extras)
         if console.measure(table, options=options.update(max_width=_ANY_WIDTH)).maximum <= options.max_width:
             break
     return table, extras
 
 
-def _table(found: Comparison, extras: Sequence[str]) -> Table:
-    scale = _scale(found.metrics)
+def _table(found: Comparison, items: Sequence[Difference], extras: Sequence[str]) -> Table:
+    scale = _scale(items)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("metric", overflow="fold")
     for head in ("A", "B", "B − A"):
@@ -86,9 +104,9 @@ def _table(found: Comparison, extras: Sequence[str]) -> Table:
             table.add_column(head, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     parts = {metric["metric"]: part_of(metric) for metric in found.after.info["metrics"]}
-    for part in dict.fromkeys(parts[item.metric] for item in found.metrics):
+    for part in dict.fromkeys(parts[item.metric] for item in items):
         table.add_row(Text(part, style="bold"))
-        for item in found.metrics:
+        for item in items:
             if parts[item.metric] == part:
                 table.add_row(*_cells(item, extras, scale))
     return table
@@ -96,7 +114,7 @@ def _table(found: Comparison, extras: Sequence[str]) -> Table:
 
 def _cells(item: Difference, extras: Sequence[str], scale: float) -> list[RenderableType]:
     cells: list[RenderableType] = [
-        Text(f"  {visible(item.metric)} {DIRECTION[item.better]}"),
+        MetricName(visible(item.metric), "  ", f" {DIRECTION[item.better]}"),
         number(item.before),
         number(item.after),
         signed(item.difference),
@@ -160,7 +178,7 @@ def _strip(item: Difference, scale: float) -> Text:
     return text
 
 
-def _not_compared(found: Comparison) -> Iterator[RenderableType]:
+def _not_compared(found: Comparison, items: Sequence[Difference]) -> Iterator[RenderableType]:
     lines: list[str] = []
     if found.refused:
         changes: dict[str, list[str]] = {}
@@ -173,18 +191,18 @@ def _not_compared(found: Comparison) -> Iterator[RenderableType]:
             lines.append(f"only in {word}: {', '.join(only)}")
     yield from _titled("not compared", lines)
     notes: dict[str, list[str]] = {}
-    for item in found.metrics:
+    for item in items:
         if item.note:
             notes.setdefault(item.note, []).append(item.metric)
     noted = [f"{', '.join(names)}: {note}" for note, names in notes.items()]
-    yield from _titled("remarks", [*found.remarks, *failed_lines(found.metrics), *noted])
+    yield from _titled("remarks", [*found.remarks, *failed_lines(items), *noted])
 
 
 def _titled(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
     if lines:
         yield Text(f"\n{title}", style="bold")
     for line in lines:
-        yield Padding(Text(visible(line)), (0, 0, 0, 2))
+        yield indented(line)
 
 
 def _slice_parts(slices: Sequence[Slice], found: Comparison) -> Iterator[RenderableType]:
@@ -209,7 +227,9 @@ def _slice_parts(slices: Sequence[Slice], found: Comparison) -> Iterator[Rendera
             table.add_column(head, justify="right")
         for name in names:
             direction = DIRECTION[cells[slices[0].label][name].better]
-            table.add_row(Text(f"  {visible(name)} {direction}"), *(_slice_cell(cells[label][name]) for label in heads))
+            table.add_row(
+                MetricName(visible(name), "  ", f" {direction}"), *(_slice_cell(cells[label][name]) for label in heads)
+            )
     else:
         for name in names:
             table.add_column(visible(name), justify="right")

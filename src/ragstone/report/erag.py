@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragstone.report.plain import one_line, visible
+from ragstone.report.plain import indented, one_line
 from ragstone.stress.blame import Share, by_chunk, by_rank, helping, hurting
 from ragstone.stress.erag import Agreement, Erag, Label
 
@@ -117,4 +117,4 @@ def _remarks(found: Erag) -> Iterator[RenderableType]:
         lines.append(f"{len(found.unlabelled):,} questions have a chunk without a label, as {name}: {reason}")
     if lines:
         yield Text("\nbefore you trust it", style="bold")
-    yield from (Text(f"  {visible(line)}") for line in lines)
+    yield from (indented(line) for line in lines)

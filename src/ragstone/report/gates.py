@@ -6,13 +6,13 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from ragstone.compare.gates import Checked, Gate
 from ragstone.report.comparison import number, signed
-from ragstone.report.plain import visible
+from ragstone.report.names import MetricName
+from ragstone.report.plain import indented, visible
 
 _STYLES = {"passes": "bold green", "fails": "bold red", "cannot tell": "bold yellow"}
 _MARKS = {"passes": "✓ passes", "fails": "✗ fails", "cannot tell": "? cannot tell"}
@@ -39,7 +39,7 @@ def gate_report(found: Gate) -> RenderableType:
         table.add_row(*_cells(item))
     parts: list[RenderableType] = [title, Text(), table]
     if reasons := [f"{item.check}: {item.why}" for item in checks if item.why]:
-        parts += [Text(), *(Padding(Text(visible(line)), (0, 0, 0, 2)) for line in reasons)]
+        parts += [Text(), *map(indented, reasons)]
     if any(item.check.kind == "max-drop" for item in found.checks):
         parts.append(
             Text("\nvalue of a drop: how much better than the baseline, in pairs; below 0 is worse", style="dim")
@@ -59,7 +59,7 @@ def _cells(item: Checked) -> list[RenderableType]:
     drop = item.check.kind == "max-drop"
     ends = [signed(end) if drop else number(end) for end in item.interval or ()]
     return [
-        Text(visible(str(item.check))),
+        MetricName(visible(str(item.check))),
         signed(item.value) if drop else number(item.value),
         " to ".join(ends) or "–",
         str(item.rows),

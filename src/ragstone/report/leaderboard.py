@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragstone.compare.leaderboard import Leaderboard, Place, Ranking
-from ragstone.report.plain import one_line, visible
+from ragstone.report.plain import indented, one_line, visible
 from ragstone.report.terminal import DIRECTION
 
 _STRIP = 24
@@ -164,7 +164,7 @@ def _notes(found: Leaderboard) -> Iterator[RenderableType]:
     if lines:
         yield Text("\nremarks", style="bold")
     for line in lines:
-        yield Text(f"  {visible(line)}")
+        yield indented(line)
 
 
 def leaderboard_dict(found: Leaderboard) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from rich.padding import Padding
 from rich.text import Text
 
 # Control characters but tab and new line, and the marks that override the direction of writing.
@@ -22,6 +23,11 @@ def visible(text: str) -> str:
 def plain(text: str, style: str = "") -> Text:
     """Text from data as it is: no markup, no control characters."""
     return Text(visible(text), style=style)
+
+
+def indented(text: str, style: str = "") -> Padding:
+    """Text from data, all of its lines two columns to the right."""
+    return Padding(plain(text, style), (0, 0, 0, 2), expand=False)
 
 
 def one_line(text: str, most: int) -> str:

@@ -10,47 +10,27 @@ from rich.table import Table
 from rich.text import Text
 
 from ragstone.data.summary import SummaryRow
+from ragstone.engine.headlines import is_headline, pick_headlines, say_more
 from ragstone.report.judged import judge_lines
+from ragstone.report.names import MetricName
+from ragstone.report.plain import indented, visible
 from ragstone.storage.runs import Run
 
 _STRIP = 24
 _ANY_WIDTH = 10_000
-# With fewer there is not enough to leave anything out for.
-_FEWEST_HEADLINES = 4
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
-
-
-# What most people want to know first, of what was retrieved and of what was answered; the rest is variants and parts of it.
-HEADLINES = (
-    *(
-        "fact_recall",
-        "fact_precision",
-        "recall",
-        "ndcg",
-        "mrr",
-        "ragchecker.claim_recall",
-        "ragchecker.context_precision",
-    ),
-    *("answer_match", "token_f1", "token_recall", "k_precision", "semantic_similarity", "ragchecker.f1"),
-    *(
-        "ragchecker.faithfulness",
-        "ragchecker.hallucination",
-        "ragchecker.context_utilization",
-        "ragas.answer_correctness",
-    ),
-    *("ragas.answer_relevancy", "refusal", "answerability_accuracy"),
-)
 
 
 def run_report(run: Run, full: bool = True) -> RenderableType:
     """The summary of a run: all of it, or the headlines where it has many of them."""
     metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
     rows, remarks = list(run.summary()), [*judge_lines(run.info)]
-    shown = [row for row in rows if row.metric in HEADLINES or row.n_failed]
+    picked = pick_headlines(metrics)
+    shown = [row for row in rows if row.metric in picked or is_headline(row.metric) or row.n_failed]
     more = len(metrics) - sum(row.metric in metrics for row in shown)  # what was not computed is among the shown
-    if full or not more or len(metrics) - more < _FEWEST_HEADLINES:
+    if full or not more:
         return _Report(rows, metrics, remarks)
-    return _Report(shown, metrics, [f"{more} more metric{'s' if more != 1 else ''} with --full", *remarks])
+    return _Report(shown, metrics, [say_more(more), *remarks])
 
 
 class _Report:
@@ -98,7 +78,7 @@ def part_of(metric: Mapping[str, Any]) -> str:
 def _cells(row: SummaryRow, metric: Mapping[str, Any], pictures: bool) -> list[RenderableType]:
     picture = [_strip(row) if metric["bounds"] == [0.0, 1.0] else ""] if pictures else []
     return [
-        Text(f"  {row.metric} {DIRECTION[metric['better']]}"),
+        MetricName(visible(row.metric), "  ", f" {DIRECTION[metric['better']]}"),
         "–" if row.mean is None else f"{row.mean:.3f}",
         "–" if row.ci_low is None or row.ci_high is None else f"{row.ci_low:.3f} – {row.ci_high:.3f}",
         *picture,
@@ -136,4 +116,4 @@ def _remarks(rows: list[SummaryRow], metrics: Mapping[str, Any]) -> Iterator[Ren
         if found:
             yield Text(f"\n{title}", style="bold")
         for reason, names in found.items():
-            yield Text(f"  {', '.join(names)}: {reason}")
+            yield indented(f"{', '.join(names)}: {reason}")
