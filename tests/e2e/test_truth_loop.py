@@ -96,9 +96,7 @@ def test_from_logs_to_a_comparison(cli, bucket, world, tmp_path, monkeypatch):
         judge = ("--judge", "openai/oracle", "--base-url", server.base_url, "--no-cache")
 
         # 1. Good answers become proposed references, bad ones a queue.
-        harvested = said(
-            "truth", "harvest", logs, "--deployment", "helpdesk", "--to", "ships", "-n", 50, "-o", root
-        )
+        harvested = said("truth", "harvest", logs, "--deployment", "helpdesk", "--to", "ships", "-n", 50, "-o", root)
         counts = harvested["counts"]
         assert counts["cases"] == {"good": 8, "bad": 2, "unclear": 2}
         assert {info["name"]: info["rows"] for info in harvested["saved"]} == {"ships": 12, "ships-review": 2}

@@ -17,7 +17,9 @@ def cache(
     ] = "size",
     folder: Annotated[
         str | None,
-        typer.Option("--folder", help="Another folder or s3:// URL than RAGSTONE_CACHE or the usual one.", show_default=False),
+        typer.Option(
+            "--folder", help="Another folder or s3:// URL than RAGSTONE_CACHE or the usual one.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Show or clear the replies of language models that are kept so that nothing is asked twice."""

@@ -22,7 +22,7 @@ from ragstone.errors import StopRunError
 from ragstone.models.sessions import cores
 
 # Fewer rows are done sooner than the processes have begun.
-LEAST_ROWS = 50_000
+LEAST_ROWS = 200_000
 _worker: PartWorker | None = None
 
 
