@@ -1,10 +1,12 @@
 """ragstone gate as a pipeline runs it: exit codes, files, settings."""
 
 import json
+from importlib import resources
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from ragstone.engine.evaluation import evaluate
 from tests.compare.scored import declare, make_run, noise
 
 
@@ -75,6 +77,24 @@ def test_files_for_a_pipeline(cli, store):
     text = (store / "gate.md").read_text()
     assert text.startswith("### Gate of branch against main: ❌ fails")
     assert "| quality drop ≤ 0.02 | -0.100 |" in text
+
+
+def test_a_drop_without_a_name_says_what_it_is_for(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["recall", "mrr", "ndcg", "token_f1", "precision"]
+    with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
+        for name in ("better", "worse"):
+            evaluate(folder / f"{name}.jsonl", names, "ragstone-store", name=name)
+    given = ("gate", "better", "--against", "worse", "--max-drop", "0.02")
+    printed = cli(*given, "--markdown", "gate.md")
+    assert printed.code == 0
+    assert "recall drop ≤ 0.02" in printed.out
+    assert "precision drop" not in printed.out
+    words = "without a metric is for the headlines that both runs have; 1 other metric from 0 to 1 can be named"
+    assert words in " ".join(printed.out.split())
+    assert words in (tmp_path / "gate.md").read_text()
+    assert json.loads(cli(*given, "--json").out)["left_out"] == ["precision"]
+    assert "without a metric" not in cli(*given[:-1], "precision=0.02").out
 
 
 def test_the_settings_file(cli, store):

@@ -1,5 +1,7 @@
 """Gates: pass, fail or cannot tell by the interval; conditions as they are written; early verdicts."""
 
+from importlib import resources
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,30 @@ def test_one_number_is_not_for_what_was_never_measured(tmp_path):
     had = make_run(tmp_path, "c", ["quality", "right"], quality=noise(1, 20), right=[1.0] * 20)
     lost = check_gate(runs[0], [*parse_checks("max-drop", ["0.02"])], had)
     assert {item.check.metric: item.outcome for item in lost.checks} == {"quality": "passes", "right": "cannot tell"}
+
+
+def test_one_number_is_not_for_what_the_baseline_never_had(tmp_path):
+    """Facts that came with the new run have nothing to drop from."""
+    old = make_run(tmp_path, "old", ["quality", "right"], quality=noise(1, 20), right=[None] * 20)
+    new = make_run(tmp_path, "new", ["quality", "right"], quality=noise(1, 20), right=[1.0] * 20)
+    found = check_gate(new, [*parse_checks("max-drop", ["0.02"])], old)
+    assert [item.check.metric for item in found.checks] == ["quality"]
+
+
+def test_one_number_is_for_the_headlines(tmp_path):
+    """A clearly better system passes; a variant for which its rows are too few counts only if it is named."""
+    names = ["recall", "mrr", "ndcg@3", "token_f1", "refusal", "precision", "rouge_l", "ari"]
+    with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
+        old, new = (evaluation.evaluate(folder / f"{name}.jsonl", names, tmp_path) for name in ("worse", "better"))
+    found = check_gate(new, parse_checks("max-drop", ["0.02"]), old)
+    assert {item.check.metric for item in found.checks} == {"recall", "mrr", "ndcg@3", "token_f1"}
+    assert found.outcome == "passes"
+    assert set(found.left_out) == {"precision", "rouge_l"}
+    assert check_gate(old, parse_checks("max-drop", ["0.02"]), new).outcome == "fails"
+    named = check_gate(new, parse_checks("max-drop", ["0.02", "precision=0.02"]), old)
+    assert [item.check.metric for item in named.checks if item.outcome == "cannot tell"] == ["precision"]
+    assert named.left_out == ("rouge_l",)
+    assert check_gate(new, parse_checks("max-drop", ["recall=0.02"]), old).left_out == ()
 
 
 def test_failed_cells_are_no_pass(tmp_path):

@@ -36,7 +36,7 @@ def gate(
         Conditions,
         _conditions(
             "--max-drop",
-            "A metric may be at most this much worse than the baseline; a bare number is for all metrics from 0 to 1. Repeatable.",
+            "A metric may be at most this much worse than the baseline; a bare number is for the headline metrics from 0 to 1. Repeatable.",
         ),
     ] = [],  # noqa: B006
     cluster: Cluster = None,

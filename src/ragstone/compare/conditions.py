@@ -37,7 +37,7 @@ def decide(check: Check, interval: Interval) -> Outcome:
 
 
 def parse_checks(kind: Kind, texts: Iterable[str]) -> list[Check]:
-    """`recall@5=0.8`; for max-drop also a bare number, for all metrics."""
+    """`recall@5=0.8`; for max-drop also a bare number, for the headline metrics."""
     checks = []
     for text in texts:
         name, equals, number = text.rpartition("=")

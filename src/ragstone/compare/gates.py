@@ -12,6 +12,7 @@ from ragstone.compare.conditions import Check, Outcome, decide
 from ragstone.compare.corpus import is_of_all_rows
 from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings
 from ragstone.engine.chosen import choose_metrics, find_metric
+from ragstone.engine.headlines import pick_headlines
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import bootstrap_means
 from ragstone.stats.intervals import Interval, mean_interval
@@ -50,6 +51,8 @@ class Gate:
     checks: tuple[Checked, ...]
     sequential: bool = False
     finished: bool = True
+    # The metrics that a drop without a name might have been for and is not: no headlines.
+    left_out: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -72,6 +75,7 @@ def check_gate(
 ) -> Gate:
     """Hold a finished run to conditions."""
     settings = settings or Settings()
+    bare = any(check.metric == "*" for check in checks)
     checks = spell(checks, run, against)
     absolute = [check.metric for check in checks if check.kind != "max-drop"]
     scores = read_scores(run, absolute)
@@ -84,17 +88,16 @@ def check_gate(
             found.append(Checked(check, "cannot tell", f"not computed: {run.info['skipped'][check.metric]}"))
         elif check.kind != "max-drop":
             found.append(_check_mean(check, run, scores[check.metric], clusters, settings, most_failed))
-        elif compared and check.metric in compared.refused:
-            found.append(
-                Checked(check, "cannot tell", f"it was made in different ways: {compared.refused[check.metric]}")
-            )
+        elif compared and (what := compared.refused.get(check.metric)):
+            found.append(Checked(check, "cannot tell", f"it was made in different ways: {what}"))
         elif compared:
             found.append(_check_drop(check, compared[check.metric], most_failed))
-    return Gate(run.name, run.path, against.name if against else None, tuple(found))
+    others = [name for name in _shares(run, against)[1] if name not in drops] if against and bare else []
+    return Gate(run.name, run.path, against.name if against else None, tuple(found), left_out=tuple(others))
 
 
 def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:
-    """The conditions with metrics as the run writes them; `*`: every measured one from 0 to 1 with a better direction."""
+    """The conditions with metrics as the run writes them; `*`: the headlines from 0 to 1 with a better direction."""
     if not checks:
         raise UsageError(
             "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
@@ -109,15 +112,7 @@ def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]
         if check.metric != "*":
             spelled.append(Check(check.kind, known_name(check.metric, run), check.limit))
         elif against is not None:
-            # One number cannot suit metrics of other scales. What has no value in either run was never measured.
-            measured = {row.metric for one in (run, against) for row in one.summary() if row.n_ok or row.n_failed}
-            shares = [
-                m
-                for m in choose_metrics([run, against], ())
-                if m["better"] != "none" and m["bounds"] == [0.0, 1.0] and m["metric"] in measured
-            ]
-            common = [metric["metric"] for metric in shares]
-            spelled += [Check(check.kind, name, check.limit) for name in common if name not in named]
+            spelled += [Check(check.kind, name, check.limit) for name in _shares(run, against)[0] if name not in named]
     if not spelled:  # a gate without conditions would pass
         raise UsageError(
             "the two runs share no metric from 0 to 1 with values; `ragstone compare` shows what they have. "
@@ -127,6 +122,20 @@ def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]
         if check.kind == "max-drop" and _better(check.metric, run) == "none":
             raise UsageError(f"{check.metric} has no better direction, so it cannot drop; use --min and --max")
     return spelled
+
+
+def _shares(run: Run, against: Run) -> tuple[list[str], list[str]]:
+    """The metrics that one number for all is for, and those that it might be for but is not: the more, the less passes."""
+    # What the baseline never measured cannot drop; what it did and the run lost must not pass unseen.
+    measured = {row.metric for row in against.summary() if row.n_ok or row.n_failed}
+    # One number cannot suit metrics of other scales.
+    names = [
+        metric["metric"]
+        for metric in choose_metrics([run, against], ())
+        if metric["better"] != "none" and metric["bounds"] == [0.0, 1.0] and metric["metric"] in measured
+    ]
+    picked = pick_headlines(names)
+    return [name for name in names if name in picked], [name for name in names if name not in picked]
 
 
 def known_name(name: str, run: Run) -> str:

@@ -44,6 +44,8 @@ def gate_report(found: Gate) -> RenderableType:
         parts.append(
             Text("\nvalue of a drop: how much better than the baseline, in pairs; below 0 is worse", style="dim")
         )
+    if found.left_out:
+        parts.append(Text(f"\n{left_out_line(found)}", style="dim"))
     if found.sequential:
         state = "finished" if found.finished else "not finished"
         parts.append(
@@ -53,6 +55,15 @@ def gate_report(found: Gate) -> RenderableType:
             )
         )
     return Group(*parts)
+
+
+def left_out_line(found: Gate) -> str:
+    """For which metrics a drop without a name is, and how to hold the run to others."""
+    count = len(found.left_out)
+    return (
+        f"--max-drop without a metric is for the headlines that both runs have; {count} other metric{'s' if count != 1 else ''} "
+        f"from 0 to 1 can be named: --max-drop {visible(found.left_out[0])}=VALUE"
+    )
 
 
 def _cells(item: Checked) -> list[RenderableType]:
@@ -78,6 +89,7 @@ def gate_dict(found: Gate) -> dict[str, Any]:
         "against": found.baseline,
         "sequential": found.sequential,
         "finished": found.finished,
+        "left_out": list(found.left_out),
         "checks": [
             {
                 "condition": str(item.check),

@@ -11,6 +11,7 @@ from ragstone.compare.gates import Checked, Gate
 from ragstone.compare.leaderboard import Leaderboard
 from ragstone.report.comparing import failed_lines, headline, method_line
 from ragstone.report.comparison import chance, number, signed
+from ragstone.report.gates import left_out_line
 from ragstone.report.leaderboard import letter, order_runs
 from ragstone.report.plain import one_line, visible
 
@@ -67,10 +68,9 @@ def gate_markdown(found: Gate) -> str:
     against = f" against {escape(found.baseline)}" if found.baseline else ""
     rows = [_gate_row(item) for item in found.checks]
     heads = ("condition", "value", "95 % interval", "rows", "failed", "outcome", "")
-    return (
-        "\n".join([f"### Gate of {escape(found.run)}{against}: {_OUTCOMES[found.outcome]}", "", *_table(heads, rows)])
-        + "\n"
-    )
+    title = f"### Gate of {escape(found.run)}{against}: {_OUTCOMES[found.outcome]}"
+    more = ["", escape(left_out_line(found))] if found.left_out else []
+    return "\n".join([title, "", *_table(heads, rows), *more]) + "\n"
 
 
 def _gate_row(item: Checked) -> tuple[str, ...]:
