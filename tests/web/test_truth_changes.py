@@ -8,6 +8,7 @@ import pytest
 from ragstone.storage.places import open_place
 from ragstone.truth.cases import TruthFact
 from ragstone.truth.versions import TruthStore
+from ragstone.web.truth.checking import check_fact, excuse_absence
 from ragstone.web.writing import _MOST_BYTES
 from tests.report.runs import EVIL
 from tests.web import truths
@@ -328,6 +329,18 @@ def test_citations_are_checked_as_one_types(untouched):
     assert untouched.post("/truth/ferry/check.json", {**fields, "texts": "{"})[0].status == 400
     answer, body = untouched.post("/truth/ferry/check.json", {**fields, "id": "brand-new"})
     assert [check["verdict"] for check in json.loads(body)["checks"]] == ["none"] * 4
+
+
+def test_a_case_without_passages_says_so():
+    """Empty passages are none; a run's chunks may show that a citation stands, not that it does not."""
+    for passages in ([], ["", " "]):
+        found = check_fact("citation", "Whales", passages)
+        assert (found["verdict"], found["why"]) == ("none", "there are no passages to look in")
+    stands, absent = (check_fact("citation", text, ["Whales sing."]) for text in ("Whales sing", "Trams"))
+    assert excuse_absence(stands) == stands
+    assert absent["verdict"] == "absent"
+    assert excuse_absence(absent)["verdict"] == "none"
+    assert "no passages to look in" in excuse_absence(absent)["why"]
 
 
 def test_ground_truth_is_made_from_a_run(viewer, worse, store):

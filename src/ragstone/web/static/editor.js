@@ -114,7 +114,7 @@ function drawChecks() {
     if (!chip) return;
     const [tone, sign] = SIGNS[check?.verdict] ?? ["silent", "·"];
     chip.className = `verdict chip ${tone}`;
-    chip.replaceChildren(make("span", { ariaHidden: "true" }, sign), ` ${!fact.text.trim() ? "empty" : fact.kind !== "citation" ? "not looked for" : !check ? "looking…" : SIGNS[check.verdict] ? words(check) : "nothing to look in"}`);
+    chip.replaceChildren(make("span", { ariaHidden: "true" }, sign), ` ${!fact.text.trim() ? "empty" : fact.kind !== "citation" ? "not looked for" : !check ? "looking…" : SIGNS[check.verdict] ? words(check) : "no passages to look in"}`);
     drawMending(box.querySelector(".mending"), check, at);
   });
   sources.mark(facts.map((fact, at) => (valid(fact, at) ? checks[at] : null)));

@@ -15,7 +15,7 @@ from ragstone.web.evidence import Limits
 from ragstone.web.library import Library
 from ragstone.web.truth.addresses import case_address, truth_address
 from ragstone.web.truth.beside import chunks_of, runs_beside
-from ragstone.web.truth.checking import CITATION, check_fact, passages_of
+from ragstone.web.truth.checking import CITATION, check_fact, excuse_absence, passages_of
 from ragstone.web.truth.shelf import Held
 from ragstone.web.truth.table import CaseFilter, about_truth, fitting_rows, read_version
 
@@ -108,7 +108,9 @@ def _texts(
 
 def _checks(facts: Sequence[tuple[str, str]], texts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     passages, names = [text["text"] for text in texts], [f"{text['kind']} {text['number']}" for text in texts]
-    return [check_fact(kind, text, passages, names) for kind, text in facts[:_MOST_CHECKED]]
+    found = [check_fact(kind, text, passages, names) for kind, text in facts[:_MOST_CHECKED]]
+    has_own = any(text["kind"] == "passage" for text in texts)
+    return found if has_own else [excuse_absence(check) for check in found]
 
 
 def _runs(library: Library, name: str, case: Case, query: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -36,8 +36,8 @@ def check_fact(kind: str, text: str, passages: Sequence[str], names: Sequence[st
 
     `names` are what a page calls the passages, where that is not their numbers.
     """
-    if not passages or kind != CITATION:
-        return {**_NOT_CHECKED, "why": "there is no passage to look in" if kind == CITATION else ""}
+    if kind != CITATION or not any(passage.strip() for passage in passages):
+        return {**_NOT_CHECKED, "why": "there are no passages to look in" if kind == CITATION else ""}
     if len(text) > _LONGEST:
         return {**_NOT_CHECKED, "why": f"it is longer than {_LONGEST:,} characters, too long for a citation"}
     found = check_citation(text, passages)
@@ -50,3 +50,10 @@ def check_fact(kind: str, text: str, passages: Sequence[str], names: Sequence[st
         "why": _PLACE.sub(lambda place: f"({names[int(place[1]) - 1]})" if names else place[0], found.why or ""),
         "diff": word_diff(text[:_MOST], found.text[:_MOST]) if found.verdict == "repaired" else [],
     }
+
+
+def excuse_absence(check: dict[str, Any]) -> dict[str, Any]:
+    """The same where the case has no passages of its own: that no retrieved chunk has a citation says nothing against it."""
+    if check["verdict"] != "absent":
+        return check
+    return {**_NOT_CHECKED, "why": "the case has no passages to look in, and no retrieved chunk has it"}
