@@ -35,7 +35,12 @@ def audit_report(found: Audit) -> RenderableType:
             parts.append(line.append(visible(finding.advice), style="not bold default"))
     if found.undecided:
         why = visible(found.reason or "no reason given")
-        parts.append(Text(f"\n{found.undecided:,} duels were not decided, most of them since {why}", style="yellow"))
+        duels = (
+            "1 duel was not decided,"
+            if found.undecided == 1
+            else f"{found.undecided:,} duels were not decided, most of them"
+        )
+        parts.append(Text(f"\n{duels} since {why}", style="yellow"))
     parts.append(
         Text(
             "\nFair is what the interval allows: few answers cannot rule out a small bias. -n asks about more.",

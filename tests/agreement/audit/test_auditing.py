@@ -90,6 +90,8 @@ def test_a_fair_judge_is_cleared(run):
     assert findings["injection"].value == 0.0
     assert findings["math: alone"].value == findings["reasoning: guided"].value == 0.0
     assert findings["language gap"].value == 0.0
+    # Five languages, of which the worst is taken: 1 - 0.05 / 5. The heading of the report says 95 %.
+    assert "(with a 99 % interval: it is the worst of 5)" in findings["language gap"].words
     assert findings["self-enhancement"].verdict == "not tested"
     assert "--against" in findings["self-enhancement"].advice
     # Two orders each; the same answer twice is not asked about.
@@ -205,10 +207,23 @@ def test_verdicts_follow_the_interval():
 
 
 def test_a_judge_that_says_nothing_is_not_called_fair(run):
-    _, found, _ = audit(run, alter=lambda prompt, body, reply: {"winner": "nobody"}, limit=9)
+    findings, found, _ = audit(run, alter=lambda prompt, body, reply: {"winner": "nobody"}, limit=9)
     assert not found.tested
     assert found.undecided == sum(made.samples.table.num_rows for made in found.runs)
     assert "cannot be used" in found.reason
+    told = findings["math: guided"].advice
+    assert told.startswith("none was decided; it takes 8 or more. Why not, most often: ")
+    assert "cannot be used" in told
+
+
+def test_a_judge_that_cannot_answer_itself_says_why_it_was_not_guided(run):
+    """The reason is that of these duels, not of the others, which were decided."""
+    findings, _, _ = audit(
+        run, alter=lambda prompt, body, reply: {"x": 1} if prompt == "own_reference" else reply, limit=9
+    )
+    assert findings["math: alone"].verdict == "fair"
+    assert findings["math: guided"].n == 0
+    assert "Why not, most often: " in findings["math: guided"].advice
 
 
 def test_a_jury_without_another_system_is_refused(run):

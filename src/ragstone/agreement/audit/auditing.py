@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from ragstone.agreement.asking import METRICS, Asking
 from ragstone.agreement.audit import probes
@@ -52,14 +54,20 @@ class Audit:
 class Duels:
     """The rows of some probes with what the judge said of them."""
 
-    def __init__(self, rows: Sequence[probes.Row], scores: Mapping[str, np.ndarray]) -> None:
+    def __init__(
+        self, rows: Sequence[probes.Row], scores: Mapping[str, np.ndarray], reasons: Sequence[str | None] = ()
+    ) -> None:
         self.rows = rows
+        # Why each was not decided.
+        self.reasons = reasons or [None] * len(rows)
         self.win, self.stays, self.seat = (scores[name] for name in METRICS)
 
     @classmethod
     def read(cls, run: Run, rows: Sequence[probes.Row]) -> Duels:
         """What a stored run over these rows says."""
-        return cls(rows, {metric: found.values for metric, found in read_scores(run, METRICS).items()})
+        values = {metric: found.values for metric, found in read_scores(run, METRICS).items()}
+        wins = run.scores.filter(pc.equal(run.scores["metric"], METRICS[0]))
+        return cls(rows, values, wins["reason"].to_pylist())
 
     def of(self, *kinds: str, part: str | None = None) -> Duels:
         """Those of some probes, or of one part of them."""
@@ -69,7 +77,13 @@ class Duels:
             if row["metadata"][PROBE] in kinds and part in (None, row["metadata"][PART])
         ]
         columns = dict(zip(METRICS, (self.win[chosen], self.stays[chosen], self.seat[chosen]), strict=True))
-        return Duels([self.rows[place] for place in chosen], columns)
+        reasons = [self.reasons[place] for place in chosen]
+        return Duels([self.rows[place] for place in chosen], columns, reasons)
+
+    def why_undecided(self) -> str | None:
+        """Why most of those were not decided that were not."""
+        told = Counter(reason for reason in self.reasons if reason)
+        return told.most_common(1)[0][0] if told else None
 
     def by_item(self) -> dict[int, float]:
         """What the first answer got, for each item that was decided."""
@@ -215,13 +229,15 @@ def _errors(found: Duels, guided: Duels) -> list[Finding]:
             len(wins),
             bearable=0.1,
             advice=advice,
+            why=asked.why_undecided(),
         )
         for kind in probes.KNOWN
         for manner, words, duels, advice in (
             ("alone", "", found, "Give it references (--with-reference), or let it answer first (--own-reference)."),
             ("guided", ", having answered itself first", guided, "Do not use it for this without references."),
         )
-        for wins in [_decided(duels.of(kind).win)]
+        for asked in [duels.of(kind)]
+        for wins in [_decided(asked.win)]
     ]
 
 
@@ -239,13 +255,15 @@ def _language(duels: Duels) -> Finding:
     right = {name: np.array([found[item] for item in shared]) for name, found in by_language.items()}
     worst = min(names, key=lambda name: float(right[name].mean()))
     others = np.mean([right[name] for name in names if name != worst], axis=0)
+    # The worst of several looks bad by chance alone.
+    level = 1 - 0.05 / len(names)
     return judge_share(
         "language gap",
-        f"errs more in {worst} than in {', '.join(name for name in names if name != worst)}",
+        f"errs more in {worst} than in {', '.join(name for name in names if name != worst)} "
+        f"(with a {100 * level:g} % interval: it is the worst of {len(names)})",
         others - right[worst],
         fair=0.0,
         bounds=_GAP,
-        # The worst of several looks bad by chance alone.
-        level=1 - 0.05 / len(names),
+        level=level,
         advice="Compare only within a language, or show the judge references.",
     )

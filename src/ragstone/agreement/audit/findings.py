@@ -43,7 +43,7 @@ def judge_share(
 ) -> Finding:
     """A mean that a fair judge has at `fair`; more is a bias, and less too where both ways are one."""
     if len(values) < LEAST:
-        return _too_few(name, words, values, fair, advice)
+        return _too_few(name, words, values, fair)
     found = estimate_mean(values, np.arange(len(values)), bounds, level)
     low, high = found.interval or (fair, fair)
     biased = low > fair or (both_ways and high < fair)
@@ -51,10 +51,15 @@ def judge_share(
     return Finding(name, words, found.value, found.interval, fair, len(values), verdict, advice if biased else "")
 
 
-def judge_rate(name: str, words: str, bad: int, n: int, *, bearable: float, advice: str) -> Finding:
-    """How often something happens that should not; a bias where it is certainly more often than can be borne."""
+def judge_rate(
+    name: str, words: str, bad: int, n: int, *, bearable: float, advice: str, why: str | None = None
+) -> Finding:
+    """How often something happens that should not; a bias where it is certainly more often than can be borne.
+
+    `why` is why most of the others were not decided.
+    """
     if n < LEAST:
-        return _too_few(name, words, np.array([1.0] * bad + [0.0] * (n - bad)), 0.0, advice)
+        return _too_few(name, words, np.array([1.0] * bad + [0.0] * (n - bad)), 0.0, why)
     interval = wilson_interval(bad, n)
     biased = interval.low > bearable
     return Finding(name, words, bad / n, interval, 0.0, n, "biased" if biased else "fair", advice if biased else "")
@@ -65,7 +70,8 @@ def untested(name: str, words: str, why: str) -> Finding:
     return Finding(name, words, None, None, 0.0, 0, "not tested", why)
 
 
-def _too_few(name: str, words: str, values: np.ndarray, fair: float, advice: str) -> Finding:
-    value = float(values.mean()) if len(values) else None
-    what = f"only {len(values)} were decided; it takes {LEAST} or more"
-    return Finding(name, words, value, None, fair, len(values), "unclear", what if not advice else f"{what}.")
+def _too_few(name: str, words: str, values: np.ndarray, fair: float, why: str | None = None) -> Finding:
+    value, n = float(values.mean()) if len(values) else None, len(values)
+    decided = "none was decided" if not n else f"only {n} {'was' if n == 1 else 'were'} decided"
+    told = f"{decided}; it takes {LEAST} or more." + (f" Why not, most often: {why}" if why else "")
+    return Finding(name, words, value, None, fair, n, "unclear", told)
