@@ -218,3 +218,20 @@ def test_rescore(cli, data, store, tmp_path):
         ("exact_match", 0.5, 0.5),
     ]
     assert cli("truth", "rescore", "nothing", "--truth", "harbour").code == 2
+
+
+def test_rescore_shows_the_headlines(cli, data, store, tmp_path):
+    cli("truth", "import", data, "harbour")
+    answers = write(
+        tmp_path / "answers.jsonl",
+        [{"id": row["id"], "question": row["question"], "answer": "12", "contexts": ["12"]} for row in ROWS],
+    )
+    names = "token_f1,token_recall,k_precision,refusal,exact_match,rouge_l"
+    cli("run", answers, "--truth", "harbour", "-m", names, "--name", "base")
+    short = cli("truth", "rescore", "base", "--truth", "harbour").out
+    assert "token_recall" in short
+    assert "exact_match" not in short
+    assert "2 more metrics with --full" in short
+    full = cli("truth", "rescore", "base", "--truth", "harbour", "--full").out
+    assert all(name in full for name in names.split(","))
+    assert "more metric" not in full

@@ -101,3 +101,19 @@ def test_by_command(cli, tmp_path):
     assert done.out.splitlines()[0] == "base: 2 cases that stand for 10 requests"
     assert "exact_match          0.900" in done.out
     assert json.loads(cli("truth", "estimate", "base", "-o", tmp_path, "--json").out)["estimates"][0]["mean"] == 0.9
+
+
+def test_the_headlines_by_command(cli, tmp_path):
+    row = {"question": "?", "answer": "yes", "references": ["yes"], "contexts": ["yes"], "metadata": {"weight": 2.0}}
+    data = tmp_path / "rows.json"
+    data.write_text(json.dumps([{"id": str(number), **row} for number in range(3)]))
+    names = "token_f1,token_recall,k_precision,refusal,exact_match"
+    cli("run", data, "-m", names, "-o", tmp_path, "--name", "base", "-q")
+    short = cli("truth", "estimate", "base", "-o", tmp_path).out
+    assert "token_recall" in short
+    assert "exact_match" not in short
+    assert "1 more metric with --full" in short
+    for more in (["--full"], ["-m", names]):
+        full = cli("truth", "estimate", "base", "-o", tmp_path, *more).out
+        assert "exact_match" in full
+        assert "more metric" not in full

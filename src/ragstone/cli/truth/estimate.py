@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.cli.options import Json
+from ragstone.cli.options import Full, Json
 from ragstone.cli.stored import RunName
 from ragstone.cli.truth.options import DEFAULT_ROOT, TruthRoot, print_json
 
@@ -23,6 +23,7 @@ def estimate(
         ),
     ] = [],  # noqa: B006
     out: TruthRoot = DEFAULT_ROOT,
+    full: Full = False,
     json: Json = False,
 ) -> None:
     """Estimate quality in production from cases drawn from a log: each counts for the requests that it stands for."""
@@ -36,14 +37,17 @@ def estimate(
     if json:
         print_json({"run": found.path, **asdict(production)})
     else:
-        _show(found.name, production)
+        _show(found.name, production, full or bool(metrics))
 
 
-def _show(name: str, production: Production) -> None:
+def _show(name: str, production: Production, full: bool) -> None:
     from rich.table import Table
 
     from ragstone.cli.screen import console
+    from ragstone.engine.headlines import pick_headlines, say_more
 
+    names = {row.metric for row in production.estimates}
+    shown = names if full else pick_headlines(names)
     typer.echo(f"{name}: {production.cases:,} cases that stand for {production.requests:,.0f} requests")
     if production.without_weight:
         typer.echo(f"{production.without_weight:,} samples have no weight and are left out")
@@ -51,6 +55,8 @@ def _show(name: str, production: Production) -> None:
     for title in ("metric", "in production", "95 % interval", "in this run", "cases", "scored"):
         table.add_column(title, justify="left" if title == "metric" else "right")
     for row in production.estimates:
+        if row.metric not in shown:
+            continue
         interval = "–" if row.low is None or row.high is None else f"{row.low:.3f} – {row.high:.3f}"
         table.add_row(
             row.metric, f"{row.mean:.3f}", interval, f"{row.plain:.3f}", f"{row.cases:,}", f"{row.scored:.0%}"
@@ -58,3 +64,5 @@ def _show(name: str, production: Production) -> None:
     screen = console()
     screen.print()
     screen.print(table)
+    if len(names) > len(shown):
+        typer.echo(f"\n{say_more(len(names) - len(shown))}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragstone.cli.options import Json, MetricsFile, Quiet
+from ragstone.cli.options import Full, Json, MetricsFile, Quiet
 from ragstone.cli.truth.options import DEFAULT_ROOT, TruthRoot, print_json, read_version
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def rescore(
     ],
     metrics_file: MetricsFile = [],  # noqa: B006
     out: TruthRoot = DEFAULT_ROOT,
+    full: Full = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -56,7 +57,7 @@ def rescore(
         told.append(_describe(run, again))
         if not json:
             typer.echo("\n" if len(told) > 1 else "", nl=False)
-            _show(run, again, told[-1]["metrics"])
+            _show(run, again, told[-1]["metrics"], full)
     if json:
         print_json(told)
 
@@ -79,22 +80,27 @@ def _describe(run: Run, again: Run) -> dict[str, Any]:
     return {"run": again.path, "id": again.id, "rescored": run.id, "truth": again.info["truth"], "metrics": rows}
 
 
-def _show(run: Run, again: Run, rows: list[dict[str, Any]]) -> None:
+def _show(run: Run, again: Run, rows: list[dict[str, Any]], full: bool) -> None:
     from rich.table import Table
 
     from ragstone.cli.screen import console
+    from ragstone.engine.headlines import pick_headlines, say_more
 
+    there = {row["metric"] for row in rows if row["ok"] or row["out_of_date"]}
+    shown = there if full else pick_headlines(there)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("metric", "before", "after", "ok", "out of date"):
         table.add_column(title, justify="left" if title == "metric" else "right")
     for row in rows:
-        if row["ok"] or row["out_of_date"]:
+        if row["metric"] in shown:
             means = ["–" if row[side] is None else f"{row[side]:.3f}" for side in ("before", "after")]
             table.add_row(
                 row["metric"], *means, f"{row['ok']:,}", f"{row['out_of_date']:,}" if row["out_of_date"] else ""
             )
     screen = console()
     screen.print(table)
+    if len(there) > len(shown):
+        typer.echo(f"\n{say_more(len(there) - len(shown))}")
     typer.echo(f"\n{run.name} → {again.name}, stored in {again.path}")
     if any(row["out_of_date"] for row in rows):
         typer.echo(
