@@ -75,6 +75,7 @@ def erag(
     """Label every retrieved chunk by what your generator makes of it alone, and judge the retrieval by these labels."""
     from ragstone.cli.options import parse_map, sources
     from ragstone.formats import read_dataset
+    from ragstone.report.plain import counted
     from ragstone.stress.erag import check_downstream, quote_erag
     from ragstone.stress.pieces import list_samples
 
@@ -97,7 +98,8 @@ def erag(
         "cache": not no_cache,
     }
     chunks = sum(len(sample.contexts or ()) for sample in listed.samples)
-    calls = f"{len(listed.samples):,} questions with {chunks:,} chunks: each alone, all together{', all but each' if blame else ''}"
+    asked = f"{counted(len(listed.samples), 'question')} with {counted(chunks, 'chunk')}"
+    calls = f"{asked}: each alone, all together{', all but each' if blame else ''}"
     found = quote_erag(listed, system, blame, options)  # type: ignore[arg-type]
     if quote or not (json or quiet):
         systems.show_quote(found, json, calls, final=quote)

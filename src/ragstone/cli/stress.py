@@ -105,10 +105,12 @@ def stress(
         "cache": not no_cache,
     }
     if quote:
+        from ragstone.report.plain import counted
         from ragstone.stress.running import quote_stress
 
         for spec in system:
-            about = f"{prepared.questions:,} questions in {len(prepared.beds)} beds, {len(prepared.rows):,} rows in all"
+            asked, beds = counted(prepared.questions, "question"), counted(len(prepared.beds), "bed")
+            about = f"{asked} in {beds}, {counted(len(prepared.rows), 'row')} in all"
             systems.show_quote(quote_stress(prepared, spec, options), json, about)  # type: ignore[arg-type]
         return
     judging = {key: value for key, value in (("judge", judge), ("base_url", base_url)) if value}

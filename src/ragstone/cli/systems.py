@@ -46,13 +46,16 @@ def show_quote(quote: SystemQuote, json: bool, about: str = "", final: bool = Tr
     """What asking a system would take and, where that is all that was wanted, that it was not asked."""
     from dataclasses import asdict
 
+    from ragstone.report.plain import counted
+
     if json:
         import json as json_module
 
         typer.echo(json_module.dumps(asdict(quote), indent=2, ensure_ascii=False))
         return
     cost = "unknown, only the system knows" if quote.cost_usd is None else f"{quote.cost_usd:,.4f} usd"
-    typer.echo(f"{quote.calls:,.0f} calls of {quote.system} for {about or f'{quote.questions:,} questions'}")
+    calls, asked = counted(round(quote.calls), "call"), about or counted(quote.questions, "question")
+    typer.echo(f"{calls} of {quote.system} for {asked}")
     if quote.calls < quote.questions:
         typer.echo(f"  the other {quote.questions - quote.calls:,.0f} are in the cache, or the same as others")
     typer.echo(f"  tokens in {quote.input_tokens:,.0f}, out {quote.output_tokens:,.0f}; cost {cost}")

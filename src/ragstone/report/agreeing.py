@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragstone.agreement.agreeing import ALPHA, Agreement, MetricAgreement
+from ragstone.report.plain import counted
 from ragstone.stats.intervals import Interval
 from ragstone.stats.levels import Correlation
 from ragstone.stats.resampled import Estimate
@@ -35,7 +36,7 @@ def labelled_line(found: Agreement) -> str:
     who = f", by {len(joined.annotators)} annotators" if len(joined.annotators) > 1 else ""
     names = ", ".join(run.name for run in joined.runs)
     return (
-        f"{names}: {_counted(rows, 'labelled answer')} of {_counted(systems, 'system')} to {_counted(inputs, 'input')}{who}; "
+        f"{names}: {counted(rows, 'labelled answer')} of {counted(systems, 'system')} to {counted(inputs, 'input')}{who}; "
         f"labels from {labels.min():g} to {labels.max():g}, mean {labels.mean():.3f}"
     )
 
@@ -145,7 +146,3 @@ def _estimate_dict(cell: Estimate) -> dict[str, Any]:
 
 def _ends(interval: Interval | None) -> dict[str, float | None]:
     return {"low": interval.low if interval else None, "high": interval.high if interval else None}
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' if count != 1 else ''}"

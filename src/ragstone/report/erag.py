@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragstone.report.plain import indented, one_line
+from ragstone.report.plain import counted, indented, one_line
 from ragstone.stress.blame import Share, by_chunk, by_rank, helping, hurting
 from ragstone.stress.erag import Agreement, Erag, Label
 
@@ -107,14 +107,16 @@ def _repeated(shares: Sequence[Share]) -> Iterator[RenderableType]:
     if harmful:
         yield Text("\nchunks that hurt several questions on average", style="bold")
     for share in harmful:
-        yield Text(f"  {one_line(share.name, 40)}: {_signed(share.helps)} over {share.chunks} questions")
+        yield Text(f"  {one_line(share.name, 40)}: {_signed(share.helps)} over {counted(share.chunks, 'question')}")
 
 
 def _remarks(found: Erag) -> Iterator[RenderableType]:
-    lines = [f"{len(ids):,} questions left out: {reason}" for reason, ids in found.left_out.items()]
+    lines = [f"{counted(len(ids), 'question')} left out: {reason}" for reason, ids in found.left_out.items()]
     if found.unlabelled:
         name, reason = next(iter(found.unlabelled.items()))
-        lines.append(f"{len(found.unlabelled):,} questions have a chunk without a label, as {name}: {reason}")
+        lines.append(
+            f"{counted(len(found.unlabelled), 'question')} with a chunk that has no label, as {name}: {reason}"
+        )
     if lines:
         yield Text("\nbefore you trust it", style="bold")
     yield from (indented(line) for line in lines)

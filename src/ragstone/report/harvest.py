@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragstone.report.plain import one_line, visible
+from ragstone.report.plain import counted, one_line, visible
 from ragstone.text.signals import MEANINGS
 from ragstone.truth.harvest.labelling import Agreement, agreement_with_ratings
 from ragstone.truth.harvest.learning import Learned, calibration, calibration_error
@@ -95,7 +95,7 @@ def harvest_report(harvest: Harvest) -> RenderableType:
     cases = ", ".join(f"{counts['cases'].get(verdict, 0):,} {verdict}" for verdict in VERDICTS)
     lines = [
         *([f"… and {more:,} more strata"] if more > 0 else []),
-        f"{counts['rows']:,} rows in {counts['parts']:,} parts read, {counts['exchanges']:,} exchanges, "
+        f"{counted(counts['rows'], 'row')} in {counted(counts['parts'], 'part')} read, {counted(counts['exchanges'], 'exchange')}, "
         f"{counts['drawn']:,} drawn, {counts['duplicates_among_drawn']:,} of them duplicates: {cases}",
     ]
     if counts["masked"]:

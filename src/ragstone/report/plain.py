@@ -30,6 +30,11 @@ def indented(text: str, style: str = "") -> Padding:
     return Padding(plain(text, style), (0, 0, 0, 2), expand=False)
 
 
+def counted(count: int, word: str) -> str:
+    """A number with its word: 1 question, 2 questions."""
+    return f"{count:,} {word}{'s' if count != 1 else ''}"
+
+
 def one_line(text: str, most: int) -> str:
     """The beginning of a text on one line."""
     line = " ".join(visible(text).split())

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragstone.report.plain import one_line, visible
+from ragstone.report.plain import counted, one_line, visible
 from ragstone.stress.beds import BEDS
 from ragstone.stress.comparing import Contrast
 from ragstone.stress.curves import Curve, Placed
@@ -34,7 +34,7 @@ def stress_report(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Cont
     for number, test in enumerate(tests):
         head = Text(f"{'ABCDEFGH'[number % 8]}  " if len(tests) > 1 else "", style="bold")
         head.append(visible(test.system), style="bold")
-        head.append(f"  {test.run.id}, {len(test.rows.ids):,} rows", style="dim")
+        head.append(f"  {test.run.id}, {counted(len(test.rows.ids), 'row')}", style="dim")
         parts += [head, *_abilities(test), *_places(test.places), Text("")]
     for number, found in enumerate(contrasts):
         parts += _contrasts(found, "ABCDEFGH"[(number + 1) % 8])
@@ -195,7 +195,8 @@ def remark_lines(test: StressTest) -> Iterator[str]:
             else "they were not used as noise"
         )
         yield (
-            f"{test.holding:,} passages of {test.holding_questions:,} questions should not hold the answer and do: {fate}"
+            f"the answer stands in {counted(test.holding, 'passage')} of {counted(test.holding_questions, 'question')} "
+            f"that should not hold it: {fate}"
         )
     for report in test.beds:
         for reason, ids in report.left_out.items():
@@ -214,4 +215,4 @@ def remark_lines(test: StressTest) -> Iterator[str]:
 def _questions(ids: Sequence[str]) -> str:
     shown = ", ".join(one_line(name, 30) for name in ids[:_MOST_SHOWN])
     more = ", …" if len(ids) > _MOST_SHOWN else ""
-    return f"{len(ids):,} question{'s' if len(ids) != 1 else ''} ({shown}{more})"
+    return f"{counted(len(ids), 'question')} ({shown}{more})"

@@ -129,6 +129,7 @@ def _write(found: Collected, out: str) -> None:
 def _show(found: Collected, out: str, json: bool) -> None:
     import shlex
 
+    from ragstone.report.plain import counted
     from ragstone.truth.collecting import ERROR
 
     if json:
@@ -148,7 +149,7 @@ def _show(found: Collected, out: str, json: bool) -> None:
     known += [f"{found.cached:,} from the cache"] if found.cached else []
     known += [f"{found.cost_usd:,.4f} usd"] if found.cost_usd else []
     told = f" ({', '.join(known)})" if known else ""
-    typer.echo(f"{found.answered:,} of {len(found.samples):,} questions answered by {found.system}{told}")
+    typer.echo(f"{found.answered:,} of {counted(len(found.samples), 'question')} answered by {found.system}{told}")
     failures: dict[str, list[str]] = {}
     for sample in found.samples:
         if sample.answer is None:

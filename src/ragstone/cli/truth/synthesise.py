@@ -115,6 +115,7 @@ def _foretell(quoted: Synthesis, concurrency: int) -> str:
 
 def _save(made: Synthesis, read: DocumentSet, to: str, author: str | None, note: str, out: str) -> str:
     """The reference of the new version: what was there, then the cases that are new."""
+    from ragstone.report.plain import counted
     from ragstone.truth.versions import Lineage
 
     store = open_store(out)
@@ -126,7 +127,8 @@ def _save(made: Synthesis, read: DocumentSet, to: str, author: str | None, note:
         return f"{to}@{parent}"
     tools = {"writer": made.signature, "duplicates": made.compared_by, "seed": made.seed}
     lineage = Lineage([document.source for document in read.documents], tools, made.prompts, made.counts)
-    words = note or f"{len(cases) - len(earlier)} questions made from {len(read.documents)} documents"
+    made_of = f"{counted(len(cases) - len(earlier), 'question')} made from {counted(len(read.documents), 'document')}"
+    words = note or made_of
     return store.save(to, cases, author=author_or_user(author), note=words, parent=parent, lineage=lineage).reference
 
 
@@ -148,8 +150,11 @@ def _show(made: Synthesis, saved: str | None) -> None:
     from collections import Counter
 
     from ragstone.cli.truth.models import describe_calls
+    from ragstone.report.plain import counted
 
-    typer.echo(f"{len(made.cases):,} of {made.wanted:,} questions kept, {made.tried:,} tried, by {made.signature}")
+    typer.echo(
+        f"{len(made.cases):,} of {counted(made.wanted, 'question')} kept, {made.tried:,} tried, by {made.signature}"
+    )
     for label in ("kind", "difficulty"):
         found = Counter(str(case.metadata[label]) for case in made.cases).most_common()
         if found:
