@@ -331,6 +331,12 @@ def test_validate(cli, home):
     assert runs() == []
     told = json.loads(cli("validate", "answers.jsonl", "--json").out)
     assert told["profile"]["rows"] == 2
+    # All names are there, on lines that can be read.
+    listed = printed.out.split(f"can be computed: {len(told['possible'])} metrics\n")[1]
+    lines = listed.split("\ncannot: ")[0].splitlines()
+    assert " ".join(line.strip() for line in lines).split(", ") == list(told["possible"])
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 110
 
 
 def test_validate_tells_all_problems_at_once(cli, home):
