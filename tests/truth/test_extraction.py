@@ -229,7 +229,22 @@ def test_the_command_saves_a_version_with_its_lineage(tmp_path) -> None:
         assert done.exit_code == 0, done.output
         assert "saved as ships@1" in done.output
         again = runner.invoke(app, [*words, "--to", "ships"])
+        assert "26 facts proposed for 27 cases" in done.output
+        assert "there already" not in done.output
         assert "nothing new" in again.output
+        assert "0 facts proposed for 27 cases" in again.output
+        assert "26 more were there already" in again.output
+        # A fact that somebody took away is the only new one.
+        held = TruthStore(root).read("ships")
+        place = next(
+            place for place, case in enumerate(held.cases) if case.facts[-1:] and case.facts[-1].provenance == "judge"
+        )
+        lacking = list(held.cases)
+        lacking[place] = replace(held.cases[place], facts=held.cases[place].facts[:-1])
+        TruthStore(root).save("ships", lacking, author="Ada", parent=1)
+        third = runner.invoke(app, [*words, "--to", "ships"])
+        assert "1 fact proposed for 27 cases" in third.output
+        assert "25 more were there already" in third.output
         assert "0 calls, 27 replies from the cache" in again.output
     version = TruthStore(root).read("ships")
     assert version.info.rows == 28

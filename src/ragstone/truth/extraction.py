@@ -159,6 +159,12 @@ def add_facts(earlier: Sequence[Case], found: Extraction, cases: Sequence[Case])
     return [_with_facts(case, rows[case.id]) if case.id in rows else case for case in everything]
 
 
+def count_new(earlier: Sequence[Case], found: Extraction, cases: Sequence[Case]) -> int:
+    """How many of the facts found are in no case yet: only they are proposed now."""
+    there = {case.id: case.facts for case in (*cases, *earlier)}
+    return sum(len(_joined(there[row.case.id], row.facts)) - len(there[row.case.id]) for row in found.found)
+
+
 def _with_facts(case: Case, row: Extracted) -> Case:
     passages = case.passages if passages_of(case) or not row.facts else passages_of(row.case)
     return replace(case, facts=_joined(case.facts, row.facts), passages=passages)

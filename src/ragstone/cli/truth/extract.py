@@ -63,34 +63,36 @@ def extract(
     if quote or to is None:
         show_quote("extract", found.calls, concurrency, json)
         return
-    saved = _save(found, source.cases, source.name, to, author, note, out)
+    saved, new = _save(found, source.cases, source.name, to, author, note, out)
     if json:
-        print_json(_as_json(found, saved))
+        print_json(_as_json(found, saved, new))
     else:
-        _show(found, saved)
+        _show(found, saved, new)
     if not found.found:
         raise typer.Exit(NOTHING_FOUND)
 
 
 def _save(
     found: Extraction, cases: list[Any], name: str, to: str, author: str | None, note: str, out: str
-) -> str | None:
-    """The reference of the new version; None where nothing changed."""
-    from ragstone.truth.extraction import add_facts
+) -> tuple[str | None, int]:
+    """The reference of the new version, None where nothing changed, and how many facts were not there before."""
+    from ragstone.truth.extraction import add_facts, count_new
     from ragstone.truth.versions import Lineage
 
     store = open_store(out)
     parent = store.newest(to)
     earlier = [] if parent is None else store.read(to, parent).cases
     merged = add_facts(earlier, found, cases)
+    new = count_new(earlier, found, cases)
     if merged == earlier or not found.found:
-        return None
-    lineage = Lineage([name], {"extractor": found.signature}, found.prompts, found.counts)
+        return None, new
+    lineage = Lineage([name], {"extractor": found.signature}, found.prompts, {**found.counts, "new": new})
     words = note or f"facts extracted from {name}"
-    return store.save(to, merged, author=author_or_user(author), note=words, parent=parent, lineage=lineage).reference
+    info = store.save(to, merged, author=author_or_user(author), note=words, parent=parent, lineage=lineage)
+    return info.reference, new
 
 
-def _as_json(found: Extraction, saved: str | None) -> dict[str, Any]:
+def _as_json(found: Extraction, saved: str | None, new: int) -> dict[str, Any]:
     from dataclasses import asdict
 
     dropped = [
@@ -101,7 +103,7 @@ def _as_json(found: Extraction, saved: str | None) -> dict[str, Any]:
     ]
     return {
         "saved": saved,
-        "counts": found.counts,
+        "counts": {**found.counts, "new": new},
         "share": found.held.share,
         "facts": {row.case.id: [asdict(fact) for fact in row.facts] for row in found.found},
         "dropped": dropped,
@@ -110,8 +112,9 @@ def _as_json(found: Extraction, saved: str | None) -> dict[str, Any]:
     }
 
 
-def _show(found: Extraction, saved: str | None) -> None:
+def _show(found: Extraction, saved: str | None, new: int) -> None:
     from ragstone.cli.truth.models import describe_calls
+    from ragstone.report.plain import counted
     from ragstone.truth.extraction import count_reasons
 
     held, counts = found.held, found.counts
@@ -122,7 +125,9 @@ def _show(found: Extraction, saved: str | None) -> None:
             f"{held.held:,} of {held.checked:,} citations hold ({held.share:.1%}): {held.stands:,} kept, "
             f"{held.repaired:,} repaired; dropped: {held.absent:,} absent, {held.invalid:,} invalid"
         )
-    typer.echo(f"{counts['facts']:,} facts proposed for {len(found.found):,} cases, by {found.signature}")
+    known = counts["facts"] - new
+    there = f"; {known:,} more {'was' if known == 1 else 'were'} there already" if known else ""
+    typer.echo(f"{counted(new, 'fact')} proposed for {counted(len(found.found), 'case')}, by {found.signature}{there}")
     typer.echo(describe_calls(found.calls))
     for what, reasons in (("skipped", found.skipped), ("failed", found.failed)):
         for reason, count in count_reasons(reasons):
