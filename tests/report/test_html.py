@@ -15,6 +15,7 @@ from ragstone.report import comparing, diagnosis
 from ragstone.report.html.comparison_page import comparison_html
 from ragstone.report.html.page import breakable, script_json
 from ragstone.report.html.run_page import MOST_LISTED, run_html
+from ragstone.report.run_markdown import run_markdown
 from tests.report.pages import Page
 from tests.report.runs import BIDI, EVIL, harbour
 
@@ -193,6 +194,19 @@ def test_runs_with_little_in_them(rows, tmp_path):
     assert "verdict" in page.ids
     assert "token_f1" in page.text("main")
     Page(comparison_html(compare_runs(run, run)))
+
+
+def test_samples_that_nothing_calls_bad_are_listed_all_the_same(tmp_path):
+    """Readability says what answers are like, not which is the worst."""
+    import ragstone
+
+    rows = [{"id": name, "question": f"{name}?", "answer": "It is late."} for name in ("first", "second")]
+    run = ragstone.evaluate(rows, ["ari", "distinct_1"], tmp_path)
+    page = Page(run_html(run))
+    assert "first?" in page.text("main")
+    assert "second?" in page.text("main")
+    assert "The worst" not in page.text("main")
+    assert "worst samples" not in run_markdown(run)
 
 
 def test_many_rows_make_a_small_file(tmp_path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import pyarrow as pa
+
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.worst import find_worst, measure_quality
 from ragstone.data.summary import ALL
@@ -88,7 +90,7 @@ def _worst(run: Run, found: Diagnosis, most: int) -> list[str]:
     faulty = [row for row, outcome in enumerate(found.outcomes) if outcome.cause]
     rows = find_worst(quality, faulty, most)
     cells = []
-    for row, sample in zip(rows, samples.take(rows).to_pylist(), strict=True):
+    for row, sample in zip(rows, samples.take(pa.array(rows, pa.int64())).to_pylist(), strict=True):
         cause = found.outcomes[row].cause if row < len(found.outcomes) else None
         question, answer = (escape(one_line(sample[name] or "", 100)) for name in ("question", "answer"))
         cells.append((escape(sample["id"]), question, answer, cause.name if cause else "–"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ragstone.compare.aggregate import aggregate
 from ragstone.compare.corpus import is_of_all_rows
@@ -218,12 +219,16 @@ def _slices(found: Gathered, columns: Sequence[str] | None) -> Iterator[dict[str
 
 def _listed(found: Gathered, shown: Mapping[int, Shown]) -> dict[str, Any]:
     """The table of samples, the worst first; only so many, so that the file stays small."""
-    rows = find_worst(found.quality, found.faulty, len(found.ids))[:MOST_LISTED]
+    total = len(found.ids)
+    # Where no metric has a better direction, nothing is the worst: all in their order.
+    rows = (find_worst(found.quality, found.faulty, total) or list(range(total)))[:MOST_LISTED]
     metrics = telling_metrics(found.metrics, _MOST_COLUMNS)
-    questions = read_table(found.run.folder.samples, ["question"])["question"].take(rows).to_pylist()
+    questions = (
+        read_table(found.run.folder.samples, ["question"])["question"].take(pa.array(rows, pa.int64())).to_pylist()
+    )
     return {
         "metrics": [(metric["metric"], DIRECTION[metric["better"]].strip()) for metric in metrics],
-        "total": len(found.ids),
+        "total": total,
         "rows": [
             {
                 "id": found.ids[row].as_py(),
