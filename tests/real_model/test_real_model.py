@@ -85,7 +85,8 @@ def test_json_by_schema(real_model):
 
     async def ask(llm):
         counting = Counting(llm)
-        return await StructuredLLM(counting).ask(asked, Colour), counting.formats
+        value, _ = await StructuredLLM(counting).ask(asked, Colour)
+        return value, counting.formats
 
     found, formats = with_model(real_model, ask)
     assert isinstance(found.colour, str)
@@ -100,7 +101,8 @@ def test_json_without_schema(real_model, refused):
     async def ask(llm):
         counting = Counting(llm, refused)
         try:
-            return await StructuredLLM(counting).ask(Request(messages, max_tokens=60), Colour), counting.formats
+            value, _ = await StructuredLLM(counting).ask(Request(messages, max_tokens=60), Colour)
+            return value, counting.formats
         except LLMError as error:
             return error, counting.formats
 
