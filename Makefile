@@ -18,7 +18,7 @@ test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
 	$(BIN)/pytest -m "not slow" -n auto
 
 test-slow: $(VENV)/.dev minilm smollm2 browser  ## run the slow tests, some with a small real model
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n auto --dist loadfile
 
 test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
 	$(BIN)/python -c 'import sys, pytest; sys.path.append("$<"); sys.exit(pytest.main(["tests/models/test_torch_models.py", "-q", "-rs"]))'
