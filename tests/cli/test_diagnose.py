@@ -161,7 +161,7 @@ def test_data_cannot_command_the_terminal(cli, tmp_path):
             assert "[bold red]x[/bold red]" in printed.out
 
 
-@pytest.mark.parametrize("command", ["ragstone diagnose last", "ragstone explain last h11 fact_recall"])
+@pytest.mark.parametrize("command", ["ragstone diagnose latest", "ragstone explain latest h11 fact_recall"])
 def test_the_page_shows_what_is_printed(cli, there, command):
     """Up to where the page cuts it short."""
     page = (Path(__file__).parents[2] / "docs" / "diagnosis.md").read_text()
