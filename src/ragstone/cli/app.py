@@ -19,6 +19,7 @@ from ragstone.cli.erag import erag
 from ragstone.cli.explain import explain
 from ragstone.cli.gate import gate
 from ragstone.cli.judge import judge
+from ragstone.cli.late import truth
 from ragstone.cli.metrics import metrics
 from ragstone.cli.models import models
 from ragstone.cli.ragchecker import ragchecker
@@ -27,7 +28,6 @@ from ragstone.cli.run import run
 from ragstone.cli.stress import stress
 from ragstone.cli.train import train
 from ragstone.cli.trec import trec
-from ragstone.cli.truth import truth
 from ragstone.cli.validate import validate
 from ragstone.cli.view import view
 
