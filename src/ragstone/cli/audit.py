@@ -70,14 +70,7 @@ def audit(
     options: dict[str, Any] = {
         "aspect": aspect,
         "concurrency": concurrency,
-        "base_url": base_url,
-        "budget": budget,
-        "timeout_s": timeout,
-        "deadline_s": deadline,
-        "requests_per_minute": rpm,
-        "tokens_per_minute": tpm,
-        "cache": not no_cache,
-        "prompts": prompts,
+        **models.read_calls(base_url, budget, timeout, deadline, rpm, tpm, no_cache, prompts),
     }
     run, other = find_run(on, out), find_run(against, out) if against else None
     if quote:

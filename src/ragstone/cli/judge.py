@@ -88,14 +88,7 @@ def judge(
         "order": order,
         "grading": ["own-reference"] if own_reference else [],
         "concurrency": concurrency,
-        "base_url": base_url,
-        "budget": budget,
-        "timeout_s": timeout,
-        "deadline_s": deadline,
-        "requests_per_minute": rpm,
-        "tokens_per_minute": tpm,
-        "cache": not no_cache,
-        "prompts": prompts,
+        **models.read_calls(base_url, budget, timeout, deadline, rpm, tpm, no_cache, prompts),
     }
     if quote:
         show_quotes([(model, pairing.rows, {**options, "judge": model}) for model in judges], list(METRICS), json)

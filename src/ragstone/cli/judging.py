@@ -115,3 +115,26 @@ def load_aspects(files: list[str]) -> None:
 Concurrency = Annotated[
     int, typer.Option("-j", "--concurrency", min=1, help="How many model calls may wait at a time.")
 ]
+
+
+def read_calls(
+    base_url: str | None,
+    budget: str | None,
+    timeout: float,
+    deadline: float | None,
+    rpm: float | None,
+    tpm: float | None,
+    no_cache: bool,
+    prompts: str | None,
+) -> dict[str, Any]:
+    """How models are asked, by the names that the engine has for it."""
+    return {
+        "base_url": base_url,
+        "budget": budget,
+        "timeout_s": timeout,
+        "deadline_s": deadline,
+        "requests_per_minute": rpm,
+        "tokens_per_minute": tpm,
+        "cache": not no_cache,
+        "prompts": prompts,
+    }

@@ -139,20 +139,13 @@ def run(
         "scorer": scorer,
         "reward_model": reward_model,
         "toxicity_model": toxicity_model,
-        "base_url": base_url,
-        "budget": budget,
-        "timeout_s": timeout,
-        "deadline_s": deadline,
-        "requests_per_minute": rpm,
-        "tokens_per_minute": tpm,
-        "cache": not no_cache,
+        **models.read_calls(base_url, budget, timeout, deadline, rpm, tpm, no_cache, prompts),
         "claims": claims,
         "claims_per_call": claims_per_call,
         "chunks_per_call": chunks_per_call,
         "repeats": repeats,
         "scale": scale,
         "grading": models.read_names(grading),
-        "prompts": prompts,
     }
     given = sources(data) if truth is None else _read_with_truth(sources(data), truth, out, options)
     if quote:

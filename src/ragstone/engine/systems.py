@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import numpy as np
 
 from ragstone.engine.execution import run_to_end
+from ragstone.engine.judging import gateway_settings
 from ragstone.engine.progress import Progress, Report, silent
 
 if TYPE_CHECKING:
+    from ragstone.engine.judging import JudgingOptions
     from ragstone.llm.answering import Asked, Outcome
     from ragstone.llm.gateway import Gateway
     from ragstone.llm.systems import System
@@ -180,19 +182,6 @@ def _open(spec: Any, gateway: Gateway, options: SystemOptions) -> System:
 
 
 def _open_gateway(options: SystemOptions, quoting: bool = False) -> Gateway:
-    from ragstone.llm.budget import parse_budget  # noqa: PLC0415
-    from ragstone.llm.distant_cache import open_cache  # noqa: PLC0415
-    from ragstone.llm.gateway import Gateway, GatewaySettings  # noqa: PLC0415
+    from ragstone.llm.gateway import Gateway  # noqa: PLC0415
 
-    budget = options.get("budget")
-    settings = GatewaySettings(
-        concurrency=_concurrency(options),
-        timeout_s=options.get("timeout_s", 120.0),
-        deadline_s=options.get("deadline_s"),
-        requests_per_minute=options.get("requests_per_minute"),
-        tokens_per_minute=options.get("tokens_per_minute"),
-        cache=open_cache() if options.get("cache", True) else None,
-        budget=None if budget is None else parse_budget(budget),
-        base_url=options.get("base_url"),
-    )
-    return Gateway(settings, quoting=quoting)
+    return Gateway(gateway_settings(cast("JudgingOptions", options), _concurrency(options)), quoting=quoting)

@@ -43,7 +43,7 @@ def test_small_runs_and_users_own_functions_stay_in_one_process(catalogue, tmp_p
     def length(answer: str) -> float:
         return 1.0
 
-    evaluate(rows(30), ["length"], tmp_path, workers=2)
+    assert evaluate(rows(30), ["length"], tmp_path, workers=2).summary()["length"].n_ok == 30
 
 
 def test_a_killed_process_is_told_and_what_is_finished_is_kept(tmp_path, monkeypatch):

@@ -21,12 +21,8 @@ from ragstone.cli.truth.signals import signals
 from ragstone.cli.truth.suspects import suspects
 from ragstone.cli.truth.synthesise import synthesise
 
-truth = typer.Typer(
-    help="Ground truth: where it comes from, its versions, and how it is put right.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+# How the group itself looks is said where it is loaded from: cli/late.py.
+truth = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
 truth.command("list")(list_)
 truth.command()(show)

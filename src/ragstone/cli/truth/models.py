@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from ragstone.cli.judging import read_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragstone.engine.judging import JudgingOptions
     from ragstone.llm.recording import Call
     from ragstone.truth.asking import Work
 
@@ -29,16 +32,7 @@ def read_work(
 
     return Work(
         judge,
-        {
-            "base_url": base_url,
-            "budget": budget,
-            "timeout_s": timeout,
-            "deadline_s": deadline,
-            "requests_per_minute": rpm,
-            "tokens_per_minute": tpm,
-            "cache": not no_cache,
-            "prompts": prompts,
-        },
+        cast("JudgingOptions", read_calls(base_url, budget, timeout, deadline, rpm, tpm, no_cache, prompts)),
         concurrency,
         quoting,
     )
