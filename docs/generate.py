@@ -9,6 +9,7 @@ import io
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -19,93 +20,163 @@ from rich.console import Console
 from typer.main import get_command
 
 from ragstone.cli.app import app
-from ragstone.engine.catalogue import cards, set_names
-from ragstone.engine.evaluation import evaluate
-from ragstone.models.judge_card import read_card
-from ragstone.report.terminal import run_report
-from ragstone.report.trust import card_lines
+from ragstone.engine.catalogue import MetricCard, cards, set_names
+from ragstone.engine.evaluate import evaluate
+from ragstone.models.local_judge import read_card
+from ragstone.report.judges import card_lines
+from ragstone.report.run import run_report
+from ragstone.tools.aspects import packaged_aspects
 
 DOCS = Path(__file__).parent
 MADE = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
+# These commands take the arguments of other programs.
+FOREIGN = ("trec", "ragchecker")
+# The same flag, but each command has its own default.
+OWN = ("--output",)
+CLI = """# Command line
+
+Exit codes: 0 success, 1 runtime error, 2 usage error or bad input, 3 gate failed, 4 nothing scored, most RAGChecker cells failed or gate undecided, 130 interrupted.
+Progress goes to standard error. `NO_COLOR` is supported. There is no telemetry.
+
+A command reads its defaults from [ragstone.toml](config.md). `ragstone COMMAND --help` shows its options in groups.
+"""
 TRUST = """# How far to trust the local judge
 
-Without a key and without a network, claims and answers are judged by a small model that comes with Ragstone (24 MB, on the CPU).
-It is good enough to tell which of two systems is better over some dozens of questions, not to decide about a single answer.
-What follows is from the model's card; `ragstone models show local-judge` prints the same. How it was made is in `training/`.
+By default a small model that comes with Ragstone judges claims and answers (24 MB, on the CPU, no network). It is good enough to tell
+which of two systems is better over some dozens of questions, not to decide about a single answer. The figures are from the model's
+card, as printed by `ragstone models show local-judge`; `training/` describes how it was made.
 
-*Reference contained* is lexical match: whether the reference stands in the answer word for word. *Token overlap* is the share of the
-claim's words in the evidence, and for answers whether the reference stands in the answer or shares enough words with it; *cosine* is that of MiniLM's sentence embeddings. The judge's own score combines the model with the overlap.
-Rows named *labelled* are from public sets, in most of which people gave the labels; in SQuAD's they follow from how the rows were
-made. Other rows of the same sets were trained on. *Synthetic* rows are edits of our own. *Valid* rows decided how the model
-and overlap are combined; *test* rows decided nothing.
+- *Reference contained*: the answer contains the reference word for word.
+- *Token overlap*: share of the claim's words in the evidence; for answers, contained or enough shared words. The judge's score combines the
+  model with the overlap. *Cosine*: of MiniLM's sentence embeddings.
+- *Labelled* rows are from public sets, mostly with human labels (SQuAD's follow from how the rows were made). Other rows of the same sets
+  were trained on. *Synthetic* rows are our own edits.
+- *Valid* rows decided how model and overlap are combined; *test* rows decided nothing.
 
-A judge is never as good on your texts as on those that it was measured on. `ragstone run answers.jsonl --judge "local>openai/gpt-4o-mini"`
-asks a stronger one where this one is unsure: see [judges](judges.md#the-judge-on-this-machine).
+Expect less on your own texts. `ragstone run answers.jsonl --judge "local>openai/gpt-4o-mini"` escalates uncertain cases to a stronger
+model ([judges](judges.md#the-judge-on-this-machine)).
 """
 
 
 def metrics_page() -> str:
-    """Every metric: the map of what is judged against what, then a section each."""
-    found = cards()
+    """All metrics: a table of what is judged against what, then one section per metric."""
+    known = cards()
+    graded = [card for card in known if card.family == "grade"]
     lines = [
         MADE,
         "# Metrics",
         "",
-        "Write a metric as `name`, `name@k` or `name(param=value)`; several with commas; a set by its name: "
-        f"{', '.join(f'`{name}`' for name in set_names())}, `quick` (the default: all that take little time; those that ask a model where one is named or the data has its verdicts), `all`.",
-        "`ragstone metrics NAME` prints what is here.",
+        "Write a metric as `name`, `name@k` or `name(param=value)`, and separate several with commas. Sets: "
+        f"{', '.join(f'`{name}`' for name in set_names())}, `all`, and `quick`. `quick` is the default: all fast metrics, plus "
+        "those that need a model if you name one or the data contains its verdicts. *Slow* metrics are computed only by name "
+        "or with `all`. `ragstone metrics NAME` prints one entry.",
         "",
-        "A cell is *ok*, *skipped* or *failed*, the last two with a reason. Means are over ok cells and shown with their number.",
+        "A cell is *ok*, *skipped* or *failed*; the last two have a reason. Means are over ok cells. "
+        "The line in code style gives syntax, range, direction, needed fields and tools. "
+        '"Best over references" is the largest value over all references of a row.',
         "",
         "## What is judged against what",
         "",
         "| judges | against | metrics |",
         "|---|---|---|",
     ]
-    for judges, against in dict.fromkeys((card.judges, card.against) for card in found):
-        names = ", ".join(
-            f"[`{card.name}`](#{card.name})" for card in found if (card.judges, card.against) == (judges, against)
-        )
-        lines.append(f"| {judges} | {against} | {names} |")
-    for card in found:
-        lines += ["", f"## {card.name}", "", card.meaning, ""]
-        lines += [card.details, ""] if card.details else []
-        lines += [f"- {label}: {_code(label, text)}" for label, text in card.lines()]
+    for judges, against in dict.fromkeys((card.judges, card.against) for card in known):
+        names = [
+            _link(card) for card in known if (card.judges, card.against) == (judges, against) and card not in graded
+        ]
+        if any((card.judges, card.against) == (judges, against) for card in graded):
+            names.append("[`grade.*`](#grade)")
+        lines.append(f"| {judges} | {against} | {', '.join(names)} |")
+    for card in known:
+        if card not in graded:
+            lines += ["", f"## {card.name}", "", *_entry(card)]
+        elif card is graded[0]:
+            lines += ["", "## grade", "", *_grades(card)]
     return "\n".join(lines) + "\n"
+
+
+def _link(card: MetricCard) -> str:
+    return f"[`{card.name}`](#{card.name.replace('.', '')})"
+
+
+def _entry(card: MetricCard) -> Iterator[str]:
+    """The meaning, the facts on one line, the formula, and when the metric misleads."""
+    yield card.meaning
+    yield ""
+    yield _facts(card)
+    if card.details:
+        yield ""
+        yield card.details
+    yield ""
+    yield f"- *Misleads:* {card.misleads}"
+    yield f"- *Source:* {card.source}." + (f" *Aliases:* {', '.join(card.aliases)}." if card.aliases else "")
+
+
+def _facts(card: MetricCard) -> str:
+    tools = f"; {', '.join(card.tools)}" if card.tools else ""
+    arrow = {"higher is better": " ↑", "lower is better": " ↓"}.get(card.direction, "")
+    slow = " · *slow*" if card.slow else ""
+    return f"`{card.usage}` · {card.range}{arrow} · {', '.join(card.needs)}{tools}{slow}"
+
+
+def _grades(card: MetricCard) -> Iterator[str]:
+    """The grades of all aspects in one section: they differ only in the aspect."""
+    yield "The judge's grade of the answer for one aspect. `grade.ASPECT.with_reference` also shows the judge the first reference."
+    yield ""
+    yield _facts(card).replace(card.name, "grade.ASPECT")
+    yield ""
+    yield re.sub(r': 0 is ".*?", 1 is ".*?"\. ', ". ", " ".join(card.details.split()))
+    yield ""
+    yield "| aspect | what is graded | also shown | 0 is |"
+    yield "|---|---|---|---|"
+    for aspect in packaged_aspects().values():
+        yield f"| `{aspect.name}` | {aspect.instruction} | {', '.join(aspect.shows)} | {aspect.opposite} |"
+    yield ""
+    yield f"- *Misleads:* {card.misleads}"
+    yield f"- *Source:* {card.source}."
 
 
 def cli_page() -> str:
-    """Every command with every option."""
-    root: Any = get_command(app)
-    lines = [
-        MADE,
-        "# Command line",
-        "",
-        "Exit codes: 0 fine, 1 runtime error, 2 usage or bad input, 3 a gate failed, 4 not one cell could be scored or a gate cannot tell, "
-        "130 interrupted with finished parts kept.",
-        "Progress goes to standard error: a bar on a terminal, plain lines elsewhere. `NO_COLOR` is honoured. "
-        "There is no telemetry and no update check.",
-    ]
-    for name, command in _commands(root):
-        arguments = " ".join(_metavar(p) for p in command.params if not p.opts[0].startswith("-"))
-        lines += [
-            "",
-            f"## ragstone {name}",
-            "",
-            f"`ragstone {name} {arguments}`".replace(" `", "`"),
-            "",
-            command.help or "",
-            "",
-        ]
-        lines += ["| option | meaning |", "|---|---|"]
-        lines += [
-            f"| {', '.join(f'`{flag}`' for flag in p.opts)}{_default(p)} | {p.help or ''} |" for p in command.params
-        ]
-    return "\n".join(lines) + "\n"
+    """The shared options once, then every command with its own options."""
+    commands = dict(_commands(get_command(app)))
+    uses = Counter(_name(p) for command in commands.values() for p in command.params if _is_option(p))
+    shared = {
+        _name(p): p
+        for name, command in commands.items()
+        for p in command.params
+        if _is_option(p) and name not in FOREIGN and uses[_name(p)] > 2 and _name(p) not in OWN
+    }
+    lines = [MADE, CLI, "## Shared options", "", "| option | meaning |", "|---|---|"]
+    lines += [_row(shared[name]) for name in sorted(shared, key=lambda name: name.lstrip("-"))]
+    for name, command in commands.items():
+        arguments = " ".join(_metavar(p) for p in command.params if not _is_option(p))
+        lines += ["", f"## ragstone {name}", "", f"`ragstone {name} {arguments}`".replace(" `", "`"), ""]
+        lines += [command.help or "", ""]
+        own = [p for p in command.params if (_is_option(p) and shared.get(_name(p)) is None) or name in FOREIGN]
+        also = [f"`{_name(p)}`" for p in command.params if p not in own and _is_option(p)]
+        rows = [p for p in command.params if not _is_option(p) and name not in FOREIGN] + own
+        if rows:
+            lines += ["| option | meaning |", "|---|---|", *map(_row, rows), ""]
+        lines += [f"Shared: {', '.join(also)}."] if also else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _is_option(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "option")
+
+
+def _name(parameter: Any) -> str:
+    return str(next((flag for flag in parameter.opts if flag.startswith("--")), parameter.opts[0]))
+
+
+def _row(parameter: Any) -> str:
+    flags = parameter.opts if _is_option(parameter) else [_metavar(parameter)]
+    text = (parameter.help or "").replace("|", "\\|")
+    return f"| {', '.join(f'`{flag}`' for flag in flags).replace('|', chr(92) + '|')}{_default(parameter)} | {text} |"
 
 
 def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command by what one types; those of a group one by one."""
+    """Every command by its full name; groups are expanded."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from _commands(command, f"{prefix}{name} ")
@@ -121,7 +192,7 @@ def trust_page() -> str:
 
 
 def demo_picture() -> str:
-    """What the demo prints, as an SVG that loads nothing from outside."""
+    """The output of the demo as an SVG that loads nothing from outside."""
     with (
         resources.as_file(resources.files("ragstone.examples") / "harbour") as folder,
         tempfile.TemporaryDirectory() as out,
@@ -137,15 +208,11 @@ def demo_picture() -> str:
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Where each page goes and what it says."""
+    """Yields the path and text of each page."""
     yield DOCS / "metrics.md", metrics_page()
     yield DOCS / "cli.md", cli_page()
     yield DOCS / "trust.md", trust_page()
     yield DOCS / "images" / "demo.svg", demo_picture()
-
-
-def _code(label: str, text: str) -> str:
-    return f"`{text}`" if label in ("write",) else text
 
 
 def _metavar(parameter: Any) -> str:

@@ -14,10 +14,10 @@ from tests.browser import ARGUMENTS, find_chromium
 
 import ragstone
 from ragstone.report.html.run_page import run_html
-from ragstone.truth.cases import Case, TruthFact
-from ragstone.truth.exchange import case_from_sample
-from ragstone.truth.versions import TruthStore
-from ragstone.web.serving import Viewer
+from ragstone.truth.model import Case, TruthFact
+from ragstone.truth.samples import case_from_sample
+from ragstone.truth.store import TruthStore
+from ragstone.web.server import Viewer
 
 IMAGES = Path(__file__).parent / "images"
 PROPOSED = [
@@ -76,7 +76,7 @@ def shoot_editor(url: str, store: TruthStore, cases: list[Case]) -> None:
 
 
 def shoot(pages: dict[str, tuple[str, int, int]]) -> None:
-    """The upper part of each page, as large as is said."""
+    """The upper part of each page, in the given size."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
         for name, (address, width, height) in pages.items():

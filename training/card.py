@@ -11,7 +11,7 @@ VERSION = "2"
 
 
 def describe(settings: dict[str, Any], report: dict[str, Any], files: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The whole card, in the form that `ragstone.models.judge_card` reads."""
+    """The whole card, in the form that `ragstone.models.local_judge` reads."""
     return {
         "name": "local-judge",
         "version": VERSION,

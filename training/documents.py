@@ -19,8 +19,8 @@ import numpy as np
 
 from corpus import held_out, read_articles, read_claims, reserved_sentences
 from figures import auc, calibration_error
-from ragstone.evidence.judges.local_checker import LocalChecker
 from ragstone.models.local_judge import Judgements, LocalJudge, open_local_judge
+from ragstone.tools.local_judges import LocalChecker
 from support_pairs import SUPPORTED, support_pairs
 from synthesise import make_pool
 

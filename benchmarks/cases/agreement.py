@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.results import Result
-from ragstone.agreement.agreeing import Agreement, Settings, measure_agreement
-from ragstone.agreement.human import Label, Labels
-from ragstone.agreement.joining import join
-from ragstone.engine.evaluation import evaluate
+from ragstone.agreement.labels import Label, Labels, join
+from ragstone.agreement.metric_agreement import Agreement, Settings, measure_agreement
+from ragstone.engine.evaluate import evaluate
 from ragstone.registry import metric
 
 XSUM = {

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.results import Result
 from ragstone.stats.intervals import wilson_interval
 from ragstone.text.sentences import sentences
-from ragstone.truth.validation import check_citation
+from ragstone.truth.citations.check import check_citation
 
 _SENTENCES = 1_000
 _SEED = 0

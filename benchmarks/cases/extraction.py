@@ -17,11 +17,11 @@ from typing import NamedTuple
 from benchmarks.results import Result
 from ragstone.data.types import Chunk
 from ragstone.stats.intervals import wilson_interval
-from ragstone.truth.asking import Work
-from ragstone.truth.cases import Case
-from ragstone.truth.extraction import Extraction, extract_with
-from ragstone.truth.local_citer import LocalCiter, open_local_citer
-from ragstone.truth.validation import check_citation
+from ragstone.truth.citations.check import check_citation
+from ragstone.truth.citers import LocalCiter, open_local_citer
+from ragstone.truth.extract import Extraction, extract_with
+from ragstone.truth.llm_tasks import Work
+from ragstone.truth.model import Case
 
 _AROUND = 2
 _DATA = Path(os.environ.get("RAGSTONE_DATA", Path(__file__).parents[2].parent / "shared" / "data"))

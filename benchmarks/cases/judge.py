@@ -19,11 +19,10 @@ from benchmarks.peers.environment import run_judge
 from benchmarks.results import Result
 from benchmarks.stub import LATENCY_S, calls_so_far, stub_server
 from ragstone.llm.base import LLM, Message, Request
-from ragstone.llm.budget import Budget
+from ragstone.llm.budget import Budget, Price, Prices
 from ragstone.llm.cache import Cache
 from ragstone.llm.gateway import Gateway, GatewaySettings
-from ragstone.llm.prices import Price, Prices
-from ragstone.llm.recording import Call, record_calls
+from ragstone.llm.wrappers import Call, record_calls
 
 CALLS = 800
 AT_ONCE = 16

@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from ragstone.compare.comparison import compare_runs
     from ragstone.data.dataset import Dataset
     from ragstone.data.types import Chunk, Fact, Sample, Score
-    from ragstone.engine.evaluation import evaluate
-    from ragstone.engine.lists import score_lists
-    from ragstone.engine.quoting import quote
-    from ragstone.engine.rankings import score_rankings
-    from ragstone.engine.rows import match_facts, score_row
+    from ragstone.engine.evaluate import evaluate
+    from ragstone.engine.in_memory import match_facts, score_lists, score_rankings, score_row
+    from ragstone.engine.quote import quote
     from ragstone.errors import RagstoneError, Skip
     from ragstone.formats import read_dataset, write_dataset
     from ragstone.storage.runs import Run, open_run
@@ -32,14 +30,14 @@ _HOMES = {
     "Score": "ragstone.data.types",
     "Skip": "ragstone.errors",
     "compare_runs": "ragstone.compare.comparison",
-    "evaluate": "ragstone.engine.evaluation",
-    "match_facts": "ragstone.engine.rows",
+    "evaluate": "ragstone.engine.evaluate",
+    "match_facts": "ragstone.engine.in_memory",
     "open_run": "ragstone.storage.runs",
-    "quote": "ragstone.engine.quoting",
+    "quote": "ragstone.engine.quote",
     "read_dataset": "ragstone.formats",
-    "score_lists": "ragstone.engine.lists",
-    "score_rankings": "ragstone.engine.rankings",
-    "score_row": "ragstone.engine.rows",
+    "score_lists": "ragstone.engine.in_memory",
+    "score_rankings": "ragstone.engine.in_memory",
+    "score_row": "ragstone.engine.in_memory",
     "write_dataset": "ragstone.formats",
 }
 

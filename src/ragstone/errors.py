@@ -1,17 +1,17 @@
-"""Everything that Ragstone raises on purpose.
+"""The exceptions that Ragstone raises.
 
 RagstoneError                 caught by the command line and printed without a traceback
-├── UsageError                what was asked for cannot be understood          exit 2
-│   └── UnknownNameError      a name that is not registered, with the nearest ones
+├── UsageError                the request is not valid                         exit 2
+│   └── UnknownNameError      an unknown name, with the nearest known names
 ├── DefinitionError           a metric or evidence function is declared wrongly  exit 2
-├── InputError                the data has problems; all of them, with their places  exit 2
-├── MissingExtraError         an optional package is needed, with the line that installs it  exit 2
+├── InputError                the data has problems; lists all of them         exit 2
+├── MissingExtraError         an optional package is not installed             exit 2
 ├── StorageError              reading or writing a file or a bucket failed      exit 1
-├── TruthConflictError        somebody else has saved a newer version of the ground truth  exit 1
-├── StopRunError              something outside fails for all rows alike (a wrong key, say)  exit 1
+├── TruthConflictError        a newer version of the ground truth was saved      exit 1
+├── StopRunError              an external failure affects every row (a wrong key) exit 1
 └── InterruptedRunError       stopped by the user; finished parts are kept      exit 130
 
-Skip is not an error: an evidence or metric function raises it to say that a row has no value, and why.
+Skip is not an error: evidence and metric functions raise it if a row has no value. Its text is the reason.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ MOST_PROBLEMS_SHOWN = 20
 
 
 class RagstoneError(Exception):
-    """The root of all errors that a user can act on."""
+    """Base class of all errors that the user can fix."""
 
     exit_code = 1
 
 
 class UsageError(RagstoneError):
-    """What was asked for cannot be understood."""
+    """The request is not valid."""
 
     exit_code = 2
 
 
 class UnknownNameError(UsageError):
-    """A name is not registered; the message offers the nearest ones."""
+    """A name is not known; the message suggests the nearest names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         near = nearest(name, known)
@@ -49,13 +49,13 @@ class UnknownNameError(UsageError):
 
 
 class DefinitionError(RagstoneError):
-    """A metric or evidence function is declared in a way that cannot work."""
+    """The declaration of a metric or evidence function is not valid."""
 
     exit_code = 2
 
 
 class MissingExtraError(RagstoneError):
-    """An optional package is needed."""
+    """An optional package is not installed."""
 
     exit_code = 2
 
@@ -68,30 +68,30 @@ class StorageError(RagstoneError):
 
 
 class TruthConflictError(RagstoneError):
-    """Somebody else has saved a newer version of the ground truth: merge with it, then save again."""
+    """A newer version of the ground truth was saved in the meantime: merge with it, then save again."""
 
     def __init__(self, name: str, newest: int, parent: int | None = None) -> None:
-        began = "is new" if parent is None else f"began from version {parent}"
+        began = "is new" if parent is None else f"is based on version {parent}"
         super().__init__(
-            f"ground truth '{name}' has a version {newest} that somebody saved in the meantime; this one {began}. "
+            f"ground truth '{name}' has a version {newest} that was saved in the meantime; this one {began}. "
             "Nothing was overwritten: merge the two, then save again."
         )
         self.newest = newest
 
 
 class StopRunError(RagstoneError):
-    """Something outside fails for all rows alike, so that going on would only repeat it; finished parts are kept."""
+    """An external failure affects every row, so the run stops. Finished parts are kept."""
 
 
 class InterruptedRunError(RagstoneError):
-    """The user stopped a run; what was finished is kept."""
+    """The user stopped the run. Finished parts are kept."""
 
     exit_code = 130
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with the input: where, in which field, what, and what to do."""
+    """One problem in the input: location, field, message and hint."""
 
     message: str
     where: str = ""
@@ -122,11 +122,11 @@ class InputError(RagstoneError):
 
 
 class Skip(Exception):  # noqa: N818  (a signal, not an error)
-    """This row has no value for this metric or evidence; the text says why."""
+    """This row has no value for this metric or evidence; the text is the reason."""
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The registered names that look most like a mistyped one."""
+    """The known names that are most similar to a misspelled name."""
     import difflib  # noqa: PLC0415  (only mistakes need it, and `--help` should not wait for it)
 
     by_folded = {candidate.lower(): candidate for candidate in known}

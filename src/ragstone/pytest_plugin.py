@@ -1,6 +1,6 @@
-"""Scores as assertions in pytest: a fixture that evaluates, and `assert_scores` that says what does not hold.
+"""pytest plugin: a fixture that evaluates data, and `assert_scores` for conditions on scores.
 
-The plugin does nothing until a test asks for it, and loads nothing before that.
+The plugin imports Ragstone only if a test uses it.
 """
 
 from __future__ import annotations
@@ -25,31 +25,33 @@ _NO_WORSE = re.compile(
     r"\s*(?P<metric>\S.*?)\s+no worse than\s+(?P<run>\S.*?)(?:\s+by more than\s+(?P<limit>[\d.]+))?\s*"
 )
 _FORMS = "'METRIC >= 0.8', 'METRIC <= 0.1', 'METRIC no worse than RUN' or 'METRIC no worse than RUN by more than 0.02'"
-# With more failed cells than this the rest need not be like the whole.
+# With a larger share of failed cells, the other cells may not be representative.
 _MOST_FAILED = 0.05
 _DEFAULT_ROOT = "ragstone-store"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Two options, and the same for the configuration file."""
+    """Adds the command-line options and the settings of the configuration file."""
     group = parser.getgroup("ragstone")
-    group.addoption("--ragstone-root", metavar="ROOT", default=None, help="Where runs of tests and baselines lie.")
+    group.addoption(
+        "--ragstone-root", metavar="ROOT", default=None, help="Store of the runs of tests and of baselines."
+    )
     group.addoption(
         "--ragstone-offline",
         action="store_true",
-        help="Ask no model: take replies from the cache, and fail what is not there.",
+        help="Call no model: use cached replies only, and fail if a reply is not cached.",
     )
-    parser.addini("ragstone_root", "Where runs of tests and baselines lie; a folder or s3:// address.", default="")
-    parser.addini("ragstone_cache", "The folder of replies of models, for tests without network.", default="")
+    parser.addini("ragstone_root", "Store of the runs of tests and of baselines: a folder or an s3:// URL.", default="")
+    parser.addini("ragstone_cache", "Folder of cached model replies, for tests without a network.", default="")
 
 
 @pytest.fixture(scope="session")
 def ragstone_runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
-    """Evaluates data and holds runs to conditions; replies come from the folder that `ragstone_cache` names."""
+    """Evaluates data and checks conditions. Model replies come from the folder named by `ragstone_cache`."""
     config = request.config
     named = config.getoption("--ragstone-root") or config.getini("ragstone_root")
     baselines = _below(config, named) if named else os.environ.get("RAGSTONE_ROOT", _below(config, _DEFAULT_ROOT))
-    # Runs of tests do not pile up in the store, unless a root was named.
+    # Without a named root, runs of tests go to a temporary folder.
     root = baselines if named else str(tmp_path_factory.mktemp("ragstone"))
     cache = config.getini("ragstone_cache")
     with pytest.MonkeyPatch.context() as patch:
@@ -60,22 +62,22 @@ def ragstone_runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 @dataclass(frozen=True)
 class Runs:
-    """What the fixture gives: `evaluate` and `assert_scores`, with the roots that pytest was told."""
+    """The value of the fixture: `evaluate` and `assert_scores` with the configured stores."""
 
     root: str
     baselines: str
     offline: bool = False
 
     def evaluate(self, data: Any, metrics: str | Sequence[str] | None = None, **options: Any) -> Run:
-        """As `ragstone.evaluate`; with --ragstone-offline no model is asked."""
-        from ragstone.engine.evaluation import evaluate  # noqa: PLC0415  (nothing heavy before it is used)
+        """Like `ragstone.evaluate`; with --ragstone-offline no model is called."""
+        from ragstone.engine.evaluate import evaluate  # noqa: PLC0415  (slow to import)
 
         if self.offline:
             options["offline"] = True
         return evaluate(data, metrics, options.pop("out", self.root), **options)
 
     def assert_scores(self, run: Run | str, *conditions: str, certain: bool = False, show: int = 3) -> None:
-        """As the function of this name; baselines are looked for in the store of the project."""
+        """Like the function `assert_scores`; baselines come from the store of the project."""
         __tracebackhide__ = True
         assert_scores(run, *conditions, certain=certain, show=show, root=self.baselines)
 
@@ -87,10 +89,10 @@ def assert_scores(
     show: int = 3,
     root: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Fail the test, with the worst samples, unless all conditions hold.
+    """Fails the test and lists the worst samples unless all conditions hold.
 
-    `recall@5 >= 0.8` is about the mean. `recall@5 no worse than main` fails where there is evidence of a drop; `main` is
-    a path, or the name or id of a run under `root`. With `certain` a condition holds only if the whole interval does.
+    `recall@5 >= 0.8` checks the mean. `recall@5 no worse than main` fails if there is evidence of a drop; `main` is a
+    path, or the name or id of a run under `root`. With `certain`, the whole confidence interval must meet the condition.
     """
     __tracebackhide__ = True
     from ragstone.storage.runs import open_run  # noqa: PLC0415
@@ -99,10 +101,13 @@ def assert_scores(
     if not conditions:
         raise ValueError(f"assert_scores needs a condition: {_FORMS}")
     parsed = [_parse(text) for text in conditions]
-    checked = [(text, one.against, _check(found, one, root)) for text, one in zip(conditions, parsed, strict=True)]
+    drops = sum(one.against is not None for one in parsed)
+    checked = [
+        (text, one.against, _check(found, one, root, drops)) for text, one in zip(conditions, parsed, strict=True)
+    ]
     broken = [item for item in checked if not _holds(item[2], certain)]
     if broken:
-        raise AssertionError(_story(found, checked, broken, certain, show, root))
+        raise AssertionError(_describe_failure(found, checked, broken, certain, show, root))
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ def _parse(text: str) -> _Condition:
         return _Condition(kind, match["metric"], _number(text, match["limit"]))
     if match := _NO_WORSE.fullmatch(text):
         return _Condition("max-drop", match["metric"], _number(text, match["limit"] or "0"), match["run"])
-    raise ValueError(f"'{text}' is no condition. Write {_FORMS}.")
+    raise ValueError(f"'{text}' is not a condition. Write {_FORMS}.")
 
 
 def _number(text: str, given: str) -> float:
@@ -129,18 +134,17 @@ def _number(text: str, given: str) -> float:
         raise ValueError(f"'{text}': {given} is not a number") from None
 
 
-def _check(run: Run, condition: _Condition, root: str | os.PathLike[str] | None) -> Checked:
-    from ragstone.compare.conditions import Check  # noqa: PLC0415
-    from ragstone.compare.gates import check_gate  # noqa: PLC0415
+def _check(run: Run, condition: _Condition, root: str | os.PathLike[str] | None, drops: int) -> Checked:
+    from ragstone.compare.gates import Check, check_gate  # noqa: PLC0415
 
     against = None if condition.against is None else _find_baseline(condition.against, run, root)
     check = Check(condition.kind, condition.metric, condition.limit)  # type: ignore[arg-type]
-    [checked] = check_gate(run, [check], against, most_failed=_MOST_FAILED).checks
+    [checked] = check_gate(run, [check], against, most_failed=_MOST_FAILED, conditions=drops).checks
     return checked
 
 
 def _find_baseline(wanted: str, run: Run, root: str | os.PathLike[str] | None) -> Run:
-    """A path, else a run under the root by id or name, the newest first; never the run itself."""
+    """A run by path, otherwise the newest other run under the root with this id or name."""
     from ragstone.errors import UnknownNameError  # noqa: PLC0415
     from ragstone.storage.places import open_place  # noqa: PLC0415
     from ragstone.storage.runs import RunFolder, finished_runs, open_run  # noqa: PLC0415
@@ -153,12 +157,12 @@ def _find_baseline(wanted: str, run: Run, root: str | os.PathLike[str] | None) -
         if wanted in (other.id, other.name) and other.id != run.id:
             return other
         known += [other.id, other.name]
-    hint = f"Make one with: ragstone run DATA --name {wanted} -o {place}"
+    hint = f"Create one with: ragstone run DATA --name {wanted} -o {place}"
     raise UnknownNameError(f"run under {place}", wanted, known, hint)
 
 
 def _holds(checked: Checked, certain: bool) -> bool:
-    """Whether a test may pass; without `certain` a mean counts as it is, and a drop only if there is evidence for it."""
+    """Whether the condition holds. Without `certain`, the mean decides; a drop needs evidence."""
     if certain or checked.value is None:
         return checked.outcome == "passes"
     if checked.failed > _MOST_FAILED * (checked.rows + checked.failed):
@@ -168,10 +172,10 @@ def _holds(checked: Checked, certain: bool) -> bool:
         return checked.value >= check.limit
     if check.kind == "max":
         return checked.value <= check.limit
-    return checked.outcome != "fails" if checked.interval else checked.value >= -check.limit
+    return checked.outcome != "fails" if checked.interval else (checked.gain or 0.0) >= -check.limit
 
 
-def _story(
+def _describe_failure(
     run: Run,
     checked: Sequence[tuple[str, str | None, Checked]],
     broken: Sequence[tuple[str, str | None, Checked]],
@@ -187,16 +191,16 @@ def _story(
         if item in broken:
             lines += _failed(run, found)
             lines += _worst(run, found, against, show, root)
-    return "\n".join([*lines, f"all of it: ragstone report {run.path}"])
+    return "\n".join([*lines, f"full report: ragstone report {run.path}"])
 
 
 def _measured(found: Checked, certain: bool) -> str:
     if found.value is None:
-        return found.why or "it has no value"
-    gain = found.check.kind == "max-drop"
-    words = f"the gain is {found.value:+.3f}" if gain else f"the mean is {found.value:.3f}"
+        return found.why or "no value"
+    drop = found.check.kind == "max-drop"
+    words = f"the difference is {found.value:+.3f}" if drop else f"the mean is {found.value:.3f}"
     if found.interval:
-        form = "{:+.3f} to {:+.3f}" if gain else "{:.3f} to {:.3f}"
+        form = "{:+.3f} to {:+.3f}" if drop else "{:.3f} to {:.3f}"
         words += f", 95 % interval {form.format(*found.interval)}"
     words += f", {found.rows} row{'s' if found.rows != 1 else ''}"
     if found.failed:
@@ -205,7 +209,7 @@ def _measured(found: Checked, certain: bool) -> str:
 
 
 def _failed(run: Run, found: Checked) -> Iterator[str]:
-    """Why cells have no value, where some failed."""
+    """The most common reason, if cells failed."""
     if found.failed and (reason := run.summary()[found.check.metric].reason):
         yield f"      {_clean(reason)}"
 
@@ -213,7 +217,7 @@ def _failed(run: Run, found: Checked) -> Iterator[str]:
 def _worst(
     run: Run, found: Checked, against: str | None, show: int, root: str | os.PathLike[str] | None
 ) -> Iterator[str]:
-    """The samples that pull a metric down: the worst values, or the largest drops."""
+    """The samples with the worst values or the largest drops."""
     from ragstone.compare.comparison import compare_runs  # noqa: PLC0415
     from ragstone.storage.scores import read_scores  # noqa: PLC0415
 
@@ -228,9 +232,9 @@ def _worst(
             change = "" if old is None or new is None else f"{old:.3f} → {new:.3f}  "
             yield f"      {change}{_clean(sample.id)}  {_clean(sample.question)}"
         return
-    better = next((one["better"] for one in run.info["metrics"] if one["metric"] == metric), "higher")
     values = read_scores(run, [metric])[metric].values
-    low_first = found.check.kind == "min" and better != "lower"
+    info = run.info.metric(metric)
+    low_first = found.check.kind == "min" and (info is None or info.better != "lower")
     order = sorted((value if low_first else -value, row) for row, value in enumerate(values) if value == value)  # noqa: PLR0124
     samples = run.samples.table.select(["id", "question"]).take([row for _, row in order[:show]]).to_pylist()
     for (_, row), sample in zip(order, samples, strict=False):
@@ -238,11 +242,11 @@ def _worst(
 
 
 def _clean(text: str) -> str:
-    """On one line, short, and without what a terminal would obey."""
+    """One short line without control characters."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return line if len(line) <= 100 else f"{line[:99]}…"
 
 
 def _below(config: pytest.Config, path: str) -> str:
-    """A path of the configuration is meant from its root; an address is left as it is."""
+    """Resolves a path relative to the root of the configuration; URLs stay unchanged."""
     return path if "://" in path else str(Path(config.rootpath) / path)

@@ -1,8 +1,8 @@
-"""For tests of one's own: a language model that says what it is told to say."""
+"""Helpers for your own tests: a language model with scripted replies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from ragstone.llm.base import Reply, Request
 
@@ -10,16 +10,16 @@ Scripted = str | Reply | Exception
 
 
 class FakeLLM:
-    """A model that replies from a script, or by a function of the request; an exception in either is raised.
+    """A model that replies from a script or with a function of the request. Exceptions in the script are raised.
 
     >>> FakeLLM(["yes", TimeoutError("late"), "no"])
     FakeLLM('fake/model', 0 requests)
     """
 
     def __init__(self, replies: Iterable[Scripted] | Callable[[Request], Scripted], name: str = "fake/model") -> None:
-        self._answer = replies if callable(replies) else self._next(iter(replies))
+        self._answer = replies if callable(replies) else self._reply_from(iter(replies))
         self._name = name
-        # All that was asked, in order.
+        # All requests, in order.
         self.requests: list[Request] = []
         self.closed = False
 
@@ -28,7 +28,7 @@ class FakeLLM:
 
     @property
     def name(self) -> str:
-        """The name that was given."""
+        """The name of the model."""
         return self._name
 
     @property
@@ -45,14 +45,12 @@ class FakeLLM:
         return answer if isinstance(answer, Reply) else Reply(answer, self._name)
 
     async def close(self) -> None:
-        """Remember that somebody closed it."""
+        """Record that the model was closed."""
         self.closed = True
 
-    def _next(self, script: Iterable[Scripted]) -> Callable[[Request], Scripted]:
-        left = iter(script)
-
+    def _reply_from(self, script: Iterator[Scripted]) -> Callable[[Request], Scripted]:
         def answer(request: Request) -> Scripted:
-            for reply in left:
+            for reply in script:
                 return reply
             raise AssertionError(f"{self!r} has no further reply for: {request.messages[-1].content[:200]}")
 

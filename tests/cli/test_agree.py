@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from ragstone.agreement.agreeing import Settings, measure_agreement
-from ragstone.agreement.human import read_human
-from ragstone.agreement.joining import join
-from ragstone.cli import stored
+from ragstone.agreement.labels import join, read_human
+from ragstone.agreement.metric_agreement import Settings, measure_agreement
+from ragstone.cli import find_run as stored
 from ragstone.report.agreement import agreement_report
 from tests.compare.scored import declare, make_run
 
@@ -45,8 +44,8 @@ def test_the_answer_the_table_and_the_worst_disagreements(cli, store):
     assert "one person" in printed.out
     assert "ROC-AUC" in printed.out
     assert "Krippendorff's alpha (nominal)" in printed.out
-    assert "quality and people differ most here" in printed.out
-    assert "quality, every way" in printed.out
+    assert "largest disagreements between quality and people" in printed.out
+    assert "quality, all coefficients" in printed.out
     assert "\x1b" not in printed.out
 
 
@@ -65,7 +64,7 @@ def test_json_tells_everything(cli, store):
     found = json.loads(cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--json").out)
     quality = found["metrics"][0]
     assert quality["metric"] == "quality"
-    assert len(quality["correlations"]) == 16
+    assert len(quality["correlations"]) == 20
     first = quality["correlations"][0]
     assert first["low"] < first["value"] < first["high"]
     assert found["people"]["alpha"]["scale"] == "nominal"
@@ -75,7 +74,7 @@ def test_json_tells_everything(cli, store):
 
 def test_one_metric_another_coefficient_and_level(cli, store):
     printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "-m", "size", "--level", "sample")
-    assert "No metric surely agrees with people; size comes nearest" in printed.out
+    assert "No metric significantly agrees with people; size is" in printed.out
     printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--coefficient", "kendall")
     assert "Kendall 0." in printed.out
 
@@ -83,7 +82,7 @@ def test_one_metric_another_coefficient_and_level(cli, store):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--coefficient", "tau"), "unknown coefficient 'tau'. There are: spearman, pearson, kendall, somers."),
+        (("--coefficient", "tau"), "Choose from: spearman, pearson, kendall, somers."),
         (("--level", "row"), "unknown level 'row'."),
         (("-m", "qualty"), "Did you mean quality?"),
         (("--value", "ok"), "write it as WORD=NUMBER"),
@@ -105,8 +104,8 @@ def test_a_file_that_is_not_there(cli, store):
 def test_estimates_of_all_rows(cli, store):
     printed = cli("agree", "one", "--human", "labels.csv", "-o", store, "--ppi", "-m", "quality")
     assert printed.code == 0
-    assert "People would say 0." in printed.out
-    assert "of one (0." in printed.out
+    assert "People would rate one 0." in printed.out
+    assert "on average (0." in printed.out
     printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--ppi", "-m", "quality")
     assert "no evidence that people would find two better or worse than one" in printed.out
     found = json.loads(
@@ -136,8 +135,8 @@ def test_rows_to_label_next_and_back(cli, store):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "Name the file with their labels: --human labels.csv"),
-        (("--human", "labels.csv", "--ppi"), "--ppi goes with one metric: name it with -m"),
+        ((), "--human labels.csv"),
+        (("--human", "labels.csv", "--ppi"), "--ppi needs exactly one metric"),
         (("--label-next", "5", "-m", "quality"), "name it with --todo todo.csv"),
     ],
 )

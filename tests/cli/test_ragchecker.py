@@ -1,12 +1,13 @@
 """ragstone ragchecker: that tool's own flags, what becomes of them, and what is refused."""
 
 import json
+import re
 
 import pytest
 
 from ragstone import errors
 from ragstone.cli.ragchecker import _models
-from tests.report.test_ragchecker import FULL, UNCHECKED
+from tests.report.test_exports import FULL, UNCHECKED
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def asked(home, monkeypatch):
         found.update(options, data=data, metrics=metrics)
         raise errors.UsageError("that is all")
 
-    monkeypatch.setattr("ragstone.engine.evaluation.evaluate", evaluate)
+    monkeypatch.setattr("ragstone.engine.evaluate.evaluate", evaluate)
     return found
 
 
@@ -153,7 +154,7 @@ def test_a_flag_without_effect_is_named(ragchecker):
 def test_a_file_without_verdicts_needs_models(ragchecker, home):
     done = ragchecker("--input_path=bare.json", "--output_path=out.json", "-q")
     assert done.code == 2
-    assert done.err.startswith("error: nothing could be computed: needs ")
+    assert done.err.startswith("error: no metric could be computed: needs ")
     assert done.err.endswith("name them with --extractor_name and --checker_name\n")
     assert not (home / "out.json").exists()
 
@@ -171,3 +172,24 @@ def test_our_json_takes_the_place_of_theirs(cli, home):
     printed = json.loads(done.out)
     assert len(printed["summary"]) == 11
     assert list((home / "ragstone-store").glob("runs/*/ragchecker/checking_outputs.json"))
+
+
+_DOWN = """
+def ask(prompt):
+    raise RuntimeError("the judge is down")
+"""
+
+
+@pytest.mark.parametrize("command", [["ragchecker", "--output_path=out.json"], ["run", "--as", "ragchecker"]])
+@pytest.mark.parametrize(("scored", "code"), [(1, 4), (4, 0)])
+def test_failed_cells_and_the_judge_are_named(cli, home, command, scored, code):
+    (home / "down.py").write_text(_DOWN, encoding="utf-8")
+    rows = [FULL | {"query_id": str(number)} for number in range(scored)]
+    broken = [UNCHECKED | {"query_id": f"broken {number}"} for number in range(3)]
+    (home / "mixed.json").write_text(json.dumps({"results": [*rows, *broken]}))
+    data = ["--input_path=mixed.json"] if command[0] == "ragchecker" else ["mixed.json"]
+    judge = ["--checker_name=down.py:ask"] if command[0] == "ragchecker" else ["--judge", "down.py:ask", "--no-cache"]
+    done = cli(command[0], *data, *command[1:], *judge)
+    assert done.code == code, done.err
+    assert f"ragchecker.precision: 3 of {scored + 3} cells failed" in done.err
+    assert re.search("judge .*down.py:ask", done.err)

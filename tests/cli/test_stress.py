@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from ragstone.cli.stored import find_run
+from ragstone.cli.find_run import find_run
 from ragstone.data.dataset import samples_table
 from ragstone.formats import write_dataset
 from ragstone.report.stress import stress_report
-from ragstone.stress.beds import BEDS, Setting
 from ragstone.stress.results import contrast_tests, read_stress
-from ragstone.stress.running import prepare
+from ragstone.stress.run import prepare
+from ragstone.stress.test_beds import BEDS, Setting
 from tests.http.loopback import completion, loopback
 from tests.stress.generators import copies, samples
 
@@ -50,7 +50,7 @@ def test_two_generators_in_one_command(cli, home):
     assert done.code == 0, done.err
     assert re.search(r"rgb.accuracy +1.00 +1.00 +1.00 +1.00 +0.00 +████▁ +1.000 +8", done.out)
     assert re.search(r"rgb.error_detection_rate +0.000 +1.000 +\+1.000 .* B more robust", done.out)
-    assert "integration: 8 questions (Maren, Corvina, Thistle, …) left out: one passage holds all" in done.out
+    assert "integration: 8 questions (Maren, Corvina, Thistle, …) left out: one passage" in done.out
     [page] = home.glob("ragstone-store/runs/*/stress.html")
     text = page.read_text()
     assert "function/gen.py:copies" in text
@@ -64,7 +64,7 @@ def test_quiet_tells_where_it_lies_all_the_same(cli, home):
     assert not done.err
     [run] = home.glob("ragstone-store/runs/*")
     assert f"stored in ragstone-store/runs/{run.name}\n" in done.out
-    assert "robustness is over the rates at which a passage holds the answer: 0 to 0.75" in done.out
+    assert "robustness is over the rates at which a passage contains the answer: 0 to 0.75" in done.out
 
 
 def test_nothing_is_cut_at_eighty_columns(cli, home):
@@ -74,7 +74,7 @@ def test_nothing_is_cut_at_eighty_columns(cli, home):
     screen.print(stress_report(tests, contrast_tests(tests)))
     shown = screen.file.getvalue()
     assert "…" not in shown.replace("Thistle, …", "")
-    assert re.search(r"rgb.accuracy +(1.00 +){5}0.00 +█████▁ +1.000 +8\n +95 % from +0.68 .*\n +to +1.00 ", shown)
+    assert re.search(r"rgb.accuracy +(1.00 +){4}0.00 +████▁ +1.000 +8\n +95 % from +0.68 .*\n +to +1.00 ", shown)
     assert re.search(r"rgb.error_detection_rate +\+1.000 +\+1.000 – \+1.000 +0.008 +8 +B more", shown)
 
 
@@ -102,7 +102,7 @@ def test_a_model_over_http_with_our_template(cli, home, loopback):
     assert asked == distinct(("noise", "rejection"))
     again = stress(cli, "--system", f"{loopback.url}#small", "--bed", "noise,rejection")
     assert len(loopback.asked) == asked
-    assert "48 of 48 answers were known already" in again.err
+    assert "48 of 48 answers came from the cache" in again.err
 
 
 def test_a_quote_asks_nobody(cli, home):
@@ -114,10 +114,10 @@ def test_a_quote_asks_nobody(cli, home):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--system", "gen.py:silent"), "takes a question only"),
+        (("--system", "gen.py:silent"), "takes only a question"),
         (("--system", "gen.py:copies", "--rates", "a,b"), "write numbers from 0 to 1"),
         (("--system", "gen.py:copies", "--rates", "0:1:0"), "write numbers from 0 to 1"),
-        (("--system", "gen.py:copies", "--bed", "noice"), "'noice' is no test bed"),
+        (("--system", "gen.py:copies", "--bed", "noice"), "'noice' is not a test bed"),
         ((), "name the data and the generator"),
     ],
 )

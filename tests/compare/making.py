@@ -1,6 +1,6 @@
 """Cases from a few letters: y says so, n says otherwise, . is silent; a word a claim, a letter a chunk."""
 
-from ragstone.compare.cases import Case
+from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import Chunk, Claim, Fact, Sample
 
 WORDS = {"y": "entailment", "n": "contradiction", ".": "neutral"}

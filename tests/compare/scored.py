@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from ragstone.engine.evaluation import evaluate
+from ragstone.engine.evaluate import evaluate
 from ragstone.errors import Skip
 from ragstone.registry import metric
 

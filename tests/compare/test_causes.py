@@ -2,9 +2,9 @@
 
 import pytest
 
-from ragstone.compare.cases import Case
+from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.causes import DO_NOT_FIT, NOTHING_TO_GO_BY, find_causes
-from ragstone.compare.findings import CAUSES
+from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import Chunk, Claim, Sample
 from tests.compare.making import claim_case, fact_case, matrix, told
 
@@ -185,3 +185,14 @@ def test_every_cause_has_a_meaning_and_faults_have_a_part():
         "not asked for",
         "unsupported",
     }
+
+
+def test_an_empty_answer_is_not_a_claim_left_out():
+    outcome = find_causes(claim_case("..", "y. ..", sample={"answer": " "}))
+    assert [finding.cause.name for finding in outcome.findings] == ["no answer", "missing chunk"]
+    assert outcome.cause.name == "no answer"
+
+
+def test_a_claim_of_the_neighbouring_sentence_is_misread():
+    """The chunk that supports the wrong claim also has the right one."""
+    assert find_causes(claim_case("n", "y.", "n", "y.")).cause.name == "misread"

@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.differences import Settings
-from ragstone.engine.evaluation import evaluate
+from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.runs import open_run
@@ -68,7 +68,7 @@ def test_a_score_of_all_rows_together(harbour):
         assert item.before == pytest.approx(harbour["better"].summary()[name].mean)
         assert item.after == pytest.approx(harbour["worse"].summary()[name].mean)
         assert item.low < item.difference < item.high
-        assert "all rows together" in item.note
+        assert "corpus-level" in item.note
     assert bleu.verdict == "no evidence"
 
 
@@ -89,7 +89,7 @@ def test_the_same_run_twice(harbour):
     found = compare_runs(harbour["better"], harbour["better"])
     assert found.having("better") == found.having("worse") == []
     assert all(item.difference == 0 for item in found.metrics)
-    assert {item.note for item in found.metrics} == {"all pairs are equal", "of all rows together"}
+    assert {item.note for item in found.metrics} == {"all pairs are equal", "corpus-level score"}
     assert found.changed == ()
 
 
@@ -326,7 +326,7 @@ def test_an_unknown_score_of_all_rows_together_gets_no_verdict(metrics, tmp_path
     from ragstone.storage.runs import write_table
 
     write_table(runs[0].folder.summary, table.set_column(position, table.schema.field("mean"), [[0.99]]))
-    monkeypatch.setattr("ragstone.compare.corpus.find_metric", lambda name: None)
+    monkeypatch.setattr("ragstone.compare.differences.find_metric", lambda name: None)
     item = compare_runs(*runs)["quality"]
     assert item.verdict == "too few rows" or item.verdict is None
     assert "--metrics-file" in item.note
@@ -368,6 +368,7 @@ def test_a_million_rows(metrics, tmp_path):
 
     from ragstone.compare.alignment import align_samples
     from ragstone.compare.differences import measure
+    from ragstone.storage.run_info import MetricInfo
     from ragstone.storage.scores import Scores
 
     used = {}
@@ -375,7 +376,7 @@ def test_a_million_rows(metrics, tmp_path):
         random = np.random.default_rng(1)
         before = {f"m{n}": Scores(random.random(rows), np.zeros(rows, dtype=np.int8)) for n in range(5)}
         after = {name: Scores(np.clip(side.values + 0.01, 0, 1), side.states) for name, side in before.items()}
-        declared = [{"metric": name, "better": "higher", "bounds": [0.0, 1.0]} for name in before]
+        declared = [MetricInfo.declare(name) for name in before]
         table = pa.table({"id": pa.array(np.arange(rows)).cast(pa.string()), "question": pa.nulls(rows, pa.string())})
         tracemalloc.start()
         started = time.process_time()

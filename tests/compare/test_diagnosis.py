@@ -2,15 +2,26 @@
 
 import pytest
 
+from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.causes import find_causes
-from ragstone.compare.diagnosis import count_causes, find_limits, give_advice, judge_parts
-from ragstone.compare.findings import CAUSES
-from ragstone.compare.signs import CAUSE_ADVICE, SIGNS, Reading, read_signs
+from ragstone.compare.diagnosis import (
+    CAUSE_ADVICE,
+    LEAST_ROWS,
+    RIGHT_WITH_FACTS,
+    Reading,
+    attainable_precision,
+    count_causes,
+    find_limits,
+    give_advice,
+    judge_parts,
+    list_signs,
+    read_signs,
+)
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.registry import CATALOGUE
-from tests.compare.making import claim_case
+from tests.compare.making import claim_case, fact_case
 
-BY_NAME = {sign.metric: sign for sign in SIGNS}
+BY_NAME = {sign.metric: sign for sign in list_signs()}
 RECALL, USE, MADE_UP = "ragchecker.claim_recall", "ragchecker.context_utilization", "ragchecker.hallucination"
 
 
@@ -42,11 +53,23 @@ def test_self_knowledge_is_neither_good_nor_bad():
 
 
 def test_how_many_rows_it_takes():
-    """The interval shrinks with the root of the rows: half of its width by four times as many."""
+    """The interval shrinks with the root of the rows: half of its width by four times as many; twice that is likely enough."""
     [reading] = read(recall=(0.7, 0.5, 0.9))
-    assert reading.rows_to_be_sure == 200
+    assert reading.rows_to_be_sure == 410
     assert Reading(reading.sign, 0.8, 0.6, 1.0, 50).rows_to_be_sure is None
     assert Reading(reading.sign, 0.5, None, None, 1).rows_to_be_sure is None
+
+
+def test_rows_that_would_do_are_clearly_more():
+    assert Reading(BY_NAME[RECALL], 0.74, 0.68, 0.801, 29).rows_to_be_sure >= 58
+
+
+def test_few_rows_give_no_verdict():
+    """0 of 1 right answers has the interval 0 to 0.79, all of it below 0.8."""
+    one = Reading(RIGHT_WITH_FACTS, 0.0, 0.0, 0.793, 1)
+    assert one.state == ""
+    assert Reading(RIGHT_WITH_FACTS, 0.0, 0.0, 0.3, LEAST_ROWS).state == "bad"
+    assert find_limits(judge_parts([one])) == ("unknown", False)
 
 
 GOOD, BAD, WIDE = (0.9, 0.85, 0.95), (0.5, 0.4, 0.6), (0.7, 0.5, 0.9)
@@ -110,6 +133,50 @@ def test_a_cause_may_call_for_advice():
     assert advice.because == (count,)
 
 
+def causes_of(*letters):
+    return count_causes([find_causes(claim_case(*one)) for one in letters])
+
+
+MISSING_CHUNK, NOISY, LEFT_OUT = (".", "."), ("n", "n", "n", "y"), (".", "y")
+
+
+def test_the_advice_for_the_main_cause_comes_first():
+    readings = [*read(recall=BAD, use=WIDE)]
+    first, second = give_advice(readings, causes_of(LEFT_OUT, LEFT_OUT, MISSING_CHUNK))
+    assert first.text == BY_NAME[USE].advice
+    assert second.text == BY_NAME[RECALL].advice
+    [only] = give_advice([], causes_of(LEFT_OUT))
+    assert only.text == BY_NAME[USE].advice
+
+
+@pytest.mark.parametrize(
+    ("cases", "kept"),
+    [((MISSING_CHUNK, MISSING_CHUNK, NOISY), "more"), ((NOISY, NOISY, MISSING_CHUNK), "fewer"), ((), "more")],
+)
+def test_the_main_cause_decides_between_more_and_fewer_chunks(cases, kept):
+    advice = give_advice(read(recall=BAD, precision=(0.1, 0.05, 0.15)), causes_of(*cases))
+    texts = [item.text for item in advice if item.text.startswith("Retrieve")]
+    assert len(texts) == 1
+    assert texts[0].startswith(f"Retrieve {kept}")
+
+
+@pytest.mark.parametrize("metric", ["fact_precision", "ragchecker.context_precision"])
+def test_a_limit_is_attainable(metric):
+    """One useful chunk among four: 0.25 is the maximum, and both metrics say the same about it."""
+    [reading] = read_signs({metric: row(metric, 0.233)}, attainable=0.25)
+    assert reading.sign.limit == 0.125
+    assert reading.state.endswith("good")
+    [reading] = read_signs({metric: row(metric, 0.233)}, attainable=1.0)
+    assert reading.state.endswith("bad")
+
+
+def test_what_is_attainable():
+    assert attainable_precision(fact_case(["a"], ["a", "b", "c", "d"])) == 0.25
+    assert attainable_precision(fact_case(["a", "b"], ["a"])) == 1.0
+    assert attainable_precision(claim_case("yy", "y... y...")) == 0.5
+    assert attainable_precision(fact_case(["a"], [])) is None
+
+
 def row(metric, mean):
     return SummaryRow(metric, ALL, mean, 0.0, 1.0, 10 if mean is not None else 0, 0, 0)
 
@@ -132,7 +199,7 @@ def test_signs_are_read_from_what_the_run_has():
 
 @pytest.mark.usefixtures("catalogue")
 def test_every_sign_is_a_metric_with_that_direction():
-    for sign in SIGNS:
+    for sign in list_signs():
         assert CATALOGUE.metric(sign.metric).spec.better == sign.better
         assert {name for name in sign.unless if not CATALOGUE.metric(name)} == set()
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from ragstone.compare.cases import Case
 from ragstone.compare.causes import find_causes
-from ragstone.compare.store import Store
-from ragstone.compare.wording import foreign_numbers, numbers, seems_right
+from ragstone.compare.fact_causes import foreign_numbers, numbers, seems_right
+from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import Chunk, Sample
 from tests.compare.making import fact_case, told
 
@@ -37,6 +36,13 @@ def case(chunks, answer="It leaves at 21:10.", **known):
         ("missing and taken from elsewhere", case(OTHER, "At 18:40."), [("missing chunk", "fact 1", ())]),
         ("noise", case([OTHER[0], FACT], "At 18:40."), [("contradicted by noise", "fact 1", (1,))]),
         ("misread", case([f"{FACT}, in winter at 18:40"], "At 18:40."), [("misread", "fact 1", (1,))]),
+        (
+            "misread, the neighbour in a chunk below",
+            case([FACT, f"{FACT}. In winter at 18:40."], "At 18:40."),
+            [("misread", "fact 1", (2,))],
+        ),
+        ("no answer", case([FACT], " "), [("no answer", "fact 1", (1,))]),
+        ("no answer, nothing retrieved", case(OTHER, ""), [("missing chunk", "fact 1", ())]),
         ("hallucinated", case([FACT, *OTHER], "At 23:00."), [("hallucinated", "fact 1", (1,))]),
         ("wrongly refused", case([FACT], "I do not know."), [("wrongly refused", "fact 1", (1,))]),
         ("rightly refused", case(OTHER, "I do not know."), [("missing chunk", "fact 1", ())]),
@@ -48,6 +54,18 @@ def test_a_cause_from_facts(name, made, findings):
     outcome = find_causes(made)
     assert told(outcome) == findings
     assert outcome.seen_by == "facts"
+
+
+def test_a_number_of_the_neighbouring_sentence_is_misread():
+    """Also if the annotated fact spans both sentences."""
+    fact = "A day ticket costs 12 crowns. A week ticket costs 43 crowns."
+    made = fact_case([fact], [fact], "It costs 12 crowns.", ["43 crowns"])
+    assert told(find_causes(made)) == [("misread", "fact 1", (1,))]
+
+
+def test_facts_that_the_run_did_not_look_for():
+    made = Case(case([FACT]).sample)
+    assert "fact_recall" in find_causes(made).undecided
 
 
 def test_a_wrong_answer_without_numbers_needs_a_judge():
@@ -93,33 +111,6 @@ def test_a_fact_whose_chunk_was_not_retrieved_is_not_lost(expected):
     chunks = [Chunk("Winter boats end at 18:40.", "t#2"), Chunk("Dogs.", "t#3")]
     [finding] = find_causes(case(chunks, "It leaves late.", **expected)).findings
     assert finding.cause.name == "missing chunk"
-
-
-def store(*texts, document=""):
-    return Store([Chunk(text, f"t#{number}", source="t") for number, text in enumerate(texts, 1)], [("t.md", document)])
-
-
-@pytest.mark.parametrize(
-    ("whole", "cause", "why"),
-    [
-        (store("Dogs.", f"So {FACT}."), "missing chunk", "chunk 't#2' has it and was not retrieved"),
-        (
-            store("Dogs. The last boat leaves", "at 21:10 every day."),
-            "split fact",
-            "it begins in chunk 't#1' and ends in chunk 't#2'",
-        ),
-        (store("Dogs.", document=f"Dogs. {FACT}."), "lost fact", "it stands in t.md and in no chunk"),
-        (store("Dogs.", document="Dogs."), "missing chunk", "no retrieved chunk has it"),
-    ],
-)
-def test_all_chunks_tell_what_became_of_a_fact(whole, cause, why):
-    [finding] = find_causes(case(OTHER, "It leaves late."), whole).findings
-    assert (finding.cause.name, finding.why) == (cause, why)
-
-
-def test_neighbours_of_two_documents_are_not_joined():
-    chunks = [Chunk("The last boat leaves", source="a"), Chunk("at 21:10 every day", source="b")]
-    assert Store(chunks).find(FACT) is None
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_nothing_in_all_runs(metrics, tmp_path):
         make_run(tmp_path, f"r{n}", quality=[0.5, 0.6], ids=ids, questions=[f"q{i}" for i in ids])
         for n, ids in enumerate(names)
     ]
-    with pytest.raises(UsageError, match="no sample that all these runs have"):
+    with pytest.raises(UsageError, match="no sample in common"):
         rank_runs(runs)
 
 

@@ -4,11 +4,10 @@ import pyarrow.compute as pc
 import pytest
 
 import ragstone
-from ragstone.compare.cases import read_case, read_cases
 from ragstone.compare.causes import FIRST_FEW, find_causes
-from ragstone.compare.counting import count_items
 from ragstone.compare.diagnosis import diagnose
-from ragstone.compare.explanation import explain_sample
+from ragstone.compare.explain import count_items, explain_sample
+from ragstone.compare.sample_evidence import read_case, read_cases
 from ragstone.registry.expression import parse_metric
 from tests.oracle.language import FILLERS, Statement, say, values
 from tests.oracle.server import OracleServer

@@ -132,6 +132,11 @@ def test_problems_of_a_broken_file_are_told_and_nothing_else_is_raised(name, tmp
 # Samples with nasty contents
 
 
+def values(dataset):
+    """The fields that each sample has."""
+    return [{name: value for name, value in row.items() if value is not None} for row in dataset.table.to_pylist()]
+
+
 @pytest.mark.parametrize(("name", "target"), HOLD_EVERYTHING, ids=[target for _, target in HOLD_EVERYTHING])
 @given(rows=rows())
 def test_samples_come_back_as_they_were(name, target, tmp_path_factory, rows):
@@ -139,7 +144,7 @@ def test_samples_come_back_as_they_were(name, target, tmp_path_factory, rows):
     path = str(tmp_path_factory.getbasetemp() / f"law_{target}")
     assert write_dataset(before.table.to_batches(), path, name) == len(rows)
     after = read_dataset(path, format=name)
-    assert after.table.to_pylist() == before.table.to_pylist()
+    assert values(after) == values(before)
     assert after.fingerprint == before.fingerprint
 
 

@@ -13,9 +13,9 @@ from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
 from ragstone.data.types import Chunk, Fact, Sample, Score
-from ragstone.engine.planning import TOOLS
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
+from ragstone.tools.open_tools import TOOLS
 from tests.metrics.models import LengthsAndLetters, Obliging, rating_tools
 from tests.metrics.scoring import score
 

@@ -6,7 +6,7 @@ import uuid
 import pytest
 
 import ragstone
-from ragstone.engine import parts
+from ragstone.engine import execute as parts
 from ragstone.errors import InterruptedRunError, StorageError
 from ragstone.registry import evidence, metric
 from ragstone.storage.places import open_place

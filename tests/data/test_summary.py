@@ -37,10 +37,8 @@ def test_by_name_over_all_rows():
 
 
 def test_unknown_name():
-    message = "no metric 'recall' in this run; there are: recall@5, fact_recall"
-    with pytest.raises(KeyError) as caught:
+    with pytest.raises(KeyError, match=r"'recall'.*recall@5, fact_recall"):
         SUMMARY["recall"]
-    assert caught.value.args == (message,)
 
 
 @pytest.mark.parametrize("rows", [ROWS, []], ids=["rows", "none"])

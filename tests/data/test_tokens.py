@@ -5,8 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.data.ngrams import shared_ngrams
-from ragstone.data.tokens import Nested, Tokens
+from ragstone.data.tokens import Nested, Tokens, shared_ngrams
 from ragstone.text import squad
 
 texts = st.lists(st.text("ab c.東é", max_size=12), max_size=5)

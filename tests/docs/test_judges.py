@@ -10,8 +10,8 @@ import pytest
 
 from ragstone.llm import endpoints
 from ragstone.llm.base import Message, Request
-from ragstone.llm.prices import Price, load_prices
-from ragstone.llm.retrying import Patience
+from ragstone.llm.budget import Price, load_prices
+from ragstone.llm.wrappers import Patience
 from ragstone.testing import FakeLLM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
@@ -33,9 +33,13 @@ def test_every_server_is_there_with_its_variables(provider):
 
 def test_numbers_are_those_of_the_code():
     patience = Patience()
-    assert f"up to {patience.attempts} attempts, after random waits that grow to {patience.longest_wait_s:g} s" in PAGE
-    assert f"{patience.attempts_unreachable} attempts, then the run ends" in PAGE
-    assert f"for up to {patience.longest_s / 60:g} minutes" in PAGE
+    (limited,) = (line for line in PAGE.splitlines() if line.startswith("- 429"))
+    (broken,) = (line for line in PAGE.splitlines() if line.startswith("- 5xx"))
+    (unreachable,) = (line for line in PAGE.splitlines() if "never answered" in line)
+    assert f"{patience.longest_s / 60:g} minutes" in limited
+    assert f"{patience.attempts} attempts" in broken
+    assert f"{patience.longest_wait_s:g} s" in broken
+    assert f"{patience.attempts_unreachable} attempts" in unreachable
 
 
 def test_the_file_of_prices_works(tmp_path, monkeypatch):

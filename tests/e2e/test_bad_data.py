@@ -37,7 +37,7 @@ def test_files_that_are_no_data(cli, home, name, command):
         ("", ""),
         ("empty-folder", "empty-folder"),
         ("/dev/null", "/dev/null"),
-        ("s3://", "names no bucket"),
+        ("s3://", "has no bucket"),
         ("nonsense://x/y", "nonsense"),
     ],
 )

@@ -366,7 +366,7 @@ def test_convert_there_and_back(cli, home, ending):
     [
         (["answers.jsonl", "-o", "out.xlsx"], ".jsonl, .parquet or .csv"),
         (["answers.jsonl", "-o", "out.jsonl", "--to", "ragston"], "Did you mean ragstone"),
-        (["answers.jsonl", "-o", "out.jsonl", "--to", "trec"], "trec is read but not written"),
+        (["answers.jsonl", "-o", "out.jsonl", "--to", "trec"], "trec can be read but not written"),
         (["nowhere.jsonl", "-o", "out.jsonl"], "there is no file 'nowhere.jsonl'"),
         (["answers.jsonl"], "-o"),
     ],

@@ -153,7 +153,7 @@ def test_killed_while_finishing(cli, work, monkeypatch):
     class KilledError(BaseException):
         pass
 
-    from ragstone.engine import evaluation
+    from ragstone.engine import evaluate as evaluation
 
     def killed(*_):
         raise KilledError
@@ -180,7 +180,7 @@ def test_a_run_at_work_is_not_taken_over(start, cli, work):
     [folder] = folders()
     printed = cli(*RUN, "--resume")
     assert printed.code == 1
-    assert f"run {folder.name} is being worked on by process {process.pid}" in printed.err
+    assert f"run {folder.name} is in use by process {process.pid}" in printed.err
     assert folders() == [folder]
     Path("slow").unlink()
     process.communicate(timeout=30)

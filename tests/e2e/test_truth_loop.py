@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragstone.truth.cases import TruthFact
-from ragstone.truth.versions import TruthStore
+from ragstone.truth.model import TruthFact
+from ragstone.truth.store import TruthStore
 from tests.formats.fixtures import dial_row, rating_row
 from tests.oracle.language import join, say
 from tests.oracle.server import OracleServer
@@ -102,7 +102,7 @@ def test_from_logs_to_a_comparison(cli, bucket, world, tmp_path, monkeypatch):
         assert {info["name"]: info["rows"] for info in harvested["saved"]} == {"ships": 12, "ships-review": 2}
         assert counts["signals"] == {"like": 8, "dislike": 2}
         # A row without an answer and a part that was cut off; the other deployment was never opened.
-        assert counts["left_out"] == {"rows without an answer": 1, "parts that are half-written or damaged": 1}
+        assert counts["left_out"] == {"rows without an answer": 1, "incomplete or damaged parts": 1}
         store = TruthStore(root)
         cases = store.read("ships").cases
         proposed = [case for case in cases if case.references and case.standing == "proposed"]

@@ -5,9 +5,9 @@ import asyncio
 from ragstone.data.dataset import samples_table
 from ragstone.data.schema import present
 from ragstone.data.types import Sample
-from ragstone.engine.batches import BatchResult, evaluate_batch
-from ragstone.engine.execution import run_to_end
-from ragstone.engine.planning import make_plan
+from ragstone.engine.batch import BatchResult, evaluate_batch
+from ragstone.engine.execute import run_to_end
+from ragstone.engine.plan import make_plan
 from ragstone.registry import parse_metric
 
 

@@ -92,9 +92,9 @@ def test_each_row_is_judged_by_what_it_has():
 
 def test_texts_without_words():
     row = ranked(["a", None], {"a": 1}, ["?!"])
-    assert judge(row)["gains"].reasons == {0: "the reference contexts hold no words"}
+    assert judge(row)["gains"].reasons == {0: "the reference contexts contain no words"}
     row = ranked(["a", None], {"a": 1}, ["words"])
-    assert judge(row)["gains"].reasons == {0: "the retrieved chunks hold no words"}
+    assert judge(row)["gains"].reasons == {0: "the retrieved chunks contain no words"}
 
 
 grades = st.dictionaries(st.sampled_from("abc"), st.floats(-1, 4), min_size=1)

@@ -39,7 +39,7 @@ def test_run_may_come_first(tmp_path):
 
 def test_left_out_queries_are_noted(tmp_path):
     folder, _ = fixture_beir(tmp_path)
-    note = "queries of queries.jsonl without judgement in this split: 1, for instance 'q9'; they are left out"
+    note = "queries of queries.jsonl without judgement in this split: 1, for example 'q9'; they are left out"
     assert notes_of(folder) == [note]
 
 
@@ -47,7 +47,7 @@ def test_test_split_is_preferred(tmp_path):
     folder, _ = fixture_beir(tmp_path)
     (tmp_path / "beir" / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq9\td1\t1\n")
     assert [sample.id for sample in read_dataset(folder)] == ["q1", "q2"]
-    assert "judgements are those of qrels/test.tsv; dev.tsv beside it not read" in notes_of(folder)
+    assert "judgements are those of qrels/test.tsv; dev.tsv not read" in notes_of(folder)
 
 
 def test_what_is_missing_is_noted(tmp_path):
@@ -58,14 +58,13 @@ def test_what_is_missing_is_noted(tmp_path):
     assert samples["q7"].question is None
     assert samples["q7"].reference_contexts == []
     notes = notes_of([folder, run])
-    assert "judged queries that the run does not have: 1, for instance 'q7'; they are kept, without contexts" in notes
+    assert "judged queries missing from the run: 1, for example 'q7'; they are kept, without contexts" in notes
     assert (
-        "judged or retrieved queries that queries.jsonl does not have: 1, for instance 'q7'; they are kept, without question"
+        "judged or retrieved queries missing from queries.jsonl: 1, for example 'q7'; they are kept, without question"
         in notes
     )
     assert (
-        "relevant or retrieved documents that corpus.jsonl does not have: 1, for instance 'd8'; their text is unknown"
-        in notes
+        "relevant or retrieved documents missing from corpus.jsonl: 1, for example 'd8'; their text is unknown" in notes
     )
 
 
@@ -78,11 +77,33 @@ def test_malformed_files_are_reported_together(tmp_path):
         read_dataset(folder)
     *problems, last = [str(problem) for problem in caught.value.problems]
     assert problems == [
-        "qrels/test.tsv, line 2: must be query-id, corpus-id and score with tabs between, got 'q1 d1 1'",
-        "qrels/test.tsv, line 3: score: must be a number, got 'high'",
+        "qrels/test.tsv, line 2: must be query-id, corpus-id and score separated by tabs, got 'q1 d1 1'",
+        "qrels/test.tsv, line 3: score: must be a finite number, got 'high'",
         "corpus.jsonl, line 4: has no _id or no text",
     ]
     assert last.startswith("corpus.jsonl, line 5: is not JSON")
+
+
+def test_repeated_ids_are_problems_if_they_differ(tmp_path):
+    folder, _ = fixture_beir(tmp_path)
+    for name in ("qrels/test.tsv", "corpus.jsonl", "queries.jsonl"):
+        path = tmp_path / "beir" / name
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join([*lines, lines[-1] if "tsv" not in name else lines[1]]) + "\n")
+    read_dataset(folder)
+    for name, line in {
+        "qrels/test.tsv": "q1\td1\t7\nq1\td2\tnan",
+        "corpus.jsonl": json.dumps({"_id": "d1", "text": "Another text."}),
+        "queries.jsonl": json.dumps({"_id": "q1", "text": "Another question?"}),
+    }.items():
+        with (tmp_path / "beir" / name).open("a") as file:
+            file.write(line + "\n")
+    with pytest.raises(InputError) as caught:
+        read_dataset(folder)
+    problems = [str(problem) for problem in caught.value.problems]
+    assert len(problems) == 4
+    for problem, word in zip(problems, ("'d1' of query 'q1' again: 7", "'nan'", "'q1'", "'d1'"), strict=True):
+        assert word in problem
 
 
 def test_folder_without_qrels_is_refused(tmp_path):

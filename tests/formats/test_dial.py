@@ -80,8 +80,8 @@ def test_rows_without_partner_are_kept_and_noted(tmp_path):
     assert (samples["known"].answer, samples["known"].contexts) == (None, None)
     assert (samples["said"].facts, samples["said"].references) == (None, None)
     assert notes_of(files) == [
-        "answers without ground truth for the same documents and question: 1, for instance 'said'; kept, though DIAL's own tool leaves them out",
-        "ground truth without an answer for the same documents and question: 1, for instance 'known'; kept, though DIAL's own tool leaves them out",
+        "answers without ground truth for the same documents and question: 1, for example 'said'; they are kept, though DIAL's tool drops them",
+        "ground truth without an answer for the same documents and question: 1, for example 'known'; they are kept, though DIAL's tool drops them",
     ]
 
 
@@ -99,7 +99,7 @@ def test_every_pair_of_equal_keys_is_a_sample(tmp_path):
         ("y", "f2"),
     ]
     assert notes_of(files) == [
-        "questions with several ground truths or answers: 1, for instance 'q'; every pair is a sample, as in DIAL"
+        "questions with several ground truths or answers: 1, for example 'q'; every pair is a sample, as in DIAL"
     ]
     assert again(tmp_path, dataset).fingerprint == dataset.fingerprint
 
@@ -209,7 +209,7 @@ def test_malformed_rows_are_reported_with_their_table(tmp_path):
 def test_two_tables_of_a_kind_are_refused(tmp_path):
     truths, _ = fixture_dial(tmp_path)
     other = shutil.copy(truths, tmp_path / "other.parquet")
-    with pytest.raises(UsageError, match="are both tables of ground_truth; give one of each"):
+    with pytest.raises(UsageError, match="are both tables of ground_truth; pass one of each"):
         read_dataset([truths, str(other)], format="dial")
 
 

@@ -100,7 +100,7 @@ def test_days_bound_what_is_read(tmp_path):
     assert between(None, date(2024, 1, 1)) == ["20231231.parquet", "20240101.parquet"]
     assert between(date(2024, 1, 16), None) == ["20240201.parquet", "20250110.parquet"]
     assert between(date(2026, 1, 1), None) == []
-    with pytest.raises(UsageError, match="turn them round"):
+    with pytest.raises(UsageError, match="swap them"):
         between(date(2024, 2, 1), date(2024, 1, 1))
 
 
@@ -116,7 +116,7 @@ def test_other_files_beside_the_parts_are_passed_over(tmp_path):
 
 def test_a_folder_of_documents_is_no_log(tmp_path):
     (tmp_path / "guide.pdf").write_text("x")
-    with pytest.raises(UsageError, match="cannot tell the format"):
+    with pytest.raises(UsageError, match="cannot detect the format"):
         open_reader(str(tmp_path))
 
 
@@ -221,10 +221,10 @@ def test_rows_that_cannot_be_used_are_counted_and_the_rest_goes_on(tmp_path):
         "rows without an answer": 1,
         "rows without a question": 1,
         "requests that failed with status 500": 1,
-        "calls that are no chat": 1,
-        "rows whose id was there before": 1,
+        "calls that are not chats": 1,
+        "rows with a repeated id": 1,
         "ratings without responseId or rate": 1,
-        "parts that are half-written or damaged": 2,
+        "incomplete or damaged parts": 2,
     }
     assert [(rating.response_id, rating.liked, rating.user) for rating in ratings] == [("r1", True, "user-1")]
 
@@ -247,7 +247,7 @@ def test_a_part_damaged_in_its_middle_gives_the_rows_before(tmp_path):
     path.write_bytes(content)
     samples, left_out, _ = read(tmp_path)
     assert len(samples) == 10_000
-    assert left_out == {"parts that are half-written or damaged": 1}
+    assert left_out == {"incomplete or damaged parts": 1}
 
 
 def test_a_log_without_a_usable_row_says_why(tmp_path):
@@ -283,6 +283,12 @@ def attached(*attachments):
 
 
 OTHER = {"type": "text/markdown", "title": "a table", "data": "| a |"}
+
+
+def cited(text, number):
+    return {"type": "text/markdown", "title": f"[{number}] fares.pdf", "data": text, "reference_url": "files/fares.pdf"}
+
+
 KIND = retrieval_attachment()["type"]
 
 
@@ -291,13 +297,17 @@ KIND = retrieval_attachment()["type"]
     [
         ([], None, {}),
         ([OTHER], None, {"attachments of another type": 1}),
+        ([cited("one", 1), OTHER, cited("two", 2)], ["one", "two"], {"attachments of another type": 1}),
+        ([cited("one", 1), cited("one", 1)], ["one"], {}),
+        ([cited("one", 1), retrieval_attachment("one", "two")], ["one", "two"], {}),
+        ([{**cited("one", 1), "reference_url": None}], ["one"], {}),
         ([OTHER, retrieval_attachment("one", "two")], ["one", "two"], {"attachments of another type": 1}),
         ([retrieval_attachment()], [], {}),
         ([{"type": KIND, "data": '{"chunks": ['}], None, {"attachments whose JSON is broken": 1}),
         ([{"type": KIND, "data": "[1]"}], None, {"attachments without a list of chunks": 1}),
         ([{"type": KIND, "data": '{"chunks": [1]}'}], None, {"attachments without a list of chunks": 1}),
         ([{"type": KIND}], None, {"attachments without data": 1}),
-        ([{"type": KIND, "url": "files/x"}], None, {"attachments that only name where the chunks are": 1}),
+        ([{"type": KIND, "url": "files/x"}], None, {"attachments with a link in place of chunks": 1}),
         ([{"type": KIND, "data": {"chunks": [{"text": None, "source": {}}]}}], [""], {}),
     ],
 )
@@ -377,7 +387,7 @@ def test_a_time_that_is_not_of_its_folder_s_day_is_not_used(tmp_path):
     times = [json.loads(sample["metadata"]).get("time") for sample in samples]
     assert times == ["2024-05-02T23:00:00+00:00", None, None]
     assert {json.loads(sample["metadata"])["day"] for sample in samples} == {"2024-05-01"}
-    assert left_out == {"times that are not of their folder's day": 1}
+    assert left_out == {"times outside their folder's day": 1}
 
 
 def test_one_file_alone_is_told_by_its_columns(tmp_path):

@@ -122,6 +122,6 @@ def test_malformed():
         "  row 1: inputs: has no question; its keys are topic, user (name it question, query, input or messages)\n"
         "  row 1: outputs: has no answer; its keys are usage (name it response, answer, output or content)\n"
         "  row 2: expectations.expected_facts: must be a list, got a number\n"
-        "  row 2: expectations.expected_retrieved_context: must be a list, got text (give [{doc_uri, content}])\n"
+        "  row 2: expectations.expected_retrieved_context: must be a list, got text (write [{doc_uri, content}])\n"
         "  row 3: outputs: entry 1 has no text; its keys are title"
     )

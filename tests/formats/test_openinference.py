@@ -264,8 +264,8 @@ def test_traces_without_retrieval_are_noted(tmp_path):
     path = save(tmp_path, spans)
     assert [sample.id for sample in read_dataset(path)] == ["t1", "t3"]
     assert notes_of(path) == [
-        "traces with no documents of a retriever: 1, for instance 't1'; they are kept, without contexts",
-        "traces with no question, answer or documents: 1, for instance 't2'; they are left out",
+        "traces with no documents of a retriever: 1, for example 't1'; they are kept, without contexts",
+        "traces with no question, answer or documents: 1, for example 't2'; they are left out",
     ]
 
 
@@ -277,7 +277,7 @@ def test_spans_without_trace_are_problems(tmp_path):
     hint = "(a span has a trace_id, traceId or context.trace_id)"
     *problems, last = [str(problem) for problem in caught.value.problems]
     assert problems == [
-        f"line 2: trace_id: belongs to no trace {hint}",
-        f"line 3, span 2: trace_id: belongs to no trace {hint}",
+        f"line 2: trace_id: has no trace id {hint}",
+        f"line 3, span 2: trace_id: has no trace id {hint}",
     ]
     assert last.startswith("line 4: is not JSON")

@@ -53,7 +53,7 @@ def test_malformed():
         read_dataset(rows)
     assert str(caught.value) == (
         "a list in memory: 3 problems\n"
-        "  row 1: retrieved_contexts: has 2 chunks, retrieved_context_ids has 1 ids (give each chunk one id)\n"
-        "  row 2: user_input: is a conversation of 2 messages (give a row for each question)\n"
+        "  row 1: retrieved_contexts: has 2 chunks, retrieved_context_ids has 1 ids (each chunk needs one id)\n"
+        "  row 2: user_input: is a conversation of 2 messages (write one row per question)\n"
         "  row 3: response: must be text, got a mapping"
     )

@@ -139,10 +139,10 @@ def test_malformed(tmp_path):
     assert str(caught.value) == (
         f"{path}: 7 problems\n"
         "  item 1: response2answer: entry 1 must be one of entailment, neutral, contradiction, got 'Entails'\n"
-        "  item 1: answer2response: has 1 entries for the 2 of response_claims (give one for each claim)\n"
-        "  item 1: retrieved2response: entry 2 has 1 verdicts for the 3 of retrieved_context (give one for each chunk)\n"
-        "  item 1: retrieved2answer: has 3 entries for the 2 of gt_answer_claims (give one for each claim)\n"
-        "  item 1: retrieved2answer: entry 3 has 0 verdicts for the 3 of retrieved_context (give one for each chunk)\n"
+        "  item 1: answer2response: has 1 entries for the 2 of response_claims (write one per claim)\n"
+        "  item 1: retrieved2response: entry 2 has 1 verdicts for the 3 of retrieved_context (write one per chunk)\n"
+        "  item 1: retrieved2answer: has 3 entries for the 2 of gt_answer_claims (write one per claim)\n"
+        "  item 1: retrieved2answer: entry 3 has 0 verdicts for the 3 of retrieved_context (write one per chunk)\n"
         "  item 2: retrieved_context: entry 1 has no text; its keys are id, content\n"
         "  item 2: response_claims: must be a list, got text"
     )

@@ -1,5 +1,6 @@
 """Our own format: everything that a sample has, there and back."""
 
+import csv
 import json
 
 import pyarrow.parquet as pq
@@ -65,6 +66,17 @@ def test_csv_tells_an_absent_answer_from_an_empty_one(tmp_path):
     assert [sample.answer for sample in read_dataset(str(tmp_path / "copy.csv"))] == [row["answer"] for row in rows]
 
 
+def test_formulas_in_csv_are_guarded_and_read_back(tmp_path):
+    texts = ["=1+1", "'=1+1", "''@x", "-5", "-5 degrees", "+1", "\t=x", "'tis", "@x"]
+    rows = [{"id": f"={text}", "question": text, "answer": text} for text in texts]
+    write_dataset(open_reader(rows).batches(), str(tmp_path / "copy.csv"))
+    with (tmp_path / "copy.csv").open(newline="") as file:
+        cells = [row["question"] for row in csv.DictReader(file)]
+    assert cells == ["'=1+1", "''=1+1", "'''@x", "-5", "'-5 degrees", "+1", "'\t=x", "'tis", "'@x"]
+    copy = list(read_dataset(str(tmp_path / "copy.csv")))
+    assert [(s.id, s.question, s.answer) for s in copy] == [tuple(row.values()) for row in rows]
+
+
 def test_empty_answer_in_the_csv_of_others_is_an_answer(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("question,answer,references\na,,\n")
@@ -78,9 +90,7 @@ def test_jsonl_leaves_out_what_is_absent(tmp_path):
 
 
 def test_name_of_the_target_tells_what_to_write(tmp_path):
-    with pytest.raises(
-        UsageError, match=r"copy.txt': a name that ends in .jsonl, .parquet or .csv tells what to write"
-    ):
+    with pytest.raises(UsageError, match=r"copy.txt': the name must end in .jsonl, .parquet or .csv"):
         write_dataset(open_reader([{"question": "a"}]).batches(), str(tmp_path / "copy.txt"))
 
 
@@ -99,6 +109,6 @@ def test_parquet_without_rows_is_a_parquet_file(tmp_path):
 
 def test_format_that_is_only_read(tmp_path):
     with pytest.raises(
-        UsageError, match=r"the format ragas is read but not written; these are: .*ragchecker.*ragstone"
+        UsageError, match=r"the format ragas can be read but not written. Choose from: .*ragchecker.*ragstone"
     ):
         write_dataset([], str(tmp_path / "copy.jsonl"), "ragas")

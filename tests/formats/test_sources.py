@@ -4,6 +4,7 @@ import decimal
 import gzip
 import io
 import json
+import os
 import types
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragstone.data.types import Chunk, Sample
+from ragstone.errors import UsageError
 from ragstone.formats import open_reader, read_dataset
 from ragstone.formats.sources import Source
 
@@ -197,3 +199,9 @@ def test_limit(tmp_path):
     path = tmp_path / "data.jsonl"
     path.write_text(JSONL + "nonsense\n")
     assert [sample.id for sample in read_dataset(str(path), limit=2)] == ["1", "2"]
+
+
+def test_a_pipe_without_a_writer_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(UsageError, match="not a regular file"):
+        read_dataset(str(tmp_path / "pipe.jsonl"))

@@ -80,14 +80,14 @@ def test_queries_of_one_file_only_are_kept_and_noted(tmp_path):
     assert samples["q2"].contexts is None
     assert samples["q3"].relevance is None
     assert notes_of([qrels, run]) == [
-        "judged queries that the run does not have: 1, for instance 'q2'; they are kept, without contexts",
-        "queries of the run that nobody judged: 1, for instance 'q3'; they are kept, without relevance",
+        "judged queries missing from the run: 1, for example 'q2'; they are kept, without contexts",
+        "queries of the run without judgements: 1, for example 'q3'; they are kept, without relevance",
     ]
 
 
 def test_document_retrieved_twice_is_noted(tmp_path):
     run = write(tmp_path / "run", "q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n")
-    assert "queries for which a document was retrieved twice: 1, for instance 'q1'; its best place counts" in notes_of(
+    assert "queries for which a document was retrieved twice: 1, for example 'q1'; its best rank counts" in notes_of(
         run
     )
 
@@ -121,7 +121,7 @@ def test_problems_of_two_files_say_which(tmp_path):
 
 def test_two_runs_are_refused(tmp_path):
     _, run = fixture_trec(tmp_path)
-    with pytest.raises(UsageError, match="are both run; give qrels and a run"):
+    with pytest.raises(UsageError, match="are both run; pass qrels and a run"):
         read_dataset([run, run], format="trec")
 
 

@@ -47,7 +47,7 @@ def test_malformed():
         read_dataset(rows)
     assert str(caught.value) == (
         "a list in memory: 4 problems\n"
-        "  row 1: contexts: has 1 chunks, context_ids has 2 ids (give each chunk one id)\n"
+        "  row 1: contexts: has 1 chunks, context_ids has 2 ids (each chunk needs one id)\n"
         "  row 1: is_answerable_label: must be true or false, got 'maybe'\n"
         "  row 2: contexts: entry 1 (id) must be text or a whole number, got a list\n"
         "  row 2: reference_context_ids: the grade of 'd1' must be a number, got 'yes'"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.data.types import Sample
-from ragstone.evidence import meteor as alignment
+from ragstone.metrics import meteor as alignment
 from ragstone.text.wordnet import find_wordnet
 from ragstone.text.words import words
 from tests.metrics.scoring import score

@@ -9,9 +9,9 @@ import math
 import pytest
 
 from ragstone.formats import read_dataset
-from ragstone.stress.beds import Setting
 from ragstone.stress.curves import find_curves, read_rows
-from ragstone.stress.running import prepare, run_stress
+from ragstone.stress.run import prepare, run_stress
+from ragstone.stress.test_beds import Setting
 from tests.shared_data import shared_data
 
 FOLDER = shared_data("rgb")
@@ -59,7 +59,9 @@ def test_every_row_has_the_passages_that_rgb_takes(given):
     for sample in prepared.rows:
         row = by_id[sample.metadata["question_id"]]
         kind = "positive" if sample.metadata["bed"] == "noise" else "positive_wrong"
-        assert {chunk.text for chunk in sample.contexts} == expected_passages(row, 5, sample.metadata["rate"], kind)
+        assert {chunk.text for chunk in sample.contexts} == expected_passages(
+            row, 5, sample.metadata["requested_rate"], kind
+        )
 
 
 @pytest.mark.slow

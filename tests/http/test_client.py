@@ -72,7 +72,7 @@ def test_the_deadline_holds(loopback, trouble):
     started = time.perf_counter()
     error = failure(loopback.url, timeout_s=0.3)
     assert 0.25 < time.perf_counter() - started < 2
-    assert (error.kind, str(error)) == ("timeout", f"{loopback.url} gave no whole reply in 0.3 s")
+    assert (error.kind, str(error)) == ("timeout", f"{loopback.url} sent no complete reply within 0.3 s")
 
 
 @pytest.mark.parametrize("trouble", [RESET, GARBAGE])
@@ -80,7 +80,7 @@ def test_broken_connections(loopback, trouble):
     loopback.handler = lambda asked: trouble
     error = failure(loopback.url)
     assert error.kind == "broken"
-    assert str(error).startswith(f"{loopback.url} broke the connection or sent what is not HTTP (")
+    assert str(error).startswith(f"{loopback.url} closed the connection or sent an invalid reply (")
 
 
 def test_a_reply_that_ends_too_soon(loopback):
@@ -114,7 +114,7 @@ def test_nothing_listens():
     error = failure(f"http://me:secret@127.0.0.1:{port}/v1")
     assert (error.kind, str(error)) == (
         "connect",
-        f"nothing answers at http://127.0.0.1:{port}/v1: is the server running?",
+        f"no server answers at http://127.0.0.1:{port}/v1: is it running?",
     )
 
 
@@ -127,7 +127,7 @@ def test_no_such_host():
 def test_https_to_a_server_without_tls(loopback):
     error = failure(loopback.url.replace("http", "https", 1))
     assert error.kind == "connect"
-    assert "is it http rather than https?" in str(error)
+    assert "http instead of https" in str(error)
 
 
 def test_a_certificate_that_nobody_signed(tmp_path):

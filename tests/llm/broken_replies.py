@@ -1,7 +1,7 @@
 """Replies as models write them, and what must come of each: the object, or the fault."""
 
-from ragstone.llm.reading import Fault
-from ragstone.llm.replies import (
+from ragstone.llm.reply_parser import Fault
+from ragstone.llm.reply_types import (
     ClaimsReply,
     ContextVerdictsReply,
     NeededSentencesReply,

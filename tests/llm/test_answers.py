@@ -7,8 +7,8 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 
 from ragstone.data.types import Chunk
-from ragstone.llm.answers import Answer, read_answer, write_answer
-from ragstone.llm.failures import LLMError
+from ragstone.llm.answers import Answer, read_answer, reply_with, write_answer
+from ragstone.llm.base import LLMError
 
 CHUNKS = [Chunk("Boats leave at nine.", "c1", 0.5, "boats.txt")]
 
@@ -43,7 +43,7 @@ def test_shapes(returned, expected):
 @pytest.mark.parametrize(
     ("returned", "words"),
     [
-        (None, "must return a text"),
+        (None, "must return"),
         (7, "not int"),
         ({"contexts": []}, "without 'answer'; it has contexts"),
         ({}, "it has nothing"),
@@ -60,3 +60,10 @@ def test_an_answer_survives_json():
     whole = Answer("At nine.", CHUNKS, {"tries": 2})
     assert read_answer(json.loads(write_answer(whole)), "mine") == whole
     assert read_answer(json.loads(write_answer(Answer("No."))), "mine") == Answer("No.")
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("nan"), 10**400, "0.1", True])
+def test_an_absurd_cost_or_score_is_dropped(cost):
+    assert reply_with(Answer("fine", None, {"cost_usd": cost}), "mine.py:ask", 0.0).cost_usd is None
+    answer = read_answer({"answer": "fine", "contexts": [{"text": "a", "score": 10**400}]}, "mine.py:ask")
+    assert answer.contexts[0].score is None

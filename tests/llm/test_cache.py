@@ -82,7 +82,7 @@ def test_a_folder_that_cannot_be_made_is_noted_and_no_failure(tmp_path):
     cache = Cache(tmp_path / "file" / "cache")
     cache.write(KEY, "one")
     assert cache.read(KEY) is None
-    assert cache.problem == f"replies are not kept in {tmp_path / 'file' / 'cache'}: Not a directory"
+    assert cache.problem == f"replies are not stored in {tmp_path / 'file' / 'cache'}: Not a directory"
 
 
 def test_a_full_disk_is_noted_and_no_failure(tmp_path):
@@ -98,7 +98,7 @@ assert cache.read({KEY!r}) is None
 print(cache.problem)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == f"replies are not kept in {tmp_path}: File too large"
+    assert done.stdout.strip() == f"replies are not stored in {tmp_path}: File too large"
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 

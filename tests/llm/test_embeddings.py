@@ -1,19 +1,95 @@
-"""Texts to vectors: batched, cached text by text, priced and recorded."""
+"""Single items gathered into batches.
+
+Texts to vectors: batched, cached text by text, priced and recorded.
+"""
 
 import asyncio
+import time
 
 import numpy as np
 import pytest
 
 from ragstone.errors import UsageError
-from ragstone.llm.budget import Budget
+from ragstone.llm.base import LLMAccessError, LLMBusyError, LLMRefusedError, LLMStoppedError
+from ragstone.llm.budget import Budget, Price, Prices
 from ragstone.llm.cache import Cache
-from ragstone.llm.embeddings import Embedder
-from ragstone.llm.failures import LLMAccessError, LLMBusyError, LLMRefusedError, LLMStoppedError
+from ragstone.llm.embeddings import Batcher
 from ragstone.llm.gateway import Gateway, GatewaySettings
-from ragstone.llm.prices import Price, Prices
-from ragstone.llm.recording import record_calls
+from ragstone.llm.wrappers import record_calls
 from tests.llm.asking import QUICK
+
+
+def run(count, size, parallel, work):
+    async def all_of_them():
+        batcher = Batcher(work, size, parallel)
+        return await asyncio.gather(*map(batcher.submit, range(count)), return_exceptions=True)
+
+    return asyncio.run(all_of_them())
+
+
+@pytest.mark.parametrize(("size", "parallel"), [(1, 1), (4, 1), (4, 3), (100, 2)])
+def test_sizes_and_number_at_once(size, parallel):
+    sizes, running, most = [], 0, 0
+
+    async def work(items):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        sizes.append(len(items))
+        await asyncio.sleep(0.001)
+        running -= 1
+        return [item * 2 for item in items]
+
+    assert run(30, size, parallel, work) == [number * 2 for number in range(30)]
+    assert max(sizes) <= size
+    assert most <= parallel
+    assert sum(sizes) == 30
+
+
+def test_a_failure_is_that_of_its_batch():
+    async def work(items):
+        if 0 in items:
+            raise ValueError("zero")
+        return items
+
+    found = run(6, 3, 1, work)
+    assert [type(one) for one in found] == [ValueError] * 3 + [int] * 3
+
+
+def test_too_few_results_are_a_failure():
+    async def work(items):
+        return items[1:]
+
+    assert isinstance(run(3, 3, 1, work)[-1], ValueError)
+
+
+def test_one_alone_does_not_wait_long():
+    async def work(items):
+        return items
+
+    started = time.perf_counter()
+    assert run(1, 64, 1, work) == [0]
+    assert time.perf_counter() - started < 0.5
+
+
+def test_who_gave_up_is_left_out():
+    seen = []
+
+    async def work(items):
+        seen.append(items)
+        return items
+
+    async def go():
+        batcher = Batcher(work, 10, 1)
+        tasks = [asyncio.create_task(batcher.submit(number)) for number in range(3)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    found = asyncio.run(go())
+    assert (found[0], found[2], seen) == (0, 2, [[0, 2]])
+    assert isinstance(found[1], asyncio.CancelledError)
+
 
 MODEL = "openai/text-embedding-3-small"
 
@@ -44,7 +120,7 @@ def embed(server, *lists, calls=None, quoting=False, **settings):
     async def work():
         gateway = Gateway(GatewaySettings(**{"base_url": server.url, "patience": QUICK, **settings}), quoting)
         embedder = gateway.open_embedder(MODEL)
-        assert isinstance(embedder, Embedder)
+        assert (embedder.name, embedder.signature) == (MODEL, MODEL)
         assert embedder.name == embedder.signature == MODEL
         found = await asyncio.gather(
             *(one(embedder, number, texts) for number, texts in enumerate(lists)), return_exceptions=True
@@ -169,7 +245,5 @@ def test_a_quote(server, tmp_path):
 
 
 def test_providers_without_embeddings():
-    with pytest.raises(
-        UsageError, match=r"embeddings of 'bedrock/titan' cannot be asked for. Names begin with openai/"
-    ):
+    with pytest.raises(UsageError, match=r"bedrock/titan.*embeddings.*openai/"):
         Gateway(GatewaySettings()).open_embedder("bedrock/titan")

@@ -5,8 +5,7 @@ import time
 
 import pytest
 
-from ragstone.llm.base import Reply
-from ragstone.llm.failures import LLMBusyError, LLMRefusedError
+from ragstone.llm.base import LLMBusyError, LLMRefusedError, LLMStoppedError, Reply
 from ragstone.llm.limits import Bucket, Limited, Limiter
 from ragstone.testing import FakeLLM
 from tests.http.loopback import completion
@@ -194,3 +193,28 @@ def test_tokens_of_a_reply_without_usage_and_of_a_failure_stay_estimated():
         return limiter._tokens._level
 
     assert asyncio.run(work("four")) == asyncio.run(work(LLMRefusedError("no"))) == 100 - 10
+
+
+def test_a_long_wait_of_one_call_does_not_pause_the_others(loopback, monkeypatch):
+    monkeypatch.setattr("ragstone.llm.limits._PROBE_S", 0.1)
+    monkeypatch.setattr("ragstone.llm.limits._POLL_S", 0.05)
+
+    def unlucky(asked):
+        return (429, {}, {"Retry-After": "30"}) if '"unlucky"' in asked.body.decode() else completion()
+
+    loopback.handler = unlucky
+    started = time.perf_counter()
+    requests = [request(name) for name in ("unlucky", *map(str, range(20)))]
+    replies = ask(loopback, *requests, concurrency=2, deadline_s=3)
+    assert [type(reply) for reply in replies] == [LLMStoppedError, *[Reply] * 20]
+    asked = [one.at for one in loopback.asked]
+    assert asked[-1] - asked[0] < 2.0, time.perf_counter() - started
+
+
+def test_while_the_server_refuses_one_call_at_a_time_is_sent(loopback, monkeypatch):
+    monkeypatch.setattr("ragstone.llm.limits._PROBE_S", 0.1)
+    monkeypatch.setattr("ragstone.llm.limits._POLL_S", 0.05)
+    loopback.handler = lambda asked: (429, {}, {"Retry-After": "30"})
+    ask(loopback, *(request(str(number)) for number in range(20)), concurrency=1, deadline_s=1.0)
+    # One at the start, then after 0.1, 0.2 and 0.4 s.
+    assert 2 <= len(loopback.asked) <= 4

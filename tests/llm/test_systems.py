@@ -1,6 +1,10 @@
-"""The seam to a user's system: functions, files, chains; commands and endpoints have files of their own."""
+"""Models and applications behind chat endpoints, over real HTTP.
+
+The seam to a user's system: functions, files, chains; commands and endpoints have files of their own.
+"""
 
 import asyncio
+import json
 import threading
 import time
 
@@ -11,11 +15,128 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
+from ragstone.llm.answers import RETRIEVAL_RESPONSE
+from ragstone.llm.base import LLMAccessError, LLMError, LLMStoppedError
 from ragstone.llm.budget import Budget
 from ragstone.llm.cache import Cache
-from ragstone.llm.failures import LLMError, LLMStoppedError
-from ragstone.llm.systems import Answer
+from ragstone.llm.systems import Answer, find_system_endpoint
+from tests.http.loopback import completion
 from tests.llm.systems import PASSAGES, answer, using
+
+CHUNKS = {
+    "chunks": [
+        {"attachment_url": "files/a.pdf", "source": {"url": "files/a.pdf", "display_name": "a.pdf"}, "text": "One."},
+        {"attachment_url": "files/b.pdf", "source": {"url": "files/b.pdf#page=2"}, "text": None, "page": {"number": 2}},
+    ],
+    "images": [],
+}
+
+
+def with_attachment(text, data, kind=RETRIEVAL_RESPONSE):
+    reply = completion(text)
+    attachments = [{"type": "text/markdown", "data": "more"}, {"type": kind, "title": "retrieved", "data": data}]
+    reply["choices"][0]["message"]["custom_content"] = {"attachments": attachments}
+    return reply
+
+
+def asked_text(loopback):
+    return loopback.asked[-1].json["messages"][-1]["content"]
+
+
+def test_a_model_is_asked_with_passages_in_our_words(loopback):
+    assert answer("openai/m", "When?", PASSAGES, base_url=loopback.url).text == "fine"
+    text = asked_text(loopback)
+    assert "[1] The last boat leaves at 21:40.\n\n[2] Dogs travel free." in text
+    assert text.endswith("Question: When?")
+    assert "insufficient information" in text
+    answer("openai/m", "末班船几点开？", PASSAGES, base_url=loopback.url)
+    assert "信息不足" in asked_text(loopback)
+
+
+def test_without_passages_the_question_alone_is_sent(loopback):
+    answer("openai/m", "When?", base_url=loopback.url)
+    assert asked_text(loopback) == "When?"
+
+
+def test_a_template_of_ones_own(loopback, tmp_path):
+    template = tmp_path / "mine.md"
+    template.write_text("Q {question} C {contexts} {other}")
+    answer("openai/m", "{contexts}?", PASSAGES[:1], template=template, base_url=loopback.url)
+    assert asked_text(loopback) == "Q {contexts}? C [1] The last boat leaves at 21:40. {other}"
+    template.write_text("no slot")
+    with pytest.raises(UsageError, match="has no slot"):
+        answer("openai/m", template=template, base_url=loopback.url)
+    template.write_text("{question}")
+
+    async def takes(system):
+        return system.takes_contexts
+
+    assert not using("openai/m", takes, template=template, base_url=loopback.url)
+
+
+def test_an_address_with_a_model_and_a_key(loopback, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_SYSTEM_KEY", "my-own-key")
+    monkeypatch.setenv("OPENAI_API_KEY", "not-for-them")
+    assert answer(f"{loopback.url}/chat/completions#llama", "When?").text == "fine"
+    request = loopback.asked[-1]
+    assert request.path == "/v1/chat/completions"
+    assert request.json["model"] == "llama"
+    assert request.headers["authorization"] == "Bearer my-own-key"
+
+
+def test_a_dial_deployment_sends_documents_and_brings_what_it_retrieved(loopback, monkeypatch, tmp_path):
+    monkeypatch.setenv("DIAL_API_KEY", "dial-key")
+    loopback.handler = lambda asked: with_attachment("At nine.", json.dumps(CHUNKS))
+    root = loopback.url.removesuffix("/v1")
+    spec = f"{root}/openai/deployments/my%20rag/chat/completions"
+    cache = Cache(tmp_path)
+    found = answer(spec, "When?", documents=["files/a.pdf"], cache=cache)
+    assert found.text == "At nine."
+    assert found.contexts == [Chunk("One.", source="a.pdf"), Chunk("", source="files/b.pdf#page=2")]
+    request = loopback.asked[-1]
+    assert request.path.startswith("/openai/deployments/my%20rag/chat/completions?api-version=")
+    assert request.headers["api-key"] == "dial-key"
+    sent = request.json["messages"][-1]["custom_content"]["attachments"]
+    assert sent == [{"type": "application/pdf", "title": "a.pdf", "url": "files/a.pdf"}]
+    assert answer(spec, "When?", documents=["files/a.pdf"], cache=cache) == found
+    assert len(loopback.asked) == 1
+    answer(spec, "When?", documents=["files/b.pdf"], cache=cache)
+    assert len(loopback.asked) == 2
+
+
+def test_attachments_of_another_type_are_no_contexts(loopback):
+    loopback.handler = lambda asked: with_attachment("At nine.", "{}", "application/json")
+    assert answer("dial/rag", base_url=loopback.url.removesuffix("/v1")).contexts is None
+
+
+@pytest.mark.parametrize("data", ["{broken", "[]", '{"chunks": 7}', '{"other": []}', '{"chunks": ["x"]}', ""])
+def test_an_attachment_that_cannot_be_read_fails(loopback, data):
+    loopback.handler = lambda asked: with_attachment("At nine.", data)
+    with pytest.raises(LLMError, match="chunks"):
+        answer("dial/rag", base_url=loopback.url.removesuffix("/v1"))
+
+
+def test_a_server_in_trouble(loopback):
+    loopback.handler = lambda asked: (500, {"error": {"message": "index is down"}})
+    with pytest.raises(LLMError, match="index is down; given up after 2 attempts"):
+        answer(f"{loopback.url}#m")
+    loopback.handler = lambda asked: (404, {"error": {"message": "no such model"}})
+    with pytest.raises(LLMAccessError, match="no such model"):
+        answer(f"{loopback.url}#m")
+
+
+def test_what_is_no_address():
+    assert find_system_endpoint("openai/gpt-4o-mini") is None
+    assert find_system_endpoint("http://host:1#m").url("chat/completions") == "http://host:1/v1/chat/completions"
+    assert "secret" not in repr(find_system_endpoint("http://user:secret@host/v1?key=secret#m"))
+
+
+@pytest.mark.parametrize("spec", ["openai/m", "{url}#m"])
+def test_another_version_behind_the_same_name_is_asked_anew(loopback, tmp_path, spec):
+    cache = Cache(tmp_path)
+    for version in ("1", "1", "2", None):
+        answer(spec.format(url=loopback.url), version=version, cache=cache, base_url=loopback.url)
+    assert len(loopback.asked) == 3
 
 
 def copies(question, contexts):
@@ -70,7 +191,7 @@ def test_one_that_hangs_is_given_up(kind):
         await asyncio.sleep(30)
 
     started = time.monotonic()
-    with pytest.raises(LLMError, match=r"gave no answer in 0\.1 s"):
+    with pytest.raises(LLMError, match=r"sent no answer within 0\.1 s"):
         answer(sleeps if kind == "async" else lambda question: time.sleep(2), timeout_s=0.1)
     assert time.monotonic() - started < 2
 
@@ -145,7 +266,7 @@ def test_a_file_with_a_neighbour(tmp_path):
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("nowhere/rag.py:answer", "there is no file"),
+        ("nowhere/rag.py:answer", "does not exist"),
         (7, "a system is a function"),
         ("gpt-4o-mini", "Write provider/model"),
         ("cmd:", "the command is empty"),

@@ -72,9 +72,8 @@ class Judge:
                 above += 1
         return share(total, self.wanted)
 
-    def always(self):
-        """What has a value even if nothing is relevant."""
-        return {
+    def unless_nothing_is_relevant(self):
+        values = {
             "precision": self.precision(),
             "precision@3": self.precision(3, 3),
             "precision@9": self.precision(9, 9),
@@ -83,10 +82,6 @@ class Judge:
             "mrr@2": self.mrr(2),
             "rbp": self.rbp(0.8),
             "rbp(p=0.5)@3": self.rbp(0.5, 3),
-        }
-
-    def unless_nothing_is_relevant(self):
-        values = {
             "recall": self.recall(),
             "recall@2": self.recall(2),
             "f1": self.f1(None),
@@ -110,16 +105,16 @@ class Judge:
             "ndcg@3": self.ndcg(lambda gain: gain, 3),
             "ndcg(gain=exponential)": self.ndcg(lambda gain: 2**gain - 1),
             "ndcg(gain=exponential)@3": self.ndcg(lambda gain: 2**gain - 1, 3),
-            "err": self.err(),
-            "err@3": self.err(3),
-            "err(max_grade=2.0)": self.err(most=2),
+            "err": self.err() if self.wanted else None,
+            "err@3": self.err(3) if self.wanted else None,
+            "err(max_grade=2.0)": self.err(most=2) if self.wanted else None,
         }
 
 
 def plain(row: Sample, rel: float | None = None) -> dict[str, float | None]:
     """The metrics by their canonical strings; None where nothing is relevant."""
     judge = Judge(row, rel)
-    values = {**judge.always(), **judge.unless_nothing_is_relevant()}
+    values = judge.unless_nothing_is_relevant()
     if rel is None:
         return {**values, **judge.graded()}
     return {_with_setting(name, f"rel={rel}"): value for name, value in values.items()}

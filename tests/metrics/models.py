@@ -6,15 +6,12 @@ from itertools import cycle
 
 import numpy as np
 
-from ragstone.evidence.judges.checker import JudgeChecker
-from ragstone.evidence.judges.extractor import JudgeExtractor
-from ragstone.evidence.judges.pair import JudgePair
-from ragstone.evidence.judges.rater import JudgeRater
-from ragstone.evidence.judges.reader import JudgeReader
-from ragstone.evidence.tools import Shares
 from ragstone.llm.base import Reply
-from ragstone.llm.judge import Judge
+from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
+from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor, JudgePair, JudgeReader
+from ragstone.tools.llm_rater import JudgeRater
+from ragstone.tools.protocols import Shares
 from tests.metrics.claims import WORDS
 from tests.oracle.scales import with_alternatives
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from ragstone.data.dataset import samples_table
 from ragstone.data.schema import FIELDS
 from ragstone.data.types import Chunk, Sample, Score
-from ragstone.engine.batches import evaluate_batch
-from ragstone.engine.execution import run_to_end
-from ragstone.engine.planning import make_plan
+from ragstone.engine.batch import evaluate_batch
+from ragstone.engine.execute import run_to_end
+from ragstone.engine.plan import make_plan
 from ragstone.registry import resolve_metrics
 from ragstone.text.matchers import make_matcher
 from tests.metrics.models import model_tools

@@ -1,16 +1,34 @@
-"""Distinct-n of answers and of whole runs, by hand."""
+"""Hashes of words: equal for equal words, in every process and on every machine.
+
+Distinct-n of answers and of whole runs, by hand.
+"""
 
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ragstone
 from ragstone.data.types import Sample, Score
-from ragstone.metrics.diversity import distinct_pairs, distinct_words
+from ragstone.evidence.tokens import answer_words
+from ragstone.metrics.diversity import answer_word_hashes, distinct_pairs, distinct_words
 from tests.metrics.scoring import cell, score
+
+
+def test_hashes():
+    found = answer_word_hashes(answer_words(pa.array(["A cat, a dog.", "", "CAT"])))
+    lists = [row.tolist() for row in found]
+    assert [len(row) for row in lists] == [4, 0, 1]
+    assert lists[0][0] == lists[0][2] != lists[0][1] == lists[2][0]
+
+
+def test_the_same_everywhere():
+    """`int.from_bytes(hashlib.blake2b(b"cat", digest_size=8).digest(), "little", signed=True)`."""
+    assert answer_word_hashes(answer_words(pa.array(["cat"])))[0].tolist() == [3429664268601861939]
+
 
 texts = st.lists(st.sampled_from(["a", "B", "b.", "é", "東京"]), max_size=9).map(" ".join)
 

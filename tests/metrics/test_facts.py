@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.data.places import Counts
+from ragstone.data.fact_columns import Counts
 from ragstone.data.types import Chunk, Fact, Sample, Score
 from ragstone.metrics import facts as metrics
 from tests.metrics.scoring import cell, score

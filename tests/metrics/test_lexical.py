@@ -47,7 +47,7 @@ def test_each_takes_its_own_best_reference():
 
 def test_both_sides_without_words():
     found = score([sample("...", ["the"])], *AGAINST_REFERENCES)
-    assert found.pop("contains") == [Score(None, "skipped", "the references hold no words")]
+    assert found.pop("contains") == [Score(None, "skipped", "the references contain no words")]
     assert {cells[0] for cells in found.values()} == {Score(1.0)}
 
 
@@ -111,3 +111,13 @@ def test_the_best_context_never_beats_all_of_them(answer, contexts):
     joined, best = cell(row, "k_precision"), cell(row, "k_precision(aggregate=max)")
     assert joined.status == best.status
     assert joined.status == "skipped" or 0 <= best.value <= joined.value <= 1
+
+
+def test_typographic_signs_count_unless_the_script_of_squad_is_asked_for():
+    row = sample("Don’t cross the “Nile”.", ["don't cross the Nile"])
+    names = ("exact_match", "token_f1", "squad.exact_match", "squad.f1")
+    found = {name: cells[0].value for name, cells in score([row], *names).items()}
+    assert [found[name] for name in names] == [1, 1, 0, pytest.approx(1 / 3)]
+    plain = score([sample("the", ["an"]), sample("nine", ["at NINE."])], *names)
+    assert [cell.value for cell in plain["squad.f1"]] == [cell.value for cell in plain["token_f1"]]
+    assert [cell.value for cell in plain["squad.exact_match"]] == [cell.value for cell in plain["exact_match"]]

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ragstone.data.types import Chunk, Sample
-from ragstone.evidence.likelihood import INSTRUCTION
+from ragstone.metrics.perplexity import INSTRUCTION
 from ragstone.registry import CATALOGUE, parse_metric
 from tests.metrics.models import Surprise
 from tests.metrics.scoring import cell

@@ -101,8 +101,10 @@ def test_nothing_retrieved():
 
 def test_an_answer_without_claims():
     ledger = {**LEDGER, "answer_claims_in_reference": [], "answer_claims_in_contexts": []}
-    affected = GROUPS["generator"] - {"context_utilization"} | {"precision", "f1"}
+    affected = GROUPS["generator"] - {"context_utilization"} | {"precision"}
     assert {reason(name, **ledger) for name in affected} == {"the answer makes no claims"}
+    ledger["reference_claims_in_answer"] = ["neutral"] * len(ledger["reference_claims_in_answer"])
+    assert value("f1", ledger) == value("recall", ledger) == 0  # a refusal is not left out of the mean
     assert all(value(name, ledger) is not None for name in FUNCTIONS.keys() - affected)
 
 

@@ -45,32 +45,6 @@ NOTHING = "no grade in relevance is above 0"
         ("hit(rel=2)@4", 1),
         ("r_precision", 1 / 3),
         ("r_precision(rel=2)", 0),
-        ("mrr", 1 / 2),
-        ("mrr@1", 0),
-        ("mrr@2", 1 / 2),
-        ("mrr(rel=2)", 1 / 4),
-        ("map", (1 / 2 + 2 / 4) / 3),
-        ("map@3", (1 / 2) / 3),
-        ("map(over=retrieved)", (1 / 2 + 2 / 4) / 2),
-        ("map(over=retrieved)@3", 1 / 2),
-        ("map(over=retrieved)@1", 0),
-        ("map(rel=2)", (1 / 4) / 2),
-        ("ndcg", (1 / math.log2(3) + 3 / math.log2(5)) / (3 + 2 / math.log2(3) + 1 / 2)),
-        ("ndcg@2", (1 / math.log2(3)) / (3 + 2 / math.log2(3))),
-        ("ndcg@1", 0),
-        ("ndcg(gain=exponential)", (1 / math.log2(3) + 7 / math.log2(5)) / (7 + 3 / math.log2(3) + 1 / 2)),
-        ("ndcg_exp@2", (1 / math.log2(3)) / (7 + 3 / math.log2(3))),
-        ("rbp", 0.2 * (0.8 + 0.8**3)),
-        ("rbp(p=0.5)", 0.5 * (0.5 + 0.5**3)),
-        ("rbp(p=0)", 0),
-        ("rbp(p=1)", 0),
-        ("rbp@2", 0.2 * 0.8),
-        ("err", (1 / 16) / 2 + (15 / 16) * (7 / 16) / 4),
-        ("err@3", (1 / 16) / 2),
-        ("err(max_grade=3)", (1 / 8) / 2 + (7 / 8) * (7 / 8) / 4),
-        ("err(max_grade=1)", (1 / 2) / 2 + (1 / 2) * (1 / 2) / 4),
-        ("bpref", (1 + (1 - 1 / 1)) / 3),
-        ("bpref(rel=2)", (1 - 2 / 2) / 2),
     ],
 )
 def test_by_hand(metric, expected):
@@ -94,10 +68,7 @@ def test_a_chunk_retrieved_twice_counts_once():
 def test_nothing_relevant():
     row = Sample("1", contexts=chunks("ab"), relevance={"a": 0, "b": -1})
     for metric in METRICS:
-        if metric.startswith(("precision", "mrr", "rbp", "err")):
-            assert cell(row, metric) == Score(0.0)
-        else:
-            assert cell(row, metric) == Score(None, "skipped", NOTHING)
+        assert cell(row, metric) == Score(None, "skipped", NOTHING)
     assert cell(ranked("ab", "a"), "recall(rel=2)") == Score(None, "skipped", "no grade in relevance is 2 or more")
 
 
@@ -115,7 +86,7 @@ def test_nothing_retrieved():
         (Sample("1", relevance={"a": 1}), "no contexts"),
         (Sample("1", reference_contexts=["a"]), "no contexts"),
         (ranked(["a", None, "b", None], "a"), "retrieved chunk 2 has no id"),
-        (Sample("1", contexts=[Chunk("a")], reference_contexts=["?"]), "the reference contexts hold no words"),
+        (Sample("1", contexts=[Chunk("a")], reference_contexts=["?"]), "the reference contexts contain no words"),
     ],
 )
 def test_skipped(row, reason):

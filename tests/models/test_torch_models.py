@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from ragstone.errors import StorageError
-from ragstone.evidence.likelihood import INSTRUCTION
+from ragstone.metrics.perplexity import INSTRUCTION
 from ragstone.models.classifiers import TorchClassifier, open_classifier
-from ragstone.models.scorers import open_language_model
+from ragstone.models.embedders import SentenceTransformers
+from ragstone.models.scorers import Transformers, open_language_model
 from ragstone.models.store import Store
-from ragstone.models.torch_embedder import SentenceTransformers
-from ragstone.models.torch_scorer import Transformers
 from tests.models.tiny import WORDS, make_tokenizer, tokens
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

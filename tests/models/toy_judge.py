@@ -8,7 +8,7 @@ import json
 
 import numpy as np
 
-from ragstone.models.store import checksum_of
+from ragstone.models.fetch import checksum_of
 from ragstone.text.words import words
 
 FIRST_WORD = 4

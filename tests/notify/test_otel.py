@@ -5,9 +5,8 @@ import sys
 import pytest
 
 from ragstone.errors import MissingExtraError
+from ragstone.notify.notify import Listeners, check_listeners, read_records, send_notifications
 from ragstone.notify.otel import EVENT, emit_results, find_sdk
-from ragstone.notify.records import read_records
-from ragstone.notify.telling import Listeners, check_listeners, tell
 
 pytest.importorskip("opentelemetry.sdk._logs")
 
@@ -68,7 +67,7 @@ def test_over_http(run, loopback, monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{loopback.port}")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
     loopback.handler = lambda asked: (200, b"", {"Content-Type": "application/x-protobuf"})
-    tell(run, Listeners(otel=True), pytest.fail)
+    send_notifications(run, Listeners(otel=True), pytest.fail)
     sent = []
     for asked in loopback.asked:
         assert asked.path == "/v1/logs"

@@ -11,10 +11,8 @@ import pytest
 from ragstone.compare.aggregate import aggregate
 from ragstone.compare.diagnosis import diagnose
 from ragstone.errors import UsageError
-from ragstone.notify.messages import make_message, slack_text
-from ragstone.notify.records import FILE, read_records
-from ragstone.notify.telling import Listeners, tell
-from ragstone.notify.webhook import SECRET, deliver, read_webhook
+from ragstone.notify.notify import Listeners, send_notifications
+from ragstone.notify.webhook import SECRET, deliver, make_message, read_webhook, slack_text
 from tests.http.loopback import GARBAGE, HANG, RESET
 
 QUICK = (0.0, 0.0, 0.0)
@@ -27,7 +25,7 @@ def hook(loopback):
 
 
 def test_the_aggregate_arrives(loopback, hook, run):
-    tell(run, Listeners(hook), pytest.fail)
+    send_notifications(run, Listeners(hook), pytest.fail)
     [asked] = loopback.asked
     assert asked.path == "/services/T0/s3cretpath?key=k3y"
     assert asked.headers["authorization"] == "Basic dXNlcjpodW50ZXIyMg=="
@@ -42,7 +40,7 @@ def test_the_aggregate_arrives(loopback, hook, run):
 
 
 def test_no_text_of_a_sample_and_no_path_is_sent(loopback, hook, run):
-    tell(run, Listeners(hook), pytest.fail)
+    send_notifications(run, Listeners(hook), pytest.fail)
     body = loopback.asked[0].body.decode()
     assert run.samples[0].question not in body
     assert run.path not in body
@@ -67,9 +65,7 @@ def test_passing_trouble_is_tried_again(loopback, hook, trouble):
     assert (found.delivered, found.attempts, found.status, found.error) == (True, 3, 200, None)
 
 
-@pytest.mark.parametrize(
-    ("status", "words"), [(400, "it answered 400"), (404, "it answered 404"), (302, "it redirects elsewhere")]
-)
+@pytest.mark.parametrize(("status", "words"), [(400, "replied 400"), (404, "replied 404"), (302, "redirects")])
 def test_lasting_trouble_is_not(loopback, hook, status, words):
     loopback.handler = lambda asked: (status, {}, {"Location": "http://127.0.0.1:1/"})
     found = deliver(hook, {}, "x", QUICK)
@@ -88,45 +84,7 @@ def test_silence_is_given_up_too(loopback, hook, monkeypatch):
     loopback.handler = lambda asked: HANG
     found = deliver(hook, {}, "x", (0.0,))
     assert (found.delivered, found.attempts) == (False, 2)
-    assert "no whole reply" in found.error
-
-
-def test_failure_is_noted_and_written_down_without_secrets(loopback, hook, run, monkeypatch):
-    monkeypatch.setattr("ragstone.notify.telling.deliver", lambda *given: deliver(*given, waits_s=QUICK))
-    loopback.stop()
-    notes = []
-    tell(run, Listeners(hook), notes.append)
-    [note] = notes
-    assert "not reached in 4 tries" in note
-    assert "stored all the same" in note
-    [record] = read_records(run)
-    assert (record["kind"], record["delivered"], record["attempts"]) == ("webhook", False, 4)
-    assert record["address"] == f"http://127.0.0.1:{loopback.port}"
-    written = (run.folder.place / FILE).read_bytes().decode() + note
-    assert not [secret for secret in ("hunter22", "s3cretpath", "k3y", "user") if secret in written]
-
-
-def test_a_message_that_cannot_be_made_is_no_failure(loopback, hook, run, monkeypatch):
-    monkeypatch.setattr("ragstone.notify.telling.diagnose", lambda *given: 1 / 0)
-    notes = []
-    tell(run, Listeners(hook), notes.append)
-    assert loopback.asked == []
-    assert "could not be made: ZeroDivisionError" in notes[0]
-    assert read_records(run)[0]["delivered"] is False
-
-
-def test_records_add_up(loopback, hook, run):
-    for _ in range(2):
-        tell(run, Listeners(hook), pytest.fail)
-    assert [record["delivered"] for record in read_records(run)] == [True, True]
-
-
-def test_a_record_that_cannot_be_written_is_no_failure(loopback, hook, run):
-    (run.folder.place / FILE).write_bytes(b"{ this is no JSON")
-    notes = []
-    tell(run, Listeners(hook), notes.append)
-    assert len(loopback.asked) == 1
-    assert "could not be written down" in notes[0]
+    assert "no complete reply" in found.error
 
 
 def test_whatever_breaks_while_posting_is_no_failure(hook, monkeypatch):
@@ -187,7 +145,7 @@ def test_slack_by_hand():
     }
     assert slack_text(found).splitlines() == [
         "*&lt;!channel&gt; ∗v2∗ @\u200bhere 'x'* finished: 1 sample",
-        "retriever and generator both limit quality, as it seems: there are too few rows",
+        "retriever and generator both limit quality (not sure: too few rows)",
         "3 of 4 samples fail: 3 missing chunk",
         "• `token_f1` 0.500 (0.250 – 0.750)",
         "2 cells failed",
@@ -208,7 +166,7 @@ def test_on_the_command_line(cli, loopback, tmp_path, monkeypatch, format):
     url = f"http://me:hunter22@127.0.0.1:{loopback.port}/hook"
     done = cli("run", data, "-m", "token_f1", "-o", tmp_path, "--webhook", url, "--webhook-format", format)
     assert done.code == 0
-    assert "was not reached in 1 try: it answered 400" in done.err
+    assert "was not reached in 1 try: the server replied 400" in done.err
     assert "hunter22" not in done.out + done.err
     [asked] = loopback.asked
     assert ("text" in asked.json) == (format == "slack")
@@ -219,7 +177,7 @@ def test_on_the_command_line(cli, loopback, tmp_path, monkeypatch, format):
 def test_a_wrong_address_stops_before_anything_is_evaluated(cli, tmp_path):
     done = cli("run", tmp_path / "no-such-file.jsonl", "-o", tmp_path, "--webhook", "gopher://h/")
     assert done.code == 2
-    assert "'gopher:' is nothing to post to" in done.err
+    assert "'gopher:' is not an HTTP URL" in done.err
 
 
 def test_the_check_in_the_docs_works(loopback):

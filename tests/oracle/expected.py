@@ -70,7 +70,7 @@ def _of_claims(sample: World) -> dict[str, Value]:
     return found | {
         "ragchecker.precision": precision,
         "ragchecker.recall": recall,
-        "ragchecker.f1": _harmonic(precision, recall),
+        "ragchecker.f1": _harmonic(precision, recall) if said else _ratio(0, len(wanted)),
         "ragchecker.claim_recall": _ratio(sum(there), len(wanted)),
         "ragchecker.context_precision": _ratio(sum(relevant), len(relevant)),
         "ragchecker.context_utilization": _ratio(sum(map(min, there, told)), sum(there)),

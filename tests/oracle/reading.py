@@ -25,8 +25,8 @@ SLOTS = {
     "own_reference": {"question"},
     "pair": {"question", "answer_a", "answer_b"},
     "citations": {"question", "answer", "passages"},
-    "new_question": {"kind", "passages", "asked"},
-    "answer_from_passages": {"question", "passages"},
+    "new_question": {"kind", "titles", "passages", "asked"},
+    "answer_from_passages": {"question", "titles", "passages"},
     "answer_from_memory": {"question"},
 }
 # Which data some prompts show only where it is asked for.

@@ -28,6 +28,7 @@ DATA = {
     "text": ROW["answer"],
     "claims": CLAIMS,
     "chunks": ROW["contexts"],
+    "titles": ["Ships"],
     "passages": ROW["contexts"],
     "kind": "single",
     "asked": [],
@@ -73,7 +74,7 @@ def body_of(prompt, data=None, **more):
 
 
 def schema_of(prompt):
-    from ragstone.llm.replies import KINDS
+    from ragstone.llm.reply_types import KINDS
 
     schema = {"name": prompt, "schema": KINDS[prompt].model_json_schema()}
     return {"response_format": {"type": "json_schema", "json_schema": schema}}

@@ -54,8 +54,8 @@ class RealModel:
 @pytest.fixture(autouse=True)
 def short_replies(monkeypatch):
     """What our prompts allow a model to say would take this one minutes."""
-    monkeypatch.setattr("ragstone.llm.judge.LONGEST_REPLY", LONGEST_REPLY)
-    monkeypatch.setattr("ragstone.llm.judge._GUESS_MARGIN", 0)
+    monkeypatch.setattr("ragstone.llm.prompted.LONGEST_REPLY", LONGEST_REPLY)
+    monkeypatch.setattr("ragstone.llm.prompted._GUESS_MARGIN", 0)
 
 
 @pytest.fixture(scope="session")

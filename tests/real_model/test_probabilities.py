@@ -13,9 +13,8 @@ import pytest
 
 import ragstone
 from ragstone.errors import StopRunError, StorageError
-from ragstone.evidence.likelihood import INSTRUCTION
-from ragstone.models.llama import MOST_TOKENS, Llama
-from ragstone.models.scorers import LocalScorer
+from ragstone.metrics.perplexity import INSTRUCTION
+from ragstone.models.scorers import MOST_TOKENS, Llama, LocalScorer
 from ragstone.models.store import Installed, Store
 from tests.conftest import MODELS
 from tests.real_model.conftest import find_weights
@@ -121,7 +120,7 @@ def test_a_file_that_is_no_model(tmp_path):
     broken = Installed("smollm2", tmp_path, "", {"model.gguf": (5_000_000, "")})
     with pytest.raises(StorageError, match=r"cannot be used: model\.gguf.*ragstone models pull smollm2"):
         Llama(broken).log_probabilities([("a", "b")])
-    with pytest.raises(StopRunError, match="has 5,000,000 bytes and should have"):
+    with pytest.raises(StopRunError, match="has 5,000,000 bytes instead of"):
         raise_as_in_a_run(Installed("smollm2", tmp_path, "", {"model.gguf": (98_362_432, "")}))
 
 

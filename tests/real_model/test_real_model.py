@@ -10,16 +10,13 @@ import pytest
 from pydantic import BaseModel
 
 import ragstone
-from ragstone.llm.base import Message, Request
-from ragstone.llm.failures import LLMAccessError, LLMError, LLMRefusedError
+from ragstone.llm.base import LLMAccessError, LLMError, LLMRefusedError, Message, Request, estimate_tokens
 from ragstone.llm.gateway import Gateway, GatewaySettings
-from ragstone.llm.judge import Judge
+from ragstone.llm.prompted import Judge, StructuredLLM
 from ragstone.llm.prompts import PromptBook
-from ragstone.llm.replies import ClaimsReply, ClaimVerdict, VerdictsReply
-from ragstone.llm.structured import StructuredLLM
-from ragstone.llm.tokens import estimate_tokens
+from ragstone.llm.reply_types import ClaimsReply, ClaimVerdict, VerdictsReply
 from ragstone.models.catalogue import MODELS
-from ragstone.models.store import checksum_of
+from ragstone.models.fetch import checksum_of
 from tests.oracle.world import make_samples
 from tests.real_model.conftest import CONTEXT, LONGEST_REPLY, find_weights
 
@@ -119,7 +116,7 @@ class Counting:
         self.name, self.signature = llm.name, llm.signature
 
     async def complete(self, request):
-        from ragstone.llm.failures import UnsupportedFormatError
+        from ragstone.llm.base import UnsupportedFormatError
 
         self.formats.append(request.reply_format)
         if request.reply_format in self.refused:

@@ -4,10 +4,11 @@ import pytest
 
 from ragstone.data.types import Chunk
 from ragstone.formats.documents import Document, Section, make_passages
-from ragstone.truth.asking import Work
-from ragstone.truth.cases import Case
-from ragstone.truth.checking import check_cases
-from ragstone.truth.extraction import add_facts, extract
+from ragstone.tools.model_options import ModelOptions
+from ragstone.truth.citations.check import check_cases
+from ragstone.truth.extract import add_facts, extract
+from ragstone.truth.llm_tasks import Work
+from ragstone.truth.model import Case
 from ragstone.truth.synthesis import synthesise
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -15,7 +16,7 @@ TEXT = "The last ferry to Verrin leaves at 21:40 from pier 3. Tickets cost 4.50 
 
 
 def _work(real_model) -> Work:
-    return Work("llamacpp/smollm2", {"base_url": real_model.base_url, "cache": False, "timeout_s": 240}, 2)
+    return Work("llamacpp/smollm2", ModelOptions(base_url=real_model.base_url, cache=False, timeout_s=240), 2)
 
 
 def test_extraction_keeps_only_what_stands(real_model):

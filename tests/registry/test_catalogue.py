@@ -73,7 +73,8 @@ def test_unknown_names_offer_metrics_aliases_and_sets(catalogue):
 
 
 def rest(catalogue, *given):
-    return catalogue.rests_on(catalogue.metric("score").spec, given)
+    closure = catalogue.closure(catalogue.metric("score").spec.needs, given)
+    return {*closure.fields, *closure.evidence, *closure.tools}
 
 
 def test_what_a_metric_rests_on(catalogue):

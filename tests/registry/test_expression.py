@@ -107,7 +107,7 @@ def test_signature():
         ("em", "exact_match"),
         ("recip_rank", "mrr"),
         ("retrieval.ndcg@10", "ndcg@10"),
-        ("squad.f1", "token_f1"),
+        ("recall_em", "contains"),
         ("unitxt.faithfulness", "k_precision(aggregate=max)"),
         ("unitxt.faithfulness(aggregate=joined)", "k_precision"),
         ("Unitxt.Context_Correctness@5", "mrr@5"),

@@ -4,8 +4,7 @@ import pytest
 from rich.console import Console
 
 from ragstone.compare.causes import find_causes
-from ragstone.compare.counting import count_items
-from ragstone.compare.explanation import Cell, Explanation, Working
+from ragstone.compare.explain import Cell, Explanation, Working, count_items
 from ragstone.report.explain import explanation_dict, explanation_report
 from tests.compare.making import claim_case
 
@@ -52,16 +51,16 @@ def test_what_is_shown():
     at = lines.index("why it fails: split fact, retriever")
     assert lines[at + 1 : at + 5] == [
         "  contradicted by noise  reference claim 2: chunk 3 says otherwise, and the answer follows",
-        "  split fact             reference claim 3: the chunks say it together, none alone",
-        "  contradicted by noise  answer claim 2: chunk 3 says so, and nothing that is right",
-        "  hallucinated           answer claim 3: no chunk says so",
+        "  split fact             reference claim 3: the chunks contain it together, none of them alone",
+        "  contradicted by noise  answer claim 2: chunk 3 supports it and no correct claim",
+        "  hallucinated           answer claim 3: no chunk supports it",
     ]
     at = next(place for place, line in enumerate(lines) if line.startswith("claims of the answer"))
     assert [line.split() for line in lines[at + 1 : at + 5]] == [
         ["reference", "chunks"],
-        ["1", "a1", "✓", "says", "so", "✓", "1"],
-        ["2", "a2", "✗", "says", "otherwise", "✓", "3", "✗", "2"],
-        ["3", "a3", "·", "is", "silent", "·", "none"],
+        ["1", "a1", "✓", "supported", "✓", "1"],
+        ["2", "a2", "✗", "contradicted", "✓", "3", "✗", "2"],
+        ["3", "a3", "·", "not", "mentioned", "·", "none"],
     ]
     at = lines.index("retrieved chunks")
     assert lines[at + 1] == "   1  ✓ reference claim 1; ✓ answer claim 1"
@@ -71,7 +70,7 @@ def test_what_is_shown():
         ["ragchecker.f1", "0.500"],
         ["x", "–", "failed:", "out", "of", "order"],
     ]
-    at = lines.index("the judge's words")
+    at = lines.index("replies of the judge")
     assert lines[at + 1 : at + 3] == [
         "   1  answer_claims, prompt claims, openai/m, from the cache",
         '      {"claims": ["a1"]}',
@@ -123,7 +122,7 @@ def test_a_metric_that_counts_nothing_shows_what_it_is_made_from():
 
 def test_a_failed_call_and_one_without_words():
     lines = draw(explain(calls=[{**CALL, "reply": None}, {**CALL, "reply": None, "error": "no \x1b answer"}]))
-    at = lines.index("the judge's words")
+    at = lines.index("replies of the judge")
     assert lines[at + 1].startswith("   1  answer_claims")
     assert "      failed: no \\x1b answer" in lines[at:]
     assert not any(line.startswith("   2  answer_claims") for line in lines)

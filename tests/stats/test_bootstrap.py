@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragstone.stats import units as units_module
-from ragstone.stats.bootstrap import bootstrap_means, draw, paired_bootstrap, resample_means
-from ragstone.stats.units import make_units
+from ragstone.stats import bootstrap as units_module
+from ragstone.stats.bootstrap import bootstrap_means, draw, make_units, resample_means
 
 RANDOM = np.random.default_rng(5)
 SKEWED = RANDOM.exponential(1.0, 60)
@@ -89,12 +88,6 @@ def test_clusters_may_have_any_names_and_sizes():
     units = make_units(values, names)
     assert units.sums[:, 0].tolist() == [0.0, 1.5, 0.25]
     assert units.counts[:, 0].tolist() == [1, 2, 1]
-
-
-def test_pairs_stay_together():
-    before = RANDOM.normal(0, 10, 50)
-    low, high = paired_bootstrap(before, before + 0.1)[0]
-    assert (low, high) == pytest.approx((0.1, 0.1))
 
 
 def test_many_rows_are_resampled_in_groups(monkeypatch):

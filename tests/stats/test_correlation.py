@@ -7,9 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragstone.stats.correlation import COEFFICIENTS, correlate, correlate_each, make_correlation, make_partial
-from ragstone.stats.rating import make_auc
-from ragstone.stats.resampled import estimate, take_measure
+from ragstone.stats.correlation import COEFFICIENTS, correlate_each, make_correlation, make_partial
+from ragstone.stats.rater_agreement import make_auc
+from ragstone.stats.resampled_measures import estimate, take_measure
+
+
+def correlate(first, second, coefficient="spearman"):
+    return take_measure(make_correlation(first, second, coefficient), len(first))
 
 
 def somers(first, second):

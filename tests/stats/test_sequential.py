@@ -69,7 +69,7 @@ def test_bounds_are_needed(bounds):
 
 
 def test_a_value_outside_is_refused():
-    with pytest.raises(ValueError, match="outside"):
+    with pytest.raises(ValueError, match="out of bounds"):
         ConfidenceSequence().add([1.2])
 
 

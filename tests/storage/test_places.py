@@ -36,12 +36,12 @@ def test_a_path_object_and_a_home(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("url", ["s3://", "s3:///", "memory://"])
 def test_a_url_must_name_something(url):
-    with pytest.raises(UsageError, match="names no bucket or host"):
+    with pytest.raises(UsageError, match="has no bucket or host"):
         open_place(url)
 
 
 def test_an_empty_path_is_not_the_folder_one_stands_in():
-    with pytest.raises(UsageError, match="empty path"):
+    with pytest.raises(UsageError, match="path is empty"):
         open_place("")
 
 
@@ -98,7 +98,7 @@ def test_two_writers_at_once_do_not_mix(tmp_path):
     [
         (OSError(errno.ENOSPC, "x"), "the disk is full. Free some space"),
         (OSError(errno.EROFS, "x"), "read-only. Choose another"),
-        (OSError(errno.EACCES, "x"), "permission denied. Mend its rights"),
+        (OSError(errno.EACCES, "x"), "permission denied. Fix the permissions"),
         (OSError(errno.EPERM, "x"), "permission denied"),
         (OSError(errno.ENOENT, "x"), "no such file or folder. Check the name"),
         (OSError(errno.EIO, "x"), "Input/output error"),

@@ -6,6 +6,8 @@ They read the harbour's passages ("The Maren is 48 metres long.") and know the t
 import re
 
 from ragstone.data.types import Chunk, Fact, Sample
+from ragstone.stress.results import keep_reports, read_stress
+from ragstone.stress.run import run_stress
 
 SHIPS = ("Maren", "Corvina", "Thistle", "Heron", "Pelican", "Gannet", "Osprey", "Petrel")
 LENGTHS = dict(zip(SHIPS, (31, 48, 67, 92, 113, 135, 154, 178), strict=True))
@@ -72,4 +74,46 @@ def samples(negatives=True):
             facts=[Fact(f"{length} metres")],
         )
         for ship, length in LENGTHS.items()
+    ]
+
+
+RATES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def stressed(prepared, generator, out, **options):
+    run = run_stress(prepared, generator, out, system_options={"cache": False}, **options)
+    keep_reports(run, prepared)
+    return read_stress(run)
+
+
+# Per ship, the retrieved passages by rank: "+" its own, "-" unrelated, "!" gossip.
+LISTS = {
+    "Maren": "+--",
+    "Corvina": "-+-",
+    "Thistle": "--+",
+    "Heron": "---",
+    "Pelican": "!-+",
+    "Gannet": "-!+",
+    "Osprey": "+!-",
+}
+
+
+def chunk(ship, kind, place):
+    length = LENGTHS[ship]
+    if kind == "+":
+        return Chunk(f"The {ship} is {length} metres long.", id=f"{ship}-1")
+    if kind == "!":
+        return Chunk(f"The {ship} is {length + 500} metres long.", id="gossip")
+    return Chunk(f"Dock {place} is closed.", id=f"dock-{place}")
+
+
+def retrieved():
+    return [
+        Sample(
+            ship,
+            f"How long is the {ship}?",
+            contexts=[chunk(ship, kind, place) for place, kind in enumerate(kinds, start=1)],
+            references=[f"{LENGTHS[ship]} metres"],
+        )
+        for ship, kinds in LISTS.items()
     ]

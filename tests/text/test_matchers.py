@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.errors import UnknownNameError
-from ragstone.text.matchers import MATCHERS, Found, make_matcher
+from ragstone.text.matchers import MATCHERS, FactSpan, make_matcher
 
 small = st.lists(st.text("aB .9", max_size=6), max_size=4)
 
@@ -18,24 +18,24 @@ def test_every_matcher_answers_to_its_name_and_signs_with_it(name):
 
 
 def test_an_unknown_matcher():
-    message = r"^unknown fact matcher 'citaton'\. Did you mean citation\? There are: exact, citation, fuzzy\.$"
+    message = r"^unknown fact matcher 'citaton'\. Did you mean citation\? Choose from: exact, citation, fuzzy\.$"
     with pytest.raises(UnknownNameError, match=message):
         make_matcher("citaton")
 
 
 def test_exact_is_the_whole_chunk():
     matcher = make_matcher("exact")
-    assert list(matcher.find(["A b", "A"], ["A b", "a b", "A b "])) == [Found(0, 0, 0, 3, 1.0)]
+    assert list(matcher.find(["A b", "A"], ["A b", "a b", "A b "])) == [FactSpan(0, 0, 0, 3, 1.0)]
 
 
 def test_citation_finds_facts_chunk_by_chunk():
     chunks = ["The port opens at 9.", "It opens at nine.", "OPENS — at 9; opens at 9"]
     facts = ["opens at 9", "port"]
     assert list(make_matcher("citation").find(facts, chunks)) == [
-        Found(0, 0, 9, 19, 1.0),
-        Found(1, 0, 4, 8, 1.0),
-        Found(0, 2, 0, 12, 1.0),
-        Found(0, 2, 14, 24, 1.0),
+        FactSpan(0, 0, 9, 19, 1.0),
+        FactSpan(1, 0, 4, 8, 1.0),
+        FactSpan(0, 2, 0, 12, 1.0),
+        FactSpan(0, 2, 14, 24, 1.0),
     ]
 
 

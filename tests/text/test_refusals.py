@@ -1,19 +1,56 @@
-"""Refusals by their phrases: cases in eleven languages, what is and what is no refusal, and odd texts."""
+"""Refusals in eleven languages, near misses and unusual texts; and answers that report errors in their sources."""
 
-import re
+import json
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.text.refusal_phrases import LANGUAGES
-from ragstone.text.refusals import find_refusal
+from ragstone.text import refusal_phrases as phrases_module
+from ragstone.text.refusal_phrases import add_refusal_phrases, phrases_signature, refusal_patterns, refusal_phrases
+from ragstone.text.refusals import find_error_notice, find_refusal
 from tests.text.refusal_cases import ANSWERS, REFUSALS, developed_on, held_out
+
+SAY_SO = [
+    "There are factual errors in the provided documents. The answer is Tampa.",
+    "所提供的文档存在事实性错误。正确答案是70。",
+    "The document is incorrect: the game was in Tampa.",
+    "The passages contain wrong information about the year.",
+    "That date is a mistake in the text; it was 1903.",
+    "The information provided is not correct.",
+    "Contrary to what the provided documents say, it was 1903.",
+    "资料中的年份有误，应为1903年。",
+    "This is factually incorrect.",
+]
+DO_NOT = [
+    "It was in Tampa, Florida.",
+    "There are no factual errors in the provided documents. It was in Tampa.",
+    "I found no errors in the documents.",
+    "The documents do not contain factual errors.",
+    "文档中没有事实性错误。",
+    "I cannot answer the question because of insufficient information in the documents.",
+    "The wrong turn led them to the harbour.",
+    "He was mistaken for his brother.",
+    "",
+]
+
+
+@pytest.mark.parametrize("answer", SAY_SO)
+def test_it_says_so(answer):
+    found = find_error_notice(answer)
+    assert found
+    assert found in answer
+
+
+@pytest.mark.parametrize("answer", DO_NOT)
+def test_it_does_not(answer):
+    assert find_error_notice(answer) is None
 
 
 def test_there_are_cases_of_every_language():
-    assert LANGUAGES.keys() == REFUSALS.keys() == ANSWERS.keys()
+    assert refusal_phrases().keys() == REFUSALS.keys() == ANSWERS.keys()
     assert len(held_out(REFUSALS)) >= 30
     assert len(held_out(ANSWERS)) >= 30
 
@@ -36,14 +73,14 @@ def test_answers(language, text):
         ("The documents do not mention dogs. Cats travel free.", False),
         ("Cats travel free, but the documents do not mention dogs.", False),
         ("The documents do not mention dogs, and cats travel free.", False),
-        # What documents are about is no answer.
+        # A description of the documents is not an answer.
         ("The documents only describe the fares. They do not mention dogs.", True),
         ("They do not include dogs.", False),
         # Apologies, advice, questions, citations and lists add nothing.
         ("Sorry, I don't know! Please call the office at the quay. Do you need the number?", True),
         ("I have no information about fares, dogs, or cats [1][2].", True),
         ("I found no information on: fares, dogs and cats.", True),
-        # Who says that the question is not answered may add a word, but no figure and nothing after "but".
+        # After "I cannot answer", remarks are ignored unless they have a figure or "but".
         ("I cannot answer this question. A clerk will call you back.", True),
         ("I cannot answer this question. The fare is 9 crowns.", False),
         ("I cannot answer this question. However, cats travel free.", False),
@@ -92,8 +129,29 @@ def test_long_texts_take_no_time(text):
     assert time.process_time() - start < 10
 
 
-def test_patterns_survive_folding():
-    """Patterns are folded as texts are, so a class in upper case would turn into its opposite."""
-    for name, phrases in LANGUAGES.items():
-        for pattern in (*phrases.declines, *phrases.leads, *phrases.harmless, *phrases.echoes, phrases.cues):
-            assert not re.search(r"\\[A-Z]", pattern), (name, pattern)
+def test_source_nouns_of_ten_domains():
+    """Recall and precision on rows about leaflets, policies, recipes and so on; docs/metrics.md states the figures."""
+    lines = Path(__file__).with_name("refusal_rows.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    refusals = [row for row in rows if row["refusal"]]
+    assert len(refusals) == len(rows) - len(refusals) == 300
+    assert len({row["domain"] for row in rows}) == 10
+    assert {row["language"] for row in rows} == refusal_phrases().keys()
+    found = [row for row in rows if find_refusal(row["text"])]
+    right = sum(row["refusal"] for row in found)
+    assert right / len(refusals) >= 0.98
+    assert right / len(found) >= 0.98
+
+
+def test_phrases_of_the_user(monkeypatch):
+    text = "That is ABOVE my pay grade, sorry."
+    assert find_refusal(text) is None
+    monkeypatch.setattr(phrases_module, "_added", [])
+    add_refusal_phrases(["above my pay gráde", " "])
+    assert find_refusal(text)
+    assert find_refusal("That is above my pay grade. The fare is 9 crowns.") is None
+    signature = phrases_signature()
+    monkeypatch.undo()
+    refusal_patterns.cache_clear()
+    assert phrases_signature() != signature
+    assert find_refusal(text) is None

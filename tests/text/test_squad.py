@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.text import numbering
-from ragstone.text.squad import normalise, number_tokens, tokens
+from ragstone.text import word_columns as numbering
+from ragstone.text.squad import number_tokens, strict_tokens, tokens
+
+
+def normalise(text):
+    return " ".join(tokens(text))
+
 
 PIECES = [
     *"aA the\t\n.,-_9",
@@ -44,7 +49,12 @@ PIECES = [
         ("theatre and banana", "theatre and banana"),
         ("a_b", "ab"),
         ("Saint Bernadette Soubirous", "saint bernadette soubirous"),
-        ("Beyoncé’s «the» — hit", "beyoncé’s « » — hit"),
+        ("Beyoncé’s «the» — hit", "beyoncés hit"),
+        ("don’t", "dont"),
+        ("the “Nile”", "nile"),
+        ("well‑known, 1939–1945", "wellknown 19391945"),
+        ("boats—ferries", "boats ferries"),
+        ("don´t gar¸con", "dont garcon"),
         ("ÄPFEL", "äpfel"),
         ("a\u00a0the\u2003b", "b"),
         ("東京は首都です。", "東 京 は 首 都 で す"),
@@ -53,6 +63,12 @@ PIECES = [
 )
 def test_examples(text, expected):
     assert normalise(text) == expected
+
+
+@pytest.mark.parametrize(("text", "plain"), [("don’t", "don't"), ("the “Nile”", '"Nile"'), ("1939–1945", "1939-1945")])
+def test_typographic_signs_match_their_ascii_forms(text, plain):
+    assert tokens(text) == tokens(plain)
+    assert strict_tokens(text) != strict_tokens(plain) == tokens(plain)
 
 
 @given(st.text())

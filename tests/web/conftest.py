@@ -1,4 +1,4 @@
-"""Real servers over real runs and ground truth, on any free port; nothing changes the runs."""
+"""Servers with real runs and ground truth on free ports. No test changes the runs."""
 
 import http.client
 import json
@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ragstone.web.serving import Viewer
+from ragstone.web.server import Viewer
 from tests.report import runs
 from tests.report.pages import Page
 
 
 class Client:
-    """Asks a viewer as a browser would, one connection a request."""
+    """Asks a viewer as a browser would, one connection per request."""
 
     def __init__(self, viewer):
         self.viewer = viewer
@@ -43,7 +43,7 @@ class Client:
         return Page(body.decode())
 
     def secret(self, path):
-        """What a page that can change something sends along."""
+        """Return the token that a page sends with a change."""
         return next(field["value"] for field in self.page(path).find("input") if field.get("name") == "token")
 
     def post(self, path, fields, **headers):
@@ -59,6 +59,10 @@ class Client:
                 return found
             time.sleep(0.05)
         raise AssertionError(f"{path} never became ready")
+
+    def ready(self, run, query=""):
+        """The data of a run once its diagnosis is there."""
+        return self.when_ready(f"/runs/{run.id}.json{query}", lambda found: found["diagnosis"] is not None)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ from threading import Event
 
 import pytest
 
-from ragstone.web import insights
-from tests.web.test_live import under_way  # noqa: F401  (a fixture)
+from ragstone.web import library as insights
+from tests.web.pages.test_live import under_way  # noqa: F401  (a fixture)
 
 SHOTS = Path(__file__).parent / "screenshots"
 CHECKS = (Path(__file__).parent / "checks.js").read_text()
@@ -150,12 +150,12 @@ def test_it_is_told_when_all_samples_have_been_looked_into(browser, serve, tmp_p
     shutil.copytree(worse.path, tmp_path / "runs" / worse.id)
     tab = Tab(browser, serve(tmp_path))
     page = tab.open(f"/runs/{worse.id}")
-    page.get_by_text("This is what the first 5 samples say.").wait_for()
+    page.get_by_text("Diagnosis of the first 5 samples").wait_for()
     page.evaluate("window.same = true")
     whole.set()
-    page.get_by_text("All 25 samples have been looked into.").wait_for(timeout=20_000)
+    page.get_by_text("All 25 samples are diagnosed").wait_for(timeout=20_000)
     assert page.evaluate("window.same"), "the page was not taken away"
-    page.get_by_role("link", name="Show what they say").click()
+    page.get_by_role("link", name="Show the results").click()
     page.locator("[data-partly]").wait_for(state="detached")
     tab.close()
 
@@ -164,7 +164,7 @@ def test_the_worst_sample_and_its_cause_are_two_clicks_away(tab, worse):
     page = tab.open("/runs")
     page.get_by_role("link", name="harbour-worse").click()
     tab.wait()
-    page.get_by_role("link", name="Look at the worst sample").click()
+    page.get_by_role("link", name="Open the worst sample").click()
     assert re.search(r"/samples/\d+$", page.url)
     assert page.locator(".why .chip.bad").inner_text()
 
@@ -186,7 +186,7 @@ def test_keys_walk_through_the_table_and_the_samples(tab, worse):
     assert "2 of 25" in page.locator(".walk").inner_text()
     page.keyboard.press("k")
     page.wait_for_url(first)
-    page.get_by_label("You are here").get_by_role("link", name="harbour-worse").click()
+    page.get_by_label("Breadcrumbs").get_by_role("link", name="harbour-worse").click()
     page.wait_for_url(f"**/runs/{worse.id}?sort=token_f1#samples")
 
 
@@ -206,7 +206,7 @@ def test_letters_in_a_field_are_letters(tab, worse):
 def test_everything_can_be_reached_by_tab(tab, worse):
     page = tab.open(f"/runs/{worse.id}")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     seen = set()
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -224,7 +224,7 @@ def test_a_claim_lights_the_chunk_that_says_so(tab, hostile):
     page.set_viewport_size({"width": 1280, "height": 420})
     page.locator("h1").hover()
     mark.hover()
-    assert page.locator(".beside").inner_text() == "Chunk 2 says so\n\nIt leaves at ten."
+    assert page.locator(".beside").inner_text() == "Supported by chunk 2\n\nIt leaves at ten."
     page.keyboard.press("Escape")
     assert page.locator(".beside").is_hidden()
     page.locator("h1").hover()
@@ -238,7 +238,7 @@ def test_a_claim_lights_the_chunk_that_says_so(tab, hostile):
 @pytest.mark.slow
 def test_choosing_two_runs(tab, worse, better):
     page = tab.open("/runs")
-    button = page.get_by_role("button", name="Compare two")
+    button = page.get_by_role("button", name="Compare")
     assert button.is_disabled()
     page.locator(f"input[value='{better.id}']").check()
     page.locator(f"input[value='{worse.id}']").check()
@@ -281,7 +281,7 @@ def test_pages_are_read_without_scripts(browser, viewer, worse, better, hostile)
     tab.page.goto(f"{viewer.origin}/runs")
     tab.page.locator(f"input[value='{better.id}']").check()
     tab.page.locator(f"input[value='{worse.id}']").check()
-    tab.page.get_by_role("button", name="Compare two").click()
+    tab.page.get_by_role("button", name="Compare").click()
     assert "/compare/" in tab.page.url
     tab.close()
 
@@ -313,7 +313,7 @@ def test_progress_moves(browser, serve, tmp_path, under_way, worse):  # noqa: F8
     shutil.copytree(part, under_way / "parts" / "000001")
     page.locator(".told", has_text="20 of 25 samples").wait_for(timeout=10_000)
     assert page.locator("progress").evaluate("bar => bar.value") == 20
-    (under_way / "run.json").write_text(json.dumps(worse.info))
+    (under_way / "run.json").write_bytes(worse.folder.manifest.read_bytes())
     for name in ("scores", "summary", "calls"):
         shutil.copy(f"{worse.path}/{name}.parquet", under_way)
     shutil.copytree(f"{worse.path}/evidence", under_way / "evidence")

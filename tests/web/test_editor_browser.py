@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 import pytest
 
 from ragstone.storage.places import open_place
-from ragstone.truth.exchange import case_from_sample
-from ragstone.truth.versions import TruthStore
+from ragstone.truth.samples import case_from_sample
+from ragstone.truth.store import TruthStore
 from tests.report import runs
 from tests.report.runs import EVIL
 from tests.web import truths
@@ -105,25 +105,25 @@ def test_a_whole_session_by_mouse(tab, root):
     page.get_by_role("link", name="ferry", exact=True).click()
     page.get_by_role("link", name="f2").click()
     page.locator("#question").fill("What does a ticket cost, and for whom?")
-    page.get_by_label("do the documents hold the answer?").select_option("yes")
+    page.get_by_label("do the documents contain the answer?").select_option("yes")
     page.get_by_label("Move answer 2 up").click()
-    page.get_by_label("Add a right answer").click()
+    page.get_by_label("Add reference answer").click()
     page.keyboard.type("Nine.")
-    place = "stands in passage 2"
-    verdicts(page, [place, place, "says something else", "other spelling in passage 1"])
-    page.get_by_label("Take the document’s words for fact 4").click()
-    verdicts(page, [place, place, "says something else", "stands in passage 1"])
+    place = "found in passage 2"
+    verdicts(page, [place, place, "different meaning", "different spelling in passage 1"])
+    page.get_by_label("Use the wording of the source for fact 4").click()
+    verdicts(page, [place, place, "different meaning", "found in passage 1"])
     page.get_by_label("Accept fact 2").click()
     page.get_by_label("Remove fact 3").click()
     select(page, 1, "In winter the last boat leaves at 18:10.")
-    page.get_by_role("button", name="Make it a fact").click()
-    verdicts(page, [place, place, "stands in passage 1", "stands in passage 1"])
+    page.get_by_role("button", name="Create fact").click()
+    verdicts(page, [place, place, "found in passage 1", "found in passage 1"])
     assert page.get_by_label("Fact 4", exact=True).input_value() == "In winter the last boat leaves at 18:10."
     assert page.locator("#text-1 mark").count() == 2
     page.get_by_label("Kind of fact 3").select_option("statement")
     assert page.evaluate(CHECKS) == []
     page.get_by_role("link", name="next").click()
-    page.get_by_label("Add a right answer").click()
+    page.get_by_label("Add reference answer").click()
     page.keyboard.type("Nobody says.")
     assert told(page) == "2 cases edited, not saved."
     review(page)
@@ -146,7 +146,7 @@ def test_a_whole_session_by_mouse(tab, root):
     assert edited.facts[3].source == "timetable.md"
     assert case(root, "f3").references == ["Nobody says."]
     assert page.locator("#draft").is_hidden()
-    page.get_by_role("link", name="what changed since v1").click()
+    page.get_by_role("link", name="changes since v1").click()
     assert page.locator(".changelist > li").count() == 2
 
 
@@ -166,16 +166,16 @@ def test_a_whole_session_by_keyboard(tab, root):
     fact = page.get_by_label("Fact 2", exact=True)
     assert fact.evaluate("box => box === document.activeElement")
     assert fact.input_value() == "In winter the last boat leaves at 18:10. Bicycles travel free of charge."
-    verdicts(page, ["stands in passage 1", "stands in passage 1"])
+    verdicts(page, ["found in passage 1", "found in passage 1"])
     page.keyboard.press("Control+a")
     page.keyboard.type("In winter the last boat leaves at 18:20.")
-    verdicts(page, ["stands in passage 1", "says something else"])
+    verdicts(page, ["found in passage 1", "different meaning"])
     page.keyboard.press("Control+z")
     assert fact.input_value() == "In winter the last boat leaves at 18:10. Bicycles travel free of charge."
     page.keyboard.press("Control+z")
     assert page.locator("#facts > li").count() == 1
     page.keyboard.press("Control+Shift+z")
-    verdicts(page, ["stands in passage 1", "stands in passage 1"])
+    verdicts(page, ["found in passage 1", "found in passage 1"])
     page.keyboard.press("Control+s")
     page.get_by_role("heading", name="Save as v2").wait_for()
     page.get_by_label("author").focus()
@@ -196,13 +196,13 @@ def test_the_queue_by_keys(tab, root):
     page.keyboard.press("r")
     page.keyboard.press("u")
     assert cards.nth(1).evaluate("card => card === document.activeElement")
-    assert page.locator("#left").inner_text() == "2 of 3 on this page are open."
+    assert page.locator("#left").inner_text() == "2 of 3 on this page to review."
     page.keyboard.press("r")
     page.keyboard.press("k")
     page.keyboard.press("k")
     assert cards.nth(0).evaluate("card => card === document.activeElement")
     page.keyboard.press("a")
-    assert page.locator("#left").inner_text() == "2 of 3 on this page are open."
+    assert page.locator("#left").inner_text() == "2 of 3 on this page to review."
     page.get_by_role("button", name="Accept").first.click()
     save(tab, note="reviewed")
     standings = [fact.standing for fact in case(root, "f2").facts]
@@ -215,16 +215,16 @@ def test_the_queue_by_keys(tab, root):
 def test_edits_outlive_the_page_and_leaving_warns(browser, client, root):
     tab = Tab(browser, client)
     page = tab.open("/truth/ferry/case?id=f1")
-    page.locator("#question").fill("Kept?")
+    page.locator("#question").fill("BackgroundCache?")
     second = tab.context.new_page()
     second.goto(f"{tab.origin}/truth/ferry/case?id=f1")
-    asks(second, "Kept?")
+    asks(second, "BackgroundCache?")
     second.close()
     page.get_by_role("link", name="next").click()
     page.wait_for_url("**id=f2")
     page.get_by_role("link", name="previous").click()
     page.wait_for_url("**id=f1")
-    asks(page, "Kept?")
+    asks(page, "BackgroundCache?")
     assert tab.warned == 0
     page.locator("#question").press("End")
     page.get_by_role("link", name="Ragstone", exact=True).click()
@@ -234,7 +234,7 @@ def test_edits_outlive_the_page_and_leaving_warns(browser, client, root):
     page.goto(f"{tab.origin}/truth/ferry")
     page.locator("tr", has_text="f1").get_by_text("edited").wait_for()
     page.get_by_role("button", name="Discard all").click()
-    assert told(page) == "Nothing is unsaved."
+    assert told(page) == "No unsaved edits."
     page.get_by_role("button", name="Undo").click()
     assert told(page) == "1 case edited, not saved."
     tab.close()
@@ -246,13 +246,13 @@ def test_two_people_at_once_lose_nothing(browser, client, root):
         page = tab.open("/truth/ferry/case?id=f1")
         page.locator("#question").fill(question)
         if answer:
-            page.get_by_label("Right answer 1").fill(answer)
-    ada.page.get_by_label("Write a fact").click()
+            page.get_by_label("Reference answer 1").fill(answer)
+    ada.page.get_by_label("Write fact").click()
     ada.page.keyboard.type("Bicycles travel free of charge")
     save(grace, "Grace", "hers")
     page = ada.page
     page.evaluate("dispatchEvent(new Event('focus'))")
-    page.get_by_text("Somebody has saved v2 since you began from v1").wait_for()
+    page.get_by_text("v2 was saved after your base version v1").wait_for()
     review(page)
     assert page.locator(".conflicts > li").count() == 1
     assert page.evaluate(CHECKS) == []
@@ -295,7 +295,7 @@ def test_a_draft_goes_on_from_where_it_began(browser, client, root):
     truths.save(root, "ferry", [*truths.ferry(), *truths.many(1)], "Grace", "", 1)
     page = tab.open("/truth/ferry/case?id=f2")
     page.wait_for_url("**v=1")
-    assert "the newest is v2" in page.locator(".kind").inner_text().lower()
+    assert "newest: v2" in page.locator(".kind").inner_text().lower()
     page.locator("#question").fill("Mine too?")
     save(tab)
     assert [found.question for found in read(root).cases[:2]] == ["Mine?", "Mine too?"]
@@ -309,7 +309,7 @@ def test_a_case_that_is_newer_than_the_draft(browser, client, root):
     tab.open("/truth/ferry/case?id=f1").locator("#question").fill("Mine?")
     truths.save(root, "ferry", [*truths.ferry(), *truths.many(1)], "Grace", "", 1)
     page = tab.open("/truth/ferry/case?id=c0")
-    page.get_by_text("This case came with v2, and your edits began from v1").wait_for()
+    page.get_by_text("This case was added in v2").wait_for()
     assert page.locator("#question").get_attribute("readonly") is not None
     page.get_by_role("button", name="Discard all").click()
     page.locator("#question:not([readonly])").wait_for()
@@ -329,7 +329,7 @@ def test_ids_that_mean_something_elsewhere(browser, serve, tmp_path, name):
     page.get_by_role("link", name="odd", exact=True).click()
     page.locator("tr .edited").wait_for()
     page.get_by_role("link", name="Review 3 proposed").click()
-    page.get_by_text("3 of 3 on this page are open.").wait_for()
+    page.get_by_text("3 of 3 on this page to review.").wait_for()
     page.keyboard.press("a")
     save(tab)
     saved = read(tmp_path, "odd").cases[0]
@@ -341,17 +341,17 @@ def test_ids_that_mean_something_elsewhere(browser, serve, tmp_path, name):
 def test_cases_come_and_go(tab, root):
     page = tab.open("/truth/ferry/new")
     page.locator("#question").fill("Is there a café?")
-    page.get_by_label("Add a right answer").click()
+    page.get_by_label("Add reference answer").click()
     page.keyboard.type("Yes.")
     page.goto(f"{tab.origin}/truth/ferry/case?id=f3")
     page.get_by_role("button", name="Remove this case").click()
-    page.get_by_role("button", name="Keep this case after all").click()
+    page.get_by_role("button", name="Restore this case").click()
     assert told(page) == "1 case edited, not saved."
     page.get_by_role("button", name="Remove this case").click()
     page.get_by_role("link", name="ferry", exact=True).click()
     page.locator("tr.removed", has_text="f3").wait_for()
     page.get_by_role("link", name="case-4: Is there a café?").click()
-    assert page.get_by_label("Right answer 1").input_value() == "Yes."
+    assert page.get_by_label("Reference answer 1").input_value() == "Yes."
     save(tab)
     assert [found.id for found in read(root).cases] == ["f1", "f2", "case-4"]
     assert case(root, "case-4").question == "Is there a café?"
@@ -363,11 +363,11 @@ def test_hostile_texts_are_edited_and_stay_what_they_are(browser, serve, tmp_pat
     tab = Tab(browser, serve(tmp_path))
     tab.page.add_init_script("window.alert = () => { throw new Error('an alert') }")
     page = tab.open(f"/truth/hostile/case?{urlencode({'id': f'id0 {EVIL}'})}")
-    verdicts(page, ["stands in passage 1", "not looked for"])
+    verdicts(page, ["found in passage 1", "not checked"])
     assert page.locator("#facts .warn").count() == 2
     assert page.evaluate(CHECKS) == []
     select(page, 1, "It has two masts.")
-    page.get_by_role("button", name="Make it a fact").click()
+    page.get_by_role("button", name="Create fact").click()
     page.get_by_label("Accept fact 2").click()
     review(page)
     assert page.evaluate(CHECKS) == []
@@ -389,7 +389,7 @@ def test_hostile_texts_are_edited_and_stay_what_they_are(browser, serve, tmp_pat
 def test_long_and_many_texts_are_kept(browser, client, root):
     tab = Tab(browser, client)
     page = tab.open("/truth/ferry/case?id=f1")
-    page.get_by_label("Right answer 1").fill("long " * 40_000)
+    page.get_by_label("Reference answer 1").fill("long " * 40_000)
     save(tab)
     assert len(case(root, "f1").references[0]) == len("long " * 40_000) - 1
     tab.close()
@@ -401,8 +401,8 @@ def test_what_no_longer_fits_is_said_and_saved(browser, client, root):
     tab.page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
     page = tab.open("/truth/ferry/case?id=f1")
     page.locator("#question").fill("No room?")
-    page.get_by_text("This browser has no room to keep more edits: save now").wait_for()
-    page.get_by_label("Add a right answer").click()
+    page.get_by_text("The browser storage is full").wait_for()
+    page.get_by_label("Add reference answer").click()
     page.keyboard.type("Another.")
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+Shift+z")
@@ -418,8 +418,8 @@ def test_a_viewer_that_was_started_anew(browser, client):
     page = tab.open("/truth/ferry/case?id=f1")
     page.evaluate("document.querySelector('#draft [name=token]').value = 'stale'")
     page.get_by_label("Fact 1", exact=True).fill("Bicycles travel free of charge")
-    page.get_by_text("not checked").wait_for()
-    assert "started anew" in page.locator("#said").inner_text()
+    page.get_by_text("check failed").wait_for()
+    assert "restarted" in page.locator("#said").inner_text()
     page.get_by_role("button", name="Review and save").click()
     assert "Your edits are kept in the browser" in page.locator("main").inner_text()
     page.go_back()
@@ -447,8 +447,8 @@ def test_pages_are_read_without_scripts(browser, client):
         tab.page.goto(f"{tab.origin}{path}")
         assert tab.page.locator("h1").inner_text()
     tab.page.goto(f"{tab.origin}/truth/ferry/case?id=f2")
-    assert "Editing needs scripts" in tab.page.locator("main").inner_text()
-    assert "says something else" in tab.page.locator("#facts").inner_text()
+    assert "Editing requires JavaScript" in tab.page.locator("main").inner_text()
+    assert "different meaning" in tab.page.locator("#facts").inner_text()
     tab.close()
 
 
@@ -457,22 +457,22 @@ def test_from_a_run_to_new_scores(browser, serve, tmp_path):
     scored = runs.harbour("worse", tmp_path)
     tab = Tab(browser, serve(tmp_path))
     page = tab.open(f"/runs/{scored.id}")
-    page.get_by_role("link", name="Make ground truth from this run").click()
+    page.get_by_role("link", name="Create ground truth from this run").click()
     page.get_by_label("name", exact=True).fill("harbour")
     page.get_by_label("author").fill("Ada")
-    page.get_by_role("button", name="Make ground truth").click()
+    page.get_by_role("button", name="Create ground truth").click()
     page.wait_for_url("**/truth/harbour")
     page = tab.open(f"/runs/{scored.id}/samples/8")
     page.get_by_role("link", name="Edit it in harbour").click()
-    page.get_by_label("Write a fact").click()
+    page.get_by_label("Write fact").click()
     page.keyboard.type("Whales are fish")
     # The case has no passages of its own, and that no chunk of the run says it proves nothing.
-    page.get_by_text("no passages to look in").wait_for()
+    page.locator("#facts .verdict", has_text="no passages").wait_for()
     save(tab)
     page.get_by_role("link", name="Rescore runs").click()
     assert page.evaluate(CHECKS) == []
     page.get_by_role("checkbox").check()
-    page.get_by_role("button", name="Rescore those ticked").click()
+    page.get_by_role("button", name="Rescore selected runs").click()
     page.get_by_role("link", name="Compare old and new").wait_for(timeout=30_000)
     page.screenshot(path=SHOTS / "rescored-1280-light.png", full_page=True)
     page.get_by_role("link", name="Compare old and new").click()

@@ -1,9 +1,11 @@
 """Ground truth for the tests of the editor: a small timetable of our own making, a hostile one, and large ones."""
 
+import json
+
 from ragstone.data.types import Chunk
 from ragstone.storage.places import open_place
-from ragstone.truth.cases import Case, TruthFact
-from ragstone.truth.versions import TruthStore
+from ragstone.truth.model import Case, TruthFact
+from ragstone.truth.store import TruthStore
 from tests.report.runs import EVIL
 
 TIMETABLE = (
@@ -14,7 +16,7 @@ FARES = "A single ticket for an adult costs 9 crowns. Children under 12 pay 4 cr
 
 
 def ferry():
-    """Three cases: one in order, one with facts to review, one that nobody can answer."""
+    """Three cases: one in order, one with facts to review, one that is unanswerable."""
     passages = [Chunk(TIMETABLE, "timetable#2", source="timetable.md"), Chunk(FARES, "fares#1", source="fares.md")]
     return [
         Case(
@@ -75,3 +77,15 @@ def many(count):
 
 def save(root, name, cases, author="Ada", note="first", parent=None):
     return TruthStore(open_place(str(root))).save(name, cases, author=author, note=note, parent=parent)
+
+
+def read(root, number=None):
+    return TruthStore(open_place(str(root))).read("ferry", number)
+
+
+def form(secret, edits, v=1, newest=None, **others):
+    said = {"token": secret, "v": v, "edits": json.dumps(edits), "author": "Ada", "note": "mended", **others}
+    return said if newest is None else {**said, "newest": newest}
+
+
+QUESTION = {"f1": {"question": "When does it leave?"}}

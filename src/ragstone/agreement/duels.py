@@ -1,46 +1,232 @@
-"""Systems held against each other by one judge or several: who wins, how sure that is, and how far the judges agree."""
+"""Pairwise comparison of systems by one or several judges.
+
+`pair_runs` builds rows with the answers of two systems to the same question. `Asking` evaluates them with each judge under
+one budget and deadline. `summarise` computes wins, strengths and the agreement of the judges.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from ragstone.agreement.asking import METRICS, Asking
-from ragstone.agreement.pairing import ONE, OTHER, QUESTION, Pairing
-from ragstone.evidence.pairs import OTHER_ANSWER
+from ragstone.data.types import Chunk, Sample
+from ragstone.engine.evaluate import Request, evaluate, make_request, unheard
+from ragstone.engine.ingest import Profiler
+from ragstone.errors import UsageError
+from ragstone.formats import open_reader
+from ragstone.llm.budget import parse_budget
+from ragstone.metrics.pairwise import OTHER_ANSWER, SHOW_REFERENCE
 from ragstone.stats.bradley_terry import Duels, Strengths, rate
 from ragstone.stats.intervals import Interval
-from ragstone.stats.krippendorff import make_alpha
 from ragstone.stats.paired import sign_test
-from ragstone.stats.resampled import Estimate, estimate, estimate_mean
-from ragstone.storage.runs import Run
+from ragstone.stats.rater_agreement import make_alpha, make_kappa
+from ragstone.stats.resampled_measures import Estimate, estimate, estimate_mean, take_measure
+from ragstone.storage.places import open_place
+from ragstone.storage.runs import Run, finished_runs
 from ragstone.storage.scores import read_scores
+from ragstone.text.questions import question_key
+from ragstone.tools.model_options import ModelOptions
+from ragstone.tools.open_tools import JudgingOptions
 
-# Below this a difference is called one.
+METRICS = ("pair.win", "pair.consistency", "pair.first_seat")
+# An expired deadline.
+_NO_TIME = 1e-3
+
+
+class Asking:
+    """Evaluates pairs with several judges under one root; they share the budget and the deadline."""
+
+    def __init__(self, judges: Sequence[Any], out: str | None, options: Mapping[str, Any], **watching: Any) -> None:
+        self._out, self._options, self._watching = out, dict(options), watching
+        self._began = time.monotonic()
+        if (budget := self._options.get("budget")) is not None:
+            self._options["budget"] = parse_budget(budget)
+        for judge in judges:
+            _check_judge(judge, self._options)
+
+    def ask(self, judge: Any, rows: Sequence[Mapping[str, Any]], name: str, **more: Any) -> Run:
+        """The verdicts of one judge about each pair, as a stored run."""
+        options = {**self._options, **self._watching, **more}
+        if (seconds := options.get("deadline_s")) is not None:
+            options["deadline_s"] = max(seconds - (time.monotonic() - self._began), _NO_TIME)
+        if options.get("resume") and self._out is not None:
+            finished = _find_finished(judge, rows, self._out, options)
+            if finished is not None:
+                options.get("note", unheard)(f"{judge} has already judged all pairs: run {finished.id}")
+                return finished
+        return evaluate(rows, METRICS, self._out, name=name, judge=judge, **options)
+
+
+def _check_judge(judge: Any, options: Mapping[str, Any]) -> None:
+    request = _make_request(judge, options)
+    request.close()
+    if "pair_judge" not in request.tools:
+        raise UsageError(f"{judge} cannot compare two answers; name a language model, as in --judge openai/gpt-4o-mini")
+
+
+def _make_request(judge: Any, options: Mapping[str, Any]) -> Request:
+    known = {field.name: options[field.name] for field in fields(ModelOptions) if field.name in options}
+    return make_request(METRICS, "citation", "", 1, cast("JudgingOptions", {**known, "judge": judge}))
+
+
+def _find_finished(judge: Any, rows: Sequence[Mapping[str, Any]], out: str, options: Mapping[str, Any]) -> Run | None:
+    """The newest run in which this judge judged exactly these pairs without failures."""
+    profiler = Profiler(open_reader(rows))
+    for _ in profiler.batches():
+        pass
+    request, profile = _make_request(judge, options), profiler.profile()
+    wanted = request.identity(profile, request.plan(profile))
+    request.close()
+    for run in finished_runs(open_place(out)):
+        info = run.info
+        signatures = [*(str(metric.signature) for metric in info.metrics), *info.skipped]
+        found = (signatures, info["tools"], info["versions"]["ragstone"])
+        same = found == tuple(wanted[name] for name in ("metrics", "tools", "ragstone"))
+        same = same and run.folder.fingerprint(info["dataset"]["fingerprint"]) == wanted["fingerprint"]
+        if same and not run.summary()["pair.win"].n_failed:
+            return run
+    return None
+
+
+# With more systems, only some pairs are compared per question, so that calls do not grow quadratically.
+MOST_ALL = 3
+# Keys in the metadata of a row.
+QUESTION, ONE, OTHER = "pair_sample", "pair_one", "pair_other"
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Rows for a pair judge, the names of the systems, and the number of unpaired questions."""
+
+    rows: list[dict[str, Any]]
+    systems: tuple[str, ...]
+    questions: int
+    # Questions that a system lacks or did not answer, and ids with different questions.
+    left_out: int
+    # Questions without a reference, if references are shown.
+    bare: int = 0
+
+
+def pair_runs(
+    runs: Sequence[Run], with_reference: bool = False, every_pair: bool = False, limit: int | None = None, seed: int = 0
+) -> Pairing:
+    """Pair the answers to every common question: all pairs of few systems, otherwise each system once per question."""
+    systems = name_systems(runs)
+    answers = [{sample.id: sample for sample in run.samples} for run in runs]
+    shared = [name for name in answers[0] if _can_be_paired([by_id.get(name) for by_id in answers])]
+    total = len({name for by_id in answers for name in by_id})
+    if not shared:
+        raise UsageError(
+            "these runs have no common question that all of them answered. Samples are paired by id, and the questions "
+            "must be the same."
+        )
+    chosen = shared[:limit]
+    bare = sum(not any(by_id[name].references for by_id in answers) for name in chosen) if with_reference else 0
+    if bare == len(chosen):
+        raise UsageError("these runs have no references. Leave out --with-reference.")
+    pairs = _schedule(len(runs), len(chosen), every_pair or len(runs) <= MOST_ALL, seed)
+    rows = [
+        _row(answers[one][name], answers[other][name], (systems[one], systems[other]), with_reference, len(runs) > 2)
+        for name, meetings in zip(chosen, pairs, strict=True)
+        for one, other in meetings
+    ]
+    return Pairing(rows, systems, len(chosen), total - len(shared), bare)
+
+
+def _can_be_paired(samples: Sequence[Sample | None]) -> bool:
+    """Whether all systems have the sample with the same question and an answer."""
+    questions = {question_key(sample.question or "") for sample in samples if sample and sample.answer is not None}
+    return len(questions) == 1 and all(sample and sample.answer is not None for sample in samples)
+
+
+def name_systems(runs: Sequence[Run]) -> tuple[str, ...]:
+    """A unique name per run: its name, with its id if names repeat."""
+    paths, names = [run.path for run in runs], [run.name for run in runs]
+    if twice := [path for path in paths if paths.count(path) > 1]:
+        raise UsageError(f"the run {twice[0]} is named twice; a system cannot be compared with itself")
+    return tuple(
+        run.name if names.count(run.name) == 1 else f"{run.name} ({run.id})" if run.name != run.id else run.id
+        for run in runs
+    )
+
+
+def _schedule(systems: int, questions: int, every_pair: bool, seed: int) -> Iterator[list[tuple[int, int]]]:
+    """The pairs of systems per question.
+
+    Rounds of a tournament: each system plays once per round, and all pairs play equally often over all rounds.
+    """
+    all_pairs = list(combinations(range(systems), 2))
+    rounds = _rounds(systems)
+    order = np.random.default_rng(seed).permutation(questions)
+    for place in order:
+        yield all_pairs if every_pair else rounds[place % len(rounds)]
+
+
+def _rounds(systems: int) -> list[list[tuple[int, int]]]:
+    """The circle method: one system is fixed, the others rotate; with an odd number, one pauses per round."""
+    circle: list[int | None] = [*range(systems), *([None] if systems % 2 else [])]
+    rounds = []
+    for _ in range(len(circle) - 1):
+        half = len(circle) // 2
+        met = zip(circle[:half], reversed(circle[half:]), strict=True)
+        rounds.append(
+            [(min(one, other), max(one, other)) for one, other in met if one is not None and other is not None]
+        )
+        circle = [circle[0], circle[-1], *circle[1:-1]]
+    return rounds
+
+
+def _row(one: Sample, other: Sample, names: tuple[str, str], with_reference: bool, several: bool) -> dict[str, Any]:
+    chunks = {chunk.text: chunk for sample in (one, other) for chunk in sample.contexts or ()}
+    references = one.references or other.references
+    row: dict[str, Any] = {
+        "id": f"{one.id}/{names[0]}/{names[1]}" if several else one.id,
+        "question": one.question,
+        "answer": one.answer,
+        "contexts": [_as_dict(chunk) for chunk in chunks.values()],
+        "references": references,
+        "metadata": {
+            **one.metadata,
+            QUESTION: one.id,
+            ONE: names[0],
+            OTHER: names[1],
+            OTHER_ANSWER: other.answer,
+            SHOW_REFERENCE: bool(with_reference and references),
+        },
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _as_dict(chunk: Chunk) -> dict[str, Any]:
+    return {"text": chunk.text, "id": chunk.id, "source": chunk.source}
+
+
+# The significance level.
 ALPHA = 0.05
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two systems: how often each won, how often neither did, and the share of the first with its interval."""
+    """Two systems: wins, ties and losses of the first, and its share with a confidence interval."""
 
     one: str
     other: str
     wins: int
     ties: int
     losses: int
-    # None where they never met.
+    # None if they were never compared.
     share: float | None
     interval: Interval | None
     p: float | None
 
     @property
     def winner(self) -> str | None:
-        """Who is better, if that is more than chance."""
+        """The significantly better system, if any."""
         if self.p is None or self.p >= ALPHA:
             return None
         return self.one if self.wins > self.losses else self.other
@@ -52,7 +238,7 @@ class Standing:
 
     system: str
     duels: int
-    # None where it never met anybody.
+    # None if it was never compared.
     share: float | None
     strength: float | None
     interval: Interval | None
@@ -60,21 +246,23 @@ class Standing:
 
 @dataclass(frozen=True)
 class JudgeNote:
-    """How one judge went about it."""
+    """Statistics of one judge."""
 
     judge: str
     duels: int
-    # Not decided at all: failed or skipped, with the commonest reason.
+    # Failed or skipped duels, with the most common reason.
     undecided: int
     reason: str | None
-    # The judge changed its mind when the answers changed places; None where it was never asked in both orders.
+    # The share of verdicts that changed when the answers were swapped; None if never asked in both orders.
     inconsistent: float | None
     first_seat: Estimate | None
+    # Cohen's kappa of the verdicts in the two orders; None without varied verdicts in both orders.
+    order_kappa: float | None = None
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What came out."""
+    """The result of a pairwise comparison."""
 
     systems: tuple[str, ...]
     questions: int
@@ -84,7 +272,7 @@ class Judged:
     standings: tuple[Standing, ...]
     smoothed: bool
     judges: tuple[JudgeNote, ...]
-    # How far several judges agree (Krippendorff's alpha), and how often all of them do.
+    # Agreement of several judges (Krippendorff's alpha), and the share of unanimous duels.
     alpha: Estimate | None
     unanimous: float | None
     runs: tuple[Run, ...]
@@ -93,21 +281,21 @@ class Judged:
 def judge_pairs(
     pairing: Pairing, judges: Sequence[Any], out: str | None, options: Mapping[str, Any], **watching: Any
 ) -> Judged:
-    """Ask each judge about every pair; with several judges the majority decides each duel, and without one it is a tie."""
+    """Judge every pair with each judge; the majority decides each duel, and without a majority it is a tie."""
     name = " against ".join(pairing.systems) if len(pairing.systems) == 2 else f"{len(pairing.systems)} systems"
     asking = Asking(judges, out, options, **watching)
     return summarise(pairing, [asking.ask(judge, pairing.rows, name) for judge in judges])
 
 
 def summarise(pairing: Pairing, runs: Sequence[Run]) -> Judged:
-    """What stored runs over the same pairs say."""
+    """The result from stored runs over the same pairs."""
     found = [read_scores(run, METRICS) for run in runs]
     wins = np.stack([scores["pair.win"].values for scores in found])
     order = {name: place for place, name in enumerate(pairing.systems)}
     meta = [row["metadata"] for row in pairing.rows]
     one, other = (np.array([order[row[key]] for row in meta], dtype=np.int64) for key in (ONE, OTHER))
     _, group = np.unique([row[QUESTION] for row in meta], return_inverse=True)
-    # Of answers that are the same nobody was asked, so that they say nothing about the judges.
+    # Identical answers are not judged, so they are left out of the agreement.
     asked = np.array([row["answer"] != row["metadata"][OTHER_ANSWER] for row in pairing.rows])
     worth = majority(wins)
     decided = ~np.isnan(worth)
@@ -129,7 +317,7 @@ def summarise(pairing: Pairing, runs: Sequence[Run]) -> Judged:
 
 
 def majority(wins: np.ndarray) -> np.ndarray:
-    """What more than half of the judges who decided say of each duel (1 or 0), else 0.5; nan where nobody decided."""
+    """The verdict (1 or 0) of more than half of the deciding judges, otherwise 0.5; nan if no judge decided."""
     known = (~np.isnan(wins)).sum(axis=0)
     won, lost = (wins == 1).sum(axis=0), (wins == 0).sum(axis=0)
     worth = np.where(2 * won > known, 1.0, np.where(2 * lost > known, 0.0, 0.5))
@@ -158,15 +346,15 @@ def _meet(systems: Sequence[str], pair: tuple[int, int], duels: Duels) -> Meetin
 
 
 def _stand(systems: Sequence[str], duels: Duels, strengths: Strengths | None) -> tuple[Standing, ...]:
-    """The systems, the strongest first."""
+    """The systems, strongest first."""
     if strengths is None:
         return ()
-    found = []
+    standings = []
     for place, name in enumerate(systems):
         as_one, as_other = duels.one == place, duels.other == place
         worth = np.concatenate([duels.worth[as_one], 1 - duels.worth[as_other]])
         value = strengths.values[place]
-        found.append(
+        standings.append(
             Standing(
                 system=name,
                 duels=len(worth),
@@ -175,7 +363,13 @@ def _stand(systems: Sequence[str], duels: Duels, strengths: Strengths | None) ->
                 interval=strengths.intervals[place],
             )
         )
-    return tuple(sorted(found, key=lambda row: -np.inf if row.strength is None else row.strength, reverse=True))
+    return tuple(sorted(standings, key=lambda row: -np.inf if row.strength is None else row.strength, reverse=True))
+
+
+def judge_name(run: Run) -> str:
+    """The name of the model that compared the answers of a run."""
+    signature = run.info.judge.get("pair_judge")
+    return signature.name if signature else ""
 
 
 def _note(run: Run, scores: Mapping[str, Any], group: np.ndarray) -> JudgeNote:
@@ -183,10 +377,18 @@ def _note(run: Run, scores: Mapping[str, Any], group: np.ndarray) -> JudgeNote:
     undecided = np.isnan(wins)
     known = ~np.isnan(seats)
     return JudgeNote(
-        judge=str(run.info["judge"].get("pair_judge", "")).partition(",")[0],
+        judge=judge_name(run),
         duels=len(wins),
         undecided=int(undecided.sum()),
         reason=run.summary()["pair.win"].reason if undecided.any() else None,
         inconsistent=None if np.isnan(stays).all() else float(1 - np.nanmean(stays)),
         first_seat=estimate_mean(seats[known], group[known], (0.0, 1.0)) if known.any() else None,
+        order_kappa=_order_kappa(run),
     )
+
+
+def _order_kappa(run: Run) -> float | None:
+    verdicts = [row for row in run.evidence("pair_verdicts").column("value").to_pylist() if row and len(row) == 2]
+    ordered = [sorted(row, key=lambda verdict: str(verdict["first"])) for row in verdicts]
+    first, second = (np.array([row[order]["winner"] for row in ordered], dtype=str) for order in (0, 1))
+    return take_measure(make_kappa(first, second), len(ordered)) if ordered else None

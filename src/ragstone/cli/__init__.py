@@ -1,30 +1,31 @@
-"""The command line: one file per command; what is heavy is imported when a command runs."""
+"""The command line: one file per command. Heavy packages are imported when a command runs."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+import re
 import sys
 
 from ragstone.errors import RagstoneError
 
 
 def main() -> None:
-    """Run the command line; our own errors are a line of text, not a traceback."""
+    """Runs the command line. Errors of Ragstone are printed as one line, without a traceback."""
     from ragstone.cli.app import app
 
-    _replace_unprintable_letters()
+    _replace_unprintable_characters()
     try:
         app()
     except RagstoneError as error:
-        _complain(f"error: {error}")
+        _print_error(f"error: {error}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        _complain("stopped")
+        _print_error("stopped")
         sys.exit(130)
     except BrokenPipeError:
-        # The reader of our output (head, less) has gone: that is no error.
+        # The program that reads our output (head, less) has ended: this is not an error.
         _drop_output()
         sys.exit(0)
     except Exception as error:
@@ -32,25 +33,29 @@ def main() -> None:
             raise
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             _drop_output()
-            _complain(f"error: cannot print the result: {error.strerror}")
+            _print_error(f"error: cannot print the result: {error.strerror}")
             sys.exit(1)
-        _complain(
+        _print_error(
             f"internal error: {type(error).__name__}: {error}\nThis is a bug in Ragstone. RAGSTONE_DEBUG=1 shows where."
         )
         sys.exit(1)
 
 
-def _replace_unprintable_letters() -> None:
-    """A terminal or file of an old encoding shows a question mark for what it lacks, instead of failing."""
+def _replace_unprintable_characters() -> None:
+    """Prints a question mark for characters that the encoding of the terminal or file lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def _drop_output() -> None:
-    """Python would try to print the rest at exit, and complain."""
+    """Discards the rest of the output; otherwise Python fails to print it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _complain(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+def _print_error(text: str) -> None:
+    """Prints an error; long values from data are cut, and control characters are shown as codes."""
+    from ragstone.report.text import visible
+
+    text = re.sub(r"\S{500,}", lambda word: f"{word[0][:100]}…", text)
+    sys.stderr.write(visible(re.sub(r"(.{4000}).+", r"\1…", text)) + "\n")

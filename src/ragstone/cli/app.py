@@ -1,8 +1,9 @@
-"""The list of commands."""
+"""The commands of `ragstone`, in the groups in which `--help` shows them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Any
 
 import typer
 
@@ -11,6 +12,7 @@ from ragstone.cli.agree import agree
 from ragstone.cli.audit import audit
 from ragstone.cli.cache import cache
 from ragstone.cli.compare import compare
+from ragstone.cli.config import reads_config
 from ragstone.cli.convert import convert
 from ragstone.cli.demo import demo
 from ragstone.cli.diagnose import diagnose
@@ -18,8 +20,8 @@ from ragstone.cli.doctor import doctor
 from ragstone.cli.erag import erag
 from ragstone.cli.explain import explain
 from ragstone.cli.gate import gate
+from ragstone.cli.help import COMPARE, EVALUATE, JUDGES, STRESS, TOOLS, TRUTH, PanelCommand, PanelGroup
 from ragstone.cli.judge import judge
-from ragstone.cli.late import truth
 from ragstone.cli.metrics import metrics
 from ragstone.cli.models import models
 from ragstone.cli.ragchecker import ragchecker
@@ -31,56 +33,85 @@ from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
 from ragstone.cli.view import view
 
-app = typer.Typer(
-    help="The touchstone for retrieval-augmented generation: how good is it, is the new version better, what to fix.",
-    no_args_is_help=True,
-    add_completion=False,
-    # Plain help: loading the pretty one takes three times as long as all the rest.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    EVALUATE: (demo, run, view, diagnose, explain),
+    COMPARE: (compare, gate, report),
+    TRUTH: (),
+    JUDGES: (judge, audit, agree, train),
+    STRESS: (stress, erag),
+    TOOLS: (metrics, validate, convert, models, cache, doctor, trec, ragchecker),
+}
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+class TruthGroup(PanelGroup):
+    """The commands of `ragstone truth`, loaded at first use so that `ragstone --help` stays fast."""
+
+    _loaded: dict[str, Any] | None = None
+
+    @property
+    def commands(self) -> Any:
+        """The commands by name."""
+        if self._loaded is None:
+            from typer.main import get_command
+
+            from ragstone.cli.truth import COMMANDS as TRUTH_COMMANDS
+
+            group = _make_group()
+            for panel, commands in TRUTH_COMMANDS.items():
+                for name, command in commands.items():
+                    _add(group, f"truth {name}", command, panel)
+            loaded: Any = get_command(group)
+            self._loaded = loaded.commands
+        return self._loaded
+
+    @commands.setter
+    def commands(self, found: Any) -> None:
+        """The base class sets an empty dict, which is ignored."""
+
+
+def _make_group(cls: Any = PanelGroup, help: str | None = None) -> typer.Typer:
+    return typer.Typer(
+        cls=cls,
+        help=help,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=_HELP,
+    )
+
+
+def _add(group: typer.Typer, path: str, command: Callable[..., None], panel: str) -> None:
+    name = path.rsplit(" ", maxsplit=1)[-1]
+    group.command(name, cls=PanelCommand, rich_help_panel=panel)(reads_config(path, command))
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(f"ragstone {__version__}")
         raise typer.Exit
 
 
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
+app = _make_group(help="Evaluate retrieval-augmented generation: measure quality, compare versions, find what to fix.")
+truth = _make_group(TruthGroup, "Create, version and repair ground truth.")
+
+
+@truth.callback()
+def _truth() -> None:
     pass
 
 
-for command in (
-    demo,
-    run,
-    compare,
-    gate,
-    view,
-    report,
-    diagnose,
-    explain,
-    judge,
-    audit,
-    agree,
-    train,
-    metrics,
-    convert,
-    validate,
-    trec,
-    ragchecker,
-    stress,
-    erag,
-    models,
-    cache,
-    doctor,
-):
-    app.command()(command)
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    del version
 
-app.add_typer(truth, name="truth")
+
+for _panel, _commands in COMMANDS.items():
+    for _command in _commands:
+        _add(app, _command.__name__, _command, _panel)
+app.add_typer(truth, name="truth", rich_help_panel=TRUTH)

@@ -1,90 +1,60 @@
-"""ragstone audit: can this judge be trusted?"""
+"""ragstone audit: test a judge for bias."""
 
 from __future__ import annotations
 
-import shlex
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from ragstone.cli import judging as models
-from ragstone.cli.options import DEFAULT_ROOT, Json, Quiet, Root
-from ragstone.cli.stored import find_run
+from ragstone.cli.evaluation import NOTHING_SCORED, show_quotes
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import DATA, MODELS, argument, option, shared, with_models
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.tools.model_options import ModelOptions
 
-# Runs over probes are kept apart, so that `latest` stays the user's own.
+# Runs over probes have a root of their own, so that `latest` stays the user's run.
 FOLDER = "audits"
 
 
+@with_models("prompts")
 def audit(
-    judge: Annotated[
-        str,
-        typer.Argument(
-            metavar="JUDGE", help="The model that judges: openai/gpt-4o-mini, ollama/llama3.1, file.py:function."
-        ),
-    ],
-    on: Annotated[
-        str,
-        typer.Option(
-            "--on",
-            metavar="RUN",
-            help="A run whose answers it is tried on: its path, or under --out its id or name.",
-            show_default=False,
-        ),
-    ] = "latest",
-    against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="RUN", help="Another system's answers to the same.", show_default=False),
-    ] = None,
-    jury: Annotated[
-        list[str],
-        typer.Option(
-            "--jury",
-            metavar="MODEL",
-            help="Judges of other families, to see whether it prefers its own: --on is of its family, --against is not. Repeatable.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many samples of the run.")] = 50,
-    seed: Annotated[int, typer.Option("--seed", help="Decides which ones.")] = 0,
-    aspect: Annotated[
-        str, typer.Option("--aspect", metavar="NAME", help="In which respect one answer is better than another.")
-    ] = "quality",
-    concurrency: Annotated[
-        int, typer.Option("-j", "--concurrency", min=1, help="How many model calls may wait at a time.")
-    ] = 16,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,
-    base_url: models.BaseUrl = None,
-    quote: models.QuoteOnly = False,
-    budget: models.Budget = None,
-    timeout: models.Timeout = 120.0,
-    deadline: models.Deadline = None,
-    rpm: models.RequestsPerMinute = None,
-    tpm: models.TokensPerMinute = None,
-    no_cache: models.NoCache = False,
-    prompts: models.Prompts = None,
-    out: Root = DEFAULT_ROOT,
-    json: Json = False,
-    quiet: Quiet = False,
+    judge: str = argument("JUDGE", "Judge model: openai/gpt-4o-mini, ollama/llama3.1, file.py:function."),
+    on: str = option("latest", "--on", "Run whose answers the judge is tested on.", DATA, metavar="RUN"),
+    against: str | None = shared("against"),
+    jury: list[str] = option(
+        [],
+        "--jury",
+        "Judge of another family, to measure self-preference: --on is of the judge's family, --against is not. Repeatable.",
+        MODELS,
+        metavar="MODEL",
+    ),
+    limit: int = shared("limit", 50),
+    seed: int = shared("seed"),
+    aspect: str = shared("aspect"),
+    concurrency: int = shared("concurrency"),
+    resume: bool = shared("resume"),
+    models: ModelOptions = ModelOptions(),
+    quote: bool = shared("quote"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Try a judge for bias: position, verbosity, self-preference, injection, errors in mathematics and reasoning, language."""
-    options: dict[str, Any] = {
-        "aspect": aspect,
-        "concurrency": concurrency,
-        **models.read_calls(base_url, budget, timeout, deadline, rpm, tpm, no_cache, prompts),
-    }
+    """Test a judge for bias.
+
+    Probes: position, length, self-preference, injection, mathematical and logical errors, language.
+    """
+    options: dict[str, Any] = {**models.keywords(), "aspect": aspect, "concurrency": concurrency}
     run, other = find_run(on, out), find_run(against, out) if against else None
     if quote:
         _show_quote(judge, jury, (run, other, limit, seed), options, json)
         return
-    from ragstone.agreement.audit.auditing import audit_judge
-    from ragstone.cli.screen import console, remark, showing_progress
-    from ragstone.engine.evaluation import unheard
-    from ragstone.report.audit import audit_dict, audit_report
-    from ragstone.report.plain import to_json
+    from ragstone.agreement.audit import audit_judge
+    from ragstone.cli.screen import console, noting, showing_progress
+    from ragstone.report.judges import audit_dict, audit_report
 
     home = f"{out.rstrip('/')}/{FOLDER}"
     with showing_progress(quiet or json) as progress:
-        found = audit_judge(
+        result = audit_judge(
             judge,
             run,
             against=other,
@@ -94,25 +64,24 @@ def audit(
             seed=seed,
             options={**options, "resume": resume},
             progress=progress,
-            note=unheard if quiet else remark,
+            note=noting(quiet),
         )
     if json:
-        typer.echo(to_json(audit_dict(found)))
+        print_json(audit_dict(result))
     else:
         console().print()
-        console().print(audit_report(found))
-        typer.echo(f"\nwhat it said: ragstone view {shlex.quote(home)}")
-    if not found.tested:
-        raise typer.Exit(4)
+        console().print(audit_report(result))
+        next_steps((command_line("view", home), "the judge's replies"))
+    if not result.tested:
+        raise typer.Exit(NOTHING_SCORED)
 
 
 def _show_quote(judge: str, jury: list[str], about: tuple[Any, ...], options: dict[str, Any], json: bool) -> None:
-    from ragstone.agreement.asking import METRICS
-    from ragstone.agreement.audit.auditing import make_rows, natural
-    from ragstone.cli.run import show_quotes
+    from ragstone.agreement.audit import make_rows, natural
+    from ragstone.agreement.duels import METRICS
 
     rows, known = make_rows(*about)
     guided = {**options, "judge": judge, "grading": ["own-reference"]}
-    asked = [(judge, rows, {**options, "judge": judge}), (f"{judge}, guided by its own answers", known, guided)]
-    asked += [(f"jury: {model}", natural(rows), {**options, "judge": model}) for model in jury]
-    show_quotes(asked, list(METRICS), json)
+    quoted = [(judge, rows, {**options, "judge": judge}), (f"{judge}, guided by its own answers", known, guided)]
+    quoted += [(f"jury: {model}", natural(rows), {**options, "judge": model}) for model in jury]
+    show_quotes(quoted, list(METRICS), json)

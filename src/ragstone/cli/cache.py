@@ -1,36 +1,31 @@
-"""ragstone cache: what is kept of models' replies, and how to be rid of it."""
+"""ragstone cache: the stored replies of models."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
+from ragstone.cli.options import argument, option
+from ragstone.cli.output import command_line, next_steps
 from ragstone.errors import UsageError
 
 _ACTIONS = ("size", "clear")
 
 
 def cache(
-    action: Annotated[
-        str, typer.Argument(metavar="[size|clear]", help="Show the size, or remove all replies.")
-    ] = "size",
-    folder: Annotated[
-        str | None,
-        typer.Option(
-            "--folder", help="Another folder or s3:// URL than RAGSTONE_CACHE or the usual one.", show_default=False
-        ),
-    ] = None,
+    action: str = argument("[size|clear]", "Show the size, or remove all replies.", "size"),
+    folder: str | None = option(None, "--folder", "Another folder or s3:// URL than RAGSTONE_CACHE.", metavar="FOLDER"),
 ) -> None:
-    """Show or clear the replies of language models that are kept so that nothing is asked twice."""
-    from ragstone.llm.distant_cache import open_cache
+    """Show or clear the stored replies of models."""
+    from ragstone.llm.cache import open_cache
 
     if action not in _ACTIONS:
-        raise UsageError(f"'{action}' is not something to do with the cache. Write size or clear.")
+        raise UsageError(f"'{action}' is not an action. Choose from: size, clear.")
     replies = open_cache(folder)
     size = replies.clear() if action == "clear" else replies.size()
     what = f"{size.entries:,} {'reply' if size.entries == 1 else 'replies'}, {_show_bytes(size.size_bytes)}"
     typer.echo(f"removed {what} from {replies.shown}" if action == "clear" else f"{what} in {replies.shown}")
+    if action == "size" and size.entries:
+        next_steps((command_line("cache", "clear", folder=folder), "remove them"))
 
 
 def _show_bytes(count: float) -> str:

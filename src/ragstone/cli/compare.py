@@ -2,114 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from ragstone.cli.options import DEFAULT_ROOT, Full, Json, MetricsFile, Root
-from ragstone.cli.stored import find_run
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import RUNS, argument, load_metrics_files, option, shared
+from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from ragstone.compare.differences import Settings
     from ragstone.storage.runs import Run
 
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="COLUMN",
-        help="Samples with the same value belong together (document, conversation) and are resampled together.",
-        show_default=False,
-    ),
-]
-Correction = Annotated[
-    str,
-    typer.Option(
-        "--correction",
-        metavar="NAME",
-        help="How p is corrected for many metrics: joint, holm, bh (share of false alarms) or none.",
-    ),
-]
-Metrics = Annotated[
-    list[str],
-    typer.Option(
-        "-m",
-        "--metrics",
-        metavar="NAMES",
-        help="Only these metrics or families, separated by commas.",
-        show_default=False,
-    ),
-]
 CORRECTIONS = ("joint", "holm", "bh", "none")
 
 
 def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="A B...",
-            help="Runs: paths, or under --out ids or names; latest is the newest. A is the old version, B the new; more make a leaderboard.",
-            show_default=False,
-        ),
-    ],
-    metrics: Metrics = [],  # noqa: B006
-    slices: Annotated[
-        list[str],
-        typer.Option(
-            "--slice",
-            metavar="COLUMN",
-            help="Also compare within each value of a metadata column. Repeatable.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    cluster: Cluster = None,
-    show: Annotated[
-        int, typer.Option("--show", metavar="N", min=0, help="How many of the samples that changed most.")
-    ] = 3,
-    correction: Correction = "joint",
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Compare also what was measured in different ways (another judge, say).")
-    ] = False,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="PARAM", help="Order three or more runs by a parameter.", show_default=False),
-    ] = None,
-    metrics_file: MetricsFile = [],  # noqa: B006
-    out: Root = DEFAULT_ROOT,
-    full: Full = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request say.")] = False,
-    json: Json = False,
+    runs: list[str] = argument("A B...", f"{RUNS} A is the old version, B the new one; more make a leaderboard."),
+    metrics: list[str] = shared("metrics"),
+    slices: list[str] = shared("slice"),
+    cluster: str | None = shared("cluster"),
+    show: int = shared("show"),
+    correction: str = shared("correction"),
+    anyway: bool = shared("anyway"),
+    by: str | None = option(None, "--by", "Parameter by which three or more runs are ordered.", metavar="PARAM"),
+    metrics_file: list[str] = shared("metrics_file"),
+    out: str = shared("out"),
+    full: bool = shared("full"),
+    markdown: bool = shared("markdown"),
+    json: bool = shared("json"),
 ) -> None:
-    """Say whether B is better than A, metric by metric, with intervals; rank three or more runs."""
-    from ragstone.cli.options import load_metrics_files
-
+    """Test whether B is better than A; rank three or more runs."""
     load_metrics_files(metrics_file)
     if len(runs) < 2:
         raise UsageError("compare needs two runs or more: ragstone compare OLD NEW")
-    found = [find_run(name, out) for name in runs]
+    stored = [find_run(name, out) for name in runs]
     settings = make_settings(cluster, correction)
-    if len(found) == 2 and by is None:
-        _show_two(found[0], found[1], metrics, slices, settings, anyway, show, full, markdown, json)
-        return
-    if slices:
-        raise UsageError("--slice compares two runs; leave it out to rank more")
-    _show_many(found, metrics, settings, anyway, by, markdown, json)
+    steps = {"out": out, "metrics_file": metrics_file}
+    if len(stored) == 2 and by is None:
+        _show_two((stored[0], stored[1]), metrics, slices, settings, anyway, show, full, markdown, json)
+        gate = command_line("gate", runs[1], against=runs[0], max_drop="0.02", **steps)  # type: ignore[arg-type]
+    else:
+        if slices:
+            raise UsageError("--slice needs exactly two runs; leave it out to rank more")
+        _show_many(stored, metrics, settings, anyway, by, markdown, json)
+        gate = ""
+    if not json and not markdown:
+        view = (command_line("view", out), "look at the samples in a browser")
+        next_steps(*([(gate, "check this in CI")] if gate else []), view)
 
 
 def make_settings(cluster: str | None, correction: str) -> Settings:
-    """How a comparison is made, checked."""
+    """The checked settings of a comparison."""
     from ragstone.compare.differences import Settings
 
-    for known in CORRECTIONS:
-        if correction == known:
-            return Settings(cluster=cluster, correction=known)  # type: ignore[arg-type]
-    raise UnknownNameError("correction", correction, CORRECTIONS, f"There are: {', '.join(CORRECTIONS)}.")
+    if correction not in CORRECTIONS:
+        raise UnknownNameError("correction", correction, CORRECTIONS, f"Choose from: {', '.join(CORRECTIONS)}.")
+    return Settings(cluster=cluster, correction=correction)  # type: ignore[arg-type]
 
 
 def _show_two(
-    before: Run,
-    after: Run,
+    runs: tuple[Run, Run],
     metrics: list[str],
     slices: list[str],
     settings: Settings,
@@ -121,18 +75,16 @@ def _show_two(
 ) -> None:
     from ragstone.cli.screen import console
     from ragstone.compare.comparison import compare_runs
-    from ragstone.report.comparing import comparison_dict
-    from ragstone.report.comparison import comparison_report
+    from ragstone.report.comparison import comparison_dict, comparison_report
     from ragstone.report.markdown import comparison_markdown
-    from ragstone.report.plain import to_json
 
-    found = compare_runs(before, after, metrics, slices, settings, anyway)
+    comparison = compare_runs(*runs, metrics, slices, settings, anyway)
     if json:
-        typer.echo(to_json(comparison_dict(found)))
+        print_json(comparison_dict(comparison))
     elif markdown:
-        typer.echo(comparison_markdown(found, show))
+        typer.echo(comparison_markdown(comparison, show))
     else:
-        console().print(comparison_report(found, show, full or bool(metrics)))
+        console().print(comparison_report(comparison, show, full or bool(metrics)))
 
 
 def _show_many(
@@ -142,19 +94,15 @@ def _show_many(
     from ragstone.compare.leaderboard import rank_runs
     from ragstone.report.leaderboard import leaderboard_dict, leaderboard_report
     from ragstone.report.markdown import leaderboard_markdown
-    from ragstone.report.plain import to_json
 
-    found = rank_runs(runs, metrics, settings, anyway)
-    if by is not None and by not in found.parameters:
-        there = (
-            f"They have: {', '.join(found.parameters)}."
-            if found.parameters
-            else "They have none; `ragstone run --param` stores them."
-        )
-        raise UnknownNameError("parameter of these runs", by, found.parameters, there)
+    board = rank_runs(runs, metrics, settings, anyway)
+    if by is not None and by not in board.parameters:
+        names = ", ".join(board.parameters)
+        hint = f"They have: {names}." if names else "They have none; `ragstone run --param` stores them."
+        raise UnknownNameError("parameter of these runs", by, board.parameters, hint)
     if json:
-        typer.echo(to_json(leaderboard_dict(found)))
+        print_json(leaderboard_dict(board))
     elif markdown:
-        typer.echo(leaderboard_markdown(found, by))
+        typer.echo(leaderboard_markdown(board, by))
     else:
-        console().print(leaderboard_report(found, by))
+        console().print(leaderboard_report(board, by))

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from ragstone.cli.options import Data, Format, Limit, Map, Quiet
+from ragstone.cli.options import data_argument, option, parse_map, shared, sources
+from ragstone.cli.output import command_line, next_steps
 
 
 def convert(
-    data: Data,
-    target: Annotated[
-        str,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="TARGET",
-            help="The file to write: .jsonl, .parquet or .csv for our own names.",
-            show_default=False,
-        ),
-    ],
-    to: Annotated[
-        str, typer.Option("--to", metavar="FORMAT", help="The format to write: ragstone, ragchecker or dial.")
-    ] = "ragstone",
-    format: Format = None,
-    map: Map = [],  # noqa: B006
-    limit: Limit = None,
-    quiet: Quiet = False,
+    data: list[str] = data_argument(),
+    target: str = option(..., "-o --output --out", "File to write: .jsonl, .parquet or .csv.", metavar="FILE"),
+    to: str = shared("to_format"),
+    format: str | None = shared("format"),
+    map: list[str] = shared("map"),
+    limit: int | None = shared("limit"),
+    quiet: bool = shared("quiet"),
 ) -> None:
     """Write samples in another format."""
-    from ragstone.cli.options import parse_map, sources
     from ragstone.cli.screen import remark
     from ragstone.formats import open_reader, write_dataset
 
@@ -40,3 +27,4 @@ def convert(
         for text in reader.report.notes:
             remark(text)
         typer.echo(f"{rows:,} samples: {reader.format.name} → {to}, written to {target}")
+        next_steps((command_line("run", target), "evaluate it"))

@@ -1,51 +1,37 @@
-"""ragstone demo: the shipped example, evaluated."""
+"""ragstone demo: evaluate the shipped example."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from ragstone.cli.evaluation import evaluate_data, show_run
+from ragstone.cli.options import argument, shared
+from ragstone.cli.output import command_line, next_steps
+from ragstone.errors import UnknownNameError
 
-import typer
-
-from ragstone.cli.options import DEFAULT_ROOT, Full, Json, Quiet, Root
+_SYSTEMS = ("better", "worse")
 
 
 def demo(
-    system: Annotated[
-        str, typer.Argument(metavar="[better|worse]", help="Which of the two systems of the example.")
-    ] = "better",
-    out: Root = DEFAULT_ROOT,
-    full: Full = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    system: str = argument("[better|worse]", "System of the example.", "better"),
+    out: str = shared("out"),
+    full: bool = shared("full"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Evaluate the shipped example: 25 questions about a ferry line, answered by a small RAG system."""
+    """Evaluate the shipped example: 25 questions about a ferry line."""
     from importlib import resources
 
-    from ragstone.cli.run import show_run
-    from ragstone.errors import UnknownNameError
-
-    if system not in ("better", "worse"):
-        raise UnknownNameError("system", system, ("better", "worse"), "There are: better, worse.")
+    if system not in _SYSTEMS:
+        raise UnknownNameError("system", system, _SYSTEMS, "Choose from: better, worse.")
     with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
-        show_run(str(folder / f"{system}.jsonl"), [], out, {"name": f"harbour-{system}"}, json, quiet, full=full)
-    if not json and not quiet:
-        _say_what_next(other="worse" if system == "better" else "better")
-
-
-def _say_what_next(other: str) -> None:
-    """Commands that work as they stand, whether or not the environment is activated."""
-    import shutil
-    import sys
-
-    ragstone = "ragstone" if shutil.which("ragstone") else sys.argv[0]
-    if ragstone.endswith("__main__.py"):
-        ragstone = f"{sys.executable} -m ragstone"
-    steps = [
-        (f"{ragstone} demo {other}", "the other system of the example"),
-        (f"{ragstone} metrics fact_recall", "what a metric means and when it misleads"),
-        (f"{ragstone} run answers.jsonl", "your own data"),
-    ]
-    width = max(len(command) for command, _ in steps)
-    typer.echo("\nnext:")
-    for command, purpose in steps:
-        typer.echo(f"  {command:<{width}}   {purpose}")
+        data, options = str(folder / f"{system}.jsonl"), {"name": f"harbour-{system}"}
+        show_run(evaluate_data(data, [], out, options, quiet, json), json, full)
+    if json or quiet:
+        return
+    first = (command_line("demo", "worse", out=out), "evaluate the other system of the example")
+    if system == "worse":
+        first = (command_line("compare", "harbour-worse", "harbour-better", out=out), "compare both systems")
+    next_steps(
+        first,
+        (command_line("metrics", "fact_recall"), "what a metric means and when it misleads"),
+        (command_line("run", "answers.jsonl"), "evaluate your own data"),
+    )

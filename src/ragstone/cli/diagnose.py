@@ -2,65 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from ragstone.cli.options import DEFAULT_ROOT, Json, Root
-from ragstone.cli.stored import RunName, find_run
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import DATA, RUN, argument, option, shared
+from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragstone.compare.store import Store
+    from ragstone.compare.indexed_corpus import Store
 
 
 def diagnose(
-    run: RunName,
-    chunks: Annotated[
-        str | None,
-        typer.Option(
-            "--chunks",
-            metavar="FILE.jsonl",
-            help="All chunks in the splitter's order, as lines with text, id and source: tells facts cut by the splitter from chunks not retrieved.",
-            show_default=False,
-        ),
-    ] = None,
-    documents: Annotated[
-        str | None,
-        typer.Option(
-            "--documents",
-            metavar="FOLDER",
-            help="The documents as text files: tells facts that no chunk has from facts that stand nowhere.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Root = DEFAULT_ROOT,
-    json: Json = False,
+    run: str = argument("RUN", RUN),
+    chunks: str | None = option(
+        None,
+        "--chunks",
+        "All chunks in the splitter's order, with text, id and source: separates split facts from missed chunks.",
+        DATA,
+        metavar="FILE.jsonl",
+    ),
+    documents: list[str] = shared("documents"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
 ) -> None:
-    """Say which part limits quality, retriever or generator, and why each failing sample fails."""
-    import shlex
-
+    """Find what limits quality and why samples fail."""
     from ragstone.cli.screen import console
-    from ragstone.compare.diagnosis import diagnose as look_into
+    from ragstone.compare.diagnosis import diagnose as diagnose_run
     from ragstone.report.diagnosis import diagnosis_dict, full_report
-    from ragstone.report.plain import to_json, visible
 
-    found = find_run(run, out)
-    diagnosis = look_into(found, store=_open_store(chunks, documents))
+    stored = find_run(run, out)
+    diagnosis = diagnose_run(stored, store=_open_store(chunks, documents))
     if json:
-        typer.echo(to_json({"run": found.path, "id": found.id, **diagnosis_dict(diagnosis)}))
+        print_json({"run": stored.path, "id": stored.id, **diagnosis_dict(diagnosis)})
+        return
+    console().print(full_report(diagnosis, stored.name))
+    if diagnosis.failing:
+        worst = diagnosis.causes[0].examples[0]
+        next_steps((command_line("explain", stored.path, worst), "one sample in full"))
     else:
-        console().print(full_report(diagnosis, found.name))
-        if diagnosis.failing:
-            worst = visible(diagnosis.causes[0].examples[0])
-            typer.echo(f"\none sample in full: ragstone explain {shlex.quote(found.path)} {shlex.quote(worst)}")
+        next_steps((command_line("view", out), "look at the samples in a browser"))
 
 
-def _open_store(chunks: str | None, documents: str | None) -> Store | None:
-    from ragstone.compare.store import Store, read_chunks, read_documents
+def _open_store(chunks: str | None, documents: list[str]) -> Store | None:
+    from ragstone.compare.indexed_corpus import Store, read_chunks, read_documents
 
-    if chunks is None and documents is None:
-        return None
+    if chunks is None and documents:
+        raise UsageError("--documents needs --chunks: a fact of a document is lost only if no chunk contains it")
     if chunks is None:
-        raise UsageError("--documents needs --chunks: what stands in a document is lost only if no chunk has it")
-    return Store(read_chunks(chunks), read_documents(documents) if documents else ())
+        return None
+    return Store(read_chunks(chunks), tuple(text for path in documents for text in read_documents(path)))

@@ -1,13 +1,16 @@
-"""ragstone doctor: what is installed, what is missing, which keys are set."""
+"""ragstone doctor: installed packages, settings and keys."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import typer
 
-from ragstone.cli.options import Json
+from ragstone.cli.config import find_config
+from ragstone.cli.options import shared
+from ragstone.cli.output import command_line, next_steps, print_json
 
 CORE = ("numpy", "scipy", "pyarrow", "typer", "rich")
 OPTIONAL = {"pandas": "pip install pandas", "polars": "pip install polars", "fsspec": "pip install 'ragstone[fsspec]'"}
@@ -15,23 +18,29 @@ OPTIONAL |= dict.fromkeys(("onnxruntime", "tokenizers", "onnx", "xllamacpp"), "p
 OPTIONAL |= dict.fromkeys(("torch", "transformers"), "pip install torch transformers")
 # Names only: a key's value is never shown, not even a part of it.
 KEYS = ("OPENAI_API_KEY", "DIAL_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-SETTINGS = ("AWS_REGION", "AWS_DEFAULT_REGION", "RAGSTONE_ROOT", "RAGSTONE_MODELS", "RAGSTONE_DEBUG", "NO_COLOR")
+SETTINGS = (
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "RAGSTONE_ROOT",
+    "RAGSTONE_MODELS",
+    "RAGSTONE_CONFIG",
+    "RAGSTONE_DEBUG",
+    "NO_COLOR",
+)
 
 
-def doctor(json: Json = False) -> None:
-    """Show what is installed, which extras are missing, and which keys are set, without showing them."""
-    import json as json_module
-
-    found = examine()
+def doctor(json: bool = shared("json")) -> None:
+    """Show packages, settings and which keys are set."""
+    state = examine()
     if json:
-        typer.echo(json_module.dumps(found, indent=2))
+        print_json(state)
     else:
-        _print(found)
-    if not found["healthy"]:
+        _print(state)
+    if not state["healthy"]:
         raise typer.Exit(1)
 
 
-def examine() -> dict[str, object]:
+def examine() -> dict[str, Any]:
     """The state of this installation, safe to paste into an issue."""
     import platform
     from importlib import metadata
@@ -45,6 +54,7 @@ def examine() -> dict[str, object]:
             return None
 
     core = {package: version(package) for package in CORE}
+    config = find_config()
     return {
         "ragstone": __version__,
         "python": platform.python_version(),
@@ -53,29 +63,41 @@ def examine() -> dict[str, object]:
         "optional": {package: version(package) for package in OPTIONAL},
         "keys": {key: bool(os.environ.get(key)) for key in KEYS},
         "settings": {name: os.environ[name] for name in SETTINGS if os.environ.get(name)},
+        "config": {"file": str(config.path), "values": _without_urls(config.table)} if config else None,
         # An endpoint may carry a user and a password in its URL.
         "s3_endpoint": bool(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")),
         "healthy": all(core.values()) and sys.version_info >= (3, 11),
     }
 
 
-def _print(found: dict[str, object]) -> None:
-    typer.echo(f"ragstone {found['ragstone']}, Python {found['python']}, {found['platform']}")
-    for title, key in (("core", "core"), ("optional", "optional")):
+def _without_urls(table: dict[str, Any]) -> dict[str, Any]:
+    """The settings; URLs are only named, as they may contain a password or a token."""
+    return {
+        key: _without_urls(value) if isinstance(value, dict) else "set" if "://" in str(value) else value
+        for key, value in table.items()
+    }
+
+
+def _print(state: dict[str, Any]) -> None:
+    typer.echo(f"ragstone {state['ragstone']}, Python {state['python']}, {state['platform']}")
+    for title in ("core", "optional"):
         typer.echo(f"\n{title}")
-        packages = found[key]
-        assert isinstance(packages, dict)  # noqa: S101  (for the type checker)
-        for package, version in packages.items():
+        for package, version in state[title].items():
             missing = f"missing: {OPTIONAL.get(package, f'pip install {package}')}"
             typer.echo(f"  {package:<12} {version or missing}")
     typer.echo("\nkeys (only whether they are set)")
-    keys, settings = found["keys"], found["settings"]
-    assert isinstance(keys, dict)  # noqa: S101
-    assert isinstance(settings, dict)  # noqa: S101
-    for key, is_set in {**keys, "AWS_ENDPOINT_URL": found["s3_endpoint"]}.items():
+    for key, is_set in {**state["keys"], "AWS_ENDPOINT_URL": state["s3_endpoint"]}.items():
         typer.echo(f"  {key:<22} {'set' if is_set else 'not set'}")
-    if settings:
+    if state["settings"]:
         typer.echo("\nsettings")
-    for name, value in settings.items():
+    for name, value in state["settings"].items():
         typer.echo(f"  {name:<22} {value}")
-    typer.echo("\nall is well" if found["healthy"] else "\nsomething is missing, see above")
+    if config := state["config"]:
+        typer.echo(f"\nsettings of {config['file']}")
+        for name, value in config["values"].items():
+            typer.echo(f"  {name:<22} {value}")
+    if state["healthy"]:
+        typer.echo("\nall is well")
+        next_steps((command_line("demo"), "evaluate the shipped example"))
+    else:
+        typer.echo("\nsomething is missing, see above")

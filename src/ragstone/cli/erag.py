@@ -1,170 +1,123 @@
-"""ragstone erag: what each retrieved chunk is worth to your generator."""
+"""ragstone erag: the value of each retrieved chunk for your generator."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli import judging as models
-from ragstone.cli import systems
-from ragstone.cli.options import DEFAULT_ROOT, Format, Json, Limit, Map, Quiet, Root
+from ragstone.cli.evaluation import show_system_quote
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import (
+    DATA,
+    METRICS,
+    data_argument,
+    option,
+    parse_map,
+    shared,
+    sources,
+    system_options,
+    with_models,
+)
+from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import UsageError
+from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
     from ragstone.stress.erag import Erag
 
 
+@with_models("judge", "embedder")
 def erag(
-    data: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DATA...",
-            help="Samples with questions, retrieved contexts and what the metric needs, mostly references.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    system: Annotated[
-        str | None,
-        typer.Option(
-            "--system",
-            metavar="SPEC",
-            help="The generator: file.py:function(question, contexts), cmd:./generate, a model such as openai/gpt-4o-mini, "
-            "or a chat endpoint's address.",
-            show_default=False,
-        ),
-    ] = None,
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="Show a stored result again.", show_default=False)
-    ] = None,
-    metric: Annotated[
-        str,
-        typer.Option(
-            "-m", "--metrics", "--metric", metavar="NAME", help="What labels a chunk: the one metric of its answer."
-        ),
-    ] = "contains",
-    k: Annotated[
-        int | None, typer.Option("--k", min=1, help="Only the first k chunks of each question.", show_default=False)
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option("--threshold", help="From which label on a chunk is relevant, where grades do not count.")
-    ] = 0.5,
-    blame: Annotated[
-        bool, typer.Option("--blame", help="Ask without each chunk too: which ones help, which ones hurt.")
-    ] = False,
-    out: Root = DEFAULT_ROOT,
-    name: Annotated[str, typer.Option("--name", help="A name for the run.", show_default=False)] = "",
-    template: systems.Template = None,
-    system_version: systems.Version = None,
-    concurrency: systems.Concurrency = 8,
-    timeout: systems.SystemTimeout = 120.0,
-    budget: models.Budget = None,
-    deadline: models.Deadline = None,
-    rpm: models.RequestsPerMinute = None,
-    base_url: models.BaseUrl = None,
-    no_cache: systems.NoCache = False,
-    quote: models.QuoteOnly = False,
-    judge: models.Judge = None,
-    embedder: models.Embedder = None,
-    format: Format = None,
-    map: Map = [],  # noqa: B006
-    limit: Limit = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    data: list[str] = data_argument([], "Samples with questions, contexts and what the metric needs."),
+    system: str | None = shared("system"),
+    run: str | None = shared("run", None),
+    metric: str = option(
+        "contains", "-m --metric --metrics", "Metric of the answer that labels a chunk.", METRICS, metavar="NAME"
+    ),
+    k: int | None = option(None, "--k", "Only the first k chunks of each question.", DATA, metavar="N", min=1),
+    threshold: float = shared("threshold", 0.5),
+    blame: bool = option(False, "--blame", "Also ask without each chunk: which chunks help or hurt.", METRICS),
+    out: str = shared("out"),
+    name: str = shared("name"),
+    template: str | None = shared("template"),
+    system_version: str | None = shared("system_version"),
+    concurrency: int = shared("concurrency", 8),
+    models: ModelOptions = ModelOptions(),
+    resume: bool = shared("resume"),
+    quote: bool = shared("quote"),
+    format: str | None = shared("format"),
+    map: list[str] = shared("map"),
+    limit: int | None = shared("limit"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Label every retrieved chunk by what your generator makes of it alone, and judge the retrieval by these labels."""
-    from ragstone.cli.options import parse_map, sources
+    """Score each retrieved chunk by the answer it gives alone."""
     from ragstone.formats import read_dataset
-    from ragstone.report.plain import counted
-    from ragstone.stress.erag import check_downstream, quote_erag
-    from ragstone.stress.pieces import list_samples
+    from ragstone.report.text import counted
+    from ragstone.stress.erag import check_downstream, list_samples, quote_erag
 
     if run:
-        _show(_stored(run, out), json)
+        _show(_read_stored(run, out), json, out)
         return
     if not data or system is None:
         raise UsageError("name the data and the generator: ragstone erag answers.jsonl --system generate.py:answer")
     check_downstream(metric)
     listed = list_samples(list(read_dataset(sources(data), format, parse_map(map), limit)), k)
-    options: dict[str, Any] = {
-        "template": template,
-        "version": system_version,
-        "base_url": base_url,
-        "concurrency": concurrency,
-        "timeout_s": timeout,
-        "deadline_s": deadline,
-        "requests_per_minute": rpm,
-        "budget": budget,
-        "cache": not no_cache,
-    }
-    chunks = sum(len(sample.contexts or ()) for sample in listed.samples)
-    asked = f"{counted(len(listed.samples), 'question')} with {counted(chunks, 'chunk')}"
-    calls = f"{asked}: each alone, all together{', all but each' if blame else ''}"
-    found = quote_erag(listed, system, blame, options)  # type: ignore[arg-type]
+    options: Any = system_options(models, template, system_version, concurrency)
     if quote or not (json or quiet):
-        systems.show_quote(found, json, calls, final=quote)
+        chunks = sum(len(sample.contexts or ()) for sample in listed.samples)
+        size = f"{counted(len(listed.samples), 'question')} with {counted(chunks, 'chunk')}"
+        calls = f"{size}: each alone, all together{', all but each' if blame else ''}"
+        show_system_quote(quote_erag(listed, system, blame, options), json, calls, is_final=quote)
     if quote:
         return
-    judging = {key: value for key, value in (("judge", judge), ("embedder", embedder), ("base_url", base_url)) if value}
-    settings = {"metric": metric, "threshold": threshold, "blame": blame, "name": name}
-    _show(_run(listed, system, out, settings, options, judging, json, quiet), json)
+    settings = {
+        "metric": metric,
+        "threshold": threshold,
+        "blame": blame,
+        "name": name,
+        "resume": resume,
+        "system_options": options,
+        "judging": ModelOptions(judge=models.judge, embedder=models.embedder, base_url=models.base_url),
+    }
+    _show(_run(listed, system, out, settings, json, quiet), json, out)
 
 
-def _run(
-    listed: Any,
-    system: str,
-    out: str,
-    settings: dict[str, Any],
-    options: dict[str, Any],
-    judging: dict[str, Any],
-    json: bool,
-    quiet: bool,
-) -> Erag:
-    from ragstone.cli.screen import remark, showing_progress
-    from ragstone.engine.evaluation import unheard
-    from ragstone.stress.blame import keep_erag
+def _run(listed: Any, system: str, out: str, settings: dict[str, Any], json: bool, quiet: bool) -> Erag:
+    from ragstone.cli.screen import noting, showing_progress
+    from ragstone.stress.chunk_blame import keep_erag
     from ragstone.stress.erag import run_erag
 
     with showing_progress(quiet or json) as progress:
-        found = run_erag(
-            listed,
-            system,
-            out,
-            **settings,
-            system_options=options,  # type: ignore[arg-type]
-            judging=judging,  # type: ignore[arg-type]
-            progress=progress,
-            note=unheard if quiet else remark,
-        )
-    keep_erag(found)
-    return found
+        result = run_erag(listed, system, out, **settings, progress=progress, note=noting(quiet))
+    keep_erag(result)
+    return result
 
 
-def _stored(name: str, root: str) -> Erag:
-    from ragstone.cli.stored import find_run
-    from ragstone.stress.blame import read_erag
+def _read_stored(name: str, root: str) -> Erag:
+    from ragstone.stress.chunk_blame import read_erag
 
     run = find_run(name, root)
-    found = read_erag(run)
-    if found is None:
-        raise UsageError(f"run {run.name} is none of eRAG's: `ragstone erag DATA --system SPEC` makes one")
-    return found
+    result = read_erag(run)
+    if result is None:
+        raise UsageError(f"run {run.name} is not an eRAG run: `ragstone erag DATA --system SPEC` creates one")
+    return result
 
 
-def _show(found: Erag, json: bool) -> None:
-    from ragstone.stress.blame import as_dict
+def _show(result: Erag, json: bool, out: str) -> None:
+    from ragstone.stress.chunk_blame import as_dict
 
     if json:
-        import json as json_module
-
-        typer.echo(json_module.dumps(as_dict(found), indent=2, ensure_ascii=False))
+        print_json(as_dict(result))
         return
     from ragstone.cli.screen import console
-    from ragstone.report.erag import erag_report
-    from ragstone.report.terminal import run_report
+    from ragstone.report.run import run_report
+    from ragstone.report.stress import erag_report
 
     screen = console()
     screen.print()
-    screen.print(run_report(found.run, full=True))
-    screen.print(erag_report(found))
-    typer.echo(f"\nstored in {found.run.path}\nthe answers from single chunks in {found.pieces.path}")
+    screen.print(run_report(result.run, full=True))
+    screen.print(erag_report(result))
+    typer.echo(f"\nstored in {result.run.path}\nthe answers from single chunks in {result.pieces.path}")
+    next_steps((command_line("erag", run=result.run.id, out=out), "show it again"))

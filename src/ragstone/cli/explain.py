@@ -1,39 +1,34 @@
-"""ragstone explain: one sample of a run, and how its scores came about."""
+"""ragstone explain: one sample of a run and the evidence behind its scores."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from ragstone.cli.options import DEFAULT_ROOT, Json, MetricsFile, Root
-from ragstone.cli.stored import RunName, find_run
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import RUN, argument, load_metrics_files, shared
+from ragstone.cli.output import command_line, next_steps, print_json
 
 
 def explain(
-    run: RunName,
-    sample: Annotated[
-        str, typer.Argument(metavar="SAMPLE", help="The id of a sample, or its row number.", show_default=False)
-    ],
-    metric: Annotated[
-        str | None,
-        typer.Argument(metavar="[METRIC]", help="A metric of the run: how its score came about.", show_default=False),
-    ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Long texts and replies in full.")] = False,
-    metrics_file: MetricsFile = [],  # noqa: B006
-    out: Root = DEFAULT_ROOT,
-    json: Json = False,
+    run: str = argument("RUN", RUN),
+    sample: str = argument("SAMPLE", "Id of a sample, or its row number."),
+    metric: str | None = argument("[METRIC]", "Metric of the run to explain.", None),
+    full: bool = shared("full"),
+    metrics_file: list[str] = shared("metrics_file"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
 ) -> None:
-    """Show a sample with its claims, verdicts, chunks, cause and scores, and the judge's words."""
-    from ragstone.cli.options import load_metrics_files
+    """Show one sample with the evidence behind its scores."""
     from ragstone.cli.screen import console
-    from ragstone.compare.explanation import explain_sample
+    from ragstone.compare.explain import explain_sample
     from ragstone.report.explain import explanation_dict, explanation_report
-    from ragstone.report.plain import to_json
 
     load_metrics_files(metrics_file)
-    found = explain_sample(find_run(run, out), sample, metric)
+    explanation = explain_sample(find_run(run, out), sample, metric)
     if json:
-        typer.echo(to_json(explanation_dict(found)))
+        print_json(explanation_dict(explanation))
+        return
+    console().print(explanation_report(explanation, full))
+    if metric is None:
+        step = command_line("explain", run, explanation.case.sample.id, "METRIC", out=out, metrics_file=metrics_file)
+        next_steps((step, "how one score was computed"))
     else:
-        console().print(explanation_report(found, full))
+        next_steps((command_line("metrics", metric.split("@")[0]), "what the metric means"))

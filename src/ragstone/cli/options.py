@@ -1,99 +1,253 @@
-"""Options that several commands share, spelled once."""
+"""The options that several commands share: one table with their flags, types and help."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import typer
 
 from ragstone.errors import UsageError
-
-Data = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATA...",
-        help="File, folder, s3:// or other URL; - is standard input. Two files for DIAL tables and TREC.",
-        show_default=False,
-    ),
-]
-Format = Annotated[
-    str | None, typer.Option("--format", help="The format of the data, if it is not to be guessed.", show_default=False)
-]
-Map = Annotated[
-    list[str],
-    typer.Option(
-        "--map",
-        metavar="OURS=THEIRS",
-        help="A column's other name, as in --map question=prompt. Repeatable.",
-        show_default=False,
-    ),
-]
-Limit = Annotated[
-    int | None, typer.Option("-n", "--limit", min=1, help="Only the first N samples.", show_default=False)
-]
-Root = Annotated[
-    str,
-    typer.Option(
-        "-o", "--out", metavar="ROOT", envvar="RAGSTONE_ROOT", help="Folder or s3:// root under which runs are stored."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
-Full = Annotated[bool, typer.Option("--full", help="Show every metric, not the headlines only.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
-MetricsFile = Annotated[
-    list[str],
-    typer.Option(
-        "--metrics-file",
-        metavar="FILE.py",
-        help="A Python file with metrics of your own. Repeatable.",
-        show_default=False,
-    ),
-]
+from ragstone.tools.model_options import ModelOptions
 
 DEFAULT_ROOT = "ragstone-store"
+DATA, METRICS, MODELS, COST = "Data", "Metrics", "Judge and other models", "Limits and cost"
+OUTPUT, EXECUTION = "Output", "Execution"
+PANELS = (DATA, METRICS, MODELS, COST, OUTPUT, EXECUTION)
+
+
+class Shared(NamedTuple):
+    """An option as every command that has it declares it. The first long flag is its name, the others are old spellings."""
+
+    flags: str
+    panel: str
+    help: str
+    default: Any = None
+    metavar: str | None = None
+    minimum: float | None = None
+    envvar: str | None = None
+    hidden: bool = False
+
+
+SHARED = {
+    # Data
+    "format": Shared("--format", DATA, "Format of the data; detected by default."),
+    "map": Shared("--map", DATA, "Column name in the data: --map question=prompt. Repeatable.", [], "OURS=THEIRS"),
+    "limit": Shared("-n --limit", DATA, "Use at most N samples.", None, "N", 1),
+    "truth": Shared("--truth", DATA, "Score against this ground truth, newest version or @N.", None, "NAME[@N]"),
+    "value": Shared("--value", DATA, "Number for a label in words: --value fine=1. Repeatable.", [], "WORD=NUMBER"),
+    "human": Shared(
+        "--human", DATA, "Labels: CSV, JSONL or Parquet with sample_id and label. Repeatable.", [], "FILE"
+    ),
+    "documents": Shared("--documents", DATA, "Files or folders with the documents. Repeatable.", [], "PATH"),
+    "run": Shared("--run --runs", DATA, "Stored run: folder, id or name.", [], "RUN"),
+    "against": Shared("--against", DATA, "Run to compare with.", None, "RUN"),
+    "seed": Shared("--seed", EXECUTION, "Random seed; the same seed makes the same choices.", 0),
+    # Metrics
+    "metrics": Shared("-m --metrics", METRICS, "Metrics, families or sets, separated by commas.", [], "NAMES"),
+    "metrics_file": Shared("--metrics-file", METRICS, "Python file with your own metrics. Repeatable.", [], "FILE.py"),
+    "aspects": Shared("--aspects", METRICS, "TOML file with your own aspects. Repeatable.", [], "FILE"),
+    "aspect": Shared("--aspect", METRICS, "Aspect in which answers are compared.", "quality", "NAME"),
+    "threshold": Shared("--threshold", METRICS, "Score from which a result counts as yes.", None, "SCORE"),
+    "slice": Shared("--slice", METRICS, "Also show each value of a metadata column. Repeatable.", [], "COLUMN"),
+    "cluster": Shared("--cluster", METRICS, "Column whose equal values are resampled together.", None, "COLUMN"),
+    "correction": Shared("--correction", METRICS, "Correction for many metrics: joint, holm, bh or none.", "joint"),
+    "anyway": Shared("--anyway", METRICS, "Compare although metrics or judges differ.", False),
+    # Models
+    "judge": Shared(
+        "--judge",
+        MODELS,
+        "Judge model: openai/gpt-4o-mini, ollama/llama3.1, file.py:function, local, trained/NAME, or "
+        "local>openai/gpt-4o-mini to escalate uncertain verdicts.",
+        None,
+        "MODEL",
+    ),
+    "extractor": Shared("--extractor", MODELS, "Model that extracts claims.", None, "MODEL"),
+    "checker": Shared("--checker", MODELS, "Model that checks claims.", None, "MODEL"),
+    "agreement": Shared(
+        "--agreement", MODELS, "Confidence at which the local judge decides without escalating.", 0.9, "SHARE"
+    ),
+    "embedder": Shared(
+        "--embedder", MODELS, "Embedding model: local, openai/text-embedding-3-small, or a+b for the mean.", None, "MODEL"
+    ),
+    "scorer": Shared(
+        "--scorer", MODELS, "Model for token probabilities: local, hf/NAME, or a server with echo.", None, "MODEL"
+    ),
+    "reward_model": Shared("--reward-model", MODELS, "Local reward model.", None, "MODEL", hidden=True),
+    "toxicity_model": Shared("--toxicity-model", MODELS, "Local toxicity classifier.", None, "MODEL", hidden=True),
+    "base_url": Shared("--base-url", MODELS, "Address of an OpenAI-compatible server.", None, "URL"),
+    "claims": Shared("--claims", MODELS, "Form of claims: sentences or triplets.", "sentences", "FORM"),
+    "claims_per_call": Shared("--claims-per-call", MODELS, "Claims checked per call.", 25, "N", 1, hidden=True),
+    "chunks_per_call": Shared("--chunks-per-call", MODELS, "Chunks checked per call.", 10, "N", 1, hidden=True),
+    "repeats": Shared("--repeats", MODELS, "Times each question is asked; verdicts by majority.", 1, "N", 1),
+    "scale": Shared("--scale", MODELS, "Scale of grades: points (0-100), stars (1-5) or ten (1-10).", "points"),
+    "grading": Shared("--grading", MODELS, "Grading steps: cot, few-shot, rubric, own-reference.", "", "NAMES"),
+    "prompts": Shared("--prompts", MODELS, "Folder with prompts that replace the built-in ones.", None, "FOLDER"),
+    "template": Shared("--template", MODELS, "Prompt file for a bare model: {question}, {contexts}.", None, "FILE"),
+    "system": Shared(
+        "--system",
+        MODELS,
+        "System under test: file.py:function, cmd:COMMAND, a model, or the URL of a chat endpoint.",
+        None,
+        "SPEC",
+    ),
+    "system_version": Shared("--system-version", MODELS, "Version of the system, part of the cache key.", None, "TEXT"),
+    # Limits and cost
+    "quote": Shared("--quote", COST, "Estimate the cost and stop. No call is made.", False),
+    "budget": Shared("--budget", COST, "Stop before more than this is spent, for example 5usd.", None, "AMOUNT"),
+    "timeout": Shared("--timeout", COST, "Time limit per call.", 120.0, "SECONDS"),
+    "deadline": Shared("--deadline", COST, "Time limit for all calls together.", None, "SECONDS"),
+    "rpm": Shared("--rpm", COST, "Maximum calls per minute.", None, "N"),
+    "tpm": Shared("--tpm", COST, "Maximum tokens per minute.", None, "N"),
+    "no_cache": Shared("--no-cache", COST, "Do not use replies stored by earlier runs.", False),
+    # Output
+    "out": Shared(
+        "-o --out --root", OUTPUT, "Folder or s3:// root of runs and ground truth.", DEFAULT_ROOT, "ROOT", None,
+        "RAGSTONE_ROOT",
+    ),
+    "name": Shared("--name", OUTPUT, "Name of the run.", "", "TEXT"),
+    "to": Shared("--to", OUTPUT, "Ground truth to create or extend.", None, "NAME"),
+    "to_format": Shared("--to-format --to", OUTPUT, "Format to write: ragstone, ragchecker or dial.", "ragstone"),
+    "author": Shared("--author", OUTPUT, "Author of the version; your user name by default.", None, "NAME"),
+    "note": Shared("--note", OUTPUT, "Reason for the version, shown in the history.", "", "TEXT"),
+    "show": Shared("--show", OUTPUT, "Number of samples to show.", 3, "N", 0),
+    "full": Shared("--full", OUTPUT, "Show every metric and long texts in full.", False),
+    "markdown": Shared("--markdown", OUTPUT, "Print Markdown.", False),
+    "json": Shared("--json", OUTPUT, "Print JSON.", False),
+    "quiet": Shared("-q --quiet", OUTPUT, "No progress and no notes.", False),
+    # Execution
+    "concurrency": Shared("-j --concurrency", EXECUTION, "Maximum number of calls at a time.", 16, "N", 1),
+    "resume": Shared("--resume", EXECUTION, "Continue an interrupted run.", False),
+}  # fmt: skip
+_UNSET: Any = object()
+
+# Arguments of several commands.
+RUN = "Run: folder, URL, id or name under --out; `latest` is the newest."
+RUNS = "Runs: folders, URLs, ids or names under --out; `latest` is the newest."
+
+
+def option(default: Any, flags: str, help: str, panel: str = OUTPUT, **more: Any) -> Any:
+    """An option of one command: `option(None, "--by", "Parameter to order by.", metavar="PARAM")`."""
+    shown = default is not ... and default not in (None, "", False) and default != []
+    return typer.Option(default, *flags.split(), help=help, rich_help_panel=panel, show_default=shown, **more)
+
+
+def shared(name: str, default: Any = _UNSET) -> Any:
+    """An option of the table; a command may have a default of its own."""
+    item = SHARED[name]
+    return option(
+        item.default if default is _UNSET else default,
+        item.flags,
+        item.help,
+        item.panel,
+        metavar=item.metavar,
+        min=item.minimum,
+        envvar=item.envvar,
+        hidden=item.hidden,
+    )
+
+
+def argument(metavar: str, help: str, default: Any = ...) -> Any:
+    """A positional argument; required unless it has a default."""
+    return typer.Argument(default, metavar=metavar, help=help, show_default=False)
+
+
+def data_argument(default: Any = ..., help: str = "File, folder or URL; - is standard input.") -> Any:
+    """The data of a command."""
+    return argument("DATA...", help, default)
+
+
+# The options that every command with models has; the type of each, and the field of ModelOptions if its name differs.
+CALL_OPTIONS = ("base_url", "budget", "timeout", "deadline", "rpm", "tpm", "no_cache")
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("timeout", "agreement"), float),
+    **dict.fromkeys(("deadline", "rpm", "tpm"), float | None),
+    **dict.fromkeys(("claims_per_call", "chunks_per_call", "repeats"), int),
+    **dict.fromkeys(("claims", "scale", "grading"), str),
+    "no_cache": bool,
+}
+_FIELDS = {
+    "timeout": "timeout_s",
+    "deadline": "deadline_s",
+    "rpm": "requests_per_minute",
+    "tpm": "tokens_per_minute",
+}
+
+
+def with_models(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorator: adds the named model options and the call limits, and passes them as `models: ModelOptions`."""
+    names = (*names, *CALL_OPTIONS)
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def wrapper(**values: Any) -> None:
+            chosen = {name: values.pop(name) for name in names}
+            command(models=_read_models(chosen), **values)
+
+        kind = inspect.Parameter.KEYWORD_ONLY
+        added = [
+            inspect.Parameter(name, kind, default=shared(name), annotation=_TYPES.get(name, str | None))
+            for name in names
+        ]
+        parameters = []
+        for parameter in inspect.signature(command, eval_str=True).parameters.values():
+            parameters += added if parameter.name == "models" else [parameter.replace(kind=kind)]
+        wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return wrapper
+
+    return decorate
+
+
+def _read_models(values: Mapping[str, Any]) -> ModelOptions:
+    fields = {_FIELDS.get(name, name): value for name, value in values.items() if name != "no_cache"}
+    if "grading" in fields:
+        fields["grading"] = tuple(name.strip() for name in fields["grading"].split(",") if name.strip())
+    return ModelOptions(**fields, cache=not values["no_cache"])
+
+
+def system_options(models: ModelOptions, template: str | None, version: str | None, concurrency: int) -> dict[str, Any]:
+    """How the system under test is called, by the names of the engine's SystemOptions."""
+    names = ("base_url", "timeout_s", "deadline_s", "requests_per_minute", "tokens_per_minute", "budget", "cache")
+    calls = {name: getattr(models, name) for name in names}
+    return {"template": template, "version": version, "concurrency": concurrency, **calls}
+
+
+def parse_pairs(option: str, form: str, example: str, pairs: list[str]) -> dict[str, str]:
+    """`NAME=VALUE` texts as a dict."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"{option} {pair}: write it as {form}, for example {option} {example}")
+        found[name] = value
+    return found
 
 
 def parse_map(pairs: list[str]) -> dict[str, str]:
-    """`question=prompt` pairs as a mapping."""
-    found: dict[str, str] = {}
-    for pair in pairs:
-        ours, equals, theirs = pair.partition("=")
-        if not equals or not ours or not theirs:
-            raise UsageError(f"--map {pair}: write it as OURS=THEIRS, for instance --map question=prompt")
-        found[ours] = theirs
-    return found
-
-
-def parse_params(pairs: list[str]) -> dict[str, str | int | float]:
-    """`chunk_size=256` pairs as a mapping; what reads as a number is one."""
-    found: dict[str, str | int | float] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name.strip() or not text.strip():
-            raise UsageError(f"--param {pair}: write it as NAME=VALUE, for instance --param chunk_size=256")
-        found[name.strip()] = _number_or_text(text.strip())
-    return found
-
-
-def _number_or_text(text: str) -> str | int | float:
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        # JSON has neither nan nor infinity.
-        return value if abs(value) < float("inf") else text
-    return text
+    """The columns of `--map`."""
+    return parse_pairs("--map", "OURS=THEIRS", "question=prompt", pairs)
 
 
 def sources(data: list[str]) -> list[str] | str:
-    """One path as itself, several as a list."""
+    """One path as a text, several as a list."""
     return data[0] if len(data) == 1 else data
 
 
 def load_metrics_files(files: list[str]) -> None:
-    """Register the user's own metrics."""
-    from ragstone.registry.discovery import import_metrics_file
+    """Registers the metrics of the user's files."""
+    from ragstone.registry.declare import import_metrics_file
 
     for file in files:
         import_metrics_file(file)
+
+
+def load_aspects(files: list[str]) -> None:
+    """Registers the aspects of the user's files as metrics."""
+    if files:
+        from ragstone.metrics.grades import register_aspects
+
+        for file in files:
+            register_aspects(file)

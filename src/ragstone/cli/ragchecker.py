@@ -1,157 +1,110 @@
-"""ragstone ragchecker: for people who come from RAGChecker, with that tool's own flags."""
+"""ragstone ragchecker: evaluate with the flags of the RAGChecker command line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ragstone.cli.options import DEFAULT_ROOT, Quiet, Root
+from ragstone.cli.evaluation import evaluate_data, fail_if_nothing_scored, write_ragchecker_results
+from ragstone.cli.options import DATA, METRICS, MODELS, OUTPUT, argument, option, shared
 from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from ragstone.storage.runs import Run
 
-# That tool's names for groups of metrics.
+# RAGChecker's names for groups of metrics.
 _GROUPS = {"all_metrics": "ragchecker"} | {
     f"{group}_metrics": f"ragchecker.{group}" for group in ("overall", "retriever", "generator")
 }
 
 
-def _flag(name: str, help: str, **words: Any) -> Any:
-    """An option as that tool spells it, with underscores, and as the rest of ours, with dashes."""
-    spellings = dict.fromkeys([f"--{name}", f"--{name.replace('_', '-')}"])
-    return typer.Option(*spellings, help=help, show_default=False, **words)
+def _flag(default: Any, name: str, help: str, panel: str = MODELS, **more: Any) -> Any:
+    """An option as RAGChecker spells it, with underscores, and with dashes."""
+    return option(default, " ".join(dict.fromkeys([f"--{name}", f"--{name.replace('_', '-')}"])), help, panel, **more)
 
 
 def ragchecker(
-    input_path: Annotated[str, _flag("input_path", "RAGChecker's inputs, or outputs with claims and verdicts.")],
-    output_path: Annotated[str, _flag("output_path", "The file to write.")],
-    more_metrics: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[METRIC]...", help="More metrics after --metrics, as that tool takes them.", show_default=False
-        ),
-    ] = [],  # noqa: B006  (typer reads the default, nobody changes it)
-    metrics: Annotated[
-        list[str],
-        _flag(
-            "metrics",
-            "Groups (all_metrics, overall_metrics, retriever_metrics, generator_metrics) or metrics; all_metrics by default.",
-        ),
-    ] = [],  # noqa: B006
-    extractor_name: Annotated[str | None, _flag("extractor_name", "The model that extracts claims.")] = None,
-    checker_name: Annotated[
-        str | None, _flag("checker_name", "The model that checks claims; the extractor's by default.")
-    ] = None,
-    extractor_api_base: Annotated[str | None, _flag("extractor_api_base", "The address of the extractor.")] = None,
-    checker_api_base: Annotated[str | None, _flag("checker_api_base", "The address of the checker.")] = None,
-    batch_size_extractor: Annotated[
-        int, _flag("batch_size_extractor", "How many calls may wait at a time; the larger of the two counts.", min=1)
-    ] = 32,
-    batch_size_checker: Annotated[int, _flag("batch_size_checker", "Likewise.", min=1)] = 32,
-    joint_check_num: Annotated[
-        int | None, _flag("joint_check_num", "How many claims are checked in one call.", min=1)
-    ] = None,
-    disable_joint_check: Annotated[
-        bool, _flag("disable_joint_check", "Check each claim in a call of its own.")
-    ] = False,
-    extractor_max_new_tokens: Annotated[
-        int | None, _flag("extractor_max_new_tokens", "Taken and not used: a reply is as long as it must be.")
-    ] = None,
-    openai_api_key: Annotated[
-        str | None, _flag("openai_api_key", "Refused: keys belong into the environment, as OPENAI_API_KEY.")
-    ] = None,
-    out: Root = DEFAULT_ROOT,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted run of the same data and metrics.")
-    ] = False,
-    quiet: Quiet = False,
+    input_path: str = _flag(..., "input_path", "RAGChecker's input, or its output with claims and verdicts.", DATA),
+    output_path: str = _flag(..., "output_path", "File to write.", OUTPUT),
+    more_metrics: list[str] = argument("[METRIC]...", "More metrics after --metrics.", []),
+    metrics: list[str] = _flag([], "metrics", "Metrics or groups: all_metrics (default), overall_metrics, …", METRICS),
+    extractor_name: str | None = _flag(None, "extractor_name", "Model that extracts claims."),
+    checker_name: str | None = _flag(None, "checker_name", "Model that checks claims; the extractor by default."),
+    extractor_api_base: str | None = _flag(None, "extractor_api_base", "Address of the extractor."),
+    checker_api_base: str | None = _flag(None, "checker_api_base", "Address of the checker."),
+    batch_size_extractor: int = _flag(32, "batch_size_extractor", "Calls at a time; the larger of the two.", min=1),
+    batch_size_checker: int = _flag(32, "batch_size_checker", "Calls at a time; the larger of the two.", min=1),
+    joint_check_num: int | None = _flag(None, "joint_check_num", "Claims checked per call.", min=1),
+    disable_joint_check: bool = _flag(False, "disable_joint_check", "Check each claim in its own call."),
+    extractor_max_new_tokens: int | None = _flag(None, "extractor_max_new_tokens", "Accepted and ignored."),
+    openai_api_key: str | None = _flag(None, "openai_api_key", "Refused: set OPENAI_API_KEY instead."),
+    out: str = shared("out"),
+    resume: bool = shared("resume"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Evaluate a RAGChecker file, written and printed as that tool does; files with claims and verdicts need no model."""
-    from ragstone.cli.run import TOO_FEW_CELLS, show_run
+    """Evaluate a RAGChecker file with RAGChecker's flags."""
     from ragstone.cli.screen import remark
 
     if openai_api_key is not None:
         raise UsageError(
-            "--openai_api_key: a key on the command line shows in the list of processes and in the shell's history. "
-            "Put it into the environment: export OPENAI_API_KEY=…"
+            "--openai_api_key: a key on the command line is visible in the process list and the shell history. "
+            "Set it in the environment: export OPENAI_API_KEY=…"
         )
     if extractor_max_new_tokens is not None and not quiet:
         remark("--extractor_max_new_tokens has no effect here")
-    options = {
+    claims_per_call = 1 if disable_joint_check else joint_check_num
+    options: dict[str, Any] = {
         "format": "ragchecker",
         "concurrency": max(batch_size_extractor, batch_size_checker),
         "resume": resume,
         **_models(extractor_name or checker_name, checker_name or extractor_name),
         **_address(extractor_api_base, checker_api_base),
-        **_claims_per_call(1 if disable_joint_check else joint_check_num),
+        **({} if claims_per_call is None else {"claims_per_call": claims_per_call}),
     }
     chosen = [_metric(name) for text in [*metrics, *more_metrics] for name in text.split(",")] or ["ragchecker"]
-    finished = show_run(input_path, chosen, out, options, json=False, quiet=quiet, table=False)
+    finished = evaluate_data(input_path, chosen, out, options, quiet, json=False)
     if not finished.info["metrics"]:
         raise UsageError(_nothing_computed(finished))
-    write_results(finished, output_path, printed=True, quiet=quiet)
-    if not any(row.n_ok for row in finished.summary()):
-        raise typer.Exit(TOO_FEW_CELLS)
-
-
-def write_results(finished: Run, target: str, printed: bool, quiet: bool) -> None:
-    """Write a run as that tool's file, and print its means as that tool does."""
-    import json
-
-    from ragstone.cli.screen import remark
-    from ragstone.report.ragchecker import printed_form, write_ragchecker
-    from ragstone.storage.places import open_place
-
-    groups = write_ragchecker(finished, open_place(target))
-    if printed:
-        typer.echo(json.dumps(printed_form(groups), indent=2))
-    if not quiet:
-        remark(f"RAGChecker's results in {target}, the run in {finished.path}")
+    write_ragchecker_results(finished, output_path, is_printed=True, quiet=quiet)
+    fail_if_nothing_scored(finished, or_most_failed=True)
 
 
 def _nothing_computed(finished: Run) -> str:
     reasons = dict.fromkeys(row.reason for row in finished.summary() if row.reason)
     return (
-        f"nothing could be computed: {'; '.join(reasons)}. Claims and verdicts come from models: "
+        f"no metric could be computed: {'; '.join(reasons)}. Claims and verdicts need models: "
         "name them with --extractor_name and --checker_name"
     )
 
 
 def _metric(name: str) -> str:
-    """Our name for a metric or group of that tool."""
-    from ragstone.report.ragchecker import GROUPS
+    """Our name for a metric or group of RAGChecker."""
+    from ragstone.report.exports import GROUPS
 
     known = [*_GROUPS, *(metric for group in GROUPS.values() for metric in group)]
     if name not in known:
-        raise UnknownNameError("RAGChecker metric", name, known, f"There are: {', '.join(known)}.")
+        raise UnknownNameError("RAGChecker metric", name, known, f"Choose from: {', '.join(known)}.")
     return _GROUPS.get(name, f"ragchecker.{name}")
 
 
 def _models(extractor: str | None, checker: str | None) -> dict[str, str]:
-    """The models under the names that we give them; claims are triplets there."""
+    """The models by our option names; RAGChecker's claims are triplets."""
     named = {"extractor": extractor, "checker": checker}
     models = {role: _model(name) for role, name in named.items() if name}
-    # The judge on this machine cannot write triplets.
+    # The local judge cannot write triplets.
     claims = "sentences" if models.get("extractor", "").startswith("local") else "triplets"
     return {**models, "claims": claims} if models else {}
 
 
 def _model(name: str) -> str:
-    """A bare name is OpenAI's there; a function in a file is ours."""
+    """In RAGChecker a name without a provider is OpenAI's."""
     return name if "/" in name or ".py:" in name or name == "local" else f"openai/{name}"
 
 
 def _address(extractor: str | None, checker: str | None) -> dict[str, str]:
     if extractor and checker and extractor != checker:
         raise UsageError(
-            f"--extractor_api_base {extractor} and --checker_api_base {checker} differ: one address serves both. "
-            "Put a proxy before them, or name one of the models by its provider"
+            f"--extractor_api_base {extractor} and --checker_api_base {checker} differ: only one address is supported. "
+            "Use a proxy for both, or name one of the models by its provider"
         )
     address = extractor or checker
     return {"base_url": address} if address else {}
-
-
-def _claims_per_call(number: int | None) -> dict[str, int]:
-    return {} if number is None else {"claims_per_call": number}

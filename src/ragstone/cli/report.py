@@ -1,14 +1,15 @@
-"""ragstone report: a run or a comparison as one HTML file, as Markdown, or as a table for a paper."""
+"""ragstone report: a run or a comparison as one HTML file, as Markdown, or as a LaTeX table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from ragstone.cli.compare import Cluster, Correction, Metrics, make_settings
-from ragstone.cli.options import DEFAULT_ROOT, MetricsFile, Quiet
-from ragstone.cli.stored import find_run
+from ragstone.cli.compare import make_settings
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import DEFAULT_ROOT, OUTPUT, RUNS, argument, load_metrics_files, option, shared
+from ragstone.cli.output import command_line, next_steps
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,77 +18,58 @@ if TYPE_CHECKING:
 
 
 def report(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN [NEW]",
-            help="A run, or two to compare, the old one first: paths, or under --root ids or names; latest is the newest.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Where to write; - is standard output. HTML goes into the run's folder by default, the others to standard output.",
-            show_default=False,
-        ),
-    ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Markdown, for a pull request say.")] = False,
-    latex: Annotated[bool, typer.Option("--latex", help="A table for a paper (booktabs).")] = False,
-    worst: Annotated[
-        int, typer.Option("--worst", metavar="N", min=0, max=1000, help="How many samples to show in full.")
-    ] = 20,
-    slices: Annotated[
-        list[str],
-        typer.Option(
-            "--slice",
-            metavar="COLUMN",
-            help="Cut into slices by a metadata column. Repeatable; of one run by all columns with few values by default.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    metrics: Metrics = [],  # noqa: B006
-    cluster: Cluster = None,
-    correction: Correction = "joint",
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Compare also what was measured in different ways (another judge, say).")
-    ] = False,
-    metrics_file: MetricsFile = [],  # noqa: B006
-    root: Annotated[
-        str,
-        typer.Option("--root", metavar="ROOT", envvar="RAGSTONE_ROOT", help="Folder or s3:// root of the stored runs."),
-    ] = DEFAULT_ROOT,
-    quiet: Quiet = False,
+    runs: list[str] = argument("RUN [NEW]", f"One run, or two to compare, the old one first. {RUNS}"),
+    output: str | None = option(
+        None,
+        "-o --output",
+        "File to write; - is standard output. By default HTML goes into the run's folder.",
+        OUTPUT,
+        metavar="FILE",
+    ),
+    markdown: bool = shared("markdown"),
+    latex: bool = option(False, "--latex", "A LaTeX table (booktabs)."),
+    worst: int = option(20, "--worst", "Number of samples to show in full.", metavar="N", min=0, max=1000),
+    slices: list[str] = shared("slice"),
+    metrics: list[str] = shared("metrics"),
+    cluster: str | None = shared("cluster"),
+    correction: str = shared("correction"),
+    anyway: bool = shared("anyway"),
+    metrics_file: list[str] = shared("metrics_file"),
+    root: str = option(
+        DEFAULT_ROOT, "--root", "Folder or s3:// root of the runs.", metavar="ROOT", envvar="RAGSTONE_ROOT"
+    ),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Write what a run or a comparison shows into one file that opens anywhere, offline."""
-    from ragstone.cli.options import load_metrics_files
-
+    """Write a run or a comparison as one file that opens offline."""
     if markdown and latex:
-        raise UsageError("--markdown and --latex are two reports; ask for one at a time")
+        raise UsageError("--markdown and --latex exclude each other")
     if len(runs) > 2:
         raise UsageError("a report is about one run or two; `ragstone compare` ranks more")
     load_metrics_files(metrics_file)
-    found = [find_run(name, root) for name in runs]
-    if len(found) == 1:
+    stored = [find_run(name, root) for name in runs]
+    if len(stored) == 1:
         if metrics or cluster or anyway:
-            raise UsageError("--metrics, --cluster and --anyway are for the comparison of two runs")
-        text = _of_run(found[0], markdown, latex, worst, slices)
-        beside = "report.html"
+            raise UsageError("--metrics, --cluster and --anyway need two runs")
+        text = _run_text(stored[0], markdown, latex, worst, slices)
+        file_name = "report.html"
     else:
         from ragstone.compare.comparison import compare_runs
 
-        compared = compare_runs(found[0], found[1], metrics, slices, make_settings(cluster, correction), anyway)
-        text = _of_comparison(compared, markdown, latex, worst)
-        beside = f"comparison-with-{found[0].id}.html"
-    _write(text, output, None if markdown or latex else found[-1], beside, quiet)
+        settings = make_settings(cluster, correction)
+        comparison = compare_runs(stored[0], stored[1], metrics, slices, settings, anyway)
+        text = _comparison_text(comparison, markdown, latex, worst)
+        file_name = f"comparison-with-{stored[0].id}.html"
+    if output == "-" or (output is None and (markdown or latex)):
+        typer.echo(text, nl=False)
+        return
+    _write(text, output, stored[-1], file_name, quiet)
+    if not quiet:
+        next_steps((command_line("view", root), "look at the samples in a browser"))
 
 
-def _of_run(run: Run, markdown: bool, latex: bool, worst: int, slices: list[str]) -> str:
+def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[str]) -> str:
     if markdown:
-        from ragstone.report.run_markdown import run_markdown
+        from ragstone.report.markdown import run_markdown
 
         return run_markdown(run, worst)
     if latex:
@@ -99,28 +81,25 @@ def _of_run(run: Run, markdown: bool, latex: bool, worst: int, slices: list[str]
     return run_html(run, worst, slices or None)
 
 
-def _of_comparison(found: Comparison, markdown: bool, latex: bool, worst: int) -> str:
+def _comparison_text(comparison: Comparison, markdown: bool, latex: bool, worst: int) -> str:
     if markdown:
         from ragstone.report.markdown import comparison_markdown
 
-        return comparison_markdown(found, worst)
+        return comparison_markdown(comparison, worst)
     if latex:
         from ragstone.report.latex import comparison_latex
 
-        return comparison_latex(found)
+        return comparison_latex(comparison)
     from ragstone.report.html.comparison_page import comparison_html
 
-    return comparison_html(found, worst)
+    return comparison_html(comparison, worst)
 
 
-def _write(text: str, output: str | None, run: Run | None, beside: str, quiet: bool) -> None:
-    """Into the file that was named, or beside the run, or to standard output."""
+def _write(text: str, output: str | None, run: Run, file_name: str, quiet: bool) -> None:
+    """Writes to the named file, or into the folder of the run."""
     from ragstone.storage.places import open_place
 
-    if output == "-" or (output is None and run is None):
-        typer.echo(text, nl=False)
-        return
-    place = run.folder.place / beside if output is None and run else open_place(output or beside)
-    place.write_bytes(text.encode("utf-8", "replace"))
+    path = run.folder.place / file_name if output is None else open_place(output)
+    path.write_bytes(text.encode("utf-8", "replace"))
     if not quiet:
-        typer.echo(f"written to {place}")
+        typer.echo(f"written to {path}")

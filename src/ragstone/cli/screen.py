@@ -1,36 +1,54 @@
-"""What the commands share on the screen: a console, progress on a terminal, plain lines elsewhere."""
+"""Terminal output of the commands: console, tables, notes and progress."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
 
 from ragstone.engine.progress import Progress, Report, silent
+from ragstone.report.text import visible
 
 _SECONDS_BETWEEN_LINES = 5.0
 
 
 def console() -> Console:
-    """Standard output; wide enough for a table when it goes to a file."""
+    """Standard output; at least 110 columns wide if it is not a terminal."""
     width = None if sys.stdout.isatty() else max(110, shutil.get_terminal_size().columns)
     return Console(width=width, highlight=False, soft_wrap=False)
 
 
 def remark(text: str) -> None:
-    """Something worth knowing, on standard error."""
-    sys.stderr.write(f"note: {text}\n")
+    """Prints a note on standard error."""
+    sys.stderr.write(f"note: {visible(text)}\n")
+
+
+def noting(quiet: bool) -> Callable[[str], None]:
+    """A function that prints notes, or ignores them if the command is quiet."""
+    return (lambda text: None) if quiet else remark  # noqa: ARG005
+
+
+def print_table(titles: Iterable[str], rows: Iterable[Iterable[str]], right: Collection[str] = ()) -> None:
+    """Prints a table without borders; the columns in `right` are aligned to the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in titles:
+        table.add_column(title, justify="right" if title in right else "left", no_wrap=title in ("id", "model"))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console().print(table)
 
 
 @contextmanager
 def showing_progress(quiet: bool) -> Iterator[Report]:
-    """A function to report progress to."""
+    """A progress callback: a bar on a terminal, plain lines elsewhere, nothing if quiet."""
     if quiet:
         yield silent
     elif sys.stderr.isatty():
@@ -58,7 +76,7 @@ def _bar() -> Iterator[Report]:
 
 
 class _Lines:
-    """A line when a stage begins or ends, and every few seconds in between."""
+    """Prints a line if a stage begins or ends, and every few seconds in between."""
 
     def __init__(self) -> None:
         self._stage = ""

@@ -2,126 +2,89 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli import judging as models
-from ragstone.cli import systems
-from ragstone.cli.options import DEFAULT_ROOT, Format, Json, Limit, Map, Quiet, Root
+from ragstone.cli.evaluation import show_system_quote
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import (
+    DATA,
+    EXECUTION,
+    data_argument,
+    option,
+    parse_map,
+    shared,
+    sources,
+    system_options,
+    with_models,
+)
+from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import UsageError
+from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
-    from ragstone.stress.beds import Setting
     from ragstone.stress.results import StressTest
-    from ragstone.stress.running import Prepared
+    from ragstone.stress.run import Prepared
+    from ragstone.stress.test_beds import Setting
 
 PAGE = "stress.html"
 
 
+@with_models("judge", "embedder")
 def stress(
-    data: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DATA...",
-            help="RGB's file, or your own samples with references and contexts; with --run nothing.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    system: Annotated[
-        list[str],
-        typer.Option(
-            "--system",
-            metavar="SPEC",
-            help="The generator: file.py:function(question, contexts), cmd:./generate, a model such as openai/gpt-4o-mini, "
-            "or a chat endpoint's address. Two are compared on the same beds.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    run: Annotated[
-        list[str],
-        typer.Option("--run", metavar="RUN", help="Show a stored stress test again. Repeatable.", show_default=False),
-    ] = [],  # noqa: B006
-    bed: Annotated[
-        list[str],
-        typer.Option(
-            "--bed",
-            metavar="NAME",
-            help="noise, rejection, integration, counterfactual; all by default. Repeatable.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    passages: Annotated[int, typer.Option("--passages", min=1, help="How many passages a question is shown with.")] = 5,
-    rates: Annotated[
-        str, typer.Option("--rates", metavar="LIST", help="Noise rates: 0,0.5,1 or first:last:step.")
-    ] = "0:1:0.2",
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often each is asked, in another order.")] = 1,
-    seed: Annotated[int, typer.Option("--seed", help="Decides the order of passages and the false answers.")] = 0,
-    keep_contaminated: Annotated[
-        bool,
-        typer.Option("--keep-contaminated", help="Use passages as noise though they hold the answer; rows are marked."),
-    ] = False,
-    metrics: Annotated[
-        list[str],
-        typer.Option("-m", "--metrics", metavar="NAMES", help="More metrics to draw curves of.", show_default=False),
-    ] = [],  # noqa: B006
-    out: Root = DEFAULT_ROOT,
-    name: Annotated[str, typer.Option("--name", help="A name for the run.", show_default=False)] = "",
-    template: systems.Template = None,
-    system_version: systems.Version = None,
-    concurrency: systems.Concurrency = 8,
-    timeout: systems.SystemTimeout = 120.0,
-    budget: models.Budget = None,
-    deadline: models.Deadline = None,
-    rpm: models.RequestsPerMinute = None,
-    base_url: models.BaseUrl = None,
-    no_cache: systems.NoCache = False,
-    quote: models.QuoteOnly = False,
-    judge: models.Judge = None,
-    embedder: models.Embedder = None,
-    format: Format = None,
-    map: Map = [],  # noqa: B006
-    limit: Limit = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    data: list[str] = data_argument([], "RGB's file, or your own samples with references and contexts."),
+    system: list[str] = shared("system", []),
+    run: list[str] = shared("run"),
+    bed: list[str] = option(
+        [], "--bed", "noise, rejection, integration, counterfactual; all by default. Repeatable.", DATA, metavar="NAME"
+    ),
+    passages: int = option(5, "--passages", "Passages per question.", DATA, metavar="N", min=1),
+    rates: str = option("0:1:0.2", "--rates", "Noise rates: 0,0.5,1 or first:last:step.", DATA, metavar="LIST"),
+    repeats: int = shared("repeats"),
+    seed: int = shared("seed"),
+    keep_contaminated: bool = option(
+        False, "--keep-contaminated", "Keep noise passages that contain the answer; rows are marked.", EXECUTION
+    ),
+    metrics: list[str] = shared("metrics"),
+    out: str = shared("out"),
+    name: str = shared("name"),
+    template: str | None = shared("template"),
+    system_version: str | None = shared("system_version"),
+    concurrency: int = shared("concurrency", 8),
+    models: ModelOptions = ModelOptions(),
+    resume: bool = shared("resume"),
+    quote: bool = shared("quote"),
+    format: str | None = shared("format"),
+    map: list[str] = shared("map"),
+    limit: int | None = shared("limit"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Put your generator under stress: noise, nothing but noise, scattered facts, false passages."""
+    """Test a generator with noisy, missing and false passages."""
     if run:
-        _show(_stored(run, out), json)
+        from ragstone.stress.results import read_stress
+
+        _show([read_stress(find_run(one, out)) for one in run], json, out)
         return
     if not data or not system:
         raise UsageError("name the data and the generator: ragstone stress answers.jsonl --system generate.py:answer")
     setting = _read_setting(bed, passages, rates, repeats, seed, keep_contaminated)
-    prepared = _prepare(data, format, map, limit, setting, embedder, base_url)
-    options: dict[str, Any] = {
-        "template": template,
-        "version": system_version,
-        "base_url": base_url,
-        "concurrency": concurrency,
-        "timeout_s": timeout,
-        "deadline_s": deadline,
-        "requests_per_minute": rpm,
-        "budget": budget,
-        "cache": not no_cache,
-    }
+    prepared = _prepare(data, format, map, limit, setting, models)
+    options = system_options(models, template, system_version, concurrency)
     if quote:
-        from ragstone.report.plain import counted
-        from ragstone.stress.running import quote_stress
-
-        for spec in system:
-            asked, beds = counted(prepared.questions, "question"), counted(len(prepared.beds), "bed")
-            about = f"{asked} in {beds}, {counted(len(prepared.rows), 'row')} in all"
-            systems.show_quote(quote_stress(prepared, spec, options), json, about)  # type: ignore[arg-type]
+        _show_quotes(prepared, system, options, json)
         return
-    judging = {key: value for key, value in (("judge", judge), ("base_url", base_url)) if value}
-    tests = [_run(prepared, spec, out, name, metrics, options, judging, json, quiet) for spec in system]
-    _show(tests, json)
+    judging = ModelOptions(judge=models.judge, base_url=models.base_url)
+    settings = {"name": name, "system_options": options, "judging": judging, "resume": resume}
+    _show([_run(prepared, spec, out, metrics, settings, json, quiet) for spec in system], json, out)
 
 
 def _read_setting(
     beds: list[str], passages: int, rates: str, repeats: int, seed: int, keep_contaminated: bool
 ) -> Setting:
-    from ragstone.stress.beds import BEDS, Setting
+    from ragstone.stress.test_beds import BEDS, Setting
 
     chosen: Any = tuple(name.strip() for text in beds for name in text.split(",")) or BEDS
     return Setting(passages, _read_rates(rates), repeats, seed, chosen, keep_contaminated)
@@ -142,38 +105,38 @@ def _read_rates(text: str) -> tuple[float, ...]:
 
 
 def _prepare(
-    data: list[str],
-    format: str | None,
-    map: list[str],
-    limit: int | None,
-    setting: Setting,
-    embedder: str | None,
-    base_url: str | None,
+    data: list[str], format: str | None, map: list[str], limit: int | None, setting: Setting, models: ModelOptions
 ) -> Prepared:
-    from ragstone.cli.options import parse_map, sources
     from ragstone.formats import read_dataset
-    from ragstone.stress.running import open_embed, prepare
+    from ragstone.stress.run import open_embed, prepare
 
     samples = list(read_dataset(sources(data), format, parse_map(map), limit))
     texts = sum(len(sample.contexts or ()) for sample in samples)
-    return prepare(samples, setting, open_embed(embedder, texts, base_url))
+    return prepare(samples, setting, open_embed(models.embedder, texts, models.base_url))
+
+
+def _show_quotes(prepared: Prepared, systems: list[str], options: Any, json: bool) -> None:
+    from ragstone.report.text import counted
+    from ragstone.stress.run import quote_stress
+
+    questions, beds = counted(prepared.questions, "question"), counted(len(prepared.beds), "bed")
+    about = f"{questions} in {beds}, {counted(len(prepared.rows), 'row')} in all"
+    for spec in systems:
+        show_system_quote(quote_stress(prepared, spec, options), json, about)
 
 
 def _run(
     prepared: Prepared,
     spec: str,
     out: str,
-    name: str,
     metrics: list[str],
-    options: dict[str, Any],
-    judging: dict[str, Any],
+    settings: dict[str, Any],
     json: bool,
     quiet: bool,
 ) -> StressTest:
-    from ragstone.cli.screen import remark, showing_progress
-    from ragstone.engine.evaluation import unheard
+    from ragstone.cli.screen import noting, showing_progress
     from ragstone.stress.results import keep_reports, read_stress
-    from ragstone.stress.running import run_stress
+    from ragstone.stress.run import run_stress
 
     with showing_progress(quiet or json) as progress:
         finished = run_stress(
@@ -181,35 +144,22 @@ def _run(
             spec,
             out,
             metrics=[one for text in metrics for one in text.split(",")],
-            name=name,
-            system_options=options,  # type: ignore[arg-type]
-            judging=judging,  # type: ignore[arg-type]
+            **settings,
             progress=progress,
-            note=unheard if quiet else remark,
+            note=noting(quiet),
         )
     keep_reports(finished, prepared)
     return read_stress(finished)
 
 
-def _stored(names: list[str], root: str) -> list[StressTest]:
-    from ragstone.cli.stored import find_run
-    from ragstone.stress.results import read_stress
-
-    return [read_stress(find_run(name, root)) for name in names]
-
-
-def _show(tests: list[StressTest], json: bool) -> None:
+def _show(tests: list[StressTest], json: bool, out: str) -> None:
     from ragstone.report.html.stress_page import stress_html
     from ragstone.stress.results import as_dict, contrast_tests
 
     contrasts = contrast_tests(tests)
     if json:
-        import json as json_module
-        from dataclasses import asdict
-
-        told = {"tests": [as_dict(test) for test in tests]}
-        compared = [[{**asdict(item), "verdict": item.verdict} for item in found] for found in contrasts]
-        typer.echo(json_module.dumps({**told, "contrasts": compared}, indent=2, ensure_ascii=False))
+        compared = [[{**asdict(item), "verdict": item.verdict} for item in contrast] for contrast in contrasts]
+        print_json({"tests": [as_dict(test) for test in tests], "contrasts": compared})
         return
     from ragstone.cli.screen import console
     from ragstone.report.stress import stress_report
@@ -222,3 +172,5 @@ def _show(tests: list[StressTest], json: bool) -> None:
     for test in tests:
         typer.echo(f"\nstored in {test.run.path}", nl=False)
     typer.echo(f"\ncurves in {page}")
+    shown_again = command_line("stress", run=[test.run.id for test in tests], out=out)
+    next_steps((shown_again, "show it again"), (command_line("view", out), "look at the answers in a browser"))

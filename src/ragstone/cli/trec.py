@@ -1,13 +1,14 @@
-"""ragstone trec: for people who come from trec_eval or ir_measures."""
+"""ragstone trec: evaluate with the arguments and the output of trec_eval."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from ragstone.cli.options import argument, option
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from ragstone.registry import Metric
 
 _CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-# What trec_eval means by a name without a cut-off.
+# The cut-offs of a name without one, as in trec_eval.
 _EXPANDED = {**dict.fromkeys(("P", "recall", "ndcg_cut", "map_cut"), _CUTS), "success": (1, 5, 10)}
 _NUM_Q = "num_q"
 _OFFICIAL = (_NUM_Q, "map", "Rprec", "bpref", "recip_rank", "P")
-# trec_eval's own names for sets of measures, those of them that Ragstone has, and what to print when nothing is named.
+# trec_eval's sets of measures, as far as Ragstone has them; the empty name is the default.
 _SETS = {
     "official": _OFFICIAL,
     "all_trec": (*_OFFICIAL, "recall", "ndcg", "ndcg_cut", "map_cut", "success", "set_P", "set_recall", "set_F"),
@@ -29,41 +30,26 @@ _CUT = re.compile(r"([A-Za-z_]*[A-Za-z])[._](\d+(?:,\d+)*)")
 
 
 class Measure(NamedTuple):
-    """A metric and the name under which it was asked for; no metric for the number of queries."""
+    """A metric and the name to print; the number of queries has no metric."""
 
     label: str
     metric: Metric | None
 
 
 def trec(
-    qrels: Annotated[
-        str, typer.Argument(metavar="QRELS", help="Judgements: qid iter docid grade.", show_default=False)
-    ],
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="Results: qid Q0 docid rank score tag.", show_default=False)
-    ],
-    measures: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="MEASURE",
-            help="nDCG@10 P@5 MAP, ndcg_cut.10 P_5 map; trec_eval's main ones by default.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006  (typer reads the default, nobody changes it)
-    per_query: Annotated[bool, typer.Option("-q", help="The values of each query as well.")] = False,
-    complete: Annotated[
-        bool, typer.Option("-c", help="Average over all judged queries: those that the run lacks count 0.")
-    ] = False,
-    level: Annotated[
-        float | None, typer.Option("-l", help="The least grade that counts as relevant.", show_default=False)
-    ] = None,
-    more: Annotated[
-        list[str], typer.Option("-m", metavar="MEASURE", help="A measure, as trec_eval takes it.", show_default=False)
-    ] = [],  # noqa: B006
+    qrels: str = argument("QRELS", "Judgements: qid iter docid grade."),
+    run: str = argument("RUN", "Results: qid Q0 docid rank score tag."),
+    measures: list[str] = argument(
+        "MEASURE", "nDCG@10 P@5 MAP, ndcg_cut.10 P_5 map; trec_eval's main ones by default.", []
+    ),
+    per_query: bool = option(False, "-q", "Also print the values of each query."),
+    complete: bool = option(False, "-c", "Average over all judged queries; missing ones count as 0."),
+    level: float | None = option(None, "-l", "Minimum grade that counts as relevant.", metavar="GRADE"),
+    more: list[str] = option([], "-m", "Measure, as in trec_eval.", metavar="MEASURE"),
 ) -> None:
-    """Evaluate a TREC run, printed as trec_eval does; nothing is stored."""
+    """Evaluate a TREC run as trec_eval does; nothing is stored."""
     from ragstone.cli.screen import remark
-    from ragstone.engine.rankings import score_rankings
+    from ragstone.engine.in_memory import score_rankings
     from ragstone.formats.reports import Report
     from ragstone.formats.sources import Source
     from ragstone.formats.trec import read_parts
@@ -74,7 +60,7 @@ def trec(
     report.raise_problems(f"{qrels} and {run}")
     queries = sorted(judged if complete else judged.keys() & found.keys())
     if not queries:
-        raise UsageError(f"no query stands in both {qrels} and {run}")
+        raise UsageError(f"{qrels} and {run} have no query in common")
     _note_left_out(judged.keys() - set(queries), found.keys() - judged.keys(), report)
     for text in report.notes:
         remark(text)
@@ -87,7 +73,7 @@ def trec(
 
 
 def _parse(name: str, level: float | None) -> Iterator[Measure]:
-    """The measures that a name stands for; with trec_eval's own spelling of cut-offs, too."""
+    """The measures of a name, also in trec_eval's spelling of cut-offs."""
     from ragstone.registry import parse_metric
     from ragstone.registry.expression import make_metric
 
@@ -107,7 +93,7 @@ def _parse(name: str, level: float | None) -> Iterator[Measure]:
 
         metric = parse_metric(name)
         if metric.spec.family != "retrieval":
-            raise UsageError(f"'{name}' is no measure of ranked lists; `ragstone metrics retrieval` lists those")
+            raise UsageError(f"'{name}' is not a measure of ranked lists; `ragstone metrics retrieval` lists them")
         if level is not None and metric.spec.parameter("rel"):
             metric = make_metric(metric.spec, **{"rel": level, **dict(metric.settings)})
         yield Measure(name, metric)
@@ -115,13 +101,13 @@ def _parse(name: str, level: float | None) -> Iterator[Measure]:
 
 def _note_left_out(not_found: set[str], not_judged: set[str], report: Report) -> None:
     report.note_all("judged queries that the run does not have", sorted(not_found), "left out; -c counts them as 0")
-    report.note_all("queries of the run that nobody judged", sorted(not_judged), "left out")
+    report.note_all("queries of the run without judgements", sorted(not_judged), "left out")
 
 
 def _lines(
     measures: Sequence[Measure], queries: Sequence[str], scores: dict[str, list[float | None]], per_query: bool
 ) -> Iterator[str]:
-    """A line a measure: of each query where that is wanted, then of all. Where nothing is relevant, trec_eval has 0."""
+    """One line per measure: per query if asked for, then over all. As in trec_eval, 0 if nothing is relevant."""
     values = {name: [value or 0.0 for value in column] for name, column in scores.items()}
     for number, query in enumerate(queries if per_query else ()):
         for label, metric in measures:

@@ -1,4 +1,4 @@
-"""ragstone validate: is the data fit, and what could be computed from it."""
+"""ragstone validate: check the data and list the possible metrics."""
 
 from __future__ import annotations
 
@@ -6,37 +6,43 @@ from collections.abc import Sequence
 
 import typer
 
-from ragstone.cli.options import Data, Format, Json, Limit, Map
+from ragstone.cli.options import data_argument, parse_map, shared, sources
+from ragstone.cli.output import command_line, next_steps, print_json
 
 
-def validate(data: Data, format: Format = None, map: Map = [], limit: Limit = None, json: Json = False) -> None:  # noqa: B006
-    """Check the data without evaluating it: every problem with its place, the fields found, the metrics possible."""
-    import json as json_module
+def validate(
+    data: list[str] = data_argument(),
+    format: str | None = shared("format"),
+    map: list[str] = shared("map"),
+    limit: int | None = shared("limit"),
+    json: bool = shared("json"),
+) -> None:
+    """Check data and list the metrics that it allows."""
     from dataclasses import asdict
 
-    from ragstone.cli.options import parse_map, sources
-    from ragstone.engine.checking import check
-    from ragstone.report.plain import counted
+    from ragstone.engine.catalogue import check
+    from ragstone.report.text import counted
 
-    found = check(sources(data), format, parse_map(map), limit)
+    validation = check(sources(data), format, parse_map(map), limit)
     if json:
-        typer.echo(json_module.dumps(asdict(found), indent=2, ensure_ascii=False))
+        print_json(asdict(validation))
         return
-    profile = found.profile
+    profile = validation.profile
     typer.echo(f"fit: {counted(profile.rows, 'sample')}, format {profile.format}, fingerprint {profile.fingerprint}")
     for name, count in profile.present.items():
         typer.echo(f"  {name:<20} {count:>10,}")
-    typer.echo(f"can be computed: {counted(len(found.possible), 'metric')}")
-    _list(found.possible)
-    for reason, names in found.impossible.items():
+    typer.echo(f"can be computed: {counted(len(validation.possible), 'metric')}")
+    _list(validation.possible)
+    for reason, names in validation.impossible.items():
         typer.echo(f"cannot: {counted(len(names), 'metric')}: {reason}")
         _list(names)
-    for text in found.notes:
+    for text in validation.notes:
         typer.echo(f"note: {text}")
+    next_steps((command_line("run", *data, format=format, map=map, limit=limit), "evaluate it"))
 
 
 def _list(names: Sequence[str]) -> None:
-    """Names on as many lines as it takes."""
+    """Prints names, wrapped to the width of the screen."""
     from textwrap import fill
 
     from ragstone.cli.screen import console

@@ -1,4 +1,4 @@
-"""A run in numbers, for other programs: what a web-hook sends and what a report carries."""
+"""A run as plain numbers for other programs: the content of webhooks and reports."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ragstone.compare.diagnosis import Diagnosis
 from ragstone.data.summary import ALL
 from ragstone.storage.runs import Run
 
-# The form of the result; a change that breaks a reader gets another number.
+# The schema of the result; breaking changes increase the version.
 SCHEMA = "ragstone.run"
 VERSION = 1
 
 
 def aggregate(run: Run, diagnosis: Diagnosis | None = None) -> dict[str, Any]:
-    """Means, counts, causes and costs; no text of a sample, no path and no address, which may hold what is private."""
-    known = {metric["metric"]: metric for metric in run.info["metrics"]}
+    """Means, counts, causes and costs; no sample text, path or URL, because these may be private."""
+    known = {metric.metric: metric for metric in run.info.metrics}
     rows = [row for row in run.summary() if row.slice == ALL and row.metric in known]
     dataset = run.info["dataset"]
     return {
@@ -27,7 +27,7 @@ def aggregate(run: Run, diagnosis: Diagnosis | None = None) -> dict[str, Any]:
             "name": run.name,
             "created_at": run.info["created_at"],
             "finished_at": run.info["finished_at"],
-            "params": dict(run.info.get("params") or {}),
+            "params": dict(run.info.params),
             "judge": dict(run.info.get("judge") or {}),
             "ragstone": run.info["versions"].get("ragstone"),
         },
@@ -47,21 +47,21 @@ def aggregate(run: Run, diagnosis: Diagnosis | None = None) -> dict[str, Any]:
             }
             for row in rows
         ],
-        "not_computed": dict(run.info["skipped"]),
-        "diagnosis": None if diagnosis is None else _diagnosed(diagnosis),
+        "not_computed": dict(run.info.skipped),
+        "diagnosis": None if diagnosis is None else _diagnosis_dict(diagnosis),
         "totals": dict(run.info["totals"]),
     }
 
 
-def _diagnosed(found: Diagnosis) -> Mapping[str, Any]:
+def _diagnosis_dict(diagnosis: Diagnosis) -> Mapping[str, Any]:
     return {
-        "limits": found.limits,
-        "sure": found.sure,
-        "samples": found.samples,
-        "looked_at": found.looked_at,
-        "failing": found.failing,
+        "limits": diagnosis.limits,
+        "sure": diagnosis.sure,
+        "samples": diagnosis.samples,
+        "looked_at": diagnosis.looked_at,
+        "failing": diagnosis.failing,
         "causes": [
             {"cause": count.cause.name, "part": count.cause.part, "main_of": count.main, "samples": count.samples}
-            for count in found.causes
+            for count in diagnosis.causes
         ],
     }

@@ -1,4 +1,4 @@
-"""Which samples of two runs are the same: by id, or by question where the ids are not the same names."""
+"""Pairs the samples of two runs by id, or by question if the ids differ."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import pyarrow.compute as pc
 
 from ragstone.errors import UsageError
 from ragstone.storage.runs import Run, read_table
+from ragstone.text.questions import question_key
 
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Row numbers of the pairs in both runs, in the order of the first, and what has no partner."""
+    """The row numbers of the pairs in both runs, in the order of the first run, and the samples without a partner."""
 
     by: Literal["id", "question"]
     before: np.ndarray
     after: np.ndarray
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
-    # The same id, but another question: no pair.
+    # Ids whose question differs between the runs; not paired.
     renamed: tuple[str, ...] = ()
-    # How many pairs have a question that a run asks more than once; they are paired in their order.
+    # The number of pairs whose question occurs more than once in a run; they are paired in order.
     repeated: int = 0
 
     def __len__(self) -> int:
@@ -34,20 +35,20 @@ class Alignment:
 
 
 def align(before: Run, after: Run) -> Alignment:
-    """Pair the samples of two runs; an error where there is not one pair."""
-    found = align_samples(_names(before), _names(after))
-    if not len(found):
+    """Pair the samples of two runs; an error if they have none in common."""
+    pairs = align_samples(_names(before), _names(after))
+    if not len(pairs):
         raise UsageError(
             f"the runs have no sample in common, neither by id nor by question: {_described(before)}; {_described(after)}. "
             "Compare runs of the same questions."
         )
-    return found
+    return pairs
 
 
 def align_samples(before: pa.Table, after: pa.Table) -> Alignment:
-    """The same from tables with id and question; by id unless questions give more pairs."""
+    """Pair two tables with the columns id and question; by id unless questions give more pairs."""
     ids = _pairs(before["id"], after["id"])
-    questions = [_folded(table["question"]) for table in (before, after)]
+    questions = [_keys(table["question"]) for table in (before, after)]
     asked = [column.take(pa.array(rows)) for column, rows in zip(questions, ids, strict=True)]
     other = pc.fill_null(pc.not_equal(*asked), pa.scalar(value=False))
     same = ~other.to_numpy(zero_copy_only=False).astype(bool)
@@ -74,13 +75,13 @@ def _names(run: Run) -> pa.Table:
     return read_table(run.folder.samples, ["id", "question"])
 
 
-def _folded(questions: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Questions without differences of spacing."""
-    return pc.utf8_trim_whitespace(pc.replace_substring_regex(questions, r"\s+", " "))
+def _keys(questions: pa.ChunkedArray) -> pa.ChunkedArray:
+    keys = [None if question is None else question_key(question) for question in questions.to_pylist()]
+    return pa.chunked_array([keys], pa.string())
 
 
 def _pairs(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows with the same text, its first occurrence with the first, the second with the second, and so on."""
+    """The rows with the same text; repeated texts are paired in order of occurrence."""
     codes = pa.chunked_array([*first.chunks, *second.chunks], pa.string()).combine_chunks().dictionary_encode().indices
     numbers = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     first_keys, second_keys = (
@@ -94,7 +95,7 @@ def _pairs(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[np.ndarray,
 
 
 def _occurrence(codes: np.ndarray) -> np.ndarray:
-    """How many times each row's code came before it."""
+    """The number of earlier rows with the same code, per row."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     starts = np.r_[0, np.flatnonzero(np.diff(ordered)) + 1] if len(codes) else np.zeros(0, dtype=np.int64)
@@ -105,16 +106,16 @@ def _occurrence(codes: np.ndarray) -> np.ndarray:
 
 
 def _repeated(column: pa.ChunkedArray) -> np.ndarray:
-    """Which rows have a text that stands in the column more than once."""
+    """The rows whose text occurs more than once in the column."""
     codes = pc.fill_null(column.combine_chunks().dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
-    found: np.ndarray = (np.bincount(codes + 1)[codes + 1] > 1) & (codes >= 0)
-    return found
+    repeated: np.ndarray = (np.bincount(codes + 1)[codes + 1] > 1) & (codes >= 0)
+    return repeated
 
 
 def _without(ids: pa.ChunkedArray, paired: np.ndarray, renamed: pa.Array) -> tuple[str, ...]:
-    there = np.ones(len(ids), dtype=bool)
-    there[paired] = False
-    left = ids.filter(pa.array(there))
+    unpaired = np.ones(len(ids), dtype=bool)
+    unpaired[paired] = False
+    left = ids.filter(pa.array(unpaired))
     if len(renamed):
         left = left.filter(pc.invert(pc.is_in(left, value_set=_joined(renamed))))
     return tuple(left.to_pylist())
@@ -127,10 +128,10 @@ def _joined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 def _described(run: Run) -> str:
     first = _names(run).slice(0, 1).to_pylist()
     asks = f", the first is {first[0]['id']}: {str(first[0]['question'])[:60]!r}" if first else ""
-    return f"{run.name} has {run.info['dataset']['rows']} samples{asks}"
+    return f"{run.name} has {run.info.rows} samples{asks}"
 
 
 def name_some(names: tuple[str, ...]) -> str:
-    """A few of many names."""
+    """The first few of many names, and the number of others."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more

@@ -1,16 +1,14 @@
-"""Why a sample fails, from stored claims and verdicts; `fact_causes` does what can be done without a judge.
+"""Causes of failures from stored claims and verdicts; `fact_causes` works without a judge.
 
-A claim of the reference that the answer does not make is looked for in the chunks; a claim of the answer that the
-reference does not have is traced to where it comes from. Chunk numbers are ranks, from 1.
+A reference claim that the answer does not make is searched in the chunks. An answer claim that the reference does not
+support is traced to its source. Chunk numbers are ranks, from 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragstone.compare.cases import Case
-from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, trace_facts
-from ragstone.compare.findings import (
+from ragstone.compare.cause_names import (
     EXTRA,
     HALLUCINATED,
     IGNORED,
@@ -18,6 +16,7 @@ from ragstone.compare.findings import (
     LOW,
     MISREAD,
     MISSING,
+    NO_ANSWER,
     NOISE,
     OWN,
     REFUSED,
@@ -27,18 +26,19 @@ from ragstone.compare.findings import (
     Finding,
     Outcome,
 )
-from ragstone.compare.refusing import declines
-from ragstone.compare.store import Store
+from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, declines, trace_facts
+from ragstone.compare.indexed_corpus import Store
+from ragstone.compare.sample_evidence import Case
 
 YES, NO = "entailment", "contradiction"
 _OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_claims_in_contexts")
 _OF_ANSWER = ("answer_claims", "answer_claims_in_contexts")
-DO_NOT_FIT = "its claims and verdicts do not fit together"
-NOTHING_TO_GO_BY = "it has neither claims with verdicts nor facts"
+DO_NOT_FIT = "the numbers of claims and verdicts differ"
+NOTHING_TO_GO_BY = "the sample has neither claims with verdicts nor facts"
 
 
 def find_causes(case: Case, store: Store | None = None) -> Outcome:
-    """What went wrong in a sample, by its claims where there are any that can be relied on, else by its facts."""
+    """The causes for one sample: from its claims if they are reliable, otherwise from its facts."""
     if not _fit_together(case):
         return Outcome(case.sample.id, undecided=DO_NOT_FIT)
     unanswerable = case.sample.answerable is False
@@ -49,7 +49,7 @@ def find_causes(case: Case, store: Store | None = None) -> Outcome:
     if case.has(*_OF_REFERENCE) and not unanswerable:
         return _by_claims(case, store)
     if case.has(*_OF_ANSWER) and case.claims("answer"):
-        # A question without an answer, or without a reference: only where the answer's claims come from is known.
+        # Unanswerable, or without a reference: only the source of the answer's claims is known.
         traced = Outcome(case.sample.id, tuple(_trace_answer(case, unanswerable)), seen_by="claims")
         if unanswerable or not case.sample.facts:
             return traced
@@ -57,7 +57,7 @@ def find_causes(case: Case, store: Store | None = None) -> Outcome:
 
 
 def _fit_together(case: Case) -> bool:
-    """Whether there is a verdict for each claim: data from elsewhere may have been cut."""
+    """Whether every claim has a verdict: imported data may be truncated."""
     for whose, other in (("answer", "reference"), ("reference", "answer")):
         names = (f"{whose}_claims_in_{other}", f"{whose}_claims_in_contexts", f"{whose}_claims_in_all_contexts")
         if case.has(f"{whose}_claims") and any(
@@ -71,22 +71,22 @@ def _by_claims(case: Case, store: Store | None) -> Outcome:
     refused = declines(case)
     findings = list(_trace_reference(case, refused))
     if any(finding.cause is MISSING for finding in findings):
-        # A judge sees that a claim is not there; the wording of a fact can show that it was cut or lost.
+        # A judge finds that a claim is missing; the text of a fact shows whether it was split or lost.
         findings += [finding for finding in trace_facts(case, store) if finding.cause in (SPLIT, LOST)]
     if not refused and case.has(*_OF_ANSWER):
         findings += _trace_answer(case, unanswerable=False)
-    said = [verdict == YES for verdict in case.verdicts("reference_claims_in_answer")]
-    found = [YES in row for row in case.matrix("reference_claims_in_contexts")]
+    stated = [verdict == YES for verdict in case.verdicts("reference_claims_in_answer")]
+    retrieved = [YES in row for row in case.matrix("reference_claims_in_contexts")]
     tally = {
-        "said": sum(said),
-        "ignored": sum(there and not told for there, told in zip(found, said, strict=True)),
-        "missing": sum(not there and not told for there, told in zip(found, said, strict=True)),
+        "said": sum(stated),
+        "ignored": sum(there and not made for there, made in zip(retrieved, stated, strict=True)),
+        "missing": sum(not there and not made for there, made in zip(retrieved, stated, strict=True)),
     }
     return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=tally)
 
 
 def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
-    """What became of each reference claim that the answer does not make."""
+    """One finding per reference claim that the answer does not make."""
     rows = case.matrix("reference_claims_in_contexts")
     for number, verdict in enumerate(case.verdicts("reference_claims_in_answer")):
         if verdict != YES:
@@ -105,21 +105,23 @@ def _unsaid(
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")
         if together and together[number] == YES:
-            return SPLIT, (), "the chunks say it together, none alone"
-        return MISSING, (), "no retrieved chunk has it" if row else "nothing was retrieved"
+            return SPLIT, (), "the chunks contain it together, none of them alone"
+        return MISSING, (), "no retrieved chunk contains it" if row else "nothing was retrieved"
     if refused:
         return REFUSED, there, f"{_chunks(there)} {_have(there)} it, the answer declines"
+    if case.answer_is_empty:
+        return NO_ANSWER, there, f"{_chunks(there)} {_have(there)} it, the answer is empty"
     if verdict == NO:
         return MISREAD, there, f"{_chunks(there)} {_have(there)} it, the answer says otherwise"
     used = _used_chunks(case)
     if there[0] > FIRST_FEW and there[0] > max(used, default=0):
         below = f"below {_chunks(sorted(used))}, which the answer uses" if used else "and the answer uses none"
-        return LOW, there, f"it first stands in chunk {there[0]}, {below}"
+        return LOW, there, f"its first chunk is chunk {there[0]}, {below}"
     return IGNORED, there, f"{_chunks(there)} {_have(there)} it, the answer leaves it out"
 
 
 def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
-    """Where each answer claim comes from that is wrong, or that no chunk says."""
+    """One finding per answer claim that is wrong or that no chunk supports."""
     rows = case.matrix("answer_claims_in_contexts")
     right = case.verdicts("answer_claims_in_reference") if not unanswerable else [NO] * len(rows)
     for number, claim in enumerate(case.claims("answer")):
@@ -136,25 +138,30 @@ def _origin(
     together = case.verdicts("answer_claims_in_all_contexts")
     founded = bool(there) or bool(together and together[number] == YES)
     if verdict is None:
-        return None if founded else (UNSUPPORTED, (), "no chunk says so, and there is no reference")
+        return None if founded else (UNSUPPORTED, (), "no chunk supports it, and there is no reference")
     if verdict == YES:
-        return None if founded else (OWN, (), "it is right, but no chunk says so")
+        return None if founded else (OWN, (), "it is correct, but no chunk supports it")
     if founded:
         return _from_chunks(case, verdict, there)
     against = sorted(set(_ranks(row, NO)) & _misread_chunks(case))
     if against:
         return MISREAD, against, f"{_chunks(against)} {_say(against)} otherwise, as the reference does"
     denied = _ranks(row, NO)
-    return HALLUCINATED, denied, f"no chunk says so{f', {_chunks(denied)} {_deny(denied)} it' if denied else ''}"
+    return HALLUCINATED, denied, f"no chunk supports it{f', {_chunks(denied)} {_deny(denied)} it' if denied else ''}"
 
 
 def _from_chunks(case: Case, verdict: str, there: Sequence[int]) -> tuple[Cause, Sequence[int], str]:
-    """A claim that chunks make and the reference does not: noise if it stands against the reference."""
-    where = f"{_chunks(there)} {_say(there)} so" if there else "the chunks together say so"
+    """A claim that chunks make and the reference does not: noise if it contradicts the reference.
+
+    It is misread if the chunk also has the claim that the answer contradicts: the answer took the wrong sentence.
+    """
+    if verdict == NO and (confused := sorted(set(there) & _misread_chunks(case))):
+        return MISREAD, confused, f"{_chunks(confused)} {_support(confused)} it, and also what the reference says"
+    source = f"{_chunks(there)} {_support(there)} it" if there else "the chunks support it together"
     if verdict == NO or set(there) & _leading_astray(case):
-        right = "something" if set(there) & _relevant_chunks(case) else "nothing"
-        return NOISE, there, f"{where}, and {right} that is right" if there else where
-    return EXTRA, there, f"{where}; RAGChecker counts it as wrong"
+        other = "a correct claim" if set(there) & _relevant_chunks(case) else "no correct claim"
+        return NOISE, there, f"{source} and {other}" if there else source
+    return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
 
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:
@@ -162,7 +169,7 @@ def _ranks(row: Sequence[str], verdict: str) -> list[int]:
 
 
 def _used_chunks(case: Case) -> set[int]:
-    """The chunks that the answer takes something from, as far as claims show."""
+    """The chunks that support a claim of the answer."""
     return {rank for row in case.matrix("answer_claims_in_contexts") for rank in _ranks(row, YES)}
 
 
@@ -171,19 +178,19 @@ def _relevant_chunks(case: Case) -> set[int]:
 
 
 def _sources_of_wrong_claims(case: Case) -> set[int]:
-    """The chunks that make a claim of the answer which the reference does not make."""
+    """The chunks that support an answer claim that the reference does not support."""
     rows, right = case.matrix("answer_claims_in_contexts"), case.verdicts("answer_claims_in_reference")
     return {rank for row, verdict in zip(rows, right, strict=False) if verdict != YES for rank in _ranks(row, YES)}
 
 
 def _leading_astray(case: Case) -> set[int]:
-    """The chunks that contradict a claim of the reference which the answer contradicts too."""
+    """The chunks that contradict a reference claim that the answer also contradicts."""
     rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
     return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, NO)}
 
 
 def _misread_chunks(case: Case) -> set[int]:
-    """The chunks that make a claim of the reference which the answer contradicts."""
+    """The chunks that support a reference claim that the answer contradicts."""
     rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
     return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, YES)}
 
@@ -196,11 +203,15 @@ def _chunks(ranks: Sequence[int]) -> str:
 
 
 def _have(ranks: Sequence[int]) -> str:
-    return "has" if len(ranks) == 1 else "have"
+    return "contains" if len(ranks) == 1 else "contain"
 
 
 def _say(ranks: Sequence[int]) -> str:
     return "says" if len(ranks) == 1 else "say"
+
+
+def _support(ranks: Sequence[int]) -> str:
+    return "supports" if len(ranks) == 1 else "support"
 
 
 def _deny(ranks: Sequence[int]) -> str:

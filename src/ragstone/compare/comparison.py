@@ -1,30 +1,116 @@
-"""Two runs side by side: paired, checked for the same yardstick, compared metric by metric and slice by slice."""
+"""Comparison of two runs: samples are paired, then each metric is compared overall and per slice.
+
+Metrics whose signatures differ are refused. The samples with the largest gains and losses are listed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ragstone.compare.alignment import Alignment, align, name_some
-from ragstone.compare.changes import ChangedSample, find_changed
-from ragstone.compare.corpus import compare_corpus, is_of_all_rows
-from ragstone.compare.differences import Difference, Settings, judge, measure
-from ragstone.compare.signatures import differing_signatures, differing_truth
-from ragstone.engine.chosen import choose_metrics
-from ragstone.storage.labels import read_labels
-from ragstone.storage.runs import Run
-from ragstone.storage.scores import Scores, read_scores
+from ragstone.compare.differences import Difference, Settings, compare_corpus, is_of_all_rows, judge, measure
+from ragstone.engine.metric_choice import choose_metrics
+from ragstone.storage.run_info import MetricInfo
+from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import Scores, read_labels, read_scores
 
-# Slices beyond these are too small to say anything about, and nobody would read them.
+_MOST = 50
+_MOST_METRICS = 3
+
+
+@dataclass(frozen=True)
+class ChangedSample:
+    """A sample, its mean gain over the metrics (as shares of their ranges), and the metrics that changed most."""
+
+    id: str
+    question: str
+    gain: float
+    metrics: tuple[tuple[str, float, float], ...]
+
+
+def find_changed(
+    run: Run,
+    pairs: Alignment,
+    metrics: Sequence[MetricInfo],
+    before: Mapping[str, Scores],
+    after: Mapping[str, Scores],
+) -> Iterator[ChangedSample]:
+    """The samples with the largest gains and losses, largest gain first and largest loss last."""
+    directed = [metric for metric in metrics if metric.better != "none"]
+    bounded = [metric for metric in directed if None not in metric.bounds] or directed
+    if not bounded:
+        return
+    gains = np.column_stack([_gains(metric, before, after) for metric in bounded])
+    there = ~np.isnan(gains)
+    means = np.divide(np.nansum(gains, axis=1), there.sum(axis=1), out=np.zeros(len(gains)), where=there.any(axis=1))
+    order = np.argsort(-means, kind="stable")
+    picked = [*order[:_MOST], *order[max(_MOST, len(order) - _MOST) :]]
+    changed = [row for row in picked if means[row] != 0]
+    names = read_table(run.folder.samples, ["id", "question"]).take(pairs.after[changed]).to_pylist()
+    for row, sample in zip(changed, names, strict=True):
+        along = np.nan_to_num(gains[row]) * np.sign(means[row])
+        most = np.argsort(-along, kind="stable")[:_MOST_METRICS]
+        cells = [bounded[column]["metric"] for column in most if along[column] > 0]
+        yield ChangedSample(
+            id=sample["id"],
+            question=sample["question"] or "",
+            gain=float(means[row]),
+            metrics=tuple((name, float(before[name].values[row]), float(after[name].values[row])) for name in cells),
+        )
+
+
+def _gains(metric: MetricInfo, before: Mapping[str, Scores], after: Mapping[str, Scores]) -> np.ndarray:
+    """One gain per sample: as a share of the metric's range or, without a range, in standard deviations."""
+    change = after[metric.metric].values - before[metric.metric].values
+    low, high = metric.bounds
+    spread = float(np.nanstd(change)) if np.any(~np.isnan(change)) else 0.0
+    scale = high - low if low is not None and high is not None else spread
+    gains: np.ndarray = change / (scale or 1.0) * (-1 if metric.better == "lower" else 1)
+    return gains
+
+
+_TRUTH = ("references", "reference_contexts", "relevance", "facts", "answerable")
+
+
+def differing_signatures(before: Run, after: Run) -> dict[str, str]:
+    """The metrics of both runs that were made in different ways, each with the parts that differ."""
+    first, second = ({metric.metric: metric.signature for metric in run.info.metrics} for run in (before, after))
+    return {
+        name: first[name].describe_change(second[name])
+        for name in first
+        if name in second and first[name] != second[name]
+    }
+
+
+def differing_truth(before: Run, after: Run, pairs: Alignment) -> dict[str, int]:
+    """The ground-truth fields that differ between the runs, with the number of pairs."""
+    found = {}
+    for name in _TRUTH:
+        first, second = (
+            _column(run, name).take(pa.array(rows)) for run, rows in ((before, pairs.before), (after, pairs.after))
+        )
+        if not first.equals(second):
+            count = sum(mine != theirs for mine, theirs in zip(first.to_pylist(), second.to_pylist(), strict=True))
+            if count:
+                found[name] = count
+    return found
+
+
+def _column(run: Run, name: str) -> pa.ChunkedArray:
+    return read_table(run.folder.samples, [name])[name]
+
+
+# Further slices are too small to be informative.
 MOST_SLICES = 20
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The samples with one label, and what changed in them."""
+    """The samples with one label, and the differences of their metrics."""
 
     column: str
     label: str
@@ -34,14 +120,14 @@ class Slice:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What changed from one run to the other, and what could not be compared."""
+    """The differences between two runs, and the metrics that could not be compared."""
 
     before: Run
     after: Run
     pairs: Alignment
     settings: Settings
     metrics: tuple[Difference, ...]
-    # Metrics that are in both runs but were made in different ways, and how.
+    # Metrics whose signatures differ between the runs, with the parts that differ.
     refused: Mapping[str, str]
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
@@ -56,7 +142,7 @@ class Comparison:
         raise KeyError(f"no metric '{metric}' in this comparison")
 
     def having(self, verdict: str | None) -> list[str]:
-        """The metrics with some verdict."""
+        """The metrics with this verdict."""
         return [item.metric for item in self.metrics if item.verdict == verdict]
 
 
@@ -70,24 +156,24 @@ def compare_runs(
 ) -> Comparison:
     """Compare two finished runs of the same questions: is `after` better than `before`?
 
-    Metrics that were made in different ways (another judge, prompt or version) are refused unless `anyway`.
+    Metrics whose signatures differ (another judge, prompt or version) are refused unless `anyway`.
     """
     settings = settings or Settings()
     pairs = align(before, after)
     differing = differing_signatures(before, after)
     chosen = choose_metrics([before, after], metrics)
-    able = [metric for metric in chosen if anyway or metric["metric"] not in differing]
-    names = [metric["metric"] for metric in able]
+    able = [metric for metric in chosen if anyway or metric.metric not in differing]
+    names = [metric.metric for metric in able]
     scores = (_taken(before, names, pairs.before), _taken(after, names, pairs.after))
     clusters = read_labels(after, settings.cluster)[pairs.after] if settings.cluster else None
-    means = [metric for metric in able if not is_of_all_rows(metric["metric"], before, _all(scores, metric))]
+    means = [metric for metric in able if not is_of_all_rows(metric.metric, before, _all(scores, metric))]
     items = {item.metric: item for item in measure(means, *scores, settings, clusters)}
     for name, metric in zip(names, able, strict=True):
         if name not in items:
             both = (scores[0][name], scores[1][name])
             items[name] = compare_corpus(metric, (before, after), both, pairs, settings, clusters)
-    here, there = ([metric["metric"] for metric in run.info["metrics"]] for run in (before, after))
-    asked = {metric["metric"] for metric in chosen}
+    here, there = ([metric.metric for metric in run.info.metrics] for run in (before, after))
+    asked = {metric.metric for metric in chosen}
     forced = {name: differing[name] for name in names if name in differing}
     return Comparison(
         before=before,
@@ -108,14 +194,14 @@ def _taken(run: Run, names: Sequence[str], rows: np.ndarray) -> dict[str, Scores
     return {name: scores.take(rows) for name, scores in read_scores(run, names).items()}
 
 
-def _all(scores: tuple[Mapping[str, Scores], ...], metric: Mapping[str, Any]) -> Scores:
-    return scores[0][metric["metric"]]
+def _all(scores: tuple[Mapping[str, Scores], ...], metric: MetricInfo) -> Scores:
+    return scores[0][metric.metric]
 
 
 def _slices(
     run: Run,
     columns: Sequence[str],
-    metrics: Sequence[Mapping[str, Any]],
+    metrics: Sequence[MetricInfo],
     scores: tuple[Mapping[str, Scores], Mapping[str, Scores]],
     pairs: Alignment,
     settings: Settings,
@@ -131,24 +217,24 @@ def _slices(
             first, second = ({name: cells.take(rows) for name, cells in side.items()} for side in scores)
             part = measure(metrics, first, second, settings, None if clusters is None else clusters[rows])
             found.append((str(label), len(rows), part))
-        # All slices of a column are one family of tests: many looks, one level.
+        # All slices of a column are one family of tests.
         judged = judge([part for _, _, part in found], settings)
         for (label, size, _), part in zip(found, judged, strict=True):
             yield Slice(column, label, size, tuple(part))
 
 
 def _remarks(before: Run, after: Run, pairs: Alignment, forced: Mapping[str, str]) -> Iterator[str]:
-    """What a reader must know before trusting the numbers."""
+    """Caveats about the numbers."""
     if pairs.by == "question":
         yield "the ids of the runs differ; samples are paired by question"
     if pairs.repeated:
-        yield f"{pairs.repeated} pairs have a question that is asked more than once; these are paired in their order"
+        yield f"{pairs.repeated} pairs have a question that occurs more than once; they are paired in order"
     for name, only in ((before.name, pairs.only_before), (after.name, pairs.only_after)):
         if only:
             yield f"{len(only)} of {len(only) + len(pairs)} samples are only in {name}: {name_some(only)}"
     if pairs.renamed:
-        yield f"{len(pairs.renamed)} ids have another question in the other run and are left out: {name_some(pairs.renamed)}"
+        yield f"{len(pairs.renamed)} ids have different questions in the two runs and are left out: {name_some(pairs.renamed)}"
     for field, count in differing_truth(before, after, pairs).items():
-        yield f"the runs have different {field} in {count} of {len(pairs)} pairs; their scores are not measured against the same truth"
+        yield f"the runs have different {field} in {count} of {len(pairs)} pairs; their scores are not comparable"
     for metric, what in forced.items():
         yield f"{metric} was made in different ways: {what}"

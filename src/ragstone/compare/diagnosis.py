@@ -1,31 +1,192 @@
-"""Which part limits the quality of a system, and why its samples fail: from a stored run, nothing is asked again."""
+"""Diagnosis of a stored run: which part limits quality, and why samples fail. No model is called.
+
+The metrics declare their limits and their advice: `@metric(good=..., advice=...)`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
-from ragstone.compare.cases import is_local, read_cases, trusts_facts
+from ragstone.compare.cause_names import (
+    CAUSES,
+    HALLUCINATED,
+    IGNORED,
+    LOST,
+    LOW,
+    MISREAD,
+    MISSING,
+    NO_ANSWER,
+    NOISE,
+    REFUSED,
+    SPLIT,
+    Cause,
+    Outcome,
+    Part,
+)
 from ragstone.compare.causes import find_causes
-from ragstone.compare.findings import CAUSES, Cause, Outcome, Part
-from ragstone.compare.signs import CAUSE_ADVICE, RIGHT_WITH_FACTS, Reading, State, read_signs
-from ragstone.compare.store import Store
-from ragstone.data.summary import ALL
+from ragstone.compare.indexed_corpus import Store
+from ragstone.compare.sample_evidence import Case, read_cases, trusts_facts
+from ragstone.data.summary import ALL, SummaryRow
+from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
+from ragstone.metrics.retrieval import FEWER, FIND_MORE
+from ragstone.registry import CATALOGUE
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.runs import Run
 
-Limits = Literal["retriever", "generator", "both", "neither", "unknown"]
+# Fewer rows give no verdict: the interval of 0 of 1 ends at 0.79, below a limit of 0.8.
+LEAST_ROWS = 10
+# An interval that just touches the limit excludes it every second time; this many times the rows do in 80 %.
+_LIKELY = ((1.96 + 0.84) / 1.96) ** 2
 _PARTS: tuple[Part, Part] = ("retriever", "generator")
+State = Literal["good", "bad", "seems good", "seems bad", ""]
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A metric that rates a part, with the value from which it is good."""
+
+    metric: str
+    part: Part
+    limit: float
+    advice: str = ""
+    better: Literal["higher", "lower", "none"] = "higher"
+    # Whether a bad value means that its part limits quality, or only leads to advice.
+    decides: bool = True
+    # Ignored if the run has one of these more informative metrics.
+    unless: tuple[str, ...] = ()
+    share_of_chunks: bool = False
+
+
+def list_signs() -> list[Sign]:
+    """The metrics that declare when they are good, those of the retriever first."""
+    specs = sorted(
+        (spec for spec in CATALOGUE.metrics() if spec.good), key=lambda spec: spec.good.order if spec.good else 0
+    )
+    signs = [
+        Sign(
+            spec.name,
+            "retriever" if spec.judges in ("contexts", "ranking") else "generator",
+            spec.good.limit,
+            spec.advice,
+            spec.better,
+            spec.good.decides and spec.better != "none",
+            spec.good.unless,
+            spec.good.share_of_chunks,
+        )
+        for spec in specs
+        if spec.good
+    ]
+    return sorted(signs, key=lambda sign: _PARTS.index(sign.part))
+
+
+# Not a metric of the run: counted from the causes if there is no judge.
+RIGHT_WITH_FACTS = Sign("right answers, given the facts", "generator", 0.8, USE)
+# Advice by cause that no metric gives.
+CAUSE_ADVICE = {
+    LOST.name: "Compare the parser's text with the documents: tables, lists and footnotes are lost most often.",
+    SPLIT.name: "Make chunks larger, let them overlap, or cut at paragraphs and not within them.",
+    LOW.name: "Rerank the candidates, or put the best chunks where the generator looks first.",
+    REFUSED.name: "Soften the instruction to decline: let the generator answer what the chunks support.",
+    NO_ANSWER.name: "Look for errors and cut-off replies of the generator: it returns empty answers.",
+    MISREAD.name: "Let the generator quote the sentence that it answers from, or use a stronger one.",
+}
+# Advice of metrics by cause: given if a metric calls for it, or for the main cause.
+_METRIC_ADVICE = {MISSING.name: FIND_MORE, IGNORED.name: USE, NOISE.name: REASON_FIRST, HALLUCINATED.name: GROUND}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The value of a sign in a run."""
+
+    sign: Sign
+    mean: float
+    low: float | None
+    high: float | None
+    rows: int
+
+    @property
+    def state(self) -> State:
+        """Good or bad if the whole interval is on one side of the limit, otherwise "seems".
+
+        Empty without a direction, and for too few rows.
+        """
+        if self.sign.better == "none" or self.too_few:
+            return ""
+        good = self._is_good(self.mean)
+        ends = [end for end in (self.low, self.high) if end is not None]
+        sure = len(ends) == 2 and all(self._is_good(end) == good for end in ends)
+        if sure:
+            return "good" if good else "bad"
+        return "seems good" if good else "seems bad"
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few rows for a verdict."""
+        return self.rows < LEAST_ROWS
+
+    @property
+    def rows_to_be_sure(self) -> int | None:
+        """The approximate number of rows that probably (80 %) excludes the limit; None if unknown."""
+        if self.low is None or self.high is None or self.mean == self.sign.limit:
+            return None
+        reach = (self.high - self.low) / 2
+        needed = _LIKELY * self.rows * max(1.0, reach / abs(self.mean - self.sign.limit)) ** 2
+        return int(float(f"{needed:.2g}"))
+
+    def _is_good(self, value: float) -> bool:
+        return value >= self.sign.limit if self.sign.better == "higher" else value <= self.sign.limit
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "metric": self.sign.metric,
+            "part": self.sign.part,
+            "mean": self.mean,
+            "ci_low": self.low,
+            "ci_high": self.high,
+            "rows": self.rows,
+            "limit": None if self.sign.better == "none" else self.sign.limit,
+            "better": self.sign.better,
+            "state": self.state,
+        }
+
+
+def read_signs(rows: dict[str, SummaryRow], attainable: float | None = None) -> list[Reading]:
+    """The signs that a run has metrics for; `attainable` is the largest share of useful chunks."""
+    there = {name for name, row in rows.items() if row.mean is not None}
+    return [
+        Reading(_within_reach(sign, attainable), row.mean, row.ci_low, row.ci_high, row.n_ok)
+        for sign in list_signs()
+        if there.isdisjoint(sign.unless) and (row := rows.get(sign.metric)) and row.mean is not None
+    ]
+
+
+def _within_reach(sign: Sign, attainable: float | None) -> Sign:
+    if not sign.share_of_chunks or attainable is None:
+        return sign
+    return replace(sign, limit=min(sign.limit, round(attainable / 2, 3)))
+
+
+def attainable_precision(case: Case) -> float | None:
+    """The largest share of useful chunks with this many chunks: one per relevant chunk, fact or reference claim."""
+    sample, chunks = case.sample, len(case.sample.contexts or ())
+    relevant = sum(grade > 0 for grade in (sample.relevance or {}).values()) or len(sample.reference_contexts or ())
+    needed = relevant or len(sample.facts or ()) or len(case.claims("reference"))
+    return min(1.0, needed / chunks) if needed and chunks else None
+
+
+Limits = Literal["retriever", "generator", "both", "neither", "unknown"]
 _WORST_FIRST: tuple[State, ...] = ("bad", "seems bad", "seems good", "good")
 
 
 @dataclass(frozen=True)
 class CauseCount:
-    """How often a cause was found: samples of which it is the main one, samples that have it, claims or facts."""
+    """Counts of a cause: samples with it as the main cause, samples with it, and claims or facts."""
 
     cause: Cause
     main: int
@@ -36,7 +197,7 @@ class CauseCount:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do, and the numbers or the cause that say so; not sure where all intervals reach over their limits."""
+    """Advice with its reasons; not sure if every interval includes its limit."""
 
     text: str
     because: tuple[Reading | CauseCount, ...]
@@ -45,7 +206,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What limits quality, the numbers, the causes and the advice."""
+    """The limiting part, its metrics, the causes and the advice."""
 
     limits: Limits
     sure: bool
@@ -57,31 +218,40 @@ class Diagnosis:
     samples: int
     looked_at: int
     undecided: Counter[str]
-    # Of the reference claims: said, retrieved but not said, not retrieved.
+    # Counts of reference claims: stated, retrieved but not stated, not retrieved.
     tally: Counter[str]
+    # Whether the annotated facts are used in place of the local judge's claims.
+    by_facts: bool = False
 
     @property
     def failing(self) -> int:
-        """How many of the samples looked at fail."""
+        """The number of inspected samples that fail."""
         return sum(outcome.cause is not None for outcome in self.outcomes)
 
     @property
     def decided(self) -> int:
-        """How many samples there was something to go by for."""
+        """The number of inspected samples with enough evidence."""
         return self.looked_at - self.undecided.total()
 
     def blamed(self, part: Part) -> int:
-        """How many samples fail mainly by a part."""
+        """The number of samples whose main cause belongs to a part."""
         return sum(outcome.cause is not None and outcome.cause.part == part for outcome in self.outcomes)
 
 
 def diagnose(run: Run, most: int | None = None, store: Store | None = None, texts: bool = True) -> Diagnosis:
-    """Look into a run; into the causes of at most so many of its samples, their texts kept or only counted."""
-    found = (find_causes(case, store) for case in read_cases(run, most))
-    outcomes = tuple(found if texts else (outcome.without_texts() for outcome in found))
-    left_out = {metric["metric"] for metric in run.info["metrics"] if is_local(metric)} if trusts_facts(run) else set()
+    """Diagnose a run from at most `most` samples; without `texts`, findings are only counted."""
+    found, shares = [], []
+    for case in read_cases(run, most):
+        outcome = find_causes(case, store)
+        found.append(outcome if texts else outcome.without_texts())
+        if (share := attainable_precision(case)) is not None:
+            shares.append(share)
+    outcomes = tuple(found)
+    local = {metric.metric for metric in run.info.metrics if metric.signature.uses_local_judge}
+    by_facts = trusts_facts(run)
+    left_out = local if by_facts else set()
     rows = {row.metric: row for row in run.summary() if row.slice == ALL and row.metric not in left_out}
-    readings = read_signs(rows)
+    readings = read_signs(rows, float(np.mean(shares)) if shares else None)
     if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
         readings += _right_with_facts(outcomes)
     parts = judge_parts(readings)
@@ -95,15 +265,16 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
         causes=tuple(causes),
         advice=tuple(give_advice(readings, causes)),
         outcomes=outcomes,
-        samples=int(run.info["dataset"]["rows"]),
+        samples=run.info.rows,
         looked_at=len(outcomes),
         undecided=Counter(outcome.undecided for outcome in outcomes if outcome.undecided),
         tally=sum((Counter(outcome.tally) for outcome in outcomes if outcome.tally), Counter()),
+        by_facts=by_facts,
     )
 
 
 def judge_parts(readings: Sequence[Reading]) -> dict[Part, State]:
-    """The state of each part: that of its worst number; one that is surely bad weighs more than one that seems so."""
+    """The state of each part: the worst state of its metrics; "bad" is worse than "seems bad"."""
     states: dict[Part, State] = {}
     for part in _PARTS:
         found = {reading.state for reading in readings if reading.sign.decides and reading.sign.part == part}
@@ -112,7 +283,7 @@ def judge_parts(readings: Sequence[Reading]) -> dict[Part, State]:
 
 
 def find_limits(parts: Mapping[Part, State]) -> tuple[Limits, bool]:
-    """What limits quality, and whether that is sure: parts that are surely bad or, if there are none, that seem so."""
+    """The limiting part and whether this is sure: parts that are bad, otherwise parts that seem bad."""
     for state, sure in (("bad", True), ("seems bad", False)):
         bad = [part for part in _PARTS if parts[part] == state]
         if bad:
@@ -123,7 +294,7 @@ def find_limits(parts: Mapping[Part, State]) -> tuple[Limits, bool]:
 
 
 def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
-    """The causes found, those that fail most samples first; what is only worth knowing comes last."""
+    """The causes, most failing samples first; causes that are not failures come last."""
     main: Counter[str] = Counter()
     items: Counter[str] = Counter()
     where: dict[str, list[str]] = {}
@@ -148,19 +319,37 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
     ]
 
 
-def give_advice(readings: Iterable[Reading], causes: Iterable[CauseCount]) -> list[Advice]:
-    """Each piece of advice once, with all that calls for it: numbers that are bad or seem so, then causes."""
+def give_advice(readings: Iterable[Reading], causes: Sequence[CauseCount]) -> list[Advice]:
+    """Each piece of advice once, with all its reasons: the main cause's first, then bad metrics, then other causes."""
     found: dict[str, list[Reading]] = {}
     for reading in readings:
-        if reading.state in ("bad", "seems bad"):
+        if reading.sign.advice and reading.state in ("bad", "seems bad"):
             found.setdefault(reading.sign.advice, []).append(reading)
-    advice = [Advice(text, tuple(why), any(r.state == "bad" for r in why)) for text, why in found.items()]
-    by_cause = [Advice(CAUSE_ADVICE[one.cause.name], (one,)) for one in causes if one.cause.name in CAUSE_ADVICE]
-    return sorted(advice, key=lambda item: not item.sure) + by_cause
+    if FEWER in found and FIND_MORE in found:
+        main = {one.cause.name: one.main for one in causes}
+        del found[FIND_MORE if main.get(NOISE.name, 0) > main.get(MISSING.name, 0) else FEWER]
+    by_cause: dict[str, CauseCount] = {}
+    for one in causes:
+        text = CAUSE_ADVICE.get(one.cause.name) or _METRIC_ADVICE.get(one.cause.name)
+        if text and (text in found or one.cause.name in CAUSE_ADVICE or (one is causes[0] and one.main)):
+            by_cause[text] = one
+    advice = [
+        Advice(
+            text,
+            (*found.get(text, ()), *([by_cause[text]] if text in by_cause else [])),
+            text not in found or any(reading.state == "bad" for reading in found[text]),
+        )
+        for text in {**found, **by_cause}
+    ]
+    first = causes[0] if causes else None
+    return sorted(
+        advice,
+        key=lambda item: (by_cause.get(item.text) is not first or not first, item.text not in found, not item.sure),
+    )
 
 
 def _right_with_facts(outcomes: Iterable[Outcome]) -> list[Reading]:
-    """Without a judge: how often the answer seems right where the chunks have all facts."""
+    """Without a judge: the share of answers that seem correct if the chunks contain all facts."""
     right = np.array([outcome.seems_right for outcome in outcomes if outcome.seems_right is not None], dtype=float)
     interval = mean_interval(right, bounds=(0.0, 1.0))
     if interval is None:

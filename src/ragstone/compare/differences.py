@@ -1,31 +1,50 @@
-"""What changed from one run to another: every metric in pairs, with an interval, a corrected p and a verdict."""
+"""Differences between two runs: paired tests of every metric, with an interval, a corrected p and a verdict.
+
+Corpus-level metrics (BLEU, Distinct-n) are compared by the statistics stored per row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from ragstone.compare.alignment import Alignment
+from ragstone.engine.metric_choice import find_metric
+from ragstone.errors import UsageError
 from ragstone.stats.bootstrap import RESAMPLES, bootstrap_means
-from ragstone.stats.corrections import Correction, correct
-from ragstone.stats.intervals import Interval
-from ragstone.stats.paired import Tally, share_difference_interval, standardised_difference, superiority, tally
-from ragstone.stats.permutation import flip_signs
+from ragstone.stats.intervals import Correction, Interval, correct
+from ragstone.stats.paired import (
+    Compared,
+    Tally,
+    compare_rows,
+    compare_sums,
+    flip_signs,
+    share_difference_interval,
+    standardised_difference,
+    superiority,
+    tally,
+)
 from ragstone.stats.power import detectable_effect
-from ragstone.storage.scores import FAILED, Scores
+from ragstone.storage.run_info import MetricInfo
+from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import FAILED, SKIPPED, Scores
 
 Verdict = Literal["better", "worse", "no evidence", "too few rows"]
 ALPHA = 0.05
-# With fewer pairs not even a change in every one of them reaches the level: 2 / 2^5 is above 0.05.
+# With fewer pairs, even a change in every pair is not significant: 2 / 2^5 is above 0.05.
 LEAST_PAIRS = 6
 EQUAL = "all pairs are equal"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a comparison is made."""
+    """The statistical settings of a comparison."""
 
     level: float = 1 - ALPHA
     correction: Correction = "joint"
@@ -36,7 +55,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric in both runs, over the pairs in which both have a value; after minus before."""
+    """One metric in both runs, over the pairs with two values; after minus before."""
 
     metric: str
     better: str
@@ -50,26 +69,29 @@ class Difference:
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    # Corrected for the metrics that were measured with it, if it is a mean of rows.
+    # Corrected jointly for the metrics of its group, if it is a mean of rows.
     joint_p: float | None = None
     corrected_p: float | None = None
     verdict: Verdict | None = None
-    # What is drawn at random: pairs, or clusters of them.
+    # The number of resampled units: pairs or clusters.
     units: int = 0
     detectable: float | None = None
     effect: float | None = None
     superiority: float | None = None
     tally: Tally | None = None
     note: str = ""
+    # The pairs that only one of the runs skipped.
+    skipped_before: int = 0
+    skipped_after: int = 0
 
     @property
     def tested(self) -> bool:
-        """Whether it belongs to the tests among which a false alarm is to be rare."""
+        """Whether it belongs to the family of tests that is corrected."""
         return self.better != "none" and self.p is not None and self.units >= LEAST_PAIRS
 
     @property
     def gain(self) -> float | None:
-        """The difference with the sign that more is better."""
+        """The difference, positive for an improvement."""
         if self.difference is None or self.better == "none":
             return None
         return -self.difference if self.better == "lower" else self.difference
@@ -83,21 +105,21 @@ class Difference:
 
 
 def measure(
-    metrics: Sequence[Mapping[str, Any]],
+    metrics: Sequence[MetricInfo],
     before: Mapping[str, Scores],
     after: Mapping[str, Scores],
     settings: Settings,
     clusters: np.ndarray | None = None,
 ) -> list[Difference]:
-    """All metrics whose rows can be averaged, without verdicts: those follow when all tests are known."""
+    """All metrics that are means of rows, without verdicts; `judge` adds them once all tests are known."""
     if not metrics:
         return []
-    names = [metric["metric"] for metric in metrics]
+    names = [metric.metric for metric in metrics]
     changes = np.column_stack([after[name].values - before[name].values for name in names])
     intervals = bootstrap_means(
         changes, settings.level, clusters=clusters, resamples=settings.resamples, seed=settings.seed
     )
-    family = np.array([metric["better"] != "none" for metric in metrics])
+    family = np.array([metric.better != "none" for metric in metrics])
     chances = flip_signs(changes, clusters, family, settings.resamples, settings.seed)
     found = []
     for column, (name, metric) in enumerate(zip(names, metrics, strict=True)):
@@ -109,25 +131,28 @@ def measure(
     return found
 
 
-def start(metric: Mapping[str, Any], before: Scores, after: Scores) -> Difference:
-    """What is known of a metric before anything is computed: how many pairs have both values, and why others do not."""
+def start(metric: MetricInfo, before: Scores, after: Scores) -> Difference:
+    """A metric before the tests: the number of pairs with both values, skipped and failed pairs."""
     both = ~np.isnan(before.values + after.values)
     failed = ~both & ((before.states == FAILED) | (after.states == FAILED))
+    skips = [(one.states == SKIPPED) & ~failed for one in (before, after)]
     pairs, lost = int(np.count_nonzero(both)), int(np.count_nonzero(failed))
-    low, high = metric["bounds"]
+    low, high = metric.bounds
     return Difference(
-        metric=metric["metric"],
-        better=metric["better"],
+        metric=metric.metric,
+        better=metric.better,
         bounds=(low, high),
         pairs=pairs,
         skipped=len(both) - pairs - lost,
         failed=lost,
         units=pairs,
+        skipped_before=int(np.count_nonzero(skips[0] & ~skips[1])),
+        skipped_after=int(np.count_nonzero(skips[1] & ~skips[0])),
     )
 
 
 def _describe(
-    metric: Mapping[str, Any],
+    metric: MetricInfo,
     before: Scores,
     after: Scores,
     changes: np.ndarray,
@@ -155,18 +180,18 @@ def _describe(
 
 
 def _of_shares(
-    metric: Mapping[str, Any], before: Scores, after: Scores, clusters: np.ndarray | None, settings: Settings
+    metric: MetricInfo, before: Scores, after: Scores, clusters: np.ndarray | None, settings: Settings
 ) -> Interval | None:
-    """The interval for metrics that are 0 or 1 in every row."""
+    """The confidence interval of metrics that are 0 or 1 in every row."""
     both = ~np.isnan(before.values + after.values)
     values = np.concatenate([before.values[both], after.values[both]])
-    if clusters is not None or list(metric["bounds"]) != [0.0, 1.0] or not np.isin(values, (0.0, 1.0)).all():
+    if clusters is not None or metric.bounds != (0.0, 1.0) or not np.isin(values, (0.0, 1.0)).all():
         return None
     return share_difference_interval(before.values, after.values, settings.level)
 
 
 def _ends(interval: Interval | None, p: float, settings: Settings) -> tuple[float | None, float | None]:
-    """Both ends; where the exact test does not rule out 0, nor does the interval: a bootstrap of few changed rows might."""
+    """Both ends. If the exact test does not exclude 0, the interval includes it; a bootstrap of few changes might not."""
     if interval is None:
         return None, None
     if p >= 1 - settings.level:
@@ -179,7 +204,7 @@ def _detectable(changes: np.ndarray) -> float | None:
 
 
 def judge(groups: Sequence[Sequence[Difference]], settings: Settings) -> list[list[Difference]]:
-    """The same with corrected p and verdicts; all of them count as one family of tests, each group was measured together."""
+    """Adds corrected p values and verdicts. All groups are one family of tests; each group was measured jointly."""
     tested = [np.array([item.p if item.tested else np.nan for item in group], dtype=float) for group in groups]
     tests = sum(int(np.count_nonzero(~np.isnan(p))) for p in tested)
     if settings.correction == "joint":
@@ -187,7 +212,7 @@ def judge(groups: Sequence[Sequence[Difference]], settings: Settings) -> list[li
     else:
         every = correct(np.concatenate([*tested, np.zeros(0)]), settings.correction)
         corrected = np.split(every, np.cumsum([len(group) for group in groups])[:-1])
-    # The least p that pairs can reach is multiplied by the number of tests where nothing is known of their kinship.
+    # Holm assumes nothing about dependence: the smallest possible p is multiplied by the number of tests.
     times = tests if settings.correction == "holm" else 1
     return [
         [
@@ -199,7 +224,7 @@ def judge(groups: Sequence[Sequence[Difference]], settings: Settings) -> list[li
 
 
 def _jointly(group: Sequence[Difference], p: np.ndarray, tests: int) -> np.ndarray:
-    """Means by their joint p, other scores by Holm; each lot gets its share of the level by its size."""
+    """Joint p for means, Holm for other scores; each part gets a share of the level by its size."""
     joint = np.array([np.nan if item.joint_p is None else item.joint_p for item in group], dtype=float)
     alone = np.where(np.isnan(joint), p, np.nan)
     together = np.where(np.isnan(p), np.nan, joint)
@@ -217,9 +242,82 @@ def _number(value: float) -> float | None:
 def _verdict(item: Difference, corrected_p: float, tests: int, alpha: float) -> Verdict | None:
     if item.better == "none":
         return None
-    # Not even a change in all pairs would count: there are 2^units ways to set their signs.
+    # Even a change in all pairs would not be significant: there are 2^units sign patterns.
     if not item.tested or 2.0 ** (1 - item.units) * tests > alpha:
         return "too few rows"
     if corrected_p >= alpha or not item.gain:
         return "no evidence"
     return "better" if item.gain > 0 else "worse"
+
+
+UNKNOWN = "the metric is not defined here; load it with --metrics-file to compare it"
+
+
+def is_of_all_rows(name: str, run: Run, scores: Scores) -> bool:
+    """Whether a metric is a corpus-level score, not the mean of its cells; for unknown metrics the stored score decides."""
+    metric = find_metric(name)
+    if metric is not None:
+        return metric.spec.corpus is not None
+    stored = run.summary()[name].mean
+    values = scores.values[~np.isnan(scores.values)]
+    return bool(stored is not None and len(values) and not np.isclose(stored, values.mean(), rtol=1e-9, atol=1e-12))
+
+
+def compare_corpus(
+    metric: MetricInfo,
+    runs: tuple[Run, Run],
+    scores: tuple[Scores, Scores],
+    pairs: Alignment,
+    settings: Settings,
+    clusters: np.ndarray | None,
+) -> Difference:
+    """A corpus-level score in both runs; rows without a value in either run are left out."""
+    found = start(metric, *scores)
+    known = find_metric(found.metric)
+    if known is None or known.spec.corpus is None:
+        return replace(found, note=UNKNOWN)
+    corpus = known.spec.corpus
+    if any(corpus.statistics not in run.info.evidence for run in runs):
+        return replace(found, note=f"the runs did not store {corpus.statistics}")
+    both = ~np.isnan(scores[0].values + scores[1].values)
+    kept = [
+        read_table(run.folder.evidence(corpus.statistics), ["value"])["value"].take(pa.array(rows[both]))
+        for run, rows in zip(runs, (pairs.before, pairs.after), strict=True)
+    ]
+    if not found.pairs or any(column.null_count for column in kept):
+        return replace(found, note="no sample has a value in both runs")
+    score = partial(corpus.score, **dict(known.settings))
+    labels = None if clusters is None else clusters[both]
+    if corpus.additive:
+        first, second = (_table(column) for column in kept)
+        ends = [float(score(table.sum(axis=0))) for table in (first, second)]
+        compared = compare_sums(first, second, score, labels, settings.level, settings.resamples, settings.seed)
+    else:
+        lists = [list(column.to_numpy()) for column in kept]
+        ends = [float(score(rows)) for rows in lists]
+        compared = None if clusters is not None else compare_rows(lists[0], lists[1], score, settings.level)
+    return _filled(found, ends, compared, labels)
+
+
+def _filled(found: Difference, ends: list[float], compared: Compared | None, labels: np.ndarray | None) -> Difference:
+    return replace(
+        found,
+        units=found.pairs if labels is None else len(set(labels)),
+        before=ends[0],
+        after=ends[1],
+        difference=ends[1] - ends[0],
+        low=compared.interval.low if compared else None,
+        high=compared.interval.high if compared else None,
+        p=compared.p if compared else None,
+        note="corpus-level score" if compared else "corpus-level score without an interval",
+    )
+
+
+def _table(column: pa.ChunkedArray) -> np.ndarray:
+    lengths = pc.min_max(pc.list_value_length(column)).as_py()
+    if lengths["min"] != lengths["max"]:
+        raise UsageError(
+            f"the statistics per row have {lengths['min']} to {lengths['max']} numbers; the length must be constant"
+        )
+    table: np.ndarray = column.combine_chunks().flatten().to_numpy().reshape(len(column), -1)
+    return table

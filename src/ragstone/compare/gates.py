@@ -1,34 +1,109 @@
-"""Gates: may this run pass? Decided by intervals, so that luck neither opens nor shuts them."""
+"""Gates: conditions on the metrics of a run, decided by confidence intervals.
+
+The error rate is that of the exit code. A gate passes only if every condition passes, so passing needs no correction. One
+condition is enough to fail, so failing is corrected for all conditions: jointly for drops of means, as in `compare`
+(Westfall and Young), and by a wider interval (Bonferroni) for others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import NormalDist
+from typing import Any, Literal
 
 import numpy as np
 
-from ragstone.compare.comparison import compare_runs
-from ragstone.compare.conditions import Check, Outcome, decide
-from ragstone.compare.corpus import is_of_all_rows
-from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings
-from ragstone.engine.chosen import choose_metrics, find_metric
-from ragstone.engine.headlines import pick_headlines
+from ragstone.compare.comparison import Comparison, compare_runs
+from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings, is_of_all_rows
+from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import bootstrap_means
 from ragstone.stats.intervals import Interval, mean_interval
+from ragstone.stats.paired import flip_signs
 from ragstone.stats.power import rows_needed
-from ragstone.storage.labels import read_labels
 from ragstone.storage.runs import Run
-from ragstone.storage.scores import Scores, read_scores
+from ragstone.storage.scores import Scores, read_labels, read_scores
 
-# Where more cells failed than this, what is left need not be like the whole.
+Kind = Literal["min", "max", "max-drop"]
+Outcome = Literal["passes", "fails", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One condition: a minimum or maximum of a mean, or the largest allowed drop from the baseline."""
+
+    kind: Kind
+    metric: str
+    limit: float
+
+    def __str__(self) -> str:
+        if self.kind == "max-drop":
+            return f"{self.metric} drop ≤ {self.limit:g}"
+        return f"{self.metric} {'≥' if self.kind == 'min' else '≤'} {self.limit:g}"
+
+
+def decide(check: Check, interval: Interval) -> Outcome:
+    """Passes if the whole interval meets the limit, fails if none of it does."""
+    if check.kind == "max":
+        return "passes" if interval.high <= check.limit else "fails" if interval.low > check.limit else "cannot tell"
+    limit = -check.limit if check.kind == "max-drop" else check.limit
+    return "passes" if interval.low >= limit else "fails" if interval.high < limit else "cannot tell"
+
+
+def parse_checks(kind: Kind, texts: Iterable[str]) -> list[Check]:
+    """Parse `recall@5=0.8`; for max-drop also a plain number, which applies to the headline metrics."""
+    checks = []
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        if not equals and kind == "max-drop":
+            name = "*"
+        if not name:
+            raise UsageError(f"--{kind} {text}: write it as METRIC=VALUE, for instance --{kind} recall@5=0.8")
+        checks.append(Check(kind, name.strip(), _limit(kind, text, number)))
+    return checks
+
+
+def _limit(kind: Kind, text: str, number: Any) -> float:
+    try:
+        limit = float(number)
+    except (TypeError, ValueError):
+        limit = math.nan
+    if not math.isfinite(limit) or isinstance(number, bool):
+        raise UsageError(f"--{kind} {text}: {number!r} is not a number")
+    if kind == "max-drop" and limit < 0:
+        raise UsageError(f"--max-drop {text}: a drop is 0 or more, got {limit:g}")
+    return limit
+
+
+def read_checks(table: Mapping[str, Any], source: str) -> list[Check]:
+    """The [gate] table of ragstone.toml: min, max and max-drop as tables, max-drop also as one number."""
+    known = ("min", "max", "max-drop", "against")
+    for name in table:
+        if name not in known:
+            raise UnknownNameError(f"entry of [gate] in {source}", name, known, f"Choose from: {', '.join(known)}.")
+    checks: list[Check] = []
+    kinds: tuple[Kind, ...] = ("min", "max", "max-drop")
+    for kind in kinds:
+        limits = table.get(kind, {})
+        if kind == "max-drop" and not isinstance(limits, Mapping):
+            limits = {"*": limits}
+        if not isinstance(limits, Mapping):
+            raise UsageError(f"{source}: [gate] {kind} must be a table of metrics and numbers, got {limits!r}")
+        checks += [Check(kind, name, _limit(kind, f"{name}={value}", value)) for name, value in limits.items()]
+    return checks
+
+
+# With a larger share of failed cells, the other cells may not be representative.
 MOST_FAILED = 0.05
 _MOST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A condition and how it stands: the value that counts (a mean, or the gain over the baseline) and its interval."""
+    """The outcome of a condition: its value and interval, a mean or the difference to the baseline as in `compare`."""
 
     check: Check
     outcome: Outcome
@@ -37,8 +112,20 @@ class Checked:
     interval: Interval | None = None
     rows: int = 0
     failed: int = 0
-    # In a sequential gate: after how many rows it was decided.
+    # In a sequential gate: the number of rows after which it was decided.
     decided_after: int | None = None
+    # For drops of metrics that should be low: a positive difference is worse.
+    lower_is_better: bool = False
+
+    @property
+    def gain(self) -> float | None:
+        """The difference to the baseline, positive for an improvement."""
+        return -self.value if self.lower_is_better and self.value is not None else self.value
+
+    @property
+    def condition(self) -> str:
+        """The condition in words: a drop is a rise if lower is better."""
+        return str(self.check).replace(" drop ", " rise ") if self.lower_is_better else str(self.check)
 
 
 @dataclass(frozen=True)
@@ -51,18 +138,18 @@ class Gate:
     checks: tuple[Checked, ...]
     sequential: bool = False
     finished: bool = True
-    # The metrics that a drop without a name might have been for and is not: no headlines.
+    # Metrics that a drop without a metric name does not apply to: they are not headlines.
     left_out: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
-        """It fails if any condition fails, passes if all pass."""
+        """Fails if any condition fails, passes if all pass."""
         outcomes = {item.outcome for item in self.checks}
         return "fails" if "fails" in outcomes else "cannot tell" if "cannot tell" in outcomes else "passes"
 
     @property
     def exit_code(self) -> int:
-        """What the command returns."""
+        """The exit code of the command."""
         return {"passes": 0, "fails": 3, "cannot tell": 4}[self.outcome]
 
 
@@ -72,45 +159,46 @@ def check_gate(
     against: Run | None = None,
     settings: Settings | None = None,
     most_failed: float = MOST_FAILED,
+    conditions: int = 0,
 ) -> Gate:
-    """Hold a finished run to conditions."""
+    """Check the conditions on a finished run; `conditions` counts all conditions if others are checked elsewhere."""
     settings = settings or Settings()
     bare = any(check.metric == "*" for check in checks)
-    checks = spell(checks, run, against)
+    checks = _resolve_metrics(checks, run, against)
+    conditions = max(conditions, len(checks))
     absolute = [check.metric for check in checks if check.kind != "max-drop"]
     scores = read_scores(run, absolute)
     clusters = read_labels(run, settings.cluster) if settings.cluster and absolute else None
-    drops = [check.metric for check in checks if check.kind == "max-drop"]
-    compared = compare_runs(against, run, drops, settings=settings) if against and drops else None
+    drops = [check for check in checks if check.kind == "max-drop" and check.metric not in run.info.skipped]
+    dropped = _check_drops(drops, against, run, settings, conditions, most_failed) if against and drops else {}
     found = []
     for check in checks:
-        if check.metric in run.info["skipped"]:
-            found.append(Checked(check, "cannot tell", f"not computed: {run.info['skipped'][check.metric]}"))
-        elif check.kind != "max-drop":
-            found.append(_check_mean(check, run, scores[check.metric], clusters, settings, most_failed))
-        elif compared and (what := compared.refused.get(check.metric)):
-            found.append(Checked(check, "cannot tell", f"it was made in different ways: {what}"))
-        elif compared:
-            found.append(_check_drop(check, compared[check.metric], most_failed))
-    others = [name for name in _shares(run, against)[1] if name not in drops] if against and bare else []
+        if check.metric in run.info.skipped:
+            found.append(Checked(check, "cannot tell", f"not computed: {run.info.skipped[check.metric]}"))
+        elif check.kind == "max-drop":
+            found.append(dropped[check])
+        else:
+            found.append(_check_mean(check, run, scores[check.metric], clusters, settings, conditions, most_failed))
+    names = {check.metric for check in checks if check.kind == "max-drop"}
+    others = [name for name in _shares(run, against)[1] if name not in names] if against and bare else []
     return Gate(run.name, run.path, against.name if against else None, tuple(found), left_out=tuple(others))
 
 
-def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:
-    """The conditions with metrics as the run writes them; `*`: the headlines from 0 to 1 with a better direction."""
+def _resolve_metrics(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:
+    """The conditions with canonical metric names; `*` becomes the headline metrics from 0 to 1 with a direction."""
     if not checks:
         raise UsageError(
             "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
         )
     if against is None and any(check.kind == "max-drop" for check in checks):
-        raise UsageError("--max-drop needs --against RUN: what the run must not fall behind")
+        raise UsageError("--max-drop needs --against RUN: the baseline")
     if against is not None and all(check.kind != "max-drop" for check in checks):
-        raise UsageError("--against needs --max-drop X: by how much the run may be worse")
+        raise UsageError("--against needs --max-drop X: the largest allowed drop")
     named = {check.metric for check in checks if check.kind == "max-drop"}
     spelled: list[Check] = []
     for check in checks:
         if check.metric != "*":
-            spelled.append(Check(check.kind, known_name(check.metric, run), check.limit))
+            spelled.append(Check(check.kind, _canonical_name(check.metric, run), check.limit))
         elif against is not None:
             spelled += [Check(check.kind, name, check.limit) for name in _shares(run, against)[0] if name not in named]
     if not spelled:  # a gate without conditions would pass
@@ -119,99 +207,184 @@ def spell(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]
             "Name a metric: --max-drop METRIC=VALUE"
         )
     for check in spelled:
-        if check.kind == "max-drop" and _better(check.metric, run) == "none":
+        metric = run.info.metric(check.metric)
+        if check.kind == "max-drop" and metric is not None and metric.better == "none":
             raise UsageError(f"{check.metric} has no better direction, so it cannot drop; use --min and --max")
     return spelled
 
 
 def _shares(run: Run, against: Run) -> tuple[list[str], list[str]]:
-    """The metrics that one number for all is for, and those that it might be for but is not: the more, the less passes."""
-    # What the baseline never measured cannot drop; what it did and the run lost must not pass unseen.
+    """The metrics that a drop without a name applies to, and the other metrics from 0 to 1."""
+    # A metric without values in the baseline cannot drop; one that only the run lost must be checked.
     measured = {row.metric for row in against.summary() if row.n_ok or row.n_failed}
-    # One number cannot suit metrics of other scales.
+    # One limit cannot fit metrics with other scales.
     names = [
-        metric["metric"]
+        metric.metric
         for metric in choose_metrics([run, against], ())
-        if metric["better"] != "none" and metric["bounds"] == [0.0, 1.0] and metric["metric"] in measured
+        if metric.better != "none" and metric.bounds == (0.0, 1.0) and metric.metric in measured
     ]
     picked = pick_headlines(names)
     return [name for name in names if name in picked], [name for name in names if name not in picked]
 
 
-def known_name(name: str, run: Run) -> str:
-    """A metric as the run writes it."""
-    known = [metric["metric"] for metric in run.info["metrics"]]
+def _canonical_name(name: str, run: Run) -> str:
+    """The name of a metric in the run."""
+    known = [metric.metric for metric in run.info.metrics]
     metric = find_metric(name)
     spelled = str(metric) if metric and name not in known else name
-    if spelled not in known and spelled not in run.info["skipped"]:
+    if spelled not in known and spelled not in run.info.skipped:
         raise UnknownNameError("metric of this run", name, known, f"It has: {', '.join(known)}.")
     return spelled
 
 
 def too_many_failed(check: Check, rows: int, failed: int, most: float, value: float | None = None) -> Checked | None:
-    """No verdict where too many cells failed, or too few rows are left."""
+    """`cannot tell` if too many cells failed or too few rows are left, otherwise None."""
     if failed > most * (rows + failed):
-        why = f"{failed} of {rows + failed} cells failed; the rest need not be like the whole"
+        why = f"{failed} of {rows + failed} cells failed; the others may not be representative"
         return Checked(check, "cannot tell", why, value, None, rows, failed)
     if rows < LEAST_PAIRS:
-        why = f"{rows} row{'s' if rows != 1 else ''} with a value, too few to tell"
+        why = f"{rows} row{'s' if rows != 1 else ''} with a value: too few to decide"
         return Checked(check, "cannot tell", why, value, None, rows, failed)
     return None
 
 
-def _better(name: str, run: Run) -> str:
-    return next((str(metric["better"]) for metric in run.info["metrics"] if metric["metric"] == name), "higher")
-
-
 def _check_mean(
-    check: Check, run: Run, scores: Scores, clusters: np.ndarray | None, settings: Settings, most_failed: float
+    check: Check,
+    run: Run,
+    scores: Scores,
+    clusters: np.ndarray | None,
+    settings: Settings,
+    conditions: int,
+    most_failed: float,
 ) -> Checked:
     summary = run.summary()[check.metric]
     values = scores.values[~np.isnan(scores.values)]
     if refused := too_many_failed(check, len(values), summary.n_failed, most_failed, summary.mean):
         return refused
-    interval: Interval | None
+    strict_level = 1 - (1 - settings.level) / conditions
     if is_of_all_rows(check.metric, run, scores):
         low, high = summary.ci_low, summary.ci_high
         interval = Interval(low, high) if low is not None and high is not None else None
-    elif clusters is not None:
-        found = bootstrap_means(scores.values, settings.level, clusters=clusters, resamples=settings.resamples)
-        interval = found[0]
+        strict = _widened(interval, summary.mean, settings.level, strict_level)
     else:
-        interval = mean_interval(values, settings.level, _bounds(check.metric, run))
-    if interval is None:
-        return Checked(check, "cannot tell", "it has no interval", summary.mean, None, len(values), summary.n_failed)
-    outcome = decide(check, interval)
-    why = ""
-    if outcome == "cannot tell" and summary.mean is not None and clusters is None:
+        metric = run.info.metric(check.metric)
+        find = partial(mean_interval, values, bounds=metric.bounds if metric else (None, None))
+        if clusters is not None:
+            find = partial(_clustered_interval, scores.values, clusters, settings)
+        interval, strict = find(level=settings.level), find(level=strict_level)
+    found = Checked(
+        check, "cannot tell", "the metric has no interval", summary.mean, None, len(values), summary.n_failed
+    )
+    if interval is None or strict is None:
+        return found
+    outcome, why = _decide_jointly(check, interval, decide(check, strict) == "fails", conditions)
+    if decide(check, interval) == "cannot tell" and summary.mean is not None and clusters is None:
         why = _more_rows(float(values.std(ddof=1)), abs(summary.mean - check.limit), len(values))
-    return Checked(check, outcome, why, summary.mean, interval, len(values), summary.n_failed)
+    return replace(found, outcome=outcome, why=why, interval=interval)
 
 
-def _bounds(name: str, run: Run) -> tuple[float | None, float | None]:
-    low, high = next(metric["bounds"] for metric in run.info["metrics"] if metric["metric"] == name)
-    return low, high
+def _clustered_interval(values: np.ndarray, clusters: np.ndarray, settings: Settings, level: float) -> Interval | None:
+    return bootstrap_means(values, level, clusters=clusters, resamples=settings.resamples)[0]
 
 
-def _check_drop(check: Check, item: Difference, most_failed: float) -> Checked:
-    if refused := too_many_failed(check, item.pairs, item.failed, most_failed, item.gain):
-        return refused
+def _widened(interval: Interval | None, value: float | None, level: float, strict_level: float) -> Interval | None:
+    """The interval at a stricter level, by the ratio of the normal quantiles."""
+    if interval is None or value is None:
+        return None
+    normal = NormalDist()
+    ratio = normal.inv_cdf((1 + strict_level) / 2) / normal.inv_cdf((1 + level) / 2)
+    return Interval(value - ratio * (value - interval.low), value + ratio * (interval.high - value))
+
+
+def _decide_jointly(check: Check, interval: Interval, certain: bool, conditions: int) -> tuple[Outcome, str]:
+    """The outcome and its reason; a failure must be certain after the correction."""
+    outcome = decide(check, interval)
+    if outcome != "fails" or certain:
+        return outcome, ""
+    return "cannot tell", f"not significant after the correction for {conditions} conditions"
+
+
+def _check_drops(
+    checks: Sequence[Check], against: Run, run: Run, settings: Settings, conditions: int, most_failed: float
+) -> dict[Check, Checked]:
+    names = list(dict.fromkeys(check.metric for check in checks))
+    compared = compare_runs(against, run, names, settings=settings)
+    able = [check for check in checks if check.metric not in compared.refused]
+    items = [compared[check.metric] for check in able]
+    found = judge_drops(able, items, *_changes(compared, able), settings, conditions, most_failed)
+    refused = {
+        check: Checked(check, "cannot tell", f"it was made in different ways: {compared.refused[check.metric]}")
+        for check in checks
+        if check.metric in compared.refused
+    }
+    return refused | dict(zip(able, found, strict=True))
+
+
+def _changes(compared: Comparison, checks: Sequence[Check]) -> tuple[np.ndarray, np.ndarray | None]:
+    """One row per pair, one column per condition: after minus before; and the clusters of the pairs."""
+    names, pairs = list(dict.fromkeys(check.metric for check in checks)), compared.pairs
+    before, after = (read_scores(run, names) for run in (compared.before, compared.after))
+    columns = [after[check.metric].values[pairs.after] - before[check.metric].values[pairs.before] for check in checks]
+    cluster = compared.settings.cluster
+    clusters = read_labels(compared.after, cluster)[pairs.after] if cluster else None
+    return np.column_stack([np.zeros((len(pairs), 0)), *columns]), clusters
+
+
+def judge_drops(
+    checks: Sequence[Check],
+    items: Sequence[Difference],
+    changes: np.ndarray,
+    clusters: np.ndarray | None,
+    settings: Settings,
+    conditions: int,
+    most_failed: float = MOST_FAILED,
+) -> list[Checked]:
+    """Decide the drops, corrected jointly: is the gain below the limit in any of them?"""
+    signs = np.array([-1.0 if item.better == "lower" else 1.0 for item in items])
+    limits = np.array([check.limit for check in checks])
+    # Drops of means are one family; each family gets a share of the level by its size.
+    family = np.array([item.joint_p is not None and item.note != EQUAL for item in items], dtype=bool)
+    p = np.full(len(checks), np.nan)
+    if family.any():
+        beyond = changes[:, family] * signs[family] + limits[family]
+        joint = flip_signs(beyond, clusters, resamples=settings.resamples, seed=settings.seed).joint
+        p[family] = joint * conditions / np.count_nonzero(family)
+    return [
+        _check_drop(check, item, chance, settings, conditions, most_failed)
+        for check, item, chance in zip(checks, items, p, strict=True)
+    ]
+
+
+def _check_drop(
+    check: Check, item: Difference, p: float, settings: Settings, conditions: int, most_failed: float
+) -> Checked:
+    lower = item.better == "lower"
+    if refused := too_many_failed(check, item.pairs, item.failed, most_failed, item.difference):
+        return replace(refused, lower_is_better=lower)
+    interval = Interval(item.low, item.high) if item.low is not None and item.high is not None else None
+    found = Checked(
+        check, "cannot tell", item.note, item.difference, interval, item.pairs, item.failed, lower_is_better=lower
+    )
     if item.gain_interval is None or item.gain is None:
-        return Checked(check, "cannot tell", item.note, item.gain, None, item.pairs, item.failed)
+        return found
     if item.note == EQUAL:
-        # Nothing changed: whoever runs the same system again is not told to come back with more rows.
-        return Checked(check, "passes", item.note, item.gain, item.gain_interval, item.pairs, item.failed)
-    outcome = decide(check, item.gain_interval)
-    why = item.note
-    if outcome == "cannot tell" and item.effect:
+        # Nothing changed: more rows are not needed.
+        return replace(found, outcome="passes")
+    if np.isnan(p):
+        strict = _widened(item.gain_interval, item.gain, settings.level, 1 - (1 - settings.level) / conditions)
+        certain = strict is not None and decide(check, strict) == "fails"
+    else:
+        certain = p < 1 - settings.level
+    outcome, why = _decide_jointly(check, item.gain_interval, certain, conditions)
+    if decide(check, item.gain_interval) == "cannot tell" and item.effect:
         deviation = abs((item.difference or 0.0) / item.effect)
         why = _more_rows(deviation, abs(item.gain + check.limit), item.pairs)
-    return Checked(check, outcome, why, item.gain, item.gain_interval, item.pairs, item.failed)
+    return replace(found, outcome=outcome, why=why or item.note)
 
 
 def _more_rows(deviation: float, distance: float, rows: int) -> str:
-    """About how many rows would decide, if the value stays where it is."""
-    needed = rows_needed(deviation, distance) if distance > 0 else _MOST_ROWS
+    """The approximate number of rows that would decide, if the value does not change."""
+    needed = rows_needed(deviation, distance) if distance > 1e-3 * deviation else _MOST_ROWS
     if needed >= _MOST_ROWS:
-        return f"{rows} rows are too few, and it lies at the limit"
-    return f"{rows} rows are too few; about {max(needed, rows + 1):,} would tell"
+        return f"{rows} rows are too few, and the value is at the limit"
+    return f"{rows} rows are too few; about {max(needed, rows + 1):,} would decide"

@@ -1,4 +1,4 @@
-"""Several runs ranked metric by metric, with groups that cannot be told apart; a sweep is read by its parameters."""
+"""A leaderboard: several runs ranked per metric, with groups of runs that do not differ significantly."""
 
 from __future__ import annotations
 
@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 
 from ragstone.compare.alignment import align
-from ragstone.compare.corpus import is_of_all_rows
-from ragstone.compare.differences import LEAST_PAIRS, Settings
-from ragstone.compare.signatures import differing_signatures
-from ragstone.engine.chosen import choose_metrics
+from ragstone.compare.comparison import differing_signatures
+from ragstone.compare.differences import LEAST_PAIRS, Settings, is_of_all_rows
+from ragstone.engine.metric_choice import choose_metrics
 from ragstone.errors import UsageError
-from ragstone.stats.corrections import correct
-from ragstone.stats.intervals import Interval, mean_interval
-from ragstone.stats.permutation import flip_signs
-from ragstone.storage.labels import read_labels
+from ragstone.stats.intervals import Interval, correct, mean_interval
+from ragstone.stats.paired import flip_signs
+from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run
-from ragstone.storage.scores import Scores, read_scores
+from ragstone.storage.scores import Scores, read_labels, read_scores
 
 
 @dataclass(frozen=True)
 class Place:
-    """A run's place for one metric: 1 plus the runs that are certainly better; runs that share a letter may be equal."""
+    """The place of a run: 1 plus the number of significantly better runs. Runs with a common letter do not differ."""
 
     run: int
     mean: float
@@ -36,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Ranking:
-    """One metric: the runs, best first; over the samples that have a value in all of them."""
+    """One metric: the runs, best first, over the samples that have a value in all runs."""
 
     metric: str
     better: str
@@ -48,7 +46,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Several runs on the samples that they have in common."""
+    """Several runs on their common samples."""
 
     runs: tuple[Run, ...]
     samples: int
@@ -59,9 +57,8 @@ class Leaderboard:
     settings: Settings
 
     def values(self, run: int) -> list[Any]:
-        """A run's parameters, in their order; None where it has none of that name."""
-        given = self.runs[run].info.get("params") or {}
-        return [given.get(name) for name in self.parameters]
+        """The parameters of a run in the order of the columns; None if it lacks one."""
+        return [self.runs[run].info.params.get(name) for name in self.parameters]
 
 
 def rank_runs(
@@ -74,28 +71,28 @@ def rank_runs(
     rows = _common_rows(runs)
     differing = {name: what for run in runs[1:] for name, what in differing_signatures(runs[0], run).items()}
     chosen = choose_metrics(runs, metrics)
-    able = [metric for metric in chosen if anyway or metric["metric"] not in differing]
-    names = [metric["metric"] for metric in able]
+    able = [metric for metric in chosen if anyway or metric.metric not in differing]
+    names = [metric.metric for metric in able]
     scores = [
         {name: cells.take(taken) for name, cells in read_scores(run, names).items()}
         for run, taken in zip(runs, rows, strict=True)
     ]
     clusters = read_labels(runs[0], settings.cluster)[rows[0]] if settings.cluster else None
     tables = {name: np.column_stack([side[name].values for side in scores]) for name in names}
-    apart = _told_apart(able, tables, settings, clusters, runs[0], scores[0])
+    apart = _differing_pairs(able, tables, settings, clusters, runs[0], scores[0])
     return Leaderboard(
         runs=tuple(runs),
         samples=len(rows[0]),
-        parameters=tuple(dict.fromkeys(name for run in runs for name in run.info.get("params") or {})),
+        parameters=tuple(dict.fromkeys(name for run in runs for name in run.info.params)),
         rankings=tuple(
             _rank_whole(metric, runs)
-            if is_of_all_rows(metric["metric"], runs[0], scores[0][metric["metric"]])
-            else _rank(metric, tables[metric["metric"]], apart, settings)
+            if is_of_all_rows(metric.metric, runs[0], scores[0][metric.metric])
+            else _rank(metric, tables[metric.metric], apart, settings)
             for metric in able
         ),
         refused={}
         if anyway
-        else {name: what for name, what in differing.items() if name in {m["metric"] for m in chosen}},
+        else {name: what for name, what in differing.items() if name in {m.metric for m in chosen}},
         remarks=tuple(_remarks(runs, len(rows[0]))),
         settings=settings,
     )
@@ -103,37 +100,37 @@ def rank_runs(
 
 def _remarks(runs: Sequence[Run], common: int) -> Iterator[str]:
     for run in runs:
-        size = run.info["dataset"]["rows"]
+        size = run.info.rows
         if size > common:
             yield f"{size - common} of {size} samples of {run.name} are not in all runs and are left out"
 
 
 def _common_rows(runs: Sequence[Run]) -> list[np.ndarray]:
-    """The rows of the samples that all runs have, in each run, in the order of the first."""
+    """The rows of the common samples in each run, in the order of the first run."""
     pairs = [align(runs[0], run) for run in runs[1:]]
     common = pairs[0].before
     for other in pairs[1:]:
         common = np.intersect1d(common, other.before)
     if not len(common):
-        raise UsageError("there is no sample that all these runs have; compare them two by two")
+        raise UsageError("these runs have no sample in common. Compare them in pairs.")
     return [common, *(other.after[np.searchsorted(other.before, common)] for other in pairs)]
 
 
-def _told_apart(
-    metrics: Sequence[Mapping[str, Any]],
+def _differing_pairs(
+    metrics: Sequence[MetricInfo],
     tables: Mapping[str, np.ndarray],
     settings: Settings,
     clusters: np.ndarray | None,
     first: Run,
     scores: Mapping[str, Scores],
 ) -> dict[str, set[tuple[int, int]]]:
-    """For each metric that can be tested the pairs of runs that differ; all pairs of all metrics are one family of tests."""
+    """The pairs of runs that differ, per testable metric; all pairs of all metrics are one family of tests."""
     tested = [
-        metric["metric"]
+        metric.metric
         for metric in metrics
-        if metric["better"] != "none"
-        and not is_of_all_rows(metric["metric"], first, scores[metric["metric"]])
-        and _complete(tables[metric["metric"]]).sum() >= LEAST_PAIRS
+        if metric.better != "none"
+        and not is_of_all_rows(metric.metric, first, scores[metric.metric])
+        and _complete(tables[metric.metric]).sum() >= LEAST_PAIRS
     ]
     if not tested:
         return {}
@@ -154,15 +151,15 @@ def _complete(table: np.ndarray) -> np.ndarray:
 
 
 def _rank(
-    metric: Mapping[str, Any], table: np.ndarray, apart: Mapping[str, set[tuple[int, int]]], settings: Settings
+    metric: MetricInfo, table: np.ndarray, apart: Mapping[str, set[tuple[int, int]]], settings: Settings
 ) -> Ranking:
-    name = str(metric["metric"])
-    low, high = metric["bounds"]
+    name = metric.metric
+    low, high = metric.bounds
     whole = table[_complete(table)]
     if not len(whole):
-        return Ranking(name, metric["better"], (low, high), 0, (), "no sample has a value in all runs")
+        return Ranking(name, metric.better, (low, high), 0, (), "no sample has a value in all runs")
     means = whole.mean(axis=0)
-    order = np.argsort(means if metric["better"] == "lower" else -means, kind="stable")
+    order = np.argsort(means if metric.better == "lower" else -means, kind="stable")
     differ = apart.get(name)
     letters = group_letters([int(run) for run in order], differ) if differ is not None else [""] * len(order)
     places = []
@@ -171,29 +168,29 @@ def _rank(
         interval = mean_interval(whole[:, run], settings.level, (low, high))
         rank = None if differ is None else 1 + ahead
         places.append(Place(int(run), float(means[run]), interval, rank, letters[position]))
-    return Ranking(name, metric["better"], (low, high), len(whole), tuple(places), _why_no_rank(metric, differ))
+    return Ranking(name, metric.better, (low, high), len(whole), tuple(places), _why_no_rank(metric, differ))
 
 
-def _rank_whole(metric: Mapping[str, Any], runs: Sequence[Run]) -> Ranking:
-    """A score of all rows of each run together, as stored: shown, but not tested here."""
-    found = [run.summary()[metric["metric"]] for run in runs]
+def _rank_whole(metric: MetricInfo, runs: Sequence[Run]) -> Ranking:
+    """A corpus-level score of each run as stored: shown, but not tested here."""
+    rows = [run.summary()[metric.metric] for run in runs]
     places = [
         Place(
             number, row.mean, None if row.ci_low is None or row.ci_high is None else Interval(row.ci_low, row.ci_high)
         )
-        for number, row in enumerate(found)
+        for number, row in enumerate(rows)
         if row.mean is not None
     ]
-    places.sort(key=lambda place: place.mean if metric["better"] == "lower" else -place.mean)
-    low, high = metric["bounds"]
-    note = "of all rows of each run together; compare two runs to test it"
-    return Ranking(metric["metric"], metric["better"], (low, high), min(row.n_ok for row in found), tuple(places), note)
+    places.sort(key=lambda place: place.mean if metric.better == "lower" else -place.mean)
+    low, high = metric.bounds
+    note = "corpus-level score of each run; compare two runs to test it"
+    return Ranking(metric.metric, metric.better, (low, high), min(row.n_ok for row in rows), tuple(places), note)
 
 
-def _why_no_rank(metric: Mapping[str, Any], differ: set[tuple[int, int]] | None) -> str:
+def _why_no_rank(metric: MetricInfo, differ: set[tuple[int, int]] | None) -> str:
     if differ is not None:
         return ""
-    if metric["better"] == "none":
+    if metric.better == "none":
         return "it has no better direction"
     return "too few rows"
 
@@ -203,13 +200,13 @@ def _differ(first: int, second: int, differ: set[tuple[int, int]]) -> bool:
 
 
 def group_letters(order: Sequence[int], differ: set[tuple[int, int]]) -> list[str]:
-    """Letters for runs in their order: two runs share one if and only if they cannot be told apart."""
+    """Letters for runs in order: two runs share a letter if and only if they do not differ."""
     groups: list[set[int]] = [set(order)]
     for first, second in sorted(differ):
         for group in [group for group in groups if {first, second} <= group]:
             groups.remove(group)
             groups += [group - {first}, group - {second}]
-        # A group within another says nothing of its own.
+        # A subset of another group adds nothing.
         groups = [group for group in groups if not any(group < other for other in groups)]
         groups = [group for number, group in enumerate(groups) if group not in groups[:number]]
     place = {run: position for position, run in enumerate(order)}

@@ -1,20 +1,20 @@
-"""One run, slice by slice: how each metric stands in the samples that share a label."""
+"""Slices of one run: the mean of each metric over the samples with the same label."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ragstone.data.summary import SummaryRow
 from ragstone.stats.intervals import mean_interval
+from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, Scores
 
-# A column with more labels is a name of each sample, not a slice; with more columns nobody would read them.
+# A column with more labels identifies samples and is not a slice; more columns are not readable.
 MOST_LABELS = 12
 MOST_COLUMNS = 4
 
@@ -30,7 +30,7 @@ class RunSlice:
 
 
 def find_columns(run: Run) -> list[str]:
-    """The columns of the metadata that cut the samples into a few groups."""
+    """The metadata columns that divide the samples into a few groups."""
     labels: dict[str, set[str]] = {}
     for cell in read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist():
         for name, value in json.loads(cell).items() if cell else ():
@@ -41,9 +41,9 @@ def find_columns(run: Run) -> list[str]:
 
 
 def slice_run(
-    labels: np.ndarray, column: str, metrics: Sequence[Mapping[str, Any]], scores: Mapping[str, Scores]
+    labels: np.ndarray, column: str, metrics: Sequence[MetricInfo], scores: Mapping[str, Scores]
 ) -> list[RunSlice]:
-    """The slices by the labels of a column, the largest first, with the metrics that are means of their rows."""
+    """The slices by the labels of a column, largest first."""
     names, groups, counts = np.unique(labels, return_inverse=True, return_counts=True)
     return [
         RunSlice(
@@ -57,18 +57,18 @@ def slice_run(
 
 
 def _summarise(
-    metrics: Sequence[Mapping[str, Any]], scores: Mapping[str, Scores], rows: np.ndarray, label: str
+    metrics: Sequence[MetricInfo], scores: Mapping[str, Scores], rows: np.ndarray, label: str
 ) -> tuple[SummaryRow, ...]:
-    return tuple(_row(metric, scores[metric["metric"]].take(rows), label) for metric in metrics)
+    return tuple(_row(metric, scores[metric.metric].take(rows), label) for metric in metrics)
 
 
-def _row(metric: Mapping[str, Any], scores: Scores, label: str) -> SummaryRow:
+def _row(metric: MetricInfo, scores: Scores, label: str) -> SummaryRow:
     values = scores.values[~np.isnan(scores.values)]
-    low, high = metric["bounds"]
+    low, high = metric.bounds
     interval = mean_interval(values, bounds=(low, high))
     failed = int(np.count_nonzero(scores.states == FAILED))
     return SummaryRow(
-        metric=metric["metric"],
+        metric=metric.metric,
         slice=label,
         mean=float(values.mean()) if len(values) else None,
         ci_low=interval.low if interval else None,

@@ -1,4 +1,4 @@
-"""Python type annotations to Arrow types, and values to and fro: the one place where both worlds meet."""
+"""Conversion between Python type annotations and Arrow types, and between their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GRADES = pa.list_(pa.struct([("id", pa.string()), ("grade", pa.float64())]))
 
 
 def arrow_type(annotation: Any) -> pa.DataType:
-    """The Arrow type in which values of a Python annotation are stored; TypeError if there is none."""
+    """The Arrow type for values of a Python annotation; TypeError if there is none."""
     annotation = _without_none(annotation)
     if annotation in _SCALARS:
         return _SCALARS[annotation]
@@ -43,12 +43,12 @@ def arrow_type(annotation: Any) -> pa.DataType:
 
 
 def encoder(annotation: Any) -> Convert | None:
-    """What turns a Python value into what pyarrow takes; None when nothing needs to be done."""
+    """The function that converts a Python value for pyarrow; None if no conversion is needed."""
     return _converter(annotation, _encode_dataclass, _encode_dict)
 
 
 def decoder(annotation: Any) -> Convert | None:
-    """What turns the value that `to_pylist` gives back into the Python value."""
+    """The function that converts a value from `to_pylist` to the Python value."""
     return _converter(annotation, _decode_dataclass, _decode_dict)
 
 
@@ -101,7 +101,7 @@ def _decode_dict(arguments: tuple[Any, ...]) -> Convert:
 
 
 def canonical_json(value: Any) -> str:
-    """One spelling for equal values, so that hashes and comparisons work on the text."""
+    """JSON with one spelling for equal values, so that texts can be hashed and compared."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

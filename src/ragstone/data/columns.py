@@ -1,10 +1,10 @@
-"""Columns in flight: what columnar functions take and give, one entry a row."""
+"""Columns that columnar functions take and return, one entry per row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ragstone.data.types import Score, Status
 
 STATUSES: tuple[Status, ...] = ("ok", "skipped", "failed")
 OK, SKIPPED, FAILED = range(3)
+AnyColumn = TypeVar("AnyColumn")
 
 
 @runtime_checkable
@@ -21,7 +22,7 @@ class Column(Protocol):
     def __len__(self) -> int: ...
     def __getitem__(self, row: Any, /) -> Any: ...
     def take(self, rows: np.ndarray, /) -> Any:
-        """The chosen rows, in the order asked for."""
+        """The chosen rows, in the given order."""
         ...
 
 
@@ -41,12 +42,12 @@ class Rows:
         return iter(self.values)
 
     def take(self, rows: np.ndarray) -> Rows:
-        """The chosen rows, in the order asked for."""
+        """The chosen rows, in the given order."""
         return Rows([self.values[row] for row in rows])
 
 
 class Ragged:
-    """Lists of numbers of differing lengths: one flat array and where each row begins."""
+    """Lists of numbers of different lengths: one flat array and the start of each row."""
 
     def __init__(self, values: np.ndarray, offsets: np.ndarray) -> None:
         self.values = values
@@ -54,14 +55,14 @@ class Ragged:
 
     @classmethod
     def from_lists(cls, lists: Sequence[Sequence[float]], dtype: type = np.float64) -> Ragged:
-        """One row a list."""
+        """One row per list."""
         lengths = np.fromiter((len(row) for row in lists), dtype=np.int64, count=len(lists))
         flat: np.ndarray = np.fromiter((value for row in lists for value in row), dtype=dtype, count=int(lengths.sum()))
         return cls(flat, np.concatenate([[0], np.cumsum(lengths)]))
 
     @classmethod
     def concat(cls, columns: Sequence[Ragged]) -> Ragged:
-        """One column of the rows of all."""
+        """One column of the rows of all columns."""
         return cls(np.concatenate([column.values for column in columns]), concat_offsets(columns))
 
     def __len__(self) -> int:
@@ -73,7 +74,7 @@ class Ragged:
 
     @property
     def lengths(self) -> np.ndarray:
-        """How many values each row has."""
+        """The number of values in each row."""
         return np.diff(self.offsets)
 
     @property
@@ -88,13 +89,13 @@ class Ragged:
         return positions
 
     def sum(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """The sum of each row, of `weights` in place of the values where given."""
+        """The sum of each row; of `weights` instead of the values if given."""
         values = self.values if weights is None else weights
-        # Without a single value bincount forgets that there are weights and counts in whole numbers.
+        # bincount ignores the weights of an empty array and returns integers.
         return np.bincount(self.row_of, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def take(self, rows: np.ndarray) -> Self:
-        """The chosen rows, in the order asked for."""
+        """The chosen rows, in the given order."""
         lengths = self.lengths[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         source = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths) + np.repeat(self.offsets[:-1][rows], lengths)
@@ -102,13 +103,13 @@ class Ragged:
 
 
 def concat_offsets(columns: Sequence[Any]) -> np.ndarray:
-    """Where the rows of all columns begin when their entries lie one after the other."""
+    """The row starts of all columns after their entries are concatenated."""
     return np.cumsum(np.concatenate([[0], *(column.lengths for column in columns)]))
 
 
 @dataclass
 class Cells:
-    """The scores of one metric for a batch: a value where the status is ok, a reason where it is not."""
+    """The scores of one metric for a batch: a value if the status is ok, otherwise a reason."""
 
     values: np.ndarray
     status: np.ndarray
@@ -122,7 +123,7 @@ class Cells:
 
     @classmethod
     def unless(cls, skipped: np.ndarray, reason: str, values: np.ndarray) -> Cells:
-        """Every row has a value but those where `skipped` is true."""
+        """Every row has a value except those where `skipped` is true."""
         cells = cls.all_ok(np.where(skipped, 0.0, values))
         cells.status[skipped] = SKIPPED
         cells.reasons = dict.fromkeys(np.flatnonzero(skipped).tolist(), reason)
@@ -130,7 +131,7 @@ class Cells:
 
     @classmethod
     def all_absent(cls, rows: int, status: int, reason: str) -> Cells:
-        """No row has a value, all for the same reason."""
+        """No row has a value, for the same reason."""
         return cls(np.zeros(rows), np.full(rows, status, dtype=np.uint8), dict.fromkeys(range(rows), reason))
 
     def __len__(self) -> int:
@@ -151,22 +152,22 @@ class Cells:
             self.reasons[int(rows[row])] = reason
 
     def fail(self, row: int, reason: str, status: int = FAILED) -> None:
-        """Take the value of a row away and say why."""
+        """Remove the value of a row and set the reason."""
         self.values[row], self.status[row] = 0.0, status
         self.reasons[row] = reason
 
 
 @dataclass(frozen=True)
-class Gaps:
-    """What a columnar evidence function returns when some rows have no value: a column of all rows, and why some do not count."""
+class Gaps(Generic[AnyColumn]):
+    """The return value of a columnar evidence function if some rows have no value: a column of all rows, and the reasons."""
 
-    column: Any
+    column: AnyColumn
     reasons: dict[int, str]
 
 
 @dataclass(frozen=True)
 class Sparse:
-    """A column that not every row has: the values of those that do, and which rows of all these are."""
+    """A column of only some rows: their values and row numbers."""
 
     column: Any
     rows: np.ndarray

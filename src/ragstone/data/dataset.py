@@ -1,4 +1,4 @@
-"""Samples as an Arrow table with a Python view of each row; the table is the truth."""
+"""Samples as an Arrow table with a Python view of each row."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The content hash of the samples, stable over formats and row groups."""
+        """The content hash of the samples; it does not depend on formats or row groups."""
         return fingerprint([self.table])
 
 
@@ -71,7 +71,7 @@ def samples_table(samples: Iterable[Sample]) -> pa.Table:
 
 
 def _values(rows: list[Sample], name: str) -> list[Any]:
-    """A field of all samples; empty metadata is none, as in a file that has no such column."""
+    """A field of all samples; empty metadata is null, as in a file without such a column."""
     values = [getattr(row, name) for row in rows]
     return [value or None for value in values] if name == "metadata" else values
 
@@ -89,7 +89,7 @@ def view_column(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 
 def _view_lists(kind: type, items: pa.StructArray, lengths: list[int | None]) -> list[Any]:
-    """Lists of objects made from the columns of their parts: by way of a dict for each it takes twice as long."""
+    """Build lists of objects from the columns of their parts: twice as fast as with a dict for each object."""
     objects = map(kind, *(part.to_pylist() for part in items.flatten()))
     return [None if length is None else list(islice(objects, length)) for length in lengths]
 

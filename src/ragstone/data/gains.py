@@ -1,4 +1,4 @@
-"""What retrieved chunks are worth, as a column: only those that are worth something take up room."""
+"""The gains of retrieved chunks as a sparse column: only gains above 0 are stored."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ragstone.data.columns import Ragged
 
 
 class Gains:
-    """Ranked lists of gains. Of each row, the length of its list and those of its places that have a grade.
+    """Ranked lists of gains: the length of each list, and its positions with a grade.
 
-    `rows`, `ranks` (from 1) and `grades` say which, in this order. Two may stand at one place: a chunk that holds two of
-    the texts that were wanted. A row reads as the list of its gains.
+    `rows`, `ranks` (from 1) and `grades` are sorted in this order. One position can have two grades: a chunk that contains two of
+    the wanted texts. A row reads as the list of its gains.
     """
 
     def __init__(self, rows: np.ndarray, ranks: np.ndarray, grades: np.ndarray, lengths: np.ndarray) -> None:
@@ -24,14 +24,14 @@ class Gains:
 
     @classmethod
     def from_lists(cls, lists: Sequence[Sequence[float]]) -> Gains:
-        """One row a list, best chunk first; what is not above 0 is worth nothing."""
+        """One row per list, best chunk first; values of 0 or less are no gain."""
         dense = Ragged.from_lists(lists)
         places = np.flatnonzero(dense.values > 0)
         return cls(dense.row_of[places], dense.position[places] + 1, dense.values[places], dense.lengths)
 
     @classmethod
     def concat(cls, parts: Sequence[Gains]) -> Gains:
-        """The rows of one after those of the other."""
+        """One column of the rows of all columns."""
         starts = np.cumsum([0, *(len(part) for part in parts)])
         rows = [part.rows + start for part, start in zip(parts, starts, strict=False)]
         others = ([getattr(part, name) for part in parts] for name in ("ranks", "grades", "lengths"))
@@ -46,30 +46,30 @@ class Gains:
         return np.bincount(self.ranks[here] - 1, weights=self.grades[here], minlength=self.lengths[row]).astype(float)
 
     def take(self, rows: np.ndarray) -> Gains:
-        """The chosen rows, in the order asked for."""
+        """The chosen rows, in the given order."""
         entries = Ragged(np.arange(len(self.rows)), np.searchsorted(self.rows, np.arange(len(self) + 1))).take(rows)
         return Gains(entries.row_of, self.ranks[entries.values], self.grades[entries.values], self.lengths[rows])
 
     def where(self, chosen: np.ndarray) -> Gains:
-        """Only the grades for which `chosen` is true; the lists stay as long as they are."""
+        """Keep the grades for which `chosen` is true; the lists keep their length."""
         places = np.flatnonzero(chosen)
         if len(places) == len(chosen):
             return self
         return Gains(self.rows[places], self.ranks[places], self.grades[places], self.lengths)
 
     def sum(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """How many grades each row has, or the sum of their weights."""
-        # Without a single value bincount forgets that there are weights and counts in whole numbers.
+        """The number of grades in each row, or the sum of their weights."""
+        # bincount ignores the weights of an empty array and returns integers.
         return np.bincount(self.rows, weights=weights, minlength=len(self)).astype(np.float64, copy=False)
 
     @property
     def is_new(self) -> np.ndarray:
-        """Whether a grade is the first at its place."""
+        """Whether a grade is the first at its position."""
         new: np.ndarray = (np.diff(self.rows, prepend=-1) != 0) | (np.diff(self.ranks, prepend=-1) != 0)
         return new
 
     def running(self, weights: np.ndarray) -> np.ndarray:
-        """The sum of a row's weights up to and with each grade."""
+        """The cumulative sum of a row's weights at each grade."""
         total = np.cumsum(weights)
         starts = np.flatnonzero(np.diff(self.rows, prepend=-1))
         before = np.repeat(total[starts] - weights[starts], np.diff(starts, append=len(self.rows)))

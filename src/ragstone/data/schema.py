@@ -1,4 +1,4 @@
-"""The Arrow schema of every table, and what each field of a sample means."""
+"""The Arrow schema of every table, and the meaning of each field of a sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Field:
 
     meaning: str
     annotation: Any
-    # An empty list of references or facts is no truth at all; an empty list of contexts is a retrieval that found nothing.
+    # An empty list of references or facts means no ground truth; an empty list of contexts means that nothing was retrieved.
     empty_is_absent: bool = False
 
     @property
@@ -44,7 +44,7 @@ FIELDS: dict[str, Field] = {
     "metadata": Field("anything else, for slices", _HINTS["metadata"]),
 }
 
-# Evidence that a file may carry with it; it is then taken as given and nothing is asked again.
+# Evidence that a file may contain; it is used as it is and not computed again.
 # Verdicts are words: entailment, neutral, contradiction.
 GIVEN_EVIDENCE: dict[str, Any] = {
     "answer_claims": list[Claim],
@@ -53,6 +53,11 @@ GIVEN_EVIDENCE: dict[str, Any] = {
     "reference_claims_in_answer": list[str],
     "answer_claims_in_contexts": list[list[str]],
     "reference_claims_in_contexts": list[list[str]],
+    "answer_claims_in_all_contexts": list[str],
+    "reference_claims_in_all_contexts": list[str],
+    "verdict_agreement": list[float],
+    "reference_entities": list[str],
+    "reference_entities_in_contexts": list[bool],
 }
 
 SAMPLES = pa.schema([pa.field(name, field.type, nullable=name != "id") for name, field in FIELDS.items()])
@@ -83,7 +88,7 @@ SUMMARY = pa.schema(
     ]
 )
 
-# Every call of a model; empty where no metric asks one. The reply is what the judge said, in its own words.
+# Every model call; empty if no metric uses a model. `reply` is the unchanged reply of the judge model.
 CALLS = pa.schema(
     [
         pa.field("sample_id", pa.string(), nullable=False),
@@ -104,7 +109,7 @@ CALLS = pa.schema(
 
 
 def evidence_schema(value: pa.DataType) -> pa.Schema:
-    """The table of one kind of evidence: a row a sample, with the hash of what it was made from."""
+    """The table of one kind of evidence: one row per sample, with the hash of its inputs."""
     return pa.schema(
         [
             pa.field("sample_id", pa.string(), nullable=False),
@@ -118,7 +123,7 @@ def evidence_schema(value: pa.DataType) -> pa.Schema:
 
 
 def samples_schema(given: typing.Iterable[str] = ()) -> pa.Schema:
-    """The samples table with the columns of evidence that the file brought along."""
+    """The samples table with the evidence columns that the file contains."""
     schema = SAMPLES
     for name in given:
         schema = schema.append(pa.field(name, arrow_type(GIVEN_EVIDENCE[name])))
@@ -126,7 +131,7 @@ def samples_schema(given: typing.Iterable[str] = ()) -> pa.Schema:
 
 
 def present(name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Which rows have a value for a field, as booleans."""
+    """Whether each row has a value for a field."""
     known = pc.is_valid(column)
     if name in FIELDS and FIELDS[name].empty_is_absent:
         known = pc.and_(known, pc.fill_null(pc.greater(pc.list_value_length(column), 0), fill_value=False))

@@ -1,4 +1,4 @@
-"""The result of a run in one table: a row a metric."""
+"""The result of a run in one table: one row per metric."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """A metric over all rows or a slice of them: the mean of the ok cells, how far to trust it, and what is missing."""
+    """A metric over all rows or a slice: the mean of the ok cells, its interval, and the number of missing cells."""
 
     metric: str
     slice: str
@@ -48,10 +48,10 @@ class Summary(Sequence[SummaryRow]):
             if row.metric == key and row.slice == ALL:
                 return row
         known = dict.fromkeys(row.metric for row in self.rows)
-        raise KeyError(f"no metric '{key}' in this run; there are: {', '.join(known)}")
+        raise KeyError(f"this run has no metric '{key}'. Choose from: {', '.join(known)}")
 
     def to_arrow(self) -> pa.Table:
-        """The table as it is stored."""
+        """The stored table."""
         return pa.Table.from_pylist([asdict(row) for row in self.rows], schema=SUMMARY)
 
     def to_pandas(self) -> Any:
@@ -60,11 +60,11 @@ class Summary(Sequence[SummaryRow]):
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Summary:
-        """The table as it was stored."""
+        """A summary from its stored table."""
         return cls([SummaryRow(**row) for row in table.to_pylist()])
 
     def lines(self) -> list[tuple[str, str, str, str]]:
-        """Metric, mean, interval and counts as words, ready for a table."""
+        """Metric, mean, interval and counts as text for a table."""
         return [
             (
                 row.metric,

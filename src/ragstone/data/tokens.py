@@ -1,4 +1,4 @@
-"""Texts as numbered words: columns that compare millions of words without touching a Python string."""
+"""Texts as numbered words: columns that compare millions of words without Python strings, and count their n-grams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Inner = TypeVar("Inner", bound=Any)
 
 
 class Tokens(Ragged):
-    """A text a row, as the numbers of its words in a dictionary. A row reads as a list of words."""
+    """One text per row, as the numbers of its words in a dictionary. A row reads as a list of words."""
 
     def __init__(self, values: np.ndarray, offsets: np.ndarray, words: pa.Array) -> None:
         super().__init__(values, offsets)
@@ -24,7 +24,7 @@ class Tokens(Ragged):
 
     @classmethod
     def concat(cls, columns: Sequence[Ragged]) -> Tokens:
-        """One column of the rows of all, with one dictionary."""
+        """One column of the rows of all columns."""
         numbered = [
             pa.DictionaryArray.from_arrays(pa.array(c.values), c.words) for c in columns if isinstance(c, Tokens)
         ]
@@ -40,19 +40,19 @@ class Tokens(Ragged):
         return (self[row] for row in range(len(self)))
 
     def joined(self) -> list[str]:
-        """Each text as its words with single spaces between."""
+        """Join the texts of each row."""
         lists = pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), self.words.take(pa.array(self.values)))
         texts: list[str] = pc.binary_join(lists, " ").to_pylist()
         return texts
 
     def take(self, rows: np.ndarray) -> Tokens:
-        """The chosen rows, in the order asked for."""
+        """The chosen rows, in the given order."""
         chosen = Ragged(self.values, self.offsets).take(rows)
         return Tokens(chosen.values, chosen.offsets, self.words)
 
 
 class Nested(Generic[Inner]):
-    """A list a row, whose entries are the rows of another column: the references of a sample, the chunks of a retrieval."""
+    """One list per row; its entries are rows of another column: the references of a sample, the chunks of a retrieval."""
 
     def __init__(self, inner: Inner, offsets: np.ndarray) -> None:
         self.inner = inner
@@ -60,7 +60,7 @@ class Nested(Generic[Inner]):
 
     @classmethod
     def concat(cls, columns: Sequence[Nested[Inner]]) -> Nested[Inner]:
-        """One column of the rows of all."""
+        """One column of the rows of all columns."""
         inner = type(columns[0].inner).concat([column.inner for column in columns])
         return cls(inner, concat_offsets(columns))
 
@@ -73,7 +73,7 @@ class Nested(Generic[Inner]):
 
     @property
     def lengths(self) -> np.ndarray:
-        """How many entries each row has."""
+        """The number of entries in each row."""
         return np.diff(self.offsets)
 
     @property
@@ -82,17 +82,17 @@ class Nested(Generic[Inner]):
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def joined(self) -> Tokens:
-        """All texts of a row as one."""
+        """Join the texts of each row."""
         return Tokens(self.inner.values, self.inner.offsets[self.offsets], self.inner.words)
 
     def take(self, rows: np.ndarray) -> Nested[Inner]:
-        """The chosen rows, in the order asked for."""
+        """The chosen rows, in the given order."""
         entries = Ragged(np.arange(len(self.inner)), self.offsets).take(rows)
         return Nested(self.inner.take(entries.values), entries.offsets)
 
 
 def same_numbers(left: Tokens, right: Tokens) -> tuple[Tokens, Tokens]:
-    """Both with one dictionary, so that equal words have equal numbers."""
+    """Both columns with one dictionary, so that equal words have equal numbers."""
     if left.words is right.words:
         return left, right
     both = pa.chunked_array(
@@ -101,3 +101,85 @@ def same_numbers(left: Tokens, right: Tokens) -> tuple[Tokens, Tokens]:
     words = both.chunk(0).dictionary
     numbers = [both.chunk(side).indices.to_numpy() for side in (0, 1)]
     return Tokens(numbers[0], left.offsets, words), Tokens(numbers[1], right.offsets, words)
+
+
+_LARGEST = 2**62
+
+
+def ngram_counts(tokens: Ragged, n: int) -> np.ndarray:
+    """The number of n-grams in each row."""
+    counts: np.ndarray = np.maximum(tokens.lengths - n + 1, 0)
+    return counts
+
+
+def shared_ngrams(left: Tokens, right: Tokens, n: int) -> np.ndarray:
+    """The number of n-grams that both sides share, row by row, with repetition."""
+    left, right = same_numbers(left, right)
+    rows, words = len(left), np.concatenate([left.values, right.values])
+    numbers, size = _number_runs(words, n, len(left.words), rows)
+    # One key per n-gram: row, n-gram, side. After sorting, equal n-grams of both sides are adjacent.
+    keys = np.concatenate(
+        [
+            2 * _keys(tokens, numbers[start:], n, size) + side
+            for side, tokens, start in ((0, left, 0), (1, right, len(left.values)))
+        ]
+    )
+    return _count_both(keys, 2 * size, rows)
+
+
+def distinct_ngrams(tokens: Ragged, n: int) -> np.ndarray:
+    """The number of distinct n-grams in each row; words may be any numbers."""
+    words = pa.array(tokens.values).dictionary_encode()
+    numbers, size = _number_runs(words.indices.to_numpy(), n, len(words.dictionary), len(tokens))
+    keys = _keys(tokens, numbers, n, size)
+    keys.sort()
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    return np.bincount(keys[first] // size, minlength=len(tokens))
+
+
+def _number_runs(words: np.ndarray, n: int, size: int, rows: int) -> tuple[np.ndarray, int]:
+    """A number for the n-gram at each word, and the range of the numbers; n-grams may exceed the end of a row.
+
+    The range is small enough for a key of row, n-gram and side.
+    """
+    numbers, count = words, max(size, 1)
+    for step in range(1, n):
+        numbers, count = _renumber(numbers.astype(np.int64, copy=False), count, size)
+        numbers, count = numbers[:-1] * size + words[step:], count * max(size, 1)
+    return _renumber(numbers, count, 2 * rows)
+
+
+def _renumber(numbers: np.ndarray, count: int, times: int) -> tuple[np.ndarray, int]:
+    """The same numbers if `count * times` fits into a key; otherwise renumbered without gaps."""
+    if count * times <= _LARGEST:
+        return numbers, count
+    distinct, numbers = np.unique(numbers, return_inverse=True)
+    return numbers, max(len(distinct), 1)
+
+
+def _keys(tokens: Ragged, numbers: np.ndarray, n: int, size: int) -> np.ndarray:
+    """Row and n-gram as one number, for each n-gram within a row; 32 bits if possible, since they sort faster."""
+    counts, kind = ngram_counts(tokens, n), np.int32 if 2 * len(tokens) * size < 2**31 else np.int64
+    keys: np.ndarray = np.repeat(np.arange(len(tokens), dtype=kind), counts)
+    keys *= kind(size) if len(keys) else 1
+    if n == 1:
+        keys += numbers[tokens.offsets[0] : tokens.offsets[-1]].astype(kind, copy=False)
+    else:
+        first = np.repeat(tokens.offsets[:-1] - np.cumsum(counts) + counts, counts)
+        keys += numbers[np.arange(len(keys)) + first].astype(kind, copy=False)
+    return keys
+
+
+def _count_both(keys: np.ndarray, size: int, rows: int) -> np.ndarray:
+    """The number of keys of each row on both sides: the smaller of the two counts."""
+    keys.sort()
+    last = np.flatnonzero(keys[1:] ^ keys[:-1] == 1)  # the last of one side whose n-gram the other side also has
+    shared = np.ones(len(last))
+    before, after = np.maximum(last - 1, 0), np.minimum(last + 2, len(keys) - 1)
+    repeated = np.flatnonzero((keys[before] == keys[last]) & (keys[after] == keys[last + 1]))
+    end = last[repeated]
+    on_one = end + 1 - np.searchsorted(keys, keys[end])
+    on_other = np.searchsorted(keys, keys[end + 1], side="right") - end - 1
+    shared[repeated] = np.minimum(on_one, on_other)
+    # bincount ignores the weights of an empty array and returns integers.
+    return np.bincount(keys[last] // size, weights=shared, minlength=rows).astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""The nouns of an evaluation, as plain Python values: one row, seen by a person."""
+"""The types of an evaluation as plain Python values: one row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a chunk must contain for a right answer."""
+    """A statement that a chunk must contain for a correct answer."""
 
     text: str
     kind: str = "citation"
@@ -29,7 +29,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One checkable statement; a triplet (subject, relation, object) where the extractor gives one."""
+    """One checkable statement; a triplet (subject, relation, object) if the extractor returns one."""
 
     text: str
     triplet: list[str] | None = None
@@ -37,7 +37,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A grade on its scale; what it would be on average where the judge's probabilities are known, and its reasons where given."""
+    """A grade on its scale; its expected value if the judge's probabilities are known; its reasoning if given."""
 
     value: float
     lowest: float
@@ -48,9 +48,9 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """Which of two answers a judge prefers: `one` is the sample's own, `other` the one that it is held against, or it is a tie."""
+    """The preferred answer of two: `one` is the sample's own, `other` the one it is compared with, or a tie."""
 
-    # Which one it saw first; `neither` where both are the same and nobody was asked.
+    # The answer that the judge saw first; `neither` if both are equal and the judge was not called.
     first: str
     winner: str
     reasoning: str
@@ -58,7 +58,7 @@ class PairVerdict:
 
 @dataclass(frozen=True, slots=True)
 class FactMatch:
-    """A place where a fact was found: which fact, in which chunk, from which to which character."""
+    """A match of a fact: the fact, the chunk, start and end."""
 
     fact: int
     chunk: int
@@ -70,7 +70,7 @@ class FactMatch:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One question with everything known about it. None means that it is not known."""
+    """One question with all its data. None means not known."""
 
     id: str
     question: str | None = None
@@ -87,7 +87,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One cell: a value, or none and the reason why."""
+    """One cell: a value, or the reason why there is none."""
 
     value: float | None
     status: Status = "ok"

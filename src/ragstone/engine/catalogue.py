@@ -1,20 +1,26 @@
-"""The catalogue of metrics for people: each metric as a card."""
+"""Metric cards for `ragstone metrics`, and the check of a dataset for `ragstone validate`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ragstone.data.schema import FIELDS
-from ragstone.engine.planning import TOOLS
-from ragstone.registry import CATALOGUE, MetricSpec
+from ragstone.engine.ingest import Profile, Profiler
+from ragstone.engine.plan import make_plan
+from ragstone.formats import open_reader
+from ragstone.registry import CATALOGUE, MetricSpec, resolve_metrics
+from ragstone.registry.catalogue import Closure
+from ragstone.text.matchers import make_matcher
+from ragstone.tools.open_tools import TOOLS, Judging
 
 _DIRECTION = {"higher": "higher is better", "lower": "lower is better", "none": "no direction"}
 
 
 @dataclass(frozen=True)
 class MetricCard:
-    """What a person should know about a metric."""
+    """The documentation of a metric."""
 
     name: str
     usage: str
@@ -68,7 +74,7 @@ def set_names() -> list[str]:
 
 
 def _card(spec: MetricSpec) -> MetricCard:
-    fields, evidence = _closure(spec)
+    closure = CATALOGUE.closure(spec.needs)
     return MetricCard(
         name=spec.name,
         usage=_usage(spec),
@@ -77,9 +83,9 @@ def _card(spec: MetricSpec) -> MetricCard:
         details=spec.details,
         range=_range(spec.bounds),
         direction=_DIRECTION[spec.better],
-        needs=fields,
-        evidence=evidence,
-        tools=[name for name in TOOLS if name in CATALOGUE.rests_on(spec) and name != "matcher"],
+        needs=_fields(closure),
+        evidence=list(closure.evidence),
+        tools=[name for name in TOOLS if name in closure.tools and name != "matcher"],
         judges=spec.judges,
         against=spec.against,
         source=spec.source,
@@ -112,18 +118,35 @@ def _alias(name: str, settings: dict[str, object]) -> str:
     return f"{name} ({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else name
 
 
-def _closure(spec: MetricSpec) -> tuple[list[str], list[str]]:
-    """The fields that a metric rests on, and the evidence in between."""
-    fields: dict[str, None] = {}
-    evidence: dict[str, None] = {}
-    choices: dict[str, str] = {}
-    waiting = list(spec.needs)
-    while waiting:
-        need = waiting.pop(0)
-        if need in FIELDS:
-            fields[need] = None
-        elif (made := CATALOGUE.evidence(need)) and need not in evidence:
-            evidence[need] = None
-            waiting.extend(made.needs_of([need]))
-            choices.update(dict.fromkeys(made.either, " or ".join(made.either)))
-    return list(dict.fromkeys(choices.get(name, name) for name in FIELDS if name in fields)), list(evidence)
+def _fields(closure: Closure) -> list[str]:
+    """The fields that a metric needs; alternatives as "a or b"."""
+    choices = {need: " or ".join(spec.either) for spec in closure.evidence.values() for need in spec.either}
+    return list(dict.fromkeys(choices.get(name, name) for name in FIELDS if name in closure.fields))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A summary of valid data and of the metrics that it allows."""
+
+    profile: Profile
+    possible: list[str]
+    impossible: dict[str, list[str]]
+    notes: list[str]
+
+
+def check(
+    data: Any, format: str | None = None, columns: Mapping[str, str] | None = None, limit: int | None = None
+) -> Checked:
+    """Read everything, raise all problems together, and say which metrics the data allows."""
+    reader = open_reader(data, format, columns, limit)
+    profiler = Profiler(reader)
+    for _ in profiler.batches():
+        pass
+    profile = profiler.profile()
+    # With the models on this machine too: those that can be used without being named.
+    tools = {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, dry_run=True).tools}
+    plan = make_plan(resolve_metrics(["all"]), profile.present, tools)
+    impossible: dict[str, list[str]] = {}
+    for name, reason in plan.skipped.items():
+        impossible.setdefault(reason, []).append(name)
+    return Checked(profile, [step.name for step in plan.metrics], impossible, list(reader.report.notes))

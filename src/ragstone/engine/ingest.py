@@ -1,13 +1,60 @@
-"""First step of a run: the samples, checked and stored."""
+"""First step of a run: checks, profiles and stores the samples."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ragstone.engine.profiling import Profile, Profiler
+from ragstone.data.fingerprint import Fingerprint
+from ragstone.data.schema import present
 from ragstone.engine.progress import Progress, Report
 from ragstone.formats import Reader
-from ragstone.storage.places import Place
+from ragstone.storage.places import Place, storage_errors
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where the data comes from, its content hash, and how many rows have each field."""
+
+    path: str
+    format: str
+    fingerprint: str
+    rows: int
+    present: dict[str, int]
+
+    @property
+    def partial(self) -> list[str]:
+        """The fields that some rows have and others do not."""
+        return [name for name, count in self.present.items() if count < self.rows]
+
+
+class Profiler:
+    """Looks at the batches of a reader as they pass."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._fingerprint = Fingerprint()
+        self._counts: dict[str, int] = dict.fromkeys(reader.schema.names, 0)
+        self.rows = 0
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The reader's batches, looked at."""
+        with storage_errors(f"cannot read {self._reader.name}"):
+            for batch in self._reader.batches():
+                self._fingerprint.update(batch)
+                for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                    self._counts[name] += pc.sum(present(name, column)).as_py() or 0
+                self.rows += batch.num_rows
+                yield batch
+
+    def profile(self) -> Profile:
+        """The profile; it omits fields that no row has."""
+        counts = {name: count for name, count in self._counts.items() if count}
+        return Profile(self._reader.name, self._reader.format.name, self._fingerprint.hexdigest(), self.rows, counts)
 
 
 def ingest(reader: Reader, target: Place, progress: Report) -> Profile:

@@ -1,4 +1,4 @@
-"""What is known about a batch while it walks through the graph: for each name the rows that have a value, and why others do not."""
+"""The values of a batch during evaluation: for each name, the rows with a value and the reasons for the others."""
 
 from __future__ import annotations
 
@@ -81,8 +81,10 @@ class Ledger:
         """Take in new evidence."""
         self._entries[entry.name] = entry
 
-    def common_rows(self, needs: Sequence[str], either: Sequence[str] = ()) -> tuple[np.ndarray, dict[int, Absence]]:
-        """The rows for which everything that is needed is there, and for the others what is not."""
+    def common_rows(
+        self, needs: Sequence[str], either: Sequence[str] = (), pieces: Sequence[str] = ()
+    ) -> tuple[np.ndarray, dict[int, Absence]]:
+        """The rows that have all needs, and what the others lack; without the rows that have all `pieces` already."""
         absent: dict[int, Absence] = {}
         for need in needs:
             for row, absence in self[need].absent.items() if need not in either else ():
@@ -91,19 +93,18 @@ class Ledger:
             nothing = Absence(SKIPPED, " and ".join(f"no {need.replace('_', ' ')}" for need in either))
             for row in np.flatnonzero(~np.any([self.has(need) for need in either], axis=0)).tolist():
                 absent.setdefault(row, nothing)
-        if not absent:
-            return np.arange(self.size), absent
-        keep = np.ones(self.size, dtype=bool)
-        keep[list(absent)] = False
-        return np.flatnonzero(keep), absent
+        missing = ~np.all([self.has(piece) for piece in pieces], axis=0) if pieces else np.ones(self.size, dtype=bool)
+        absent = {row: absence for row, absence in absent.items() if missing[row]}
+        missing[list(absent)] = False
+        return np.flatnonzero(missing), absent
 
     def some_of(self, name: str, rows: np.ndarray) -> Sparse | None:
-        """What these rows have of a column that not all have; None if none does."""
+        """The values of a column for those of the rows that have one; None if no row does."""
         places = np.flatnonzero(self.has(name)[rows])
         return Sparse(self[name].column_of(rows[places]), places) if len(places) else None
 
     def values_or_none(self, name: str, rows: np.ndarray) -> Sequence[Any]:
-        """The Python values for these rows, None where there is none."""
+        """The Python values for these rows; None for rows without a value."""
         values: list[Any] = [None] * len(rows)
         places = np.flatnonzero(self.has(name)[rows])
         if len(places):

@@ -1,4 +1,4 @@
-"""How far a run has come, told to whoever wants to show it."""
+"""Progress of a run, reported through a callback."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from ragstone.engine.planning import Plan
+    from ragstone.engine.plan import Plan
 
 Stage = Literal["reading", "asking", "evaluating", "finishing"]
 
@@ -34,7 +34,7 @@ class Meter:
         self._shown = -1
 
     def add_rows(self, rows: int) -> None:
-        """So many rows are finished and stored."""
+        """Count rows that are finished and stored."""
         self._rows += rows
         self._steps = max(0, self._steps - rows * self._waiting_steps)
         self._show(self._rows)

@@ -1,5 +1,5 @@
-"""What is observed about a sample: importing this package registers every kind of evidence in it."""
+"""Evidence that several metric families share; importing this package registers all of it."""
 
-from ragstone.registry.discovery import import_all
+from ragstone.registry.declare import import_all
 
 import_all(__name__, __path__)

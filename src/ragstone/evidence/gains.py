@@ -1,12 +1,12 @@
-"""What each retrieved chunk is worth: by the grades that people gave to ids or, without these, by the reference contexts.
+"""The grade of each retrieved chunk: by the relevance of its id or, without ids, by the words of the reference contexts.
 
-Retrieval can also be judged by the facts that the chunks hold: see `facts`.
+`fact_matches` judges retrieval by facts instead.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,15 +14,81 @@ import pyarrow as pa
 
 from ragstone.data.columns import Gaps, Ragged, Sparse
 from ragstone.data.gains import Gains
-from ragstone.data.matching import IdLists, Matches, match_ids, match_lists
-from ragstone.evidence.reference_texts import find_references
+from ragstone.data.id_lookup import IdLists, Matches, match_ids, match_lists
+from ragstone.evidence.tokens import list_offsets
 from ragstone.registry import evidence
+from ragstone.text.word_columns import fold_texts
+
+# A chunk that is a part of a reference context matches it if it has at least this share of its letters: otherwise a page
+# number or a heading would match.
+_LEAST_SHARE = 0.5
+
+
+class ReferenceMatches(NamedTuple):
+    """The reference contexts that were found, how many each row has, and why some rows have no answer."""
+
+    matches: Matches
+    counts: np.ndarray
+    reasons: dict[int, str]
+
+
+def find_references(contexts: pa.ListArray, reference_contexts: pa.ListArray) -> ReferenceMatches:
+    """The first chunk that matches each reference context; a reference found twice counts once.
+
+    Case, punctuation and white space do not matter, words are whole. A chunk matches a reference if both are the
+    same, if it contains the reference, or if it is a part of it and at least half as long.
+    """
+    hits: list[tuple[int, int, int]] = []
+    lengths: list[int] = []
+    counts: list[int] = []
+    reasons: dict[int, str] = {}
+    chunks = _fold_lists(contexts, contexts.flatten().field("text"))
+    wanted = _fold_lists(reference_contexts, reference_contexts.flatten())
+    entries = itertools.count()
+    for row, (listed, needed) in enumerate(zip(chunks, wanted, strict=True)):
+        references = [text for text in dict.fromkeys(needed) if text]
+        texts = list(dict.fromkeys(listed))
+        if not references:
+            reasons[row] = "the reference contexts contain no words"
+        elif texts and not any(texts):
+            reasons[row] = "the retrieved chunks contain no words"
+        places = [(row, _first(texts, reference), next(entries)) for reference in references]
+        hits += sorted(place for place in places if place[1])
+        lengths.append(len(texts))
+        counts.append(len(references))
+    rows, ranks, numbers = np.array(hits, dtype=np.int64).reshape(-1, 3).T
+    matches = Matches(rows, ranks, numbers, np.array(lengths, dtype=np.int64))
+    return ReferenceMatches(matches, np.array(counts, dtype=np.int64), reasons)
+
+
+def _first(texts: Sequence[str], reference: str) -> int:
+    """The rank of the first text that matches the reference, 0 if none does."""
+    for rank, text in enumerate(texts, start=1):
+        is_part = len(text) >= _LEAST_SHARE * len(reference) and text in reference
+        if text and (reference in text or is_part):
+            return rank
+    return 0
+
+
+def _fold_lists(lists: pa.ListArray, texts: pa.Array) -> Iterator[list[str]]:
+    """Each row's texts as folded words with a space on both sides of every word; empty if there are none.
+
+    Each distinct text is folded once: the same chunk is retrieved for many questions.
+    """
+    distinct = texts.dictionary_encode()
+    folded = [text.folded if text else "" for text in fold_texts(distinct.dictionary)]
+    codes = distinct.indices.to_pylist()
+    start = 0
+    for length in lists.value_lengths().to_pylist():
+        yield [folded[code] for code in codes[start : start + length]]
+        start += length
+
 
 PIECES = ("gains", "relevant_grades", "judgements", "judged_grades")
 
 
 class Judged(NamedTuple):
-    """What was found in each row's list, the grades of all that could be found, and the rows of these."""
+    """The matches in each row's list, the grades of all judged chunks, and their rows."""
 
     found: Matches
     grades: np.ndarray
@@ -32,12 +98,12 @@ class Judged(NamedTuple):
 @evidence(yields=PIECES, columnar=True, transient=True, either=("relevance", "reference_contexts"))
 def retrieval_judgements(
     contexts: pa.ListArray, relevance: Sparse | None, reference_contexts: Sparse | None, wanted: Set[str]
-) -> dict[str, Gaps]:
+) -> dict[str, Gaps[Any]]:
     """The grades of the retrieved chunks in rank order, and of all chunks that could be retrieved.
 
-    By id where there is `relevance` and every chunk has an id, else by text where there are reference contexts. A chunk
+    By id if there is `relevance` and every chunk has an id, otherwise by text if there are reference contexts. A chunk
     retrieved twice counts once. `gains` and `relevant_grades` (best first) are grades above 0; `judgements` and
-    `judged_grades` have those of 0 too. A grade below 0 is no judgement.
+    `judged_grades` have those of 0 too. A grade below 0 is not a judgement.
     """
     parts: list[tuple[np.ndarray, Judged]] = []
     reasons: dict[int, str] = {}
@@ -73,8 +139,8 @@ def judge_lists(
 
 def _judge_ids(contexts: pa.ListArray, relevance: pa.ListArray) -> Judged:
     graded = relevance.flatten()
-    wanted = IdLists(graded.field("id"), _offsets(relevance))
-    found = match_ids(IdLists(contexts.flatten().field("id"), _offsets(contexts)), wanted)
+    wanted = IdLists(graded.field("id"), list_offsets(relevance))
+    found = match_ids(IdLists(contexts.flatten().field("id"), list_offsets(contexts)), wanted)
     return Judged(found, graded.field("grade").to_numpy(), wanted.row_of)
 
 
@@ -88,7 +154,7 @@ def _nameless(contexts: pa.ListArray) -> dict[int, str]:
     ids = contexts.flatten().field("id")
     if not ids.null_count:
         return {}
-    offsets = _offsets(contexts)
+    offsets = list_offsets(contexts)
     places = np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))
     rows, first = np.unique(np.searchsorted(offsets, places, side="right") - 1, return_index=True)
     numbers = places[first] - offsets[rows] + 1
@@ -96,7 +162,7 @@ def _nameless(contexts: pa.ListArray) -> dict[int, str]:
 
 
 def _join(parts: Sequence[tuple[np.ndarray, Judged]], size: int) -> Judged:
-    """What was judged in one way or the other, each for some rows of the batch, as one."""
+    """Join the judgements by id and by text, each for some rows of the batch."""
     if len(parts) == 1 and len(parts[0][0]) == size:
         return parts[0][1]
     lengths = np.zeros(size, dtype=np.int64)
@@ -140,7 +206,3 @@ def _best_first(judged: Judged, chosen: np.ndarray) -> Ragged:
 
 def _take(lists: pa.ListArray, rows: np.ndarray) -> pa.ListArray:
     return lists if len(rows) == len(lists) else lists.take(pa.array(rows))
-
-
-def _offsets(lists: pa.ListArray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lists.value_lengths().to_numpy())])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragstone.evidence.tools import Embedder
 from ragstone.registry import evidence
+from ragstone.tools.protocols import Embedder
 
 
 @evidence

@@ -1,4 +1,4 @@
-"""What a format is: how its rows become samples and, where it makes sense, how samples become its rows."""
+"""The interface of a format: rows to samples and, for some formats, samples to rows."""
 
 from __future__ import annotations
 
@@ -19,53 +19,46 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Draft(NamedTuple):
-    """A sample in the making: our field names, values not yet checked.
-
-    An `Unfit` in place of a value is a problem that the format found; the reader reports it with the others.
-    """
+    """An unchecked sample with our field names. An `Unfit` as a value is a problem that the reader will report."""
 
     where: str
     values: dict[str, Any]
-    # Our names to those of the file, where they differ: problems are told in the words of the file.
+    # Our names to those of the file, if they differ: problems are reported with the names of the file.
     names: Mapping[str, str] = _NONE
 
 
 class Format(Protocol):
-    """A foreign format. One file in this package that has a FORMAT is all that it takes to add one."""
+    """A foreign format. To add one, add a module with a FORMAT to this package."""
 
     name: str
     title: str
-    # Names of given evidence that the format may carry.
+    # Names of evidence that the format may contain.
     given: tuple[str, ...]
 
     def recognises(self, sources: Sequence[Source]) -> bool:
-        """Whether the sources look like this format, by their content."""
+        """Whether the content of the sources matches this format."""
         ...
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """The samples of the sources, one after the other."""
+        """The samples of the sources."""
         ...
 
 
 @runtime_checkable
 class WritableFormat(Format, Protocol):
-    """A format that can be written as well."""
+    """A format that can also be written."""
 
     def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:
-        """Write samples, and what the file said about the whole of them, to a file or folder.
-
-        The info may fill while the batches stream by: look at it after the last of them.
-        """
+        """Write samples and the information about the whole file; `info` is complete only after the last batch."""
         ...
 
 
 @dataclass(frozen=True)
 class RowFormat:
-    """A format with a row a sample: a table of names, and a function for what a table cannot say.
+    """A format with one row per sample: a mapping of names and, if needed, a function that converts a row.
 
-    `columns` maps foreign names to ours; what is in neither becomes metadata, so that nothing is lost.
-    `marks` are sets of names: a file that has all names of one of them is of this format.
-    `names` says where `convert` takes our fields from, when that is not in `columns`.
+    `columns` maps foreign names to ours; other columns become metadata. A file with all names of one of the `marks` has
+    this format. `names` maps our fields to the foreign names that `convert` reads, if they are not in `columns`.
     """
 
     name: str
@@ -77,23 +70,23 @@ class RowFormat:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def recognises(self, sources: Sequence[Source]) -> bool:
-        """One source whose rows have the names that mark the format."""
+        """Whether there is one source and its rows have the names of a mark."""
         if len(sources) != 1:
             return False
         keys = sources[0].keys()
         return any(mark <= keys for mark in self.marks)
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """Each row with our names."""
+        """Each row, with our names."""
         for source in sources:
             for row in source.rows(report):
                 values = self.convert(row.values) if self.convert else row.values
                 yield Draft(row.where, self.rename(values, source.mapped), self._names_in(row.values))
 
     def rename(self, row: dict[str, Any], mapped: Iterable[str] = ()) -> dict[str, Any]:
-        """A row with our names; the unknown ones move into the metadata, and so does a second value for one field.
+        """A row with our names. Unknown columns, and second values for a field, become metadata.
 
-        What the user mapped to a field is that field, whatever the format calls it.
+        A column that the user mapped to a field keeps that meaning in every format.
         """
         known = {name: row[name] for name in mapped if row.get(name) is not None}
         unknown: dict[str, Any] = {}
@@ -120,12 +113,12 @@ class RowFormat:
 
 
 def _merge(metadata: Any, unknown: dict[str, Any]) -> Any:
-    """Columns that are not ours beside what the metadata holds; metadata that is no mapping is left for the checks."""
+    """Metadata plus unknown columns; metadata that is not a mapping is left for the checks."""
     if not metadata:
         return unknown
     if not isinstance(metadata, Mapping):
         return metadata
     if both := metadata.keys() & unknown.keys():
         name = min(map(str, both))
-        return Unfit(f"holds {name!r}, and there is a column {name!r} as well", "rename one of the two")
+        return Unfit(f"contains {name!r}, and there is also a column {name!r}", "rename one of the two")
     return {**unknown, **metadata}

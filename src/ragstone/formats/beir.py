@@ -1,7 +1,8 @@
-"""BEIR: a folder with corpus.jsonl, queries.jsonl and qrels/*.tsv, and a TREC run beside it where there is one."""
+"""BEIR: a folder with corpus.jsonl, queries.jsonl and qrels/*.tsv, optionally with a TREC run."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,30 +10,30 @@ from ragstone.errors import UsageError
 from ragstone.formats.base import Draft
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
-from ragstone.formats.trec import Judgements, Ranking, Run, note_unmatched, read_run, tell_part
+from ragstone.formats.trec import Judgements, Ranking, Run, detect_part, note_unmatched, read_run
 from ragstone.storage.places import Place
 
 _FILES = ("corpus.jsonl", "queries.jsonl", "qrels")
 
 
 class BeirFormat:
-    """A BEIR folder, then perhaps a run."""
+    """A BEIR folder, optionally with a run."""
 
     name = "beir"
     title = "BEIR folder, optionally with a TREC run"
     given: tuple[str, ...] = ()
 
     def recognises(self, sources: Sequence[Source]) -> bool:
-        """A folder with the three names, first or second; the other source is a run."""
+        """One folder with the three names; the other source, if any, is a run."""
         folders = [source for source in sources if _is_beir(source)]
         others = [source for source in sources if source not in folders]
-        return len(folders) == 1 and len(others) <= 1 and all(tell_part(source) == "run" for source in others)
+        return len(folders) == 1 and len(others) <= 1 and all(detect_part(source) == "run" for source in others)
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """A sample for every query that was judged or that the run has."""
+        """One sample per query that is judged or in the run."""
         if not self.recognises(sources):
             names = " and ".join(str(source) for source in sources)
-            raise UsageError(f"{names} must be a folder with {', '.join(_FILES)}/*.tsv, and perhaps a TREC run")
+            raise UsageError(f"{names} must be a folder with {', '.join(_FILES)}/*.tsv, optionally with a TREC run")
         folder = next(source.place for source in sources if source.place and source.kind == "folder")
         runs = [source for source in sources if source.kind != "folder"]
         judged = _read_qrels(folder, report)
@@ -62,7 +63,7 @@ def _read_qrels(folder: Place, report: Report) -> Judgements:
     chosen = next((split for split in splits if split.name == "test.tsv"), splits[0])
     others = [split.name for split in splits if split != chosen]
     if others:
-        report.note(f"judgements are those of qrels/{chosen.name}; {', '.join(others)} beside it not read")
+        report.note(f"judgements are those of qrels/{chosen.name}; {', '.join(others)} not read")
     report = report.within(f"qrels/{chosen.name}")
     judged: Judgements = {}
     for number, line in Source(str(chosen)).lines(report):
@@ -71,19 +72,24 @@ def _read_qrels(folder: Place, report: Report) -> Judgements:
             continue
         if len(cells) != 3:
             report.problem(
-                f"line {number}", f"must be query-id, corpus-id and score with tabs between, got {line.strip()!r}"
+                f"line {number}", f"must be query-id, corpus-id and score separated by tabs, got {line.strip()!r}"
             )
             continue
+        query, name, score = cells
         try:
-            judged.setdefault(cells[0], {})[cells[1]] = float(cells[2])
+            grade = float(score)
         except ValueError:
-            report.problem(f"line {number}", f"must be a number, got {cells[2]!r}", "score")
+            grade = math.nan
+        if not math.isfinite(grade):
+            report.problem(f"line {number}", f"must be a finite number, got {score!r}", "score")
+        elif (earlier := judged.setdefault(query, {}).setdefault(name, grade)) != grade:
+            report.problem(f"line {number}", f"judges {name!r} of query {query!r} again: {grade:g}, before {earlier:g}")
     return judged
 
 
 def _read_queries(folder: Place, wanted: dict[str, None], report: Report) -> dict[str, dict[str, Any]]:
     """Question and metadata of the wanted queries, in their order."""
-    found: dict[str, dict[str, Any]] = {name: {"id": name} for name in wanted}
+    queries: dict[str, dict[str, Any]] = {name: {"id": name} for name in wanted}
     others: list[str] = []
     within = report.within("queries.jsonl")
     for row in Source(str(folder / "queries.jsonl")).rows(within):
@@ -91,25 +97,28 @@ def _read_queries(folder: Place, wanted: dict[str, None], report: Report) -> dic
         if name is None or text is None:
             within.problem(row.where, "has no _id or no text")
         elif str(name) in wanted:
-            found[str(name)] |= {"question": text, "metadata": row.values.get("metadata") or None}
+            query = {"id": str(name), "question": text, "metadata": row.values.get("metadata") or None}
+            if queries[str(name)].keys() > {"id"} and queries[str(name)] != query:
+                within.problem(row.where, f"repeats the _id {str(name)!r} with another content")
+            queries[str(name)] = query
         else:
             others.append(str(name))
-    unknown = [name for name, query in found.items() if "question" not in query]
+    unknown = [name for name, query in queries.items() if "question" not in query]
     report.note_all(
-        "judged or retrieved queries that queries.jsonl does not have", unknown, "they are kept, without question"
+        "judged or retrieved queries missing from queries.jsonl", unknown, "they are kept, without question"
     )
     report.note_all("queries of queries.jsonl without judgement in this split", others, "they are left out")
-    return found
+    return queries
 
 
 def _wanted(judged: Judgements, run: Run) -> set[str]:
-    """The documents whose text some sample shows."""
+    """The documents whose text a sample contains."""
     relevant = {name for grades in judged.values() for name, grade in grades.items() if grade > 0}
     return relevant.union(*(ranking.ids for ranking in run.values()))
 
 
 def _read_corpus(folder: Place, wanted: set[str], report: Report) -> dict[str, str]:
-    """Title and text of the wanted documents; the others pass by."""
+    """Title and text of the wanted documents."""
     texts: dict[str, str] = {}
     within = report.within("corpus.jsonl")
     for row in Source(str(folder / "corpus.jsonl")).rows(within):
@@ -117,14 +126,16 @@ def _read_corpus(folder: Place, wanted: set[str], report: Report) -> dict[str, s
         if name is None or text is None:
             within.problem(row.where, "has no _id or no text")
         elif str(name) in wanted:
-            texts[str(name)] = f"{row.values.get('title') or ''} {text}".strip()
+            document = f"{row.values.get('title') or ''} {text}".strip()
+            if texts.setdefault(str(name), document) != document:
+                within.problem(row.where, f"repeats the _id {str(name)!r} with another content")
     missing = sorted(wanted - texts.keys())
-    report.note_all("relevant or retrieved documents that corpus.jsonl does not have", missing, "their text is unknown")
+    report.note_all("relevant or retrieved documents missing from corpus.jsonl", missing, "their text is unknown")
     return texts
 
 
 def _truth(grades: dict[str, float] | None, texts: dict[str, str]) -> dict[str, Any]:
-    """Grades, and the texts of the relevant documents, best grade first."""
+    """Grades and the texts of the relevant documents, best grade first."""
     if grades is None:
         return {}
     relevant = sorted((name for name, grade in grades.items() if grade > 0), key=lambda name: -grades[name])

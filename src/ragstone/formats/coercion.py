@@ -1,4 +1,4 @@
-"""Values of all kinds to the types of a sample, with a clear word for what cannot be."""
+"""Converts values to the types of a sample's fields; `Unfit` explains why a value does not fit."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ragstone.formats.cells import parse_cell
+from ragstone.formats.common_fields import parse_cell
 from ragstone.formats.values import PLAIN, Unfit, kind_of, plain, shown, storable
 
 __all__ = ["VERDICTS", "Unfit", "coerce"]
 
-# What a part of a chunk or fact looks like when it is not there.
+# Values of an absent part of a chunk or fact.
 _EMPTY = (None, "")
 _TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
 VERDICTS = ("entailment", "neutral", "contradiction")
 
 
 def coerce(name: str, value: Any, from_text: bool = False) -> Any:
-    """The value as pyarrow takes it for this field; from_text when it comes from a table of text, such as CSV."""
+    """The value as pyarrow needs it for this field; `from_text` if it is a cell of a text table such as CSV."""
     if from_text or type(value) not in PLAIN:
         value = _open(name, value, from_text)
         if value is None:
@@ -58,7 +58,7 @@ def _identifier(value: Any) -> str:
         value = str(value)
     text = storable(value).strip()
     if not text:
-        raise Unfit("is empty", "leave the field out and an id is made from the question")
+        raise Unfit("is empty", "leave the field out to get an id made from the question")
     return text
 
 
@@ -79,7 +79,7 @@ def _chunks(value: Any) -> list[dict[str, Any]]:
 
 
 def _chunk(value: Any) -> dict[str, Any]:
-    if type(value) is not dict and not isinstance(value, Mapping):  # asking an abstract class is slow
+    if type(value) is not dict and not isinstance(value, Mapping):  # the check of an abstract class is slow
         raise Unfit(f"must be a text or {{text, id, score, source}}, got {kind_of(value)}")
     text = plain(value.get("text"))
     if text is None:
@@ -111,18 +111,18 @@ def _fact(value: Any) -> dict[str, Any]:
 
 
 def _relevance(value: Any) -> list[dict[str, Any]]:
-    """Id to grade, by id since a mapping has no order; a list of ids means grade 1, Arrow may give pairs or {id, grade}."""
+    """Grades sorted by id, from a mapping, a list of ids (grade 1), pairs or {id, grade}."""
     if isinstance(value, str | int):
         value = [value]
     pairs = value.items() if isinstance(value, Mapping) else map(_grade_pair, _list(value))
     grades: dict[str, float] = {}
-    for key, given in pairs:
-        # A struct column names every id of the file in every row; those without a grade are not this row's.
-        if (grade := plain(given)) is None:
+    for key, raw in pairs:
+        # A struct column has every id of the file in every row; ids without a grade belong to other rows.
+        if raw is None:
             continue
         name = _identifier(key)
         try:
-            grade = _number(grade)
+            grade = _number(math.nan if (known := plain(raw)) is None else known)
         except Unfit as unfit:
             raise Unfit(f"the grade of {name!r} {unfit.message}") from None
         if grades.setdefault(name, grade) != grade:
@@ -149,8 +149,8 @@ def _truth(value: Any) -> bool:
 
 def _metadata(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, Mapping):
-        raise Unfit(f"must be a mapping, got {kind_of(value)}", "put single values into columns of their own")
-    # A table names every key in every row; those without a value are not this row's.
+        raise Unfit(f"must be a mapping, got {kind_of(value)}", "put single values into separate columns")
+    # A table has every key in every row; keys without a value belong to other rows.
     return {key: item for key, item in _jsonable(value).items() if item is not None} or None
 
 
@@ -203,11 +203,11 @@ def _list(value: Any) -> list[Any]:
 
 
 def _each(items: list[Any], convert: Callable[[Any], Any]) -> list[Any]:
-    """Convert every element and say which one it was if one does not fit."""
+    """Convert every element; an error names the element that does not fit."""
     done: list[Any] = []
     try:
         for item in items:
-            done.append(convert(item))  # noqa: PERF401  (the length says which element failed)
+            done.append(convert(item))  # noqa: PERF401  (the length gives the element that failed)
     except Unfit as unfit:
         raise Unfit(f"entry {len(done) + 1} {unfit.message}", unfit.hint) from None
     return done
@@ -219,7 +219,7 @@ def _optional(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def _jsonable(value: Any) -> Any:
-    """Metadata as JSON can hold it: dates and the like become text, NaN becomes nothing."""
+    """Metadata as JSON values: dates become text, NaN becomes None."""
     value = plain(value)
     if isinstance(value, str):
         return storable(value)
@@ -257,4 +257,9 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "reference_claims_in_answer": _verdicts,
     "answer_claims_in_contexts": _verdict_matrix,
     "reference_claims_in_contexts": _verdict_matrix,
+    "answer_claims_in_all_contexts": _verdicts,
+    "reference_claims_in_all_contexts": _verdicts,
+    "verdict_agreement": lambda value: _each(_list(value), _number),
+    "reference_entities": _texts,
+    "reference_entities_in_contexts": lambda value: _each(_list(value), _truth),
 }

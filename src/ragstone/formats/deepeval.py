@@ -1,12 +1,11 @@
-"""deepeval: test cases and goldens, with the names of its Python objects or of its JSON."""
+"""deepeval: test cases and goldens, with Python or JSON names."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ragstone.formats.base import RowFormat
-from ragstone.formats.cells import unpack
-from ragstone.formats.chunks import one_text, rename_parts
+from ragstone.formats.common_fields import one_text, rename_parts, unpack
 
 _CAMEL = {
     "actualOutput": "actual_output",
@@ -28,7 +27,7 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
 FORMAT = RowFormat(
     name="deepeval",
     title="deepeval test cases and goldens",
-    # A test case's name need not be unique, so it is metadata and not the id.
+    # A test case's name need not be unique, so it is metadata, not the id.
     columns={
         "id": "id",
         "input": "question",

@@ -1,29 +1,122 @@
-"""DIAL rag-eval: a table of ground truth and a table of answers, joined on the set of documents and the question."""
+"""DIAL rag-eval: a table of ground truth and a table of answers, joined on the set of documents and the question.
+
+Each table has a sidecar file with its origin.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from ragstone.errors import UsageError
+from ragstone._version import __version__
+from ragstone.errors import StorageError, UsageError
 from ragstone.formats.base import Draft, RowFormat
-from ragstone.formats.chunks import one_text
 from ragstone.formats.coercion import Unfit, coerce
-from ragstone.formats.dial_tables import ANSWERS, MERGED, SCHEMAS, TRUTH, describe_origin, write_tables
+from ragstone.formats.common_fields import one_text
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
-from ragstone.storage.places import Place
+from ragstone.storage.places import Place, open_place, read_json
+
+TRUTH, ANSWERS, MERGED = "ground_truth", "answers", "merged"
+
+_TEXT, _TEXTS = pa.string(), pa.list_(pa.string())
+# DIAL's tools ignore unknown columns, so the tables also have our id and metadata.
+_OURS = {"id": _TEXT, "metadata": _TEXT}
+SCHEMAS = {
+    TRUTH: pa.schema({"question": _TEXT, "documents": _TEXTS, "facts": _TEXTS, "answer": _TEXT, **_OURS}),
+    ANSWERS: pa.schema({"question": _TEXT, "documents": _TEXTS, "context": _TEXTS, "answer": _TEXT, **_OURS}),
+}
+_STATISTICS = {TRUTH: "Ground truth size", ANSWERS: "Answers size"}
+
+
+def _describe_origin(table: Place, report: Report) -> dict[str, Any]:
+    """The origin of a table as in DIAL's sidecars: its path and the content of its own sidecar."""
+    sidecar = _sidecar(table)
+    content: Any = {"created_at": None, "sources": [], "tools": {}}
+    try:
+        content = read_json(sidecar) if sidecar.exists() else {**content, "file_info": _file_info(table)}
+    except StorageError as error:
+        report.note(f"{error}; it is ignored")
+    return {"metadata_path": str(sidecar), "data_path": str(table), "metadata": content}
+
+
+def write_tables(batches: Iterable[pa.RecordBatch], folder: Place, info: Mapping[str, Any]) -> None:
+    """Write ground truth and answers, each with a sidecar that names its origin."""
+    if folder.name.endswith(".parquet") or (folder.exists() and not folder.is_folder()):
+        raise UsageError(f"'{folder}' must be a folder: ground_truth.parquet and answers.parquet are written into it")
+    places = {role: folder / f"{role}.parquet" for role in SCHEMAS}
+    rows: Counter[str] = Counter()
+    with ExitStack() as stack:
+        writers = {role: stack.enter_context(_writing(places[role], SCHEMAS[role])) for role in SCHEMAS}
+        for batch in batches:
+            for role, part in _split(batch).items():
+                writers[role].write_batch(pa.RecordBatch.from_pylist(part, schema=SCHEMAS[role]))
+                rows[role] += len(part)
+    origins = info.get("dial") or {}
+    for role, place in places.items():
+        origin = origins.get(role) or origins.get(MERGED)
+        write_sidecar(place, [origin] if origin else [], {_STATISTICS[role]: rows[role]})
+
+
+def _split(batch: pa.RecordBatch) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table: samples with truth go to the ground truth, samples with output to the answers."""
+    rows: dict[str, list[dict[str, Any]]] = {TRUTH: [], ANSWERS: []}
+    for sample in batch.to_pylist():
+        if sample["question"] is None:
+            raise UsageError(f"sample '{sample['id']}' has no question; DIAL's two tables are joined on it")
+        shared = {name: sample[name] for name in ("question", "id", "metadata")}
+        shared["documents"] = sample["documents"] or []
+        answered = sample["answer"] is not None or sample["contexts"] is not None
+        if sample["facts"] or sample["references"] or not answered:
+            facts = [fact["text"] for fact in sample["facts"] or ()]
+            rows[TRUTH].append({**shared, "facts": facts, "answer": (sample["references"] or [""])[0]})
+        if answered:
+            context = None if sample["contexts"] is None else [chunk["text"] for chunk in sample["contexts"]]
+            rows[ANSWERS].append({**shared, "context": context, "answer": sample["answer"]})
+    return rows
+
+
+@contextmanager
+def _writing(place: Place, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    with place.writing() as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+        yield writer
+
+
+def write_sidecar(
+    table: Place, sources: list[Any], statistics: Mapping[str, int], metrics: Mapping[str, float | None] | None = None
+) -> None:
+    """Write the sidecar of a table."""
+    content = {
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "sources": sources,
+        "tools": {"ragstone": __version__},
+        "file_info": _file_info(table),
+        "metrics": dict(metrics or {}),
+        "statistics": statistics,
+    }
+    _sidecar(table).write_bytes(json.dumps(content, indent=2, ensure_ascii=False).encode())
+
+
+def _sidecar(table: Place) -> Place:
+    return open_place(f"{table}.metadata.json")
+
+
+def _file_info(table: Place) -> dict[str, Any]:
+    return {"name": table.path, "size": table.files.get_file_info(table.path).size, "type": "file"}
+
 
 Key = tuple[frozenset[str], str]
 
 
 def _with_metadata(row: dict[str, Any]) -> dict[str, Any]:
-    """Our own column of metadata is JSON text; a foreign one of that name is a value like any other."""
+    """Parses our metadata column, which is JSON text; a foreign column of that name is an ordinary value."""
     value = row.get("metadata")
     if isinstance(value, str):
         with suppress(ValueError):
@@ -32,7 +125,7 @@ def _with_metadata(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "metadata": value if known else {"metadata": value}}
 
 
-# Our names to DIAL's, table by table.
+# Our names to DIAL's, per table.
 _NAMES = {
     TRUTH: {"references": "answer"},
     ANSWERS: {"contexts": "context"},
@@ -43,7 +136,7 @@ _NAMES = {
 def _table(role: str) -> RowFormat:
     ours = ("id", "question", "documents", "metadata", "facts", "contexts", "references")
     answer = {} if role == TRUTH else {"answer": "answer"}
-    # Our own names are known too, so that --map works.
+    # Our own names are accepted too, so that --map works.
     columns = {
         **dict(zip(ours, ours, strict=True)),
         **answer,
@@ -62,14 +155,14 @@ class _Record(NamedTuple):
 
 
 class DialFormat:
-    """Two tables in either order, a folder with both, or one table in which they are merged already."""
+    """Two tables in either order, a folder with both, or one merged table."""
 
     name = "dial"
     title = "DIAL rag-eval: ground truth and answers"
     given: tuple[str, ...] = ()
 
     def recognises(self, sources: Sequence[Source]) -> bool:
-        """Tables with DIAL's columns; ground truth alone only if it has no column more, since its names are ours too."""
+        """Tables with DIAL's columns. Ground truth alone must have no other columns, since its names are also ours."""
         try:
             tables = _find_tables(sources)
         except UsageError:
@@ -81,10 +174,10 @@ class DialFormat:
         return alone or {"question", "documents", "context"} <= keys
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """A sample for every pair of an answer and a ground truth, and for each of them that is alone."""
+        """One sample per pair of answer and ground truth, and per row without a partner."""
         tables = _find_tables(sources)
         report.info["dial"] = {
-            role: describe_origin(source.place, report) for role, source in tables.items() if source.place
+            role: _describe_origin(source.place, report) for role, source in tables.items() if source.place
         }
         if MERGED in tables:
             for record in _records(tables[MERGED], MERGED, report):
@@ -100,12 +193,12 @@ class DialFormat:
         yield from _join(truths, answers, report if len(tables) > 1 else Report())
 
     def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:
-        """The two tables, each with its sidecar, in a folder."""
+        """Write the two tables and their sidecars to a folder."""
         write_tables(batches, target, info)
 
 
 def _find_tables(sources: Sequence[Source]) -> dict[str, Source]:
-    """The tables by what they are, told by their columns."""
+    """The tables by role, which their columns determine."""
     if len(sources) == 1 and sources[0].kind == "folder" and (folder := sources[0].place):
         sources = [Source(str(place)) for role in SCHEMAS if (place := folder / f"{role}.parquet").exists()]
     found: dict[str, Source] = {}
@@ -114,27 +207,27 @@ def _find_tables(sources: Sequence[Source]) -> dict[str, Source]:
         if role is None:
             columns = ", ".join(sorted(source.keys())) or "none"
             raise UsageError(
-                f"'{source}' is no DIAL table: ground truth has facts, answers have context; its columns are: {columns}"
+                f"'{source}' is not a DIAL table: ground truth has facts, answers have context; its columns are: {columns}"
             )
         if role in found:
-            raise UsageError(f"'{found[role]}' and '{source}' are both tables of {role}; give one of each")
+            raise UsageError(f"'{found[role]}' and '{source}' are both tables of {role}; pass one of each")
         found[role] = source
     if not found or (MERGED in found and len(found) > 1):
-        raise UsageError("give a table of ground truth and a table of answers, or one in which they are merged")
+        raise UsageError("pass a table of ground truth and a table of answers, or one merged table")
     return found
 
 
 def _role(keys: frozenset[str]) -> str | None:
-    """What a table holds."""
+    """The role of a table with these columns."""
     if keys & {"context", "contexts"}:
         return MERGED if "facts" in keys else ANSWERS
     return TRUTH if "facts" in keys else None
 
 
 def _records(source: Source, role: str, report: Report) -> Iterator[_Record]:
-    """Rows with our names and the key on which tables are joined; those that cannot have one are problems.
+    """Rows with our names and the key of the join; rows without a key are problems.
 
-    A ground truth is checked here and now: joined to an answer, it would no longer be known where it stands.
+    Ground truth is checked before the join, while its position in the file is known.
     """
     for row in source.rows(report):
         values = _without_blanks(_TABLES[role].rename(_with_metadata(row.values)))
@@ -153,7 +246,7 @@ def _records(source: Source, role: str, report: Report) -> Iterator[_Record]:
 
 
 def _without_blanks(values: dict[str, Any]) -> dict[str, Any]:
-    """An empty truth is no truth: DIAL's own tables have "" and [] where nothing is known."""
+    """Drops empty truth: DIAL's tables have "" and [] for unknown values."""
     if "references" in values:
         values["references"] = one_text(values["references"])
     empty = {name for name in ("references", "facts", "documents") if values.get(name) in (None, [], "")}
@@ -161,8 +254,8 @@ def _without_blanks(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], report: Report) -> Iterator[Draft]:
-    """Answers in their order with every truth of the same key, as DIAL pairs them; then the truths that found no answer."""
-    met: Counter[int] = Counter()
+    """Answers in order, each with every truth of the same key as in DIAL; then the truths without an answer."""
+    uses: Counter[int] = Counter()
     alone: list[str] = []
     several: dict[str, None] = {}
     for answer in answers:
@@ -171,18 +264,18 @@ def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], repor
             alone.append(answer.key[1])
             yield Draft(answer.where, answer.values, _NAMES[ANSWERS])
         for position, truth in enumerate(partners, start=1):
-            met[id(truth)] += 1
-            if max(len(partners), met[id(truth)]) > 1:
+            uses[id(truth)] += 1
+            if max(len(partners), uses[id(truth)]) > 1:
                 several[answer.key[1]] = None
             merged = _merge(truth.values, answer.values)
-            merged["id"] = _numbered(truth.values.get("id"), met[id(truth)]) or _numbered(
+            merged["id"] = _numbered(truth.values.get("id"), uses[id(truth)]) or _numbered(
                 answer.values.get("id"), position
             )
             yield Draft(answer.where, merged, _NAMES[ANSWERS])
-    lonely = [truth for group in truths.values() for truth in group if not met[id(truth)]]
+    lonely = [truth for group in truths.values() for truth in group if not uses[id(truth)]]
     for truth in lonely:
         yield Draft(truth.where, truth.values)
-    kept = "kept, though DIAL's own tool leaves them out"
+    kept = "they are kept, though DIAL's tool drops them"
     report.note_all("answers without ground truth for the same documents and question", alone, kept)
     report.note_all(
         "ground truth without an answer for the same documents and question", [truth.key[1] for truth in lonely], kept
@@ -193,13 +286,13 @@ def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], repor
 
 
 def _partners(truths: Sequence[_Record], answer: _Record) -> list[_Record]:
-    """The truths that an answer goes with: of those with the same key its own, if the ids say which."""
+    """The truths for an answer: those with its id, otherwise all with the same key."""
     own = [truth for truth in truths if truth.values.get("id") == answer.values.get("id")]
     return own or list(truths)
 
 
 def _merge(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """One sample of both; where their further columns differ, the ground truth's get its name in front."""
+    """One sample of both; if other columns differ, those of the ground truth get a prefix."""
     mine, theirs = answer.get("metadata") or {}, truth.get("metadata") or {}
     for metadata in (mine, theirs):
         if isinstance(metadata, Unfit):

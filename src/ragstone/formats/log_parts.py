@@ -1,8 +1,8 @@
-"""The parts of a log in folders: which deployment and which day a part is of, and only those that are asked for.
+"""The parts of a log in folders, selected by deployment and day.
 
-Two layouts of DIAL: `<deployment>/parsed_logs/<year>/<month>/<day>/*.parquet` and `<deployment>/<date>/part-N.parquet`.
-Access is given per deployment, so no folder is listed that is not asked for: not that above a named deployment, and none
-of another month or day.
+DIAL has two layouts: `<deployment>/parsed_logs/<year>/<month>/<day>/*.parquet` and `<deployment>/<date>/part-N.parquet`.
+Access may be granted per deployment, so only selected folders are listed: never the parent of a named deployment, and no
+other month or day.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ragstone.storage.places import Place
 
 _PARSED = "parsed_logs"
 _ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".ndjson", ".log", ".log.gz")
-# `year=2024` is how some tools name the folder 2024.
+# Some tools name the folder 2024 `year=2024`.
 _KEY = re.compile(r"(?:deployment_name|deployment|date|year|month|day)=")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -27,7 +27,7 @@ _TWO_DIGITS = re.compile(r"\d{1,2}")
 
 @dataclass(frozen=True)
 class Selection:
-    """What is asked for: deployments (all if none is named), and the first and the last day."""
+    """The selected deployments (all if empty), and the first and last day."""
 
     deployments: tuple[str, ...] = ()
     first: date | None = None
@@ -35,26 +35,26 @@ class Selection:
 
     def __post_init__(self) -> None:
         if self.first and self.last and self.first > self.last:
-            raise UsageError(f"--since {self.first} is after --until {self.last}; turn them round")
+            raise UsageError(f"--since {self.first} is after --until {self.last}; swap them")
 
     def may_hold(self, known: Sequence[int]) -> bool:
-        """Whether days of a year, of a month of it, or a day can be asked for, given as much of the date as is known."""
+        """Whether a year, month or day (the known part of a date) overlaps the selected days."""
         first, last = (self.first or date.min), (self.last or date.max)
         depth = len(known)
         return (first.year, first.month, first.day)[:depth] <= tuple(known) <= (last.year, last.month, last.day)[:depth]
 
     def has_day(self, day: date | None) -> bool:
-        """Whether a day is asked for; a day that is not known is."""
+        """Whether a day is selected; an unknown day is."""
         return day is None or self.may_hold((day.year, day.month, day.day))
 
     def has_deployment(self, name: str | None) -> bool:
-        """Whether a deployment is asked for; one that is not known is, if none was named."""
+        """Whether a deployment is selected; an unknown one is only if all are."""
         return not self.deployments or name in self.deployments
 
 
 @dataclass(frozen=True)
 class Part:
-    """One file of a log; without a place it is what came in by standard input or from memory."""
+    """One file of a log; `place` is None for standard input and data in memory."""
 
     place: Place | None = None
     deployment: str | None = None
@@ -62,7 +62,7 @@ class Part:
 
 
 def find_parts(root: Place, selection: Selection) -> Iterator[Part]:
-    """The parts under a folder that are asked for, by deployment and day; the file itself if it is one."""
+    """The selected parts under a folder, or the file itself."""
     if _ends_like_a_part(root.name) and not root.is_folder():
         folder = root.path.rpartition("/")[0]
         known = _date_in(folder)
@@ -75,7 +75,7 @@ def find_parts(root: Place, selection: Selection) -> Iterator[Part]:
 
 
 def _find_deployment(root: Place, name: str) -> Place:
-    """The folder of a deployment, found without a look at those of others."""
+    """The folder of a deployment, found without listing others."""
     spellings = dict.fromkeys((name, quote(name, safe=""), f"deployment={quote(name, safe='')}"))
     for folder in (root, root / _PARSED):
         for spelling in spellings:
@@ -83,7 +83,7 @@ def _find_deployment(root: Place, name: str) -> Place:
                 return found
     raise UsageError(
         f"there is no folder {root / name}. Check --deployment and the path of the logs; "
-        "where all deployments are in one file, name the file."
+        "if all deployments are in one file, pass the file."
     )
 
 
@@ -99,7 +99,7 @@ def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selecti
         elif name == _PARSED:
             yield from _walk(child, deployment, (), selection)
         elif (deeper := _deeper(name, known)) is not None:
-            # Where days begin, the folder above them is that of a deployment.
+            # The parent of the folders of days is the deployment.
             owner = deployment or _owner(folder.path)
             if selection.has_deployment(owner) and selection.may_hold(deeper):
                 yield from _walk(child, owner, deeper, selection)
@@ -110,7 +110,7 @@ def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selecti
 
 
 def _deeper(name: str, known: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The date as far as a folder of this name tells it, below one that told `known`; None if it tells none."""
+    """The known part of the date extended by a folder name; None if the name is not part of a date."""
     if found := _DATE.fullmatch(name):
         return tuple(map(int, found.groups()))
     if not known:
@@ -119,7 +119,7 @@ def _deeper(name: str, known: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def _date_in(path: str) -> tuple[int, ...]:
-    """The date at the end of a path, as far as it is there."""
+    """The (partial) date at the end of a path."""
     known: tuple[int, ...] = ()
     for step in _steps(path):
         known = _deeper(step, known) or ()
@@ -127,7 +127,7 @@ def _date_in(path: str) -> tuple[int, ...]:
 
 
 def _owner(path: str) -> str | None:
-    """The deployment whose folder a path is in: the last step that is no date."""
+    """The deployment of a path: the last step that is not part of a date."""
     steps = _steps(path)
     while steps and (steps[-1] == _PARSED or _DATE.fullmatch(steps[-1]) or steps[-1].isdecimal()):
         steps.pop()
@@ -143,8 +143,8 @@ def _ends_like_a_part(name: str) -> bool:
 
 
 def _may_be_folder(place: Place, name: str) -> bool:
-    """Not a file of another kind beside the parts: names of deployments may have dots, endings of files are short."""
-    if place.is_local:  # elsewhere it would be one more request for each
+    """Whether this may be a deployment's folder; names of deployments may contain dots."""
+    if place.is_local:  # remote storage would need one request per folder
         return place.is_folder()
     return not re.search(r"\.(?:json|csv|txt|md|crc|tmp|gz|inprogress)$", name)
 

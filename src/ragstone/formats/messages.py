@@ -1,4 +1,4 @@
-"""The text that people mean within what programs pass around: JSON, lists of chat messages, parts of a message."""
+"""Finds the question or answer text in JSON, lists of chat messages and parts of messages."""
 
 from __future__ import annotations
 
@@ -6,45 +6,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-# Where a request or a reply keeps its text, the more particular names first.
+# Keys of the text in a request or reply, the more specific ones first.
+_ALTERNATIVES = ("choices", "generations")
+_INNER = ("kwargs", "content", "parts", "text")
 _KEYS = {
-    "user": (
-        "question",
-        "query",
-        "user_input",
-        "input",
-        "prompt",
-        "message",
-        "messages",
-        "kwargs",
-        "content",
-        "parts",
-        "text",
-    ),
-    "assistant": (
-        "answer",
-        "response",
-        "output",
-        "result",
-        "message",
-        "messages",
-        "choices",
-        "generations",
-        "kwargs",
-        "content",
-        "parts",
-        "text",
-    ),
+    "user": ("question", "query", "user_input", "input", "prompt", "message", "messages", *_INNER),
+    "assistant": ("answer", "response", "output", "result", "message", "messages", *_ALTERNATIVES, *_INNER),
 }
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant"}
 _OTHER_ROLES = {"system", "developer", "tool", "function"}
-# Parts of a message that nobody reads as its text.
+# Parts of a message that are not its text.
 _UNSAID = ("reasoning", "thinking", "tool_call", "tool_call_response", "tool_use", "tool_result")
-_ALTERNATIVES = ("choices", "generations")
 
 
 def decode(value: Any, is_json: bool = False) -> Any:
-    """JSON text as what it stands for; any other value as it is."""
+    """The value of JSON text; other values unchanged."""
     if isinstance(value, str) and (is_json or value.lstrip()[:1] in ("{", "[")):
         try:
             return json.loads(value)
@@ -54,7 +30,7 @@ def decode(value: Any, is_json: bool = False) -> Any:
 
 
 def find_text(value: Any, role: str) -> str | None:
-    """What the user asked or the assistant said; nothing if no known name leads to a text."""
+    """The text of the user or the assistant; None if no known key leads to one."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -71,22 +47,21 @@ def find_text(value: Any, role: str) -> str | None:
 
 
 def _in_list(items: list[Any], role: str) -> str | None:
-    """The last message of the role; where nobody speaks, the texts of all parts."""
-    speakers = [_speaker(item) for item in items]
-    said = [item for item, speaker in zip(items, speakers, strict=True) if speaker == role]
-    for message in reversed(said):
-        if text := find_text(message, role):
+    """The last message of the role; without any roles, the texts of all parts."""
+    roles = [_role_of(item) for item in items]
+    for message, speaker in zip(reversed(items), reversed(roles), strict=True):
+        if speaker == role and (text := find_text(message, role)):
             return text
-    if any(speakers):
+    if any(roles):
         return None
     texts = [text for item in items if (text := find_text(item, role))]
     return "\n".join(texts) or None
 
 
-def _speaker(message: Any) -> str | None:
-    """Who says a message, also where it is wrapped once."""
+def _role_of(message: Any) -> str | None:
+    """The role of a message, also if it is wrapped once."""
     if not isinstance(message, Mapping):
         return None
     inner = next((message[key] for key in ("message", "kwargs") if isinstance(message.get(key), Mapping)), message)
-    said = str(inner.get("role") or inner.get("type") or "").lower()
-    return _ROLES.get(said, said if said in _OTHER_ROLES else None)
+    role = str(inner.get("role") or inner.get("type") or "").lower()
+    return _ROLES.get(role, role if role in _OTHER_ROLES else None)

@@ -1,4 +1,4 @@
-"""MLflow's evaluation sets: what went in, what came out and what was expected, each a mapping of its own."""
+"""MLflow's evaluation sets: inputs, outputs and expectations, each a mapping."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.formats.base import RowFormat
-from ragstone.formats.cells import unpack
-from ragstone.formats.chunks import one_text
+from ragstone.formats.common_fields import one_text, unpack
 from ragstone.formats.messages import find_text
 from ragstone.formats.values import Unfit, kind_of
 
@@ -45,7 +44,7 @@ def _hint(names: tuple[str, ...]) -> str:
 
 
 def _mapping(value: Any, single: str) -> dict[str, Any]:
-    """The parts of a column; one that is a bare value has that as its only part."""
+    """The parts of a column; a bare value is its only part."""
     value = unpack(value)
     if value is None:
         return {}
@@ -55,7 +54,7 @@ def _mapping(value: Any, single: str) -> dict[str, Any]:
 
 
 def _take_text(parts: dict[str, Any], keys: tuple[str, ...], role: str) -> Any:
-    """The text under the first key that has one; what holds more than that text stays where it is."""
+    """The text under the first key that has one; the key is removed if it holds only that text."""
     for key in keys:
         value = parts.get(key)
         text = value if isinstance(value, str | int | float) else find_text({key: value}, role)
@@ -73,7 +72,7 @@ def _chunks(value: Any) -> Any:
 
 
 def _chunk(item: Any) -> Any:
-    """A document as MLflow or LangChain writes it: what is expected names documents by their URI, so that is the id."""
+    """A document of MLflow or LangChain; its URI is the id, because expectations name documents by URI."""
     if not isinstance(item, Mapping):
         return item
     about = item.get("metadata")
@@ -87,20 +86,20 @@ def _chunk(item: Any) -> Any:
 
 def _facts(value: Any) -> Any:
     value = unpack(value)
-    if not isinstance(value, list | tuple):
-        value = [value] if isinstance(value, str) and value else value
+    if isinstance(value, str) and value:
+        value = [value]
     if not isinstance(value, list | tuple):
         return value
     return [{"text": item, "kind": "statement"} if isinstance(item, str) else item for item in value]
 
 
 def _expected_chunks(value: Any) -> dict[str, Any]:
-    """Documents that should be found: by URI, and by their text where it is given."""
+    """Expected documents: by URI, and by text if present."""
     chunks = _chunks(value)
     if chunks is None:
         return {}
     if not isinstance(chunks, list):
-        return {"relevance": Unfit(f"must be a list, got {kind_of(chunks)}", "give [{doc_uri, content}]")}
+        return {"relevance": Unfit(f"must be a list, got {kind_of(chunks)}", "write [{doc_uri, content}]")}
     items = [item if isinstance(item, Mapping) else {"text": item} for item in chunks]
     uris = [item["id"] for item in items if item.get("id") is not None]
     texts = [item["text"] for item in items if item.get("text")]
@@ -108,7 +107,7 @@ def _expected_chunks(value: Any) -> dict[str, Any]:
 
 
 def _rest(row: Mapping[str, Any], metadata: dict[str, Any], **parts: Mapping[str, Any]) -> dict[str, Any]:
-    """What no field takes, under its own name or, where that is taken, with the name of its column before it."""
+    """Metadata plus the remaining parts; a part whose name is taken gets its column as a prefix."""
     for column, values in parts.items():
         for key, value in values.items():
             metadata[f"{column}.{key}" if key in metadata or key in row else key] = value

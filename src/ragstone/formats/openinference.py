@@ -1,15 +1,230 @@
-"""OpenInference and OpenTelemetry GenAI traces: spans as JSONL, as a JSON list, as a table, or as an OTLP export."""
+"""OpenInference and OpenTelemetry GenAI traces: spans as JSONL, a JSON list, a table or an OTLP export.
+
+Exports write attributes in four ways: flat dotted names, nested mappings, table columns that start with `attributes.`, and
+OTLP's list of typed key-value pairs. All are converted to one nested mapping first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from ragstone.formats.base import Draft
+from ragstone.formats.messages import decode, find_text
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
-from ragstone.formats.spans import Span, parse_span, unpack
-from ragstone.formats.times import as_time
+from ragstone.formats.values import as_time
+
+_KINDS = {"CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "EMBEDDING", "TOOL", "GUARDRAIL", "EVALUATOR", "PROMPT"}
+_OPERATIONS = {
+    "chat": "LLM",
+    "generate_content": "LLM",
+    "text_completion": "LLM",
+    "invoke_agent": "AGENT",
+    "invoke_workflow": "CHAIN",
+    "retrieval": "RETRIEVER",
+    "embeddings": "EMBEDDING",
+    "execute_tool": "TOOL",
+}
+_WITHOUT_ANSWER = {"RETRIEVER", "RERANKER", "EMBEDDING", "TOOL"}
+_TRACE = ("context.trace_id", "trace_id", "traceId")
+_PARENT = ("parent_id", "parentSpanId", "parent_span_id")
+_START = ("start_time", "startTimeUnixNano", "start_time_unix_nano")
+_QUESTIONS = (
+    "input.value",
+    "gen_ai.input.messages",
+    "llm.input_messages",
+    "gen_ai.retrieval.query.text",
+    "reranker.query",
+)
+_ANSWERS = ("output.value", "gen_ai.output.messages", "llm.output_messages")
+_DOCUMENTS = ("reranker.output_documents", "retrieval.documents", "gen_ai.retrieval.documents")
+_VALUES = ("stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The parts of a span that are needed for a sample."""
+
+    trace: str
+    name: str
+    kind: str
+    start: float
+    is_root: bool
+    question: str | None
+    answer: str | None
+    # None if the span has no list of documents; empty if none were found.
+    documents: list[dict[str, Any]] | None
+    model: str | None
+    session: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+def _unpack_spans(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The spans of a row: the row itself, or those in an OTLP export."""
+    if "resourceSpans" not in row:
+        yield row
+        return
+    for resource in _listed(row["resourceSpans"]):
+        for scope in _listed(resource.get("scopeSpans")):
+            yield from _listed(scope.get("spans"))
+
+
+def _parse_span(row: Mapping[str, Any]) -> Span | None:
+    """The span of a row; None if it has no trace id."""
+    row = _nest({**row, "attributes": _untyped(row["attributes"])} if isinstance(row.get("attributes"), list) else row)
+    attributes = row.get("attributes") or {}
+    trace = _first(row, _TRACE)
+    if not isinstance(trace, str) or not trace.strip("0"):
+        return None
+    documents = _documents(attributes)
+    kind = _kind(row, attributes, documents is not None)
+    parent = _first(row, _PARENT)
+    return Span(
+        trace=trace,
+        name=str(row.get("name") or kind.lower() or "span"),
+        kind=kind,
+        start=_time(_first(row, _START)),
+        is_root=not (isinstance(parent, str) and parent.strip("0")),
+        question=_text(attributes, _QUESTIONS, "user"),
+        answer=None if kind in _WITHOUT_ANSWER else _text(attributes, _ANSWERS, "assistant"),
+        documents=documents,
+        model=_first(attributes, ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")),
+        session=_first(attributes, ("session.id", "gen_ai.conversation.id")),
+        prompt_tokens=_count(_first(attributes, ("llm.token_count.prompt", "gen_ai.usage.input_tokens"))),
+        completion_tokens=_count(_first(attributes, ("llm.token_count.completion", "gen_ai.usage.output_tokens"))),
+    )
+
+
+def _kind(row: Mapping[str, Any], attributes: Mapping[str, Any], has_documents: bool) -> str:
+    """CHAIN, LLM, RETRIEVER and so on; empty if unknown."""
+    for kind in (_at(attributes, "openinference.span.kind"), row.get("span_kind")):
+        if isinstance(kind, str) and kind.upper() in _KINDS:
+            return kind.upper()
+    operation = _OPERATIONS.get(str(_at(attributes, "gen_ai.operation.name")), "")
+    return operation or ("RETRIEVER" if has_documents else "")
+
+
+def _text(attributes: Mapping[str, Any], paths: tuple[str, ...], role: str) -> str | None:
+    """The first text of a role in the attributes, otherwise the first attribute as it is."""
+    values = [(path, value) for path in paths if (value := _at(attributes, path)) is not None]
+    for path, value in values:
+        is_json = _at(attributes, path.replace(".value", ".mime_type")) == "application/json"
+        if text := find_text(decode(value, is_json), role):
+            return text
+    return next((value for _, value in values if isinstance(value, str) and value), None)
+
+
+def _documents(attributes: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The documents that a span returned, as chunks."""
+    for path in _DOCUMENTS:
+        documents = decode(_at(attributes, path))
+        if isinstance(documents, list):
+            items = (item.get("document", item) for item in documents if isinstance(item, Mapping))
+            return [_chunk(item) for item in items if isinstance(item, Mapping)]
+    return None
+
+
+def _chunk(document: Mapping[str, Any]) -> dict[str, Any]:
+    text = next((document[key] for key in ("content", "text") if isinstance(document.get(key), str)), "")
+    metadata = decode(document.get("metadata"))
+    source = metadata.get("source") if isinstance(metadata, Mapping) else None
+    return {
+        "text": text,
+        "id": document.get("id"),
+        "score": document.get("score"),
+        "source": source if isinstance(source, str) else None,
+    }
+
+
+def _untyped(pairs: list[Any]) -> dict[str, Any]:
+    """OTLP's list of keys and typed values as a mapping."""
+    named = (pair for pair in pairs if isinstance(pair, Mapping) and isinstance(pair.get("key"), str))
+    return {pair["key"]: _value(pair.get("value")) for pair in named}
+
+
+def _value(typed: Any) -> Any:
+    if not isinstance(typed, Mapping):
+        return typed
+    kind = next((kind for kind in _VALUES if kind in typed), None)
+    value = typed.get(kind) if kind else None
+    if kind == "intValue":
+        return _count(value)  # OTLP writes 64-bit numbers as text
+    if kind in ("arrayValue", "kvlistValue"):
+        values = _listed(value.get("values") if isinstance(value, Mapping) else None)
+        return _untyped(values) if kind == "kvlistValue" else [_value(item) for item in values]
+    return value
+
+
+def _nest(value: Any) -> Any:
+    """Converts dotted names to nested mappings, and mappings with keys 0, 1, 2 to lists."""
+    if isinstance(value, list):
+        return [_nest(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    tree: dict[str, Any] = {}
+    for key, item in value.items():
+        *folders, last = str(key).split(".")
+        branch = tree
+        for folder in folders:
+            below = branch.setdefault(folder, {})
+            branch = (
+                below if isinstance(below, dict) else {}
+            )  # if a name has a value and names below it, the value wins
+        nested = _nest(item)
+        if isinstance(nested, dict) and isinstance(branch.get(last), dict):
+            branch[last].update(nested)
+        elif nested is not None:
+            branch.setdefault(last, nested)
+    return _numbered(tree)
+
+
+def _numbered(tree: Any) -> Any:
+    if not isinstance(tree, dict):
+        return tree
+    if tree and all(key.isdecimal() for key in tree):
+        return [_numbered(tree[key]) for key in sorted(tree, key=int)]
+    return {key: _numbered(item) for key, item in tree.items()}
+
+
+def _at(tree: Mapping[str, Any], path: str) -> Any:
+    node: Any = tree
+    for key in path.split("."):
+        if not isinstance(node, Mapping):
+            return None
+        node = node.get(key)
+    return node
+
+
+def _first(tree: Mapping[str, Any], paths: tuple[str, ...]) -> Any:
+    return next((value for path in paths if (value := _at(tree, path)) is not None), None)
+
+
+def _listed(value: Any) -> list[Any]:
+    """The mappings in a list; a single mapping as a list."""
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, Mapping)]
+
+
+def _count(value: Any) -> int | None:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _time(value: Any) -> float:
+    """The start of a span in the unit of its export; 0 keeps the order of the file."""
+    try:
+        if isinstance(value, str) and not value.isdecimal():
+            value = datetime.fromisoformat(value)
+        return value.timestamp() if isinstance(value, datetime) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+
 
 _MARKS = [
     {"resourceSpans"},
@@ -21,7 +236,7 @@ _MARKS = [
 
 
 class OpenInferenceFormat:
-    """A sample a trace."""
+    """One sample per trace."""
 
     name = "openinference"
     title = "OpenInference or OpenTelemetry GenAI spans"
@@ -32,7 +247,7 @@ class OpenInferenceFormat:
         return len(sources) == 1 and any(mark <= sources[0].keys() for mark in _MARKS)
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """The traces in the order in which they first appear."""
+        """The traces in order of first appearance."""
         bare: list[str] = []
         empty: list[str] = []
         for trace, spans in _traces(sources, report).items():
@@ -49,11 +264,11 @@ class OpenInferenceFormat:
 
 
 def _traces(sources: Iterable[Source], report: Report) -> dict[str, list[Span]]:
-    """All spans by trace, since those of one trace may stand anywhere in the file."""
+    """All spans by trace; the spans of a trace may be anywhere in the file."""
     traces: dict[str, list[Span]] = {}
     for source in sources:
         for row in source.rows(report):
-            for number, raw in enumerate(unpack(row.values), start=1):
+            for number, raw in enumerate(_unpack_spans(row.values), start=1):
                 where = row.where if raw is row.values else f"{row.where}, span {number}"
                 if span := _parse(raw, where, report):
                     traces.setdefault(span.trace, []).append(span)
@@ -62,20 +277,20 @@ def _traces(sources: Iterable[Source], report: Report) -> dict[str, list[Span]]:
 
 def _parse(raw: Mapping[str, Any], where: str, report: Report) -> Span | None:
     try:
-        span = parse_span(raw)
+        span = _parse_span(raw)
     except RecursionError:
         report.problem(where, "is nested too deeply")
         return None
     if span is None:
         hint = "a span has a trace_id, traceId or context.trace_id"
-        report.problem(where, "belongs to no trace", "trace_id", hint)
+        report.problem(where, "has no trace id", "trace_id", hint)
     return span
 
 
 def _exchange(spans: Sequence[Span]) -> dict[str, str | None]:
-    """Question and answer: of the root where it has them, else of the first chain or agent, else of a model call.
+    """Question and answer of the root, otherwise of the first chain or agent, otherwise of a model call.
 
-    The first model call may rewrite the question and the last one gives the answer, so the ends of a trace count.
+    The question is that of the first model call, the answer that of the last one.
     """
     roots = [span for span in spans if span.is_root]
     chains = [span for span in spans if span.kind in ("CHAIN", "AGENT")]
@@ -87,7 +302,7 @@ def _exchange(spans: Sequence[Span]) -> dict[str, str | None]:
 
 
 def _contexts(spans: Sequence[Span]) -> list[dict[str, Any]] | None:
-    """The documents of the last reranker that has some, else those of all retrievers in time order."""
+    """The documents of the last reranker that has any, otherwise those of all retrievers by time."""
     rerankers = [span.documents for span in spans if span.kind == "RERANKER" and span.documents]
     if rerankers:
         return rerankers[-1]
@@ -96,7 +311,7 @@ def _contexts(spans: Sequence[Span]) -> list[dict[str, Any]] | None:
 
 
 def _metadata(spans: Sequence[Span]) -> dict[str, Any]:
-    # Chains may repeat the sums of the calls below them.
+    # Chains may repeat the token counts of the calls below them.
     calls = [span for span in spans if span.kind == "LLM"] or spans
     found = {
         "time": as_time(min(span.start for span in spans)),

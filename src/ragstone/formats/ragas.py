@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ragstone.formats.base import RowFormat
-from ragstone.formats.chunks import join_ids, one_text
+from ragstone.formats.common_fields import join_ids, one_text
 from ragstone.formats.values import Unfit, plain
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
-    """Chunks and their ids come in two lists of one length; a conversation has no single question."""
+    """Joins chunks with their ids; a conversation is an error because it has no single question."""
     row = join_ids(row, "retrieved_contexts", ("retrieved_context_ids",))
     row["reference"] = one_text(row.get("reference"))
     asked = plain(row.get("user_input"))
     if isinstance(asked, list):
-        row["user_input"] = Unfit(f"is a conversation of {len(asked)} messages", "give a row for each question")
+        row["user_input"] = Unfit(f"is a conversation of {len(asked)} messages", "write one row per question")
     return row
 
 

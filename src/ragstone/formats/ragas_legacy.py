@@ -1,16 +1,15 @@
-"""RAGAS 0.1: rows of question, contexts, answer and ground truth, and the test sets that it generated."""
+"""RAGAS 0.1: rows of question, contexts, answer and ground truth, and generated test sets."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ragstone.formats.base import RowFormat
-from ragstone.formats.cells import unpack
-from ragstone.formats.chunks import one_text
+from ragstone.formats.common_fields import one_text, unpack
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
-    """The truth is one text or a list of them; a generated test set has the contexts that its questions were made from."""
+    """The truth is a text or a list of texts. The contexts of a generated test set are those that its questions come from."""
     row = dict(row)
     row["ground_truth"] = one_text(row.get("ground_truth"))
     several = unpack(row.pop("ground_truths", None))

@@ -1,4 +1,4 @@
-"""RAGChecker's input and output files; claims and verdicts that they hold are evidence and are not asked again."""
+"""RAGChecker's input and output files. Their claims and verdicts become evidence, so no model is called for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ragstone.formats.base import Draft, RowFormat
-from ragstone.formats.chunks import one_text, rename_parts
+from ragstone.formats.common_fields import one_text, rename_parts
 from ragstone.formats.ragstone import rows
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -23,24 +23,24 @@ _EVIDENCE = {
     "retrieved2response": "answer_claims_in_contexts",
     "retrieved2answer": "reference_claims_in_contexts",
 }
-# That tool ignores keys that it does not know, so what it has no place for travels under keys of ours.
+# RAGChecker ignores unknown keys, so fields that it does not have are stored under these.
 _OURS = ("references", "reference_contexts", "relevance", "facts", "answerable", "documents", "metadata")
 _PREFIX = "ragstone."
 _RESULTS = "results"
 
 
 class RagcheckerFormat(RowFormat):
-    """A document of results and what was computed over all of them."""
+    """A document with a list of results and information about all of them."""
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """Each result; the rest of the document is information about all of them."""
+        """One sample per result; the rest of the document is information about all of them."""
         for source in sources:
             if source.kind == "json" and isinstance(document := source.document(), dict) and _RESULTS in document:
                 report.info.update({key: value for key, value in document.items() if key != _RESULTS})
         yield from super().read(sources, report)
 
     def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:
-        """One JSON document, a result a line."""
+        """Write one JSON document, one result per line."""
         with target.writing() as stream:
             stream.write(f'{{"{_RESULTS}": ['.encode())
             for number, row in enumerate(rows(batches)):
@@ -53,7 +53,7 @@ class RagcheckerFormat(RowFormat):
             stream.write(b"}\n")
 
     def _result(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A sample with that tool's names; it needs the first five, so they are there even when empty."""
+        """A sample with RAGChecker's names; the first five are required, even if empty."""
         references, metadata = row.get("references"), row.get("metadata", {})
         result = {
             "query_id": row["id"],
@@ -88,7 +88,7 @@ def _spell(name: str, value: Any) -> Any:
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
-    """The reference is one text, unless we wrote all of several beside it."""
+    """The reference is one text, unless the row also has all references under our key."""
     row = dict(row)
     row["retrieved_context"] = rename_parts(row.get("retrieved_context"), {"doc_id": "id"})
     if row.get(f"{_PREFIX}references") is None:

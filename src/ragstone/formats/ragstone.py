@@ -1,4 +1,4 @@
-"""Our own names, as JSONL, JSON, CSV or Parquet; evidence that was collected before may be among the columns."""
+"""Ragstone's own format as JSONL, JSON, CSV or Parquet; columns may contain collected evidence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ragstone.data.dataset import view_column
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, samples_schema
 from ragstone.errors import UsageError
 from ragstone.formats.base import RowFormat
-from ragstone.formats.cells import answer_cell, unpack
+from ragstone.formats.common_fields import answer_cell, unpack
+from ragstone.formats.file_rows import guarded
 from ragstone.storage.places import Place
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -25,14 +26,14 @@ _ENOUGH = [frozenset({name}) for name in ("question", "answer", "contexts", "ref
 
 
 class RagstoneFormat(RowFormat):
-    """The format that has a place for everything."""
+    """The format with all fields."""
 
     def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:  # noqa: ARG002
-        """Parquet, CSV or JSONL, told by the ending of the name; these have no place for what concerns all samples."""
+        """Write Parquet, CSV or JSONL, by the extension; information about the whole file is not stored."""
         writers = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
         ending = target.name.rpartition(".")[2].lower()
         if ending not in writers:
-            raise UsageError(f"'{target}': a name that ends in .jsonl, .parquet or .csv tells what to write")
+            raise UsageError(f"'{target}': the name must end in .jsonl, .parquet or .csv")
         writers[ending](batches, target)
 
 
@@ -60,12 +61,12 @@ def _write_csv(batches: Iterable[pa.RecordBatch], target: Place) -> None:
         for row in rows(batches):
             row["answer"] = answer_cell(row.get("answer"))
             cells = (row.get(name, "") for name in columns)
-            writer.writerow([cell if isinstance(cell, str) else canonical_json(cell) for cell in cells])
-        text.detach()  # flushes, and leaves the stream to its owner
+            writer.writerow([guarded(cell) if isinstance(cell, str) else canonical_json(cell) for cell in cells])
+        text.detach()  # flushes without closing the stream
 
 
 def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    """Samples as JSON-like rows with our names; what is absent is left out."""
+    """Samples as JSON-like rows without absent fields."""
     for batch in batches:
         columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
         for name in ("metadata", "relevance"):
@@ -75,14 +76,14 @@ def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
 
 
 def _lean(value: Any) -> Any:
-    """Structs without their empty parts."""
+    """Structs without their empty members."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return [{key: part for key, part in item.items() if part is not None} for item in value]
     return value
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
-    """Metadata is JSON text in our Parquet and CSV, and may be a map in that of others."""
+    """Metadata is JSON text in our Parquet and CSV; other tools may write a map."""
     metadata = row.get("metadata")
     if metadata is None or isinstance(metadata, dict):
         return row

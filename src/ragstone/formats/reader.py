@@ -1,4 +1,7 @@
-"""From any source to Arrow batches of samples, checked, with every problem reported together."""
+"""Reads any source as checked Arrow batches of samples; all problems are reported together.
+
+Writes samples to a file in a chosen format.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import dataclasses
 import difflib
 import hashlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -16,14 +19,46 @@ from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, SAMPLES, samples_schema
 from ragstone.data.types import Chunk
 from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
-from ragstone.formats.base import Draft, Format, RowFormat
-from ragstone.formats.catalogue import find_format, recognise
+from ragstone.formats.base import Draft, Format, RowFormat, WritableFormat
+from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce
-from ragstone.formats.consistency import mismatches
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
+from ragstone.storage.places import open_place
 
-# A batch is what is evaluated and written in one go: small enough for the memory, large enough to be quick.
+# Verdicts and the claims that they judge.
+_CLAIMS_OF = {
+    "answer_claims_in_reference": "answer_claims",
+    "reference_claims_in_answer": "reference_claims",
+    "answer_claims_in_contexts": "answer_claims",
+    "reference_claims_in_contexts": "reference_claims",
+    "answer_claims_in_all_contexts": "answer_claims",
+    "reference_claims_in_all_contexts": "reference_claims",
+    "verdict_agreement": "answer_claims",
+    "reference_entities_in_contexts": "reference_entities",
+}
+
+
+def _mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Field, message and hint for verdicts whose number differs from that of their claims or chunks."""
+    for field, claims_field in _CLAIMS_OF.items():
+        verdicts = values.get(field)
+        if verdicts is None:
+            continue
+        claims, chunks = values.get(claims_field), values.get("contexts")
+        if claims is not None and len(claims) != len(verdicts):
+            name = names.get(claims_field, claims_field)
+            yield field, f"has {len(verdicts)} entries for the {len(claims)} of {name}", "write one per claim"
+        if field.endswith("_claims_in_contexts") and chunks is not None:
+            name = names.get("contexts", "contexts")
+            for number, row in enumerate(verdicts, start=1):
+                if len(row) != len(chunks):
+                    message = f"entry {number} has {len(row)} verdicts for the {len(chunks)} of {name}"
+                    yield field, message, "write one per chunk"
+                    break
+
+
+# A batch is evaluated and written at once: small enough for memory, large enough to be fast.
 BATCH_ROWS = 10_000
 BATCH_BYTES = 32 << 20
 _MOST_IDS_WATCHED = 200_000
@@ -41,18 +76,18 @@ class Reader:
         self.sources = sources
         self.format = format
         self.limit = limit
-        # Of a log what cannot be used is counted and passed over: nobody can mend it.
+        # Unusable rows of a log are counted and left out, as they cannot be fixed.
         self.tolerant = tolerant or getattr(format, "tolerant", False)
         self.report = Report()
         self.schema = samples_schema(format.given)
 
     @property
     def name(self) -> str:
-        """The sources as the user named them."""
+        """The sources as the user wrote them."""
         return " + ".join(str(source) for source in self.sources)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Checked samples; after the last one all problems of the file are raised together."""
+        """Checked samples; all problems of the file are raised together at the end."""
         self.report.clear()
         checks = _Checks(self.report, self.format.columns if isinstance(self.format, RowFormat) else {})
         builder = _Builder(self.schema, self.report, self._from_text, self.tolerant)
@@ -76,12 +111,12 @@ class Reader:
 
     @property
     def _from_text(self) -> bool:
-        # Whoever walks folders may not be allowed to look at the topmost one.
+        # A format that walks folders may have no access to the topmost one.
         return not getattr(self.format, "walks_folders", False) and any(s.kind == "csv" for s in self.sources)
 
 
 class _Builder:
-    """Collects checked rows until there is a batch of them."""
+    """Collects checked rows into batches."""
 
     def __init__(self, schema: pa.Schema, report: Report, from_text: bool, tolerant: bool) -> None:
         self._schema = schema
@@ -103,16 +138,13 @@ class _Builder:
         return len(self._rows) >= BATCH_ROWS or self._bytes >= BATCH_BYTES
 
     def add(self, draft: Draft, checks: _Checks) -> dict[str, Any] | None:
-        """Check one sample's values and keep them; every problem of the row is reported, not only the first.
-
-        A tolerant reader leaves a row with problems out, and says None.
-        """
+        """Check and add a sample, reporting every problem of the row; None if a tolerant reader leaves it out."""
         before = self._report.total
         values = self._check(draft)
         values["id"] = values.get("id") or checks.make_id(values.get("question"))
         if self._tolerant and (self._report.total > before or checks.has_seen(values["id"])):
             if self._report.total == before:
-                self._report.leave_out("rows whose id was there before", draft.where)
+                self._report.leave_out("rows with a repeated id", draft.where)
             return None
         metadata = values.get("metadata")
         row = {**values, "metadata": canonical_json(metadata)} if metadata else values
@@ -130,12 +162,12 @@ class _Builder:
             except Unfit as unfit:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
-            for name, message, hint in mismatches(values, draft.names):
+            for name, message, hint in _mismatches(values, draft.names):
                 self._report.problem(draft.where, message, draft.names.get(name, name), hint)
         return values
 
     def finish(self) -> pa.RecordBatch:
-        """The batch, and a fresh start."""
+        """The batch; the builder starts again."""
         present = set().union(*self._rows)
         arrays = [
             pa.array([row.get(field.name) for row in self._rows], type=field.type)
@@ -148,7 +180,7 @@ class _Builder:
 
 
 class _Checks:
-    """What only shows over many rows: ids given twice, unknown columns that look like ours, ids that never meet."""
+    """Checks over all rows: repeated ids, unknown columns similar to ours, relevant chunks that no row retrieved."""
 
     def __init__(self, report: Report, columns: Mapping[str, str]) -> None:
         self._report = report
@@ -163,7 +195,7 @@ class _Checks:
         self._unkept: set[str] = set()
 
     def make_id(self, question: str | None) -> str:
-        """A name for a sample without one: of its question, so that two versions of a file line up whatever their order."""
+        """An id made from the question, so that versions of a file match in any order."""
         base = (
             f"q-{hashlib.blake2b(question.encode(), digest_size=5).hexdigest()}"
             if question
@@ -178,7 +210,7 @@ class _Checks:
         return name
 
     def has_seen(self, name: str) -> bool:
-        """Whether a sample of that id came before."""
+        """Whether an earlier sample has that id."""
         return hash(name) in self._seen
 
     def watch(self, draft: Draft, values: Mapping[str, Any]) -> None:
@@ -186,7 +218,7 @@ class _Checks:
         key = hash(values["id"])
         if key in self._seen:
             self._report.problem(
-                draft.where, f"the id {values['id']!r} is used before", "id", "ids must be unique in a file"
+                draft.where, f"the id {values['id']!r} was used before", "id", "ids must be unique in a file"
             )
         self._seen.add(key)
         self._present.update(values)
@@ -201,7 +233,7 @@ class _Checks:
         if self._relevant is None or self._retrieved is None:
             return
         for item in values.get("relevance") or ():
-            if item["grade"] > 0:  # what was judged and found irrelevant is no miss
+            if item["grade"] > 0:  # chunks judged irrelevant are not misses
                 self._relevant.setdefault(item["id"], where)
         self._retrieved.update(chunk["id"] for chunk in values.get("contexts") or () if "id" in chunk)
         if len(self._relevant) + len(self._retrieved) > _MOST_IDS_WATCHED:
@@ -218,12 +250,12 @@ class _Checks:
         if missing:
             name = missing[0]
             self._report.note(
-                f"relevance names {len(missing)} of {len(self._relevant)} chunk ids that no row retrieved, for instance "
-                f"{name!r} ({self._relevant[name]}); they count as misses. If that is a surprise, compare the ids."
+                f"relevance names {len(missing)} of {len(self._relevant)} chunk ids that no row retrieved, for example "
+                f"{name!r} ({self._relevant[name]}); they count as misses. If this is unexpected, compare the ids."
             )
 
     def _note_lookalikes(self) -> None:
-        """A mistyped column would otherwise end as metadata without a word."""
+        """Note metadata columns that look like misspelled fields."""
         absent = {theirs: ours for theirs, ours in self._columns.items() if ours not in self._present}
         for key in sorted(self._unknown):
             for near in difflib.get_close_matches(key, absent, 1, _ALIKE):
@@ -234,9 +266,9 @@ class _Checks:
 def open_reader(
     data: Any, format: str | None = None, renames: Mapping[str, str] | None = None, limit: int | None = None
 ) -> Reader:
-    """A reader of a path, several paths, or a table in memory; the format is told by the content unless it is named.
+    """A reader for a path, several paths or a table in memory; the format is detected unless it is named.
 
-    `renames` maps our names to the names in the data, as in `--map question=prompt`. A reader is returned as it is.
+    `renames` maps our names to the names in the data, as in `--map question=prompt`. A reader is returned unchanged.
     """
     if isinstance(data, Reader):
         return data
@@ -245,15 +277,14 @@ def open_reader(
             raise UnknownNameError("field", name, FIELDS, f"The fields are: {', '.join(FIELDS)}.")
     back = {theirs: ours for ours, theirs in (renames or {}).items()}
     if len(back) < len(renames or {}):
-        raise UsageError("--map gives one column to two fields; map each column once")
+        raise UsageError("--map maps one column to two fields; map each column once")
     if isinstance(data, Dataset):
         data = data.table
     several = isinstance(data, list | tuple) and len(data) > 0 and all(_is_path(item) for item in data)
     sources = [Source(item, back) for item in (data if several else [data])]
     if back and len(sources) == 1:
         _check_renames(sources[0], back)
-    found = find_format(format) if format else recognise(sources)
-    return Reader(sources, found, limit)
+    return Reader(sources, find_format(format) if format else recognise(sources), limit)
 
 
 def read_dataset(
@@ -277,15 +308,39 @@ def _is_path(item: Any) -> bool:
 
 
 def _size(row: Mapping[str, Any]) -> int:
-    """About how many bytes a row takes."""
+    """Approximate size of a row in bytes."""
     size = 200
     for value in row.values():
         if isinstance(value, str):
             size += len(value)
         elif isinstance(value, list):
             for item in value:
-                size += len(item.get("text", "")) + 40 if isinstance(item, dict) else len(item)
+                size += len(item.get("text", "")) + 40 if isinstance(item, dict) else _length(item)
     return size
 
 
+def _length(item: Any) -> int:
+    return len(item) if isinstance(item, str | list) else 8
+
+
 __all__ = ["BATCH_ROWS", "SAMPLES", "Reader", "open_reader", "read_dataset"]
+
+
+def write_dataset(
+    batches: Iterable[pa.RecordBatch], target: str, format: str = "ragstone", info: Mapping[str, Any] | None = None
+) -> int:
+    """Write samples and return their number; the file is complete or absent."""
+    writer = find_format(format)
+    if not isinstance(writer, WritableFormat):
+        writable = ", ".join(name for name, item in formats().items() if isinstance(item, WritableFormat))
+        raise UsageError(f"the format {format} can be read but not written. Choose from: {writable}")
+    rows = 0
+
+    def counted() -> Iterator[pa.RecordBatch]:
+        nonlocal rows
+        for batch in batches:
+            rows += batch.num_rows
+            yield batch
+
+    writer.write(counted(), open_place(target), {} if info is None else info)
+    return rows

@@ -1,7 +1,7 @@
-"""RGB's own files (Chen et al. 2024): questions with passages that hold the answer, passages that do not, and false ones.
+"""RGB's files (Chen et al. 2024): questions with passages that contain the answer, passages that do not, and false ones.
 
-`refine` files have passages for and against, `int` files groups of passages, one a part of the answer, and `fact` files
-passages in which the answer was replaced. There is no answer of a system in them: `ragstone stress` asks for it.
+`refine` files have passages with and without the answer, `int` files one group of passages per part of the answer, `fact`
+files passages with a replaced answer. They contain no answers of a system: `ragstone stress` collects them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.formats.base import RowFormat
-from ragstone.formats.cells import unpack
+from ragstone.formats.common_fields import unpack
 from ragstone.formats.values import Unfit
 
-# Where the parts of a row are kept that our samples have no field for.
+# The metadata key for the parts of a row that have no field.
 PARTS = "rgb"
 _OWN = ("answer", "positive", "negative", "positive_wrong", "fakeanswer")
 
@@ -27,7 +27,7 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
     positive = parts.get("positive")
     groups = positive if isinstance(positive, list) else []
     flat = [text for group in groups for text in (group if isinstance(group, list) else [group])]
-    # Spellings of the one answer or, where several answers are needed, the first spelling of each in one line.
+    # Spellings of the one answer or, if several answers are needed, the first spelling of each in one line.
     references = needed[0] if len(needed) == 1 else [", ".join(spellings[0] for spellings in needed if spellings)]
     return {
         **rest,
@@ -38,7 +38,7 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _needed(answer: Any) -> list[list[str]] | Unfit:
-    """All that is needed, each with its spellings: a text, a list of texts that are all needed, a list of lists."""
+    """The needed answers, each with its spellings, from a text, a list of needed texts or a list of lists."""
     if answer is None:
         return []
     entries = answer if isinstance(answer, list) else [answer]

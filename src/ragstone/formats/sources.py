@@ -1,4 +1,4 @@
-"""Where rows come from: files of several kinds, standard input, and tables in memory. No meaning of columns here."""
+"""Sources of rows: files, standard input and tables in memory. The meaning of columns is up to the formats."""
 
 from __future__ import annotations
 
@@ -19,18 +19,66 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragstone.errors import InputError, Problem, UsageError
-from ragstone.formats.containers import BOM, HEAD_BYTES, Kind, rows_within, tell_kind
-from ragstone.formats.memory import open_table
+from ragstone.formats.file_rows import (
+    BOM,
+    HEAD_BYTES,
+    LONGEST_LINE_BYTES,
+    Kind,
+    Row,
+    detect_kind,
+    not_json,
+    read_csv,
+    read_json_lines,
+    rows_within,
+    take_row,
+)
 from ragstone.formats.reports import Report
-from ragstone.formats.rows import LONGEST_LINE_BYTES, Row, not_json, read_csv, read_json_lines, take_row
 from ragstone.storage.places import Place, open_place, storage_errors
+
+
+def _open_table(data: Any) -> pa.Table | list[Any]:
+    """A list of rows unchanged, or any other table as an Arrow table."""
+    if isinstance(data, list | tuple):
+        return list(data)
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, dict) and hasattr(data, "with_format"):
+        example = next(iter(data), "test")
+        raise UsageError(
+            f"cannot read samples from {len(data)} splits at once; choose one, for example data[{example!r}]"
+        )
+    if hasattr(data, "with_format") and hasattr(data, "data"):
+        return data.with_format("arrow")[:]  # a Hugging Face data set; its .data ignores selections
+    if type(data).__module__.startswith("pandas"):
+        return _pandas_rows(data)
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.table(data)
+    raise UsageError(
+        f"cannot read samples from a {type(data).__name__}; pass a path, a list of dicts, "
+        "or a pandas, polars, Arrow or Hugging Face table"
+    )
+
+
+def _pandas_rows(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a frame; Arrow would reject object columns with lists of mixed types before they are checked."""
+    if hasattr(frame, "to_frame"):
+        raise UsageError("cannot read samples from a pandas Series; pass the DataFrame")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise UsageError(f"the DataFrame has two columns named {twice!r}; rename one of them")
+    # pandas has several missing values; None replaces them all.
+    frame = frame.astype(object).where(frame.notna(), None)
+    return frame.to_dict(orient="records")  # type: ignore[no-any-return]
+
 
 LARGEST_DOCUMENT_BYTES = 1 << 30
 _ROWS_LOOKED_AT = 20
 
 
 class Source:
-    """One file, folder or table, opened as often as needed and read as a stream."""
+    """One file, folder or table. It can be opened repeatedly and is read as a stream."""
 
     def __init__(self, given: Any, renames: Mapping[str, str] | None = None) -> None:
         self._renames = dict(renames or {})
@@ -44,22 +92,20 @@ class Source:
             self.place = None if given == "-" else open_place(given)
         else:
             self.name = f"a {type(given).__name__} in memory"
-            table = open_table(given)
+            table = _open_table(given)
             self._table, self._rows = (None, table) if isinstance(table, list) else (table, None)
 
     def __str__(self) -> str:
         return self.name
 
-    # What kind of thing it is
-
     @cached_property
     def kind(self) -> Kind:
-        """The container, told by its content and not by its name."""
+        """The kind of container, detected by its content."""
         if self._table is not None or self._rows is not None:
             return "table"
         if self.place is not None and self.place.is_folder():
             return "folder"
-        kind = tell_kind(self._head, self._is_one_line)
+        kind = detect_kind(self._head, self._is_one_line)
         if kind == "utf-16":
             raise InputError(self.name, [Problem("is UTF-16 text", hint="save it as UTF-8")])
         if kind == "empty":
@@ -72,14 +118,12 @@ class Source:
             return stream.read(HEAD_BYTES)
 
     def _is_one_line(self) -> bool:
-        """Whether the whole file is one line, and not too long for one."""
+        """Whether the whole file is one line of acceptable length."""
         with self._reading() as stream:
             return len(stream.readline(LONGEST_LINE_BYTES + 1)) <= LONGEST_LINE_BYTES and not stream.read(1)
 
-    # Reading
-
     def open(self) -> IO[bytes]:
-        """The bytes, unpacked if they are gzip."""
+        """The bytes, decompressed if they are gzip."""
         if self.place is None:
             self._spool.seek(0)
             raw: Any = io.BufferedReader(_Unclosable(self._spool))
@@ -93,18 +137,18 @@ class Source:
 
     @contextmanager
     def _reading(self) -> Iterator[IO[bytes]]:
-        """The open bytes, with failures of disks and damage of archives told in words."""
+        """The open bytes; storage failures and damaged archives become readable errors."""
         with storage_errors(f"cannot read {self.name}"), self.open() as stream:
             try:
                 yield stream
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise InputError(
-                    self.name, [Problem(f"is a damaged gzip file: {error}", hint="pack it again")]
+                    self.name, [Problem(f"is a damaged gzip file: {error}", hint="compress it again")]
                 ) from None
 
     @cached_property
     def _spool(self) -> IO[bytes]:
-        """Standard input, kept in a temporary file because it must be looked at before it is read."""
+        """Standard input in a temporary file, because it is read more than once."""
         spool = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the source)
         weakref.finalize(self, spool.close)
         while block := sys.stdin.buffer.read(1 << 20):
@@ -112,30 +156,30 @@ class Source:
         return spool
 
     def keys(self) -> frozenset[str]:
-        """The names that the first rows have; of a JSON document without rows, its own."""
+        """The names in the first rows, or of a JSON document without rows."""
         return frozenset(self._renames.get(name, name) for name in self.columns)
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """The names as they stand in the file, before any is mapped to ours."""
+        """The names in the file, before --map is applied."""
         if self.kind in ("folder", "text"):
             return frozenset()
-        if (schema := self.schema()) is not None:  # quicker, and a table without rows has names as well
+        if (schema := self.schema()) is not None:  # faster, and a table without rows also has names
             return frozenset(schema.names)
         rows = itertools.islice(self._raw_rows(Report()), _ROWS_LOOKED_AT)
         return frozenset(str(key) for row in rows for key in row.values)
 
     @property
     def mapped(self) -> frozenset[str]:
-        """Our names that the user mapped columns to."""
+        """The fields to which the user mapped columns."""
         return frozenset(self._renames.values())
 
     def rows(self, report: Report) -> Iterator[Row]:
-        """The rows, one after the other; what cannot be read is reported and passed over."""
+        """The rows; unreadable ones are reported and left out."""
         rows = self._raw_rows(report)
         if not self._renames:
             return rows
-        # A column that has the name which the user gives to another is not that field.
+        # A column with the name of a field that the user mapped to another column is not that field.
         names = {name: f"original_{name}" for name in self.mapped} | self._renames
         return (Row(row.where, {names.get(key, key): value for key, value in row.values.items()}) for row in rows)
 
@@ -148,11 +192,11 @@ class Source:
             return self._read_json(report)
         if self.kind in ("folder", "text"):
             what = "a folder" if self.kind == "folder" else "neither JSON nor CSV nor Parquet"
-            raise UsageError(f"'{self.name}' has no rows: it is {what}. Give a file with a sample in each row.")
+            raise UsageError(f"'{self.name}' has no rows: it is {what}. Pass a file with one sample per row.")
         return self._read_table(report)
 
     def lines(self, report: Report) -> Iterator[tuple[int, str]]:
-        """Numbered lines of text with their ends; what is too long or not UTF-8 is reported and passed over."""
+        """Numbered lines with their line breaks; lines that are too long or not UTF-8 are reported."""
         with self._reading() as stream:
             for number in itertools.count(1):
                 line = stream.readline(LONGEST_LINE_BYTES + 1)
@@ -191,17 +235,15 @@ class Source:
             problem = Problem(f"is not UTF-8: {_byte(error)}", f"line {line}", hint="save the file as UTF-8")
         except json.JSONDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
-            problem = Problem(f"is not JSON: {error.msg}", place, hint="mend it there, or write the file again")
+            problem = Problem(f"is not JSON: {error.msg}", place, hint="fix it there, or write the file again")
         except (RecursionError, ValueError) as error:
-            problem = Problem(not_json(error), hint="mend it, or write the file again")
+            problem = Problem(not_json(error), hint="fix it, or write the file again")
         raise InputError(self.name, [problem])
 
     def _read_json(self, report: Report) -> Iterator[Row]:
         rows = next(rows_within(self.document()), None)
         for number, values in enumerate([self.document()] if rows is None else rows, start=1):
             yield from take_row(f"item {number}", values, report)
-
-    # Tables
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of a Parquet or Arrow file or of a table in memory, as Arrow batches."""
@@ -217,7 +259,7 @@ class Source:
                     yield reader.get_batch(number)
 
     def schema(self) -> pa.Schema | None:
-        """The Arrow schema, where there is one."""
+        """The Arrow schema; None for other sources."""
         if self._table is not None:
             return self._table.schema
         if self.kind == "parquet":
@@ -247,7 +289,7 @@ class Source:
         schema = self.schema()
         names = [] if schema is None else schema.names
         if twice := {name for name in names if names.count(name) > 1}:
-            report.problem("columns", f"there are two named {min(twice)!r}", hint="rename one of the two")
+            report.problem("columns", f"two columns are named {min(twice)!r}", hint="rename one of the two")
             return
         number = 0
         for batch in self.batches():
@@ -261,7 +303,7 @@ def _byte(error: UnicodeDecodeError) -> str:
 
 
 class _Unclosable(io.RawIOBase):
-    """A spool that outlives the readers over it."""
+    """A stream that stays open when its readers close."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""TREC: judgements (qrels) and ranked results (a run), as trec_eval takes them."""
+"""TREC: judgements (qrels) and ranked results (a run), as in trec_eval."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LINES_LOOKED_AT = 20
 
 
 class Ranking:
-    """What a run retrieved for one query; two flat columns, because a run may have millions of lines."""
+    """The results of one query in two flat columns, because a run may have millions of lines."""
 
     __slots__ = ("ids", "scores")
 
@@ -34,7 +34,7 @@ class Ranking:
         self.scores = array("d")
 
     def ordered(self) -> list[tuple[str, float]]:
-        """Best first, equal scores by id descending. Scores are compared in single precision, as trec_eval does."""
+        """Best first, equal scores by id descending. Scores are compared in single precision, as in trec_eval."""
         with np.errstate(over="ignore"):
             rough = np.asarray(self.scores).astype(np.float32).tolist()
         found = sorted(zip(rough, self.ids, self.scores, strict=True), reverse=True)
@@ -52,12 +52,12 @@ class TrecFormat:
     given: tuple[str, ...] = ()
 
     def recognises(self, sources: Sequence[Source]) -> bool:
-        """One or two files, each of another part."""
-        parts = [tell_part(source) for source in sources]
+        """Whether there are qrels, a run, or one of each."""
+        parts = [detect_part(source) for source in sources]
         return None not in parts and len(set(parts)) == len(parts)
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """A sample a query: those that were judged first, then those that only the run has."""
+        """One sample per query: judged queries first, then those only in the run."""
         judged, run = read_parts(sources, report)
         if len(sources) == 2:
             note_unmatched(judged, run, report)
@@ -70,14 +70,14 @@ class TrecFormat:
 
 
 def read_parts(sources: Sequence[Source], report: Report) -> tuple[Judgements, Run]:
-    """What was judged and what was retrieved, told apart by their columns; empty where there is no such file."""
+    """Judgements and results, distinguished by their columns; empty if there is no such file."""
     parts = _by_part(sources)
-    judged = read_qrels(parts["qrels"], _of(report, parts, "qrels")) if "qrels" in parts else {}
+    judged = _read_qrels(parts["qrels"], _of(report, parts, "qrels")) if "qrels" in parts else {}
     return judged, read_run(parts["run"], _of(report, parts, "run")) if "run" in parts else {}
 
 
-def tell_part(source: Source) -> Part | None:
-    """Whether a file holds qrels or a run, by the columns that most of its first lines have."""
+def detect_part(source: Source) -> Part | None:
+    """Whether a file contains qrels or a run, by the columns of most of its first lines."""
     if source.kind not in ("text", "csv"):
         return None
     lines = (line.split() for _, line in source.lines(Report()))
@@ -88,8 +88,8 @@ def tell_part(source: Source) -> Part | None:
     return None
 
 
-def read_qrels(source: Source, report: Report) -> Judgements:
-    """Every judged document of every query with its grade."""
+def _read_qrels(source: Source, report: Report) -> Judgements:
+    """The grades of the judged documents, per query."""
     judged: Judgements = {}
     for number, cells, grade in _cells(source, "qrels", report):
         documents = judged.setdefault(cells[0], {})
@@ -102,7 +102,7 @@ def read_qrels(source: Source, report: Report) -> Judgements:
 
 
 def read_run(source: Source, report: Report) -> Run:
-    """What was retrieved for every query, in the order of the file; the tag goes into the info."""
+    """The results per query, in the order of the file; the tag goes into the info."""
     run: Run = {}
     twice: list[str] = []
     tag = None
@@ -114,22 +114,22 @@ def read_run(source: Source, report: Report) -> Run:
     for query, ranking in run.items():
         if len(set(ranking.ids)) < len(ranking.ids):
             twice.append(query)
-    report.note_all("queries for which a document was retrieved twice", twice, "its best place counts")
+    report.note_all("queries for which a document was retrieved twice", twice, "its best rank counts")
     if tag:
         report.info["run_tag"] = tag
     return run
 
 
 def note_unmatched(judged: Judgements, run: Run, report: Report) -> None:
-    """Say which queries only one of the two files has."""
+    """Note the queries that only one of the two files has."""
     only_judged = [query for query in judged if query not in run]
     only_run = [query for query in run if query not in judged]
-    report.note_all("judged queries that the run does not have", only_judged, "they are kept, without contexts")
-    report.note_all("queries of the run that nobody judged", only_run, "they are kept, without relevance")
+    report.note_all("judged queries missing from the run", only_judged, "they are kept, without contexts")
+    report.note_all("queries of the run without judgements", only_run, "they are kept, without relevance")
 
 
 def _cells(source: Source, part: Part, report: Report) -> Iterator[tuple[int, list[str], float]]:
-    """Numbered lines, split, with their grade or score."""
+    """Numbered, split lines with their grade or score."""
     at = _NUMBER_AT[part]
     columns = len(_SHAPES[part].split())
     for number, line in source.lines(report):
@@ -151,11 +151,11 @@ def _cells(source: Source, part: Part, report: Report) -> Iterator[tuple[int, li
 def _by_part(sources: Sequence[Source]) -> dict[Part, Source]:
     found: dict[Part, Source] = {}
     for source in sources:
-        part = tell_part(source)
+        part = detect_part(source)
         if part is None:
             raise UsageError(f"'{source}' is neither qrels ({_SHAPES['qrels']}) nor a run ({_SHAPES['run']})")
         if part in found:
-            raise UsageError(f"'{found[part]}' and '{source}' are both {part}; give qrels and a run")
+            raise UsageError(f"'{found[part]}' and '{source}' are both {part}; pass qrels and a run")
         found[part] = source
     return found
 

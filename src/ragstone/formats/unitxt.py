@@ -1,4 +1,4 @@
-"""unitxt: the fields of its end-to-end RAG task, beside the answers and contexts of a system."""
+"""unitxt: the fields of its end-to-end RAG task, with the answers and contexts of a system."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.formats.base import RowFormat
-from ragstone.formats.cells import unpack
-from ragstone.formats.chunks import join_ids
+from ragstone.formats.common_fields import join_ids, unpack
 
 _OWN = ("reference_answers", "reference_context_ids", "contexts_id", "context_ids", "is_answerable_label")
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
-    """Ids stand beside the chunks; tags are metadata; an empty question id is the task's word for none."""
+    """Joins ids with chunks, moves tags to the metadata and drops an empty question id."""
     row = join_ids(row, "contexts", ("contexts_id", "context_ids"))
     if row.get("question_id") == "":
         del row["question_id"]

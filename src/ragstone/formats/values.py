@@ -1,18 +1,23 @@
-"""Plain Python values, and words for what they are."""
+"""Plain Python values, and their names in messages.
+
+Parses the timestamps of logs.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-# Types that need no unwrapping; most values are one of them, and asking costs less than trying.
+# Types that need no conversion; most values have one of them, so this check saves time.
 PLAIN = frozenset({str, list, dict, bool, int})
 _KINDS = {str: "text", dict: "a mapping", list: "a list", tuple: "a list", bool: "true/false", type(None): "nothing"}
 
 
-class Unfit(Exception):  # noqa: N818  (a value's state as much as an error: formats leave it in the value's place)
-    """A value does not fit its field: why, and what to do."""
+class Unfit(Exception):  # noqa: N818  (formats also store it in place of a value)
+    """A value does not fit its field; with the reason and a hint."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -21,7 +26,7 @@ class Unfit(Exception):  # noqa: N818  (a value's state as much as an error: for
 
 
 def plain(value: Any) -> Any:
-    """Numpy scalars and arrays, decimals and NaN as plain Python."""
+    """Converts numpy scalars and arrays, decimals and NaN to plain Python."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, float):
@@ -34,7 +39,7 @@ def plain(value: Any) -> Any:
 
 
 def storable(text: str) -> str:
-    """Half a UTF-16 pair (JSON can spell one) cannot be stored; it becomes a question mark."""
+    """Replaces lone surrogates, which JSON can contain but UTF-8 cannot, by a question mark."""
     if text.isascii():
         return text
     try:
@@ -45,13 +50,39 @@ def storable(text: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in a word that a person who does not program knows."""
+    """The kind of a value in everyday words."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "a number"
     return _KINDS.get(type(value), type(value).__name__)
 
 
 def shown(value: Any) -> str:
-    """A value as it stands in a message: quoted, and not too long."""
+    """A value for a message: quoted and shortened."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def as_time(value: Any) -> str | None:
+    """A timestamp as ISO text in UTC; None if it is not one. Numbers are seconds, or smaller units if they are large."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip().replace(" UTC", "+00:00"))
+        except ValueError:
+            value = float(value) if re.fullmatch(r"\d{9,19}(?:\.\d+)?", value.strip()) else None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = _from_number(value)
+    if not isinstance(value, datetime):
+        return None
+    try:
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    except OverflowError:  # at the ends of the calendar
+        return None
+
+
+def _from_number(value: float) -> datetime | None:
+    """A time after 1973; smaller numbers are not timestamps."""
+    if not 1e8 <= value < 1e20:
+        return None
+    while value > 1e11:  # milliseconds, microseconds, nanoseconds
+        value /= 1000
+    return datetime.fromtimestamp(value, UTC)

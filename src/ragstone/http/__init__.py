@@ -1,1 +1,1 @@
-"""One pooled HTTP client for models, endpoints and web-hooks."""
+"""One pooled HTTP client for models, endpoints and webhooks."""

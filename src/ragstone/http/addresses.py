@@ -1,4 +1,4 @@
-"""Addresses as they are sent and as they may be shown: a password in an address is for the server alone."""
+"""Web addresses with credentials, and their form for display."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragstone.errors import UsageError
 
 
 class Address(NamedTuple):
-    """An address without its credentials, the header that carries them instead, and the form to show."""
+    """An address without credentials, the header with the credentials, and the form to show."""
 
     url: str
     authorization: str | None
@@ -18,17 +18,17 @@ class Address(NamedTuple):
 
 
 def read_address(text: str) -> Address:
-    """An address as a user wrote it, taken apart."""
+    """Parse an address that a user wrote."""
     parts = urlsplit(text.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"'{show_address(text)}' is no web address. Write it as http://host:port/v1.")
+        raise UsageError(f"'{show_address(text)}' is not a web address. Write it as http://host:port/v1.")
     host = parts.netloc.rpartition("@")[2]
     url = urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
     return Address(url, _basic(parts.username, parts.password), show_address(text))
 
 
 def show_address(url: str) -> str:
-    """An address without user, password, query and fragment: any of them may hold a key."""
+    """Remove user, password, query and fragment, since each of them may contain a key."""
     parts = urlsplit(url.strip())
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 

@@ -1,4 +1,4 @@
-"""One pooled client for a whole run: connections stay open, every request has a deadline, no reply fills the memory."""
+"""A pooled HTTP client: connections are reused, every request has a timeout, and the size of replies is limited."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from yarl import URL
 
 from ragstone.http.addresses import show_address
 
-# `connect`: nothing listens there; `certificate`: its certificate is not trusted; `timeout`: no whole reply in time;
-# `broken`: the connection broke or what came is not HTTP; `size`: the reply is larger than any real one.
+# `connect`: no server at the address; `certificate`: not trusted; `timeout`: no complete reply in time;
+# `broken`: the connection broke or the reply is not HTTP; `size`: the reply is too large.
 FailureKind = Literal["connect", "certificate", "timeout", "broken", "size"]
 
 _CONNECT_S = 15.0
@@ -25,7 +25,7 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 
 class HttpError(Exception):
-    """A request brought no reply; `kind` says why in a word."""
+    """A request failed; `kind` is the reason."""
 
     def __init__(self, kind: FailureKind, message: str) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class HttpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """A whole reply."""
+    """A complete reply."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,7 +42,7 @@ class HttpReply:
 
 
 class HttpClient:
-    """Posts JSON over a pool of connections that is made when it is first needed, in the loop that needs it."""
+    """Posts JSON over a connection pool, which is created at the first request in the running loop."""
 
     def __init__(self, concurrency: int = 16, most_bytes: int = _MOST_BYTES) -> None:
         self._concurrency = concurrency
@@ -52,18 +52,18 @@ class HttpClient:
         self._targets: dict[str, tuple[URL, URL | None]] = {}
 
     async def post_json(self, url: str, body: Any, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
-        """The server's reply to a JSON body, whatever its status, or an HttpError within the time."""
-        # Half a surrogate pair cannot be sent; the server sees a question mark there.
+        """Return the reply to a JSON body with any status, or raise an HttpError within the timeout."""
+        # A lone surrogate is sent as a question mark.
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         return await self.post_bytes(url, data, headers, timeout_s)
 
     async def post_bytes(self, url: str, data: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
-        """The same for JSON that is written already, for instance because its bytes were signed."""
+        """Like `post_json`, for JSON that is already encoded, for example because its bytes were signed."""
         try:
             async with asyncio.timeout(timeout_s):
                 return await self._post(url, data, headers)
         except TimeoutError:
-            raise HttpError("timeout", f"{show_address(url)} gave no whole reply in {timeout_s:g} s") from None
+            raise HttpError("timeout", f"{show_address(url)} sent no complete reply within {timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise _explain(error, show_address(url)) from None
 
@@ -75,7 +75,7 @@ class HttpClient:
 
     async def _post(self, url: str, data: bytes, headers: Mapping[str, str]) -> HttpReply:
         target, proxy = self._target(url)
-        # A redirect would turn the POST into a GET, and could carry the key to another host.
+        # A redirect would turn POST into GET and could send the key to another host.
         async with self._open_session().post(
             target, data=data, headers=headers, proxy=proxy, allow_redirects=False
         ) as response:
@@ -106,26 +106,26 @@ class HttpClient:
         return self._session
 
     def _target(self, url: str) -> tuple[URL, URL | None]:
-        """The address and its proxy, looked up once: aiohttp's own `trust_env` asks two threads at every request."""
-        found = self._targets.get(url)
-        if found is None:
+        """Return the URL and its proxy, cached: aiohttp's own `trust_env` uses two threads per request."""
+        cached = self._targets.get(url)
+        if cached is None:
             target = URL(url)
             proxy = getproxies().get(target.scheme)
             used = proxy and not (target.host and proxy_bypass(target.host))
-            found = self._targets[url] = (target, URL(proxy) if proxy and used else None)
-        return found
+            cached = self._targets[url] = (target, URL(proxy) if proxy and used else None)
+        return cached
 
 
 def _explain(error: Exception, shown: str) -> HttpError:
-    """A short word and a line for what went wrong below; the error's own text may quote headers, so it is left out."""
+    """Return the failure kind and a message. The error's own text may quote headers, so it is left out."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError):
-        return HttpError("certificate", f"the certificate of {shown} is not trusted. Set SSL_CERT_FILE to your own CA.")
+        return HttpError("certificate", f"the certificate of {shown} is not trusted. Set SSL_CERT_FILE to your CA.")
     if isinstance(error, aiohttp.InvalidURL | aiohttp.ClientConnectorDNSError):
-        return HttpError("connect", f"there is no host for {shown}: check the address")
+        return HttpError("connect", f"the host of {shown} does not exist: check the address")
     if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return HttpError("connect", f"the proxy on the way to {shown} does not answer")
+        return HttpError("connect", f"the proxy for {shown} does not answer")
     if isinstance(error, aiohttp.ClientSSLError):
-        return HttpError("connect", f"{shown} does not speak TLS: is it http rather than https?")
+        return HttpError("connect", f"{shown} does not support TLS: is it http instead of https?")
     if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ServerTimeoutError):
-        return HttpError("connect", f"nothing answers at {shown}: is the server running?")
-    return HttpError("broken", f"{shown} broke the connection or sent what is not HTTP ({type(error).__name__})")
+        return HttpError("connect", f"no server answers at {shown}: is it running?")
+    return HttpError("broken", f"{shown} closed the connection or sent an invalid reply ({type(error).__name__})")

@@ -1,28 +1,28 @@
-"""What a user's system may return, and the one form that all of it is brought into."""
+"""Converts the return value of a user's system, or the attachments of a DIAL application, to an Answer."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragstone.data.types import Chunk
-from ragstone.llm.failures import LLMError
+from ragstone.llm.base import LLMError, LLMReplyError, Reply, finite
 
-# The names that systems and frameworks use, the first one that is there counts.
+# Keys that systems and frameworks use; the first one present counts.
 _TEXT = ("answer", "text", "response", "result", "output", "content")
 _CONTEXTS = ("contexts", "context", "source_documents", "source_nodes", "chunks", "passages", "documents")
 _CHUNK_TEXT = ("text", "page_content", "content")
 _CHUNK_ID = ("id", "chunk_id", "doc_id", "node_id")
-# What chains give back of what they were asked.
+# Inputs that chains return unchanged.
 _ECHOES = ("question", "query", "input", "chat_history")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system answered, and what it retrieved for it; None where it does not say."""
+    """A system's answer and the chunks that it retrieved; None if unknown."""
 
     text: str
     contexts: list[Chunk] | None = None
@@ -30,7 +30,7 @@ class Answer:
 
 
 def read_answer(value: Any, name: str) -> Answer:
-    """An answer from a text, a pair of text and chunks, a mapping, an Answer, or what chains and query engines return."""
+    """Convert a text, (text, chunks), a mapping, an Answer, or the result of a chain or query engine."""
     if isinstance(value, Answer):
         return value
     if isinstance(value, str):
@@ -44,7 +44,7 @@ def read_answer(value: Any, name: str) -> Answer:
     if isinstance(content := getattr(value, "content", None), str):
         return Answer(content)
     raise LLMError(
-        f"{name} must return a text, (text, chunks), a mapping with 'answer', or an Answer, not {type(value).__name__}"
+        f"{name} must return a str, (str, chunks), a mapping with 'answer', or an Answer, not {type(value).__name__}"
     )
 
 
@@ -52,13 +52,15 @@ def _read_mapping(value: Mapping[str, Any], name: str) -> Answer:
     key = next((key for key in _TEXT if value.get(key) is not None), None)
     if key is None:
         raise LLMError(f"{name} returned a mapping without 'answer'; it has {', '.join(map(str, value)) or 'nothing'}")
-    place = next((key for key in _CONTEXTS if value.get(key) is not None), None)
+    contexts_key = next((key for key in _CONTEXTS if value.get(key) is not None), None)
     text = value[key] if isinstance(value[key], str) else read_answer(value[key], name).text
-    taken = {key, place, "metadata", *_ECHOES}
-    rest = {str(other): item for other, item in value.items() if other not in taken and item is not None}
+    used = {key, contexts_key, "metadata", *_ECHOES}
+    rest = {str(other): item for other, item in value.items() if other not in used and item is not None}
     more = value.get("metadata")
     metadata = {**rest, **(more if isinstance(more, Mapping) else {})}
-    return Answer(text, None if place is None else _read_chunks(value[place], name), _plain(metadata))
+    contexts = None if contexts_key is None else _read_chunks(value[contexts_key], name)
+    # Only what JSON can represent.
+    return Answer(text, contexts, json.loads(json.dumps(metadata, default=str)))
 
 
 def _read_chunks(value: Any, name: str) -> list[Chunk] | None:
@@ -77,7 +79,7 @@ def _read_chunk(item: Any, name: str) -> Chunk:
     if isinstance(item, str):
         return Chunk(item)
     if isinstance(item, Mapping):
-        return _chunk_of(item, name)
+        return _chunk_from(item, name)
     node = getattr(item, "node", item)
     more = getattr(node, "metadata", None) or {}
     text = node.get_content() if hasattr(node, "get_content") else getattr(node, "page_content", None)
@@ -87,33 +89,66 @@ def _read_chunk(item: Any, name: str) -> Chunk:
         "score": getattr(item, "score", None),
         "source": more.get("source") or more.get("file_name"),
     }
-    return _chunk_of(parts, name)
+    return _chunk_from(parts, name)
 
 
-def _chunk_of(parts: Mapping[str, Any], name: str) -> Chunk:
+def _chunk_from(parts: Mapping[str, Any], name: str) -> Chunk:
     text = next((parts[key] for key in _CHUNK_TEXT if isinstance(parts.get(key), str)), None)
     if text is None:
         raise LLMError(f"{name} returned a chunk without a text; it has {', '.join(map(str, parts)) or 'nothing'}")
     more = parts.get("metadata")
     more = more if isinstance(more, Mapping) else {}
-    known = next((found for key in _CHUNK_ID if (found := parts.get(key, more.get(key))) is not None), None)
+    chunk_id = next((value for key in _CHUNK_ID if (value := parts.get(key, more.get(key))) is not None), None)
     source = parts.get("source", more.get("source"))
-    score = parts.get("score")
     return Chunk(
         text,
-        None if known is None else str(known),
-        float(score) if isinstance(score, int | float) and math.isfinite(score) else None,
+        None if chunk_id is None else str(chunk_id),
+        finite(parts.get("score")),
         None if source is None else str(source),
     )
 
 
-def _plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as JSON can hold it."""
-    plain: dict[str, Any] = json.loads(json.dumps(metadata, default=str))
-    return plain
-
-
 def write_answer(answer: Answer) -> str:
-    """An answer as JSON, as the cache keeps it."""
+    """Return an answer as JSON, as the cache stores it."""
     chunks = None if answer.contexts is None else [asdict(chunk) for chunk in answer.contexts]
     return json.dumps({"answer": answer.text, "contexts": chunks, "metadata": answer.metadata}, default=str)
+
+
+def reply_with(answer: Answer, name: str, started: float) -> Reply:
+    """Return an answer as a model's reply, with the cost that its metadata may contain."""
+    return Reply(
+        write_answer(answer),
+        name,
+        cost_usd=answer.metadata.get("cost_usd"),
+        latency_s=time.perf_counter() - started,
+    )
+
+
+RETRIEVAL_RESPONSE = "application/x.aidial-rag.retrieval-response+json"
+
+
+def read_attachments(attachments: Iterable[Mapping[str, Any]]) -> list[Chunk] | None:
+    """Return the retrieved chunks in order, or None if no attachment contains any."""
+    chunks: list[Chunk] | None = None
+    for attachment in attachments:
+        if str(attachment.get("type", "")).partition(";")[0].strip().lower() == RETRIEVAL_RESPONSE:
+            chunks = [*(chunks or []), *_read_response(attachment)]
+    return chunks
+
+
+def _read_response(attachment: Mapping[str, Any]) -> list[Chunk]:
+    data = attachment.get("data")
+    if not data:
+        raise LLMReplyError("the retrieved chunks are given by URL; only inline data is supported")
+    try:
+        chunks = json.loads(data)["chunks"]
+        # An image chunk has no text but keeps its rank.
+        return [_read_dial_chunk(chunk) for chunk in chunks]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise LLMReplyError(f"the attachment of type {RETRIEVAL_RESPONSE} does not contain a list of chunks") from None
+
+
+def _read_dial_chunk(chunk: Mapping[str, Any]) -> Chunk:
+    source = chunk.get("source") or {}
+    url = source.get("url") or chunk.get("attachment_url")
+    return Chunk(str(chunk.get("text") or ""), source=str(source.get("display_name") or url) if url or source else None)

@@ -1,67 +1,115 @@
-"""One call to a language model: what is asked, what comes back, and the one method that all models and wrappers have."""
+"""A call to a language model: request, reply, the LLM protocol, errors and token estimates.
+
+An LLMError becomes the reason of a failed cell. A StopRunError ends the run.
+
+LLMError
+├── LLMRefusedError        the server rejects this request (400, content filter); a retry does not help
+│   └── UnsupportedFormatError  the server does not support JSON schemas or JSON mode
+├── LLMBusyError           429, 5xx, timeouts, broken connections; a retry may help
+│   └── LLMUnreachableError     the address has never answered
+├── LLMReplyError          the reply is not usable; carries the raw text
+└── LLMStoppedError        the budget or the deadline is used up; no further call is made
+LLMAccessError (a StopRunError)  wrong key, model name or address; every other call would fail too
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+import string
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from ragstone.errors import StopRunError
+
 Role = Literal["system", "user", "assistant"]
-# How the reply is asked for: in words only, as any JSON object, or as JSON that a schema describes.
+# How the server is asked to constrain the reply: not at all, to any JSON object, or to a JSON schema.
 ReplyFormat = Literal["text", "json_object", "json_schema"]
+# More tokens than any context window has.
+_MOST_TOKENS = 1_000_000_000
+_MOST_LOGPROB = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One message of a conversation."""
 
     role: Role
     content: str
-    # Addresses of documents that the question is about; DIAL's applications take them beside the text.
+    # URLs of documents that the question is about; sent to DIAL applications as attachments.
     documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is asked. Everything here that can change the reply is part of the cache's key."""
+    """A request to a model. Every field that can change the reply is part of the cache key."""
 
     messages: tuple[Message, ...]
-    # The name and hash of the prompt file, for the table of calls.
+    # Name and hash of the prompt file, for the table of calls.
     prompt: str = ""
     prompt_hash: str = ""
     reply_format: ReplyFormat = "text"
     schema: Mapping[str, Any] | None = None
     temperature: float = 0.0
     max_tokens: int | None = None
-    # The number of the repeat when the same is asked several times; 0 is the first.
+    # Index of the repeat if the same request is sent several times.
     repeat: int = 0
     logprobs: bool = False
-    # Whether only the model itself will do: a reply of an earlier run turned out to be of no use.
+    # If true, the cache is not read, because the cached reply was not usable.
     fresh: bool = field(default=False, compare=False)
-    # What the reply will look like, roughly: only a quote looks at it, and it is never sent.
+    # A plausible reply. Only quotes use it; it is never sent.
     guess: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said, and what it took."""
+    """A model's reply with its token counts, cost and latency."""
 
     text: str
     model: str
     input_tokens: int | None = None
     output_tokens: int | None = None
-    # `stop`, `length` (cut off), `content_filter`, or whatever else the server says.
+    # `stop`, `length` (truncated), `content_filter`, or another value from the server.
     finish_reason: str = "stop"
-    # Natural-log probability of each token of the reply, where the server offers it.
+    # Natural-log probability of each token of the reply, if the server returns it.
     logprobs: tuple[tuple[str, float], ...] | None = None
-    # For each token of the reply those that the model might have said in its place, with theirs.
+    # Per token of the reply: the most likely alternatives and their log-probabilities.
     alternatives: tuple[tuple[tuple[str, float], ...], ...] | None = None
     cost_usd: float | None = None
     latency_s: float = 0.0
     attempts: int = 1
     cached: bool = False
-    # What came beside the text: DIAL's applications send what they retrieved this way.
+    # Attachments of the reply; DIAL applications return retrieved chunks this way.
     attachments: tuple[Mapping[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Drop counts and costs that cannot be true. They come from servers, the user's code and cached replies."""
+        for name in ("input_tokens", "output_tokens"):
+            count = getattr(self, name)
+            if count is not None and not (type(count) is int and 0 <= count <= _MOST_TOKENS):
+                object.__setattr__(self, name, None)
+        cost = finite(self.cost_usd)
+        object.__setattr__(self, "cost_usd", cost if cost is not None and cost >= 0 else None)
+
+
+def finite(value: Any) -> float | None:
+    """Return a number as a float, or None if it is not a finite number."""
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def read_logprobs(pairs: Iterable[tuple[Any, Any]]) -> tuple[tuple[str, float], ...]:
+    """Return tokens with their log-probabilities. Raises ValueError if one is not a finite number or above 0."""
+    read = tuple((str(token), finite(value)) for token, value in pairs)
+    # Rounding gives values slightly above 0.
+    if any(value is None or value > _MOST_LOGPROB for _, value in read):
+        raise ValueError("a log-probability is not a finite number of at most 0")
+    return tuple((token, value) for token, value in read if value is not None)
 
 
 @runtime_checkable
@@ -70,18 +118,143 @@ class LLM(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name as people know it; it is stored, so it holds no key and no password."""
+        """The model's display name. It is stored, so it must not contain a key or a password."""
         ...
 
     @property
     def signature(self) -> str:
-        """What identifies the model in the signature of a score."""
+        """The string that identifies the model in the signature of a score."""
         ...
 
     async def complete(self, request: Request) -> Reply:
-        """The model's reply, or an LLMError."""
+        """Return the model's reply, or raise an LLMError."""
         ...
 
     async def close(self) -> None:
-        """Give back connections; called once, at the end of a run."""
+        """Close connections. Called once, at the end of a run."""
         ...
+
+
+class LLMWrapper:
+    """Base of the wrappers around a model. Subclasses override `complete`."""
+
+    def __init__(self, llm: LLM) -> None:
+        self._llm = llm
+
+    @property
+    def name(self) -> str:
+        """The name of the wrapped model."""
+        return self._llm.name
+
+    @property
+    def signature(self) -> str:
+        """The signature of the wrapped model."""
+        return self._llm.signature
+
+    async def complete(self, request: Request) -> Reply:
+        """Return the reply of the wrapped model."""
+        return await self._llm.complete(request)
+
+    async def close(self) -> None:
+        """Close the wrapped model."""
+        await self._llm.close()
+
+
+class LLMError(Exception):
+    """A call returned no usable reply. `attempts` is the number of requests sent for it."""
+
+    attempts = 1
+
+
+class LLMRefusedError(LLMError):
+    """The server rejects this request. A retry does not help."""
+
+
+class UnsupportedFormatError(LLMRefusedError):
+    """The server does not support the requested reply format."""
+
+
+class LLMBusyError(LLMError):
+    """The server did not answer; a retry may help. `slow_down` means that it asked for fewer requests."""
+
+    def __init__(
+        self, message: str, retry_after_s: float | None = None, slow_down: bool = False, timed_out: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        self.slow_down = slow_down
+        self.timed_out = timed_out
+
+
+class LLMUnreachableError(LLMBusyError):
+    """The address has never answered. After a few attempts it is assumed to be wrong."""
+
+
+class LLMReplyError(LLMError):
+    """The reply is not usable. Keeps the raw reply and whether it came from the cache."""
+
+    def __init__(self, message: str, raw: str = "", cached: bool = False) -> None:
+        super().__init__(message)
+        self.raw = raw
+        self.cached = cached
+
+
+class LLMStoppedError(LLMError):
+    """The budget or the deadline is used up; no further call is made."""
+
+    attempts = 0
+
+
+class LLMAccessError(StopRunError):
+    """The key, model name or address is wrong; every other call would fail too."""
+
+    attempts = 1
+
+
+_WORD, _LETTER_PAST_SIX, _DIGITS, _MARKS, _FURTHER_MARK, _LINE = 0.91, 0.24, 1.9, 0.87, 0.19, 0.69
+_LINES = re.compile(rb"\n\s*")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+# Tokens per character.
+_SCRIPTS = (
+    (re.compile("[\u0080-\u024f]+"), 1.2),  # Latin letters with diacritics; they split a word in two
+    (re.compile("[\u0250-\u052f]+"), 0.5),  # Greek and Cyrillic
+    (re.compile("[\u0530-\u06ff]+"), 0.65),  # Hebrew and Arabic
+    (re.compile("[\u0700-\u10ff]+"), 0.8),  # Indic and South-East Asian scripts
+    (re.compile("[\u1100-\uffff]+"), 1.0),  # symbols; Chinese, Japanese, Korean
+    (re.compile("[\U00010000-\U0010ffff]+"), 2.0),  # emoji and rare symbols
+)
+_MESSAGE, _CONVERSATION = 4, 3
+
+
+def _keep_only(kept: str) -> bytes:
+    """Return a table for bytes.translate that replaces all other characters by spaces."""
+    return bytes(code if chr(code) in kept else 32 for code in range(256))
+
+
+# Splitting translated bytes takes a fifth of the time of a regular expression.
+_LETTERS, _NUMBERS, _PUNCTUATION = map(_keep_only, (string.ascii_letters, string.digits, string.punctuation))
+
+
+@lru_cache(maxsize=512)
+def estimate_tokens(text: str) -> int:
+    """Estimate the number of tokens of a text; at least 1 unless the text is empty.
+
+    The weights were fitted to the mean of two OpenAI tokenizers (cl100k_base, o200k_base) on English prose and JSON.
+    There the error is below 10 % for 19 of 20 pieces of 1,500 characters. Other scripts are counted per character.
+    """
+    plain = (text if text.isascii() else _NOT_ASCII.sub(" ", text)).encode()
+    words = plain.translate(_LETTERS).split()
+    marks = plain.translate(_PUNCTUATION).split()
+    total = _WORD * len(words) + _LETTER_PAST_SIX * sum([len(word) - 6 for word in words if len(word) > 6])
+    total += _DIGITS * sum([(len(number) + 2) // 3 for number in plain.translate(_NUMBERS).split()])
+    total += (_MARKS - _FURTHER_MARK) * len(marks) + _FURTHER_MARK * sum(map(len, marks))
+    total += _LINE * len(_LINES.findall(plain))
+    if not text.isascii():
+        total += sum(weight * sum(map(len, script.findall(text))) for script, weight in _SCRIPTS)
+    return max(round(total), 1 if text else 0)
+
+
+def estimate_request(request: Request) -> tuple[int, int]:
+    """Estimate the tokens of a request, and those of its reply if the guess is right."""
+    sent = sum(estimate_tokens(message.content) + _MESSAGE for message in request.messages) + _CONVERSATION
+    return sent, estimate_tokens(request.guess)

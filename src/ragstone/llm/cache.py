@@ -1,39 +1,45 @@
-"""Replies on disk, addressed by everything that can change them: asking the same again costs nothing.
+"""A cache of replies in a folder or in object storage, and the wrapper that answers from it.
 
-One small JSON file a reply, written under a temporary name and renamed, so that several processes can share a folder.
-What cannot be read is a miss; what cannot be written is not kept. Neither fails a run.
+The key of a reply is a hash of everything that can change it. There is one small JSON file per reply, written under a
+temporary name and renamed, so that several processes can share a folder. An entry that cannot be read is a miss; an entry
+that cannot be written is dropped. Neither fails a run.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragstone.errors import StorageError
+from ragstone.llm.base import LLM, LLMWrapper, Reply, Request, UnsupportedFormatError, read_logprobs
+from ragstone.storage.places import Place, open_place
 
 VARIABLE = "RAGSTONE_CACHE"
 _SUFFIX = ".json"
-# A change of what is stored makes all older entries misses.
+# A new version makes all older entries misses.
 _VERSION = 1
 _SEAM = b'\n"value":'
 
 
 class CacheSize(NamedTuple):
-    """What a cache holds."""
+    """The size of a cache."""
 
     entries: int
     size_bytes: int
 
 
 def default_folder() -> Path:
-    """Where replies are kept: RAGSTONE_CACHE, else the place that the platform has for such things."""
+    """Return RAGSTONE_CACHE, or the platform's cache folder."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
     if sys.platform == "darwin":
@@ -46,7 +52,7 @@ def default_folder() -> Path:
 
 
 def make_key(parts: Any) -> str:
-    """The address of what is described by some JSON: the same for the same content, whatever the order of its keys."""
+    """Return the key of some JSON; the order of its keys does not matter."""
     canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.blake2b(canonical.encode(), digest_size=20).hexdigest()
 
@@ -56,41 +62,38 @@ class Cache:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.folder = Path(folder) if folder is not None else default_folder()
-        # Why nothing is kept any more, if so; for a note at the end of a run.
+        # The location, for display.
+        self.shown = str(self.folder)
+        # Why replies could not be stored, for a note at the end of a run.
         self.problem: str | None = None
 
     def __repr__(self) -> str:
         return f"Cache({str(self.folder)!r})"
 
-    @property
-    def shown(self) -> str:
-        """Where replies are kept, for people."""
-        return str(self.folder)
-
     def read(self, key: str) -> Any:
-        """What was stored under a key, or None; a broken or foreign file is as good as none."""
+        """Return the value of a key, or None. A broken file is a miss."""
         try:
             with open(self._path(key), "rb") as stream:
-                return decode_entry(key, stream.read())
+                return _decode_entry(key, stream.read())
         except (OSError, ValueError, RecursionError):
             return None
 
     def write(self, key: str, value: Any) -> None:
-        """Store a value; if that fails, say why in `problem` and go on."""
+        """Store a value. A failure is reported in `problem` and not raised."""
         path = self._path(key)
         temporary = f"{path}.{os.getpid()}-{threading.get_ident():x}.tmp"
         try:
-            _write_file(temporary, encode_entry(key, value))
+            _write_file(temporary, _encode_entry(key, value))
             os.replace(temporary, path)
         except FileNotFoundError:
-            pass  # another process clears the cache at this moment
+            pass  # another process is clearing the cache
         except OSError as error:
-            self.problem = f"replies are not kept in {self.folder}: {error.strerror or type(error).__name__}"
+            self.problem = f"replies are not stored in {self.folder}: {error.strerror or type(error).__name__}"
             with suppress(OSError):
                 os.remove(temporary)
 
     def size(self) -> CacheSize:
-        """How many entries there are and how much room they take."""
+        """Count the entries and their bytes."""
         entries = total = 0
         for path in self._files():
             with suppress(OSError):
@@ -99,7 +102,7 @@ class Cache:
         return CacheSize(entries, total)
 
     def clear(self) -> CacheSize:
-        """Remove all entries, and nothing else that may lie in the folder; returns what was removed."""
+        """Remove all entries, and no other files; return what was removed."""
         size = self.size()
         try:
             for path in self._files():
@@ -121,26 +124,26 @@ class Cache:
             return []
 
     def _files(self) -> Iterator[Path]:
-        """Entries, and what a killed process has left half-written."""
+        """Yield entries and temporary files of killed processes."""
         for folder in self._folders():
             with suppress(OSError):
                 yield from (path for path in folder.iterdir() if path.suffix in (_SUFFIX, ".tmp"))
 
 
-def encode_entry(key: str, value: Any) -> bytes:
-    """What is stored under a key: a line that names it with a checksum, then the value."""
+def _encode_entry(key: str, value: Any) -> bytes:
+    """Encode an entry: a line with its key and a checksum, then the value."""
     content = json.dumps(value, separators=(",", ":")).encode()
     return b"".join((_head(key, content), _SEAM, content, b"}"))
 
 
-def decode_entry(key: str, entry: bytes) -> Any:
-    """The value of an entry, or None where it is broken or another's."""
+def _decode_entry(key: str, entry: bytes) -> Any:
+    """Return the value of an entry, or None if it is broken or has another key."""
     head, _, value = entry.partition(_SEAM)
     return json.loads(value[:-1]) if head == _head(key, value[:-1]) and value[-1:] == b"}" else None
 
 
 def _write_file(path: str, content: bytes) -> None:
-    """Not flushed to the disk: a reply lost in a power cut is only asked for again."""
+    """Write without fsync: a reply that is lost in a power cut is only requested again."""
     try:
         with open(path, "wb") as stream:
             stream.write(content)
@@ -151,6 +154,178 @@ def _write_file(path: str, content: bytes) -> None:
 
 
 def _head(key: str, value: bytes) -> bytes:
-    """The first line of an entry: it names its key and holds the checksum of the second."""
+    """The first line of an entry: its key and the checksum of the second line."""
     checksum = hashlib.blake2b(value, digest_size=8).hexdigest()
     return f'{{"ragstone":{_VERSION},"key":"{key}","checksum":"{checksum}",'.encode()
+
+
+class Cached(LLMWrapper):
+    """A model behind a cache. Stores replies and unsupported reply formats, and merges identical requests in flight."""
+
+    def __init__(self, llm: LLM, cache: Cache, address: str = "", read_only: bool = False) -> None:
+        super().__init__(llm)
+        self._cache = cache
+        # The same name at another address may be a different model.
+        self._address = address
+        # A quote does not store its guesses. It keeps them in memory, because a repeated request would be free.
+        self._quoted: dict[str, Reply] | None = {} if read_only else None
+        self._flying: dict[str, asyncio.Future[Reply]] = {}
+        self._refused: dict[str, bool] = {}
+
+    async def complete(self, request: Request) -> Reply:
+        """Return the cached reply, the reply of an identical request in flight, or ask the model."""
+        key = self.key(request)
+        while (flight := self._flying.get(key)) is not None:
+            # If the first request is cancelled, the next one calls the model.
+            await asyncio.wait([flight])
+            if not flight.cancelled():
+                return _as_cached(flight.result())
+        started = time.perf_counter()
+        stored = None if request.fresh else self._read(key)
+        if stored is not None:
+            return replace(stored, latency_s=time.perf_counter() - started)
+        if self._refuses(request.reply_format):
+            raise UnsupportedFormatError(f"{self.name} does not support {request.reply_format}")
+        return await self._ask(key, request)
+
+    def key(self, request: Request) -> str:
+        """Return the cache key of a request."""
+        return make_key(
+            {
+                "kind": "chat",
+                "model": self._llm.signature,
+                "address": self._address,
+                "messages": [[message.role, message.content, *message.documents] for message in request.messages],
+                "format": request.reply_format,
+                "schema": request.schema,
+                "temperature": request.temperature,
+                "max_tokens": request.max_tokens,
+                "repeat": request.repeat,
+                "logprobs": request.logprobs,
+            }
+        )
+
+    async def _ask(self, key: str, request: Request) -> Reply:
+        flight: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._flying[key] = flight
+        try:
+            reply = await self._llm.complete(request)
+            await self._keep(key, reply)
+        except Exception as error:
+            if isinstance(error, UnsupportedFormatError):
+                self._refused[request.reply_format] = True
+                self._cache.write(self._format_key(request.reply_format), "refused")
+            flight.set_exception(error)
+            flight.exception()  # marks it as retrieved if no other task waits
+            raise
+        except BaseException:
+            flight.cancel()
+            raise
+        finally:
+            del self._flying[key]
+        flight.set_result(reply)
+        return reply
+
+    def _refuses(self, reply_format: str) -> bool:
+        """Return whether the server refused a format in an earlier run."""
+        if reply_format not in self._refused:
+            stored = None if reply_format == "text" else self._cache.read(self._format_key(reply_format))
+            self._refused[reply_format] = stored == "refused"
+        return self._refused[reply_format]
+
+    def _format_key(self, reply_format: str) -> str:
+        names = {"kind": "format", "model": self._llm.signature, "address": self._address, "format": reply_format}
+        return make_key(names)
+
+    async def _keep(self, key: str, reply: Reply) -> None:
+        """Store a reply before it is used, so that a killed run never pays for it again."""
+        if self._quoted is not None:
+            self._quoted[key] = _as_cached(reply)
+        else:
+            # In a thread: creating a file takes longer than the rest of a call.
+            await asyncio.get_running_loop().run_in_executor(None, self._cache.write, key, _as_json(reply))
+
+    def _read(self, key: str) -> Reply | None:
+        if self._quoted is not None and (quoted := self._quoted.get(key)) is not None:
+            return quoted
+        return _from_json(self._cache.read(key))
+
+
+def _as_cached(reply: Reply) -> Reply:
+    return replace(reply, cached=True, cost_usd=0.0, attempts=0)
+
+
+def _as_json(reply: Reply) -> dict[str, Any]:
+    names = ("text", "model", "input_tokens", "output_tokens", "finish_reason", "logprobs", "alternatives")
+    stored = {name: getattr(reply, name) for name in names}
+    return {**stored, "attachments": reply.attachments} if reply.attachments else stored
+
+
+def _from_json(stored: Any) -> Reply | None:
+    """Decode a stored reply; None if it is malformed."""
+    try:
+        logprobs, alternatives = stored["logprobs"], stored.get("alternatives")
+        reply = Reply(
+            text=stored["text"],
+            model=stored["model"],
+            input_tokens=stored["input_tokens"],
+            output_tokens=stored["output_tokens"],
+            finish_reason=stored["finish_reason"],
+            logprobs=None if logprobs is None else read_logprobs(logprobs),
+            alternatives=None if alternatives is None else tuple(map(read_logprobs, alternatives)),
+            attachments=tuple(stored.get("attachments") or ()),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+    return _as_cached(reply) if isinstance(reply.text, str) else None
+
+
+class DistantCache(Cache):
+    """A cache in object storage, or any other location with a URL. Shared by workers on several machines."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(".")
+        self.url = self.shown = url
+        self._root = open_place(url)
+
+    def __repr__(self) -> str:
+        return f"DistantCache({self.url!r})"
+
+    def read(self, key: str) -> Any:
+        """Return the value of a key, or None."""
+        try:
+            return _decode_entry(key, self._entry(key).read_bytes())
+        except (StorageError, OSError, ValueError):
+            return None
+
+    def write(self, key: str, value: Any) -> None:
+        """Store a value. A failure is reported in `problem` and not raised."""
+        try:
+            self._entry(key).write_bytes(_encode_entry(key, value))
+        except (StorageError, OSError) as error:
+            self.problem = f"replies are not stored in {self.url}: {error}"
+
+    def size(self) -> CacheSize:
+        """Count the entries and their bytes."""
+        sizes = [len(entry.read_bytes()) for entry in self._entries()]
+        return CacheSize(len(sizes), sum(sizes))
+
+    def clear(self) -> CacheSize:
+        """Remove all entries; return what was removed."""
+        size = self.size()
+        for entry in self._entries():
+            entry.remove()
+        return size
+
+    def _entry(self, key: str) -> Place:
+        return self._root / key[:2] / f"{key[2:]}.json"
+
+    def _entries(self) -> list[Place]:
+        folders = [folder for folder in self._root.children() if len(folder.name) == 2]
+        return [entry for folder in folders for entry in folder.children() if entry.name.endswith(".json")]
+
+
+def open_cache(folder: str | os.PathLike[str] | None = None) -> Cache:
+    """Open the cache in a folder or at a URL; by default RAGSTONE_CACHE or the usual folder."""
+    chosen = os.fspath(folder) if folder is not None else os.environ.get(VARIABLE) or os.fspath(default_folder())
+    return DistantCache(chosen) if "://" in chosen else Cache(chosen if folder is not None else None)

@@ -1,52 +1,90 @@
-"""Texts to vectors: gathered into batches, each text kept in the cache, calls recorded like those of other models."""
+"""Embeddings of texts through the gateway, in batches, with one cache entry per text."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ragstone.llm.base import LLM, Message, Reply, Request
-from ragstone.llm.batching import Batcher
+from ragstone.llm.base import LLM, LLMAccessError, LLMError, LLMRefusedError, Message, Reply, Request, estimate_tokens
 from ragstone.llm.cache import Cache, make_key
-from ragstone.llm.failures import LLMAccessError, LLMError, LLMRefusedError
-from ragstone.llm.providers.embeddings import Vectors
-from ragstone.llm.recording import record_failure, record_reply
-from ragstone.llm.side_by_side import side_by_side
-from ragstone.llm.tokens import estimate_tokens
+from ragstone.llm.concurrency import gather_then_raise
+from ragstone.llm.providers.openai_vectors import Vectors
+from ragstone.llm.wrappers import record_failure, record_reply
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Batcher(Generic[T, R]):
+    """Collects single items into batches.
+
+    A batch starts after a short wait or when it is full. While the maximum number of batches runs, the next one grows.
+    """
+
+    def __init__(
+        self, run: Callable[[list[T]], Awaitable[Sequence[R]]], size: int, parallel: int, wait_s: float = 0.01
+    ) -> None:
+        self._run = run
+        self._size = size
+        self._parallel = parallel
+        self._wait_s = wait_s
+        self._waiting: list[tuple[T, asyncio.Future[R]]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def submit(self, item: T) -> R:
+        """Return the result of one item."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[R] = loop.create_future()
+        self._waiting.append((item, future))
+        if len(self._waiting) >= self._size:
+            self._start()
+        elif self._timer is None:
+            self._timer = loop.call_later(self._wait_s, self._start)
+        return await future
+
+    def _start(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._waiting and len(self._tasks) < self._parallel:
+            batch = [pair for pair in self._waiting[: self._size] if not pair[1].done()]
+            del self._waiting[: self._size]
+            if batch:
+                task = asyncio.get_running_loop().create_task(self._work(batch))
+                self._tasks.add(task)
+                task.add_done_callback(self._finish)
+
+    def _finish(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._start()
+
+    async def _work(self, batch: list[tuple[T, asyncio.Future[R]]]) -> None:
+        try:
+            results = await self._run([item for item, _ in batch])
+            for (_, future), result in zip(batch, results, strict=True):
+                if not future.done():
+                    future.set_result(result)
+        except Exception as error:  # noqa: BLE001  (raised in the waiting callers)
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(error)
+        finally:
+            for _, future in batch:
+                future.cancel()  # has an effect only if the batch was cancelled
+
 
 _BATCH = 64
 _REQUEST = Request((), prompt="embedding")
 
 
-@runtime_checkable
-class Embedder(Protocol):
-    """A model of embeddings."""
-
-    @property
-    def name(self) -> str:
-        """The model's name as people know it."""
-        ...
-
-    @property
-    def signature(self) -> str:
-        """What identifies the model in the signature of a score."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """A row for each text."""
-        ...
-
-    async def close(self) -> None:
-        """Give back what is held; called once, at the end of a run."""
-        ...
-
-
 class _Embedded(NamedTuple):
-    """The vector of one text and its share of the call; `attempts` is 0 where no call was made."""
+    """The vector of one text and its share of the call; `attempts` is 0 if no call was made."""
 
     row: np.ndarray
     tokens: float = 0.0
@@ -56,41 +94,32 @@ class _Embedded(NamedTuple):
 
 
 class BatchedEmbedder:
-    """An embedder over a model that takes many texts at once. `model` replies with Vectors, or quotes."""
+    """Embeds texts with a model that takes many texts per request. `model` returns Vectors, or a quote."""
 
     def __init__(
         self, model: LLM, cache: Cache | None, address: str = "", concurrency: int = 16, quoting: bool = False
     ) -> None:
         self._model = model
+        self.name, self.signature = model.name, model.signature
         self._cache = cache
         self._address = address
         self._quoting = quoting
         self._quoted: dict[str, _Embedded] = {}
         self._batcher: Batcher[str, _Embedded | LLMError] = Batcher(self._ask, _BATCH, concurrency)
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model.name
-
-    @property
-    def signature(self) -> str:
-        """The model's signature."""
-        return self._model.signature
-
     async def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """A row for each text, as 32-bit floats."""
+        """Return one row of 32-bit floats per text."""
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
         started = time.perf_counter()
         unique = list(dict.fromkeys(texts))
         try:
-            found = dict(zip(unique, await side_by_side(map(self._embed_one, unique)), strict=True))
+            embedded = dict(zip(unique, await gather_then_raise(map(self._embed_one, unique)), strict=True))
         except (LLMError, LLMAccessError) as error:
             record_failure(_REQUEST, self.name, error, time.perf_counter() - started)
             raise
-        self._record(list(found.values()))
-        return np.stack([found[text].row for text in texts])
+        self._record(list(embedded.values()))
+        return np.stack([embedded[text].row for text in texts])
 
     async def close(self) -> None:
         """Close the model."""
@@ -101,17 +130,17 @@ class BatchedEmbedder:
         stored = self._quoted.get(key) or (_from_json(self._cache.read(key)) if self._cache else None)
         if stored is not None:
             return stored
-        found = await self._batcher.submit(text)
-        if isinstance(found, LLMError):
-            raise found
+        embedded = await self._batcher.submit(text)
+        if isinstance(embedded, LLMError):
+            raise embedded
         if self._quoting:
-            self._quoted[key] = _Embedded(found.row)
+            self._quoted[key] = _Embedded(embedded.row)
         elif self._cache:
-            self._cache.write(key, _as_json(found.row))
-        return found
+            self._cache.write(key, _as_json(embedded.row))
+        return embedded
 
     async def _ask(self, texts: list[str]) -> list[_Embedded | LLMError]:
-        """The vectors of a batch; one that is refused is asked for again text by text, to find the guilty one."""
+        """Return the vectors of a batch. If the batch is refused, ask text by text to find the cause."""
         request = Request(tuple(Message("user", text) for text in texts), prompt="embedding")
         try:
             reply = await self._model.complete(request)
@@ -125,17 +154,17 @@ class BatchedEmbedder:
         weights = np.array([max(1, estimate_tokens(text)) for text in texts], dtype=float)
         return [_share(reply, row, weight) for row, weight in zip(rows, weights / weights.sum(), strict=True)]
 
-    def _record(self, found: Sequence[_Embedded]) -> None:
-        asked = [one for one in found if one.attempts]
-        costs = [one.cost_usd for one in asked if one.cost_usd is not None]
+    def _record(self, embedded: Sequence[_Embedded]) -> None:
+        asked = [item for item in embedded if item.attempts]
+        costs = [item.cost_usd for item in asked if item.cost_usd is not None]
         reply = Reply(
             text="",
             model=self.name,
-            input_tokens=round(sum(one.tokens for one in asked)),
+            input_tokens=round(sum(item.tokens for item in asked)),
             output_tokens=0,
             cost_usd=sum(costs) if len(costs) == len(asked) else None,
-            latency_s=max((one.latency_s for one in asked), default=0.0),
-            attempts=max((one.attempts for one in asked), default=0),
+            latency_s=max((item.latency_s for item in asked), default=0.0),
+            attempts=max((item.attempts for item in asked), default=0),
             cached=not asked,
         )
         record_reply(_REQUEST, reply)

@@ -1,51 +1,79 @@
-"""Servers that speak OpenAI's protocol: where they are, which key they want, and how they want it.
+"""Servers that implement OpenAI's protocol: addresses, keys and headers.
 
-Keys are read from the environment when a model is opened. They are never part of a name, a repr or a message.
+Keys are read from the environment when a model is opened. They never appear in names, reprs or messages; servers and
+libraries may quote keys in errors, so these are redacted.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from ragstone.errors import UsageError
 from ragstone.http.addresses import Address, read_address
-from ragstone.llm.hiding import hide_secrets
+
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|key)[-_][A-Za-z0-9_\-]{8,}")
+_SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_MASK = "***"
+# Shorter secrets are not masked, because they would mask ordinary words.
+_SHORTEST_SECRET = 6
+# Servers refuse longer headers.
+_LONGEST_KEY = 8_000
+
+
+def hide_secrets(text: str, known: Iterable[str] = ()) -> str:
+    """Redact the known secrets, those in environment variables, and anything that looks like a key."""
+    from_environment = (value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name.upper()))
+    secrets = {secret for secret in (*known, *from_environment) if len(secret) >= _SHORTEST_SECRET}
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, _MASK)
+    return _KEY_LIKE.sub(_MASK, text)
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """One model at one address."""
 
-    # As the user named it, provider and all.
+    # As the user wrote it, with the provider.
     name: str
-    # As the server knows it; None where the address already says it.
+    # The server's name of the model; None if the address contains it.
     model: str | None
-    # Up to the last part, which says what is asked for: `chat/completions` or `embeddings`.
+    # Without the last part: `chat/completions`, `embeddings` or `completions`.
     base: str = field(repr=False)
     query: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
-    # For messages: the address without secrets, and the variables that decide.
+    # For messages: the address without secrets, and the environment variables that set it.
     shown: str
     key_variable: str
     address_variable: str
     lacks_key: bool = False
 
     def check_key(self) -> None:
-        """Complain before the first call if a key is needed and there is none."""
+        """Raise before the first call if a required key is missing, or if a key cannot be sent in a header."""
         if self.lacks_key:
             raise UsageError(f"{self.name} needs a key: set {self.key_variable}.")
+        for value in self.headers.values():
+            if len(value) > _LONGEST_KEY:
+                raise UsageError(
+                    f"the key in {self.key_variable} has {len(value):,} characters. That is too long for a key."
+                )
+            if not (value.isascii() and value.isprintable()):
+                raise UsageError(
+                    f"the key in {self.key_variable} contains a line break or another character that no key has. "
+                    "Copy it again, as one line."
+                )
 
     def url(self, what: str) -> str:
-        """The address for one kind of request."""
+        """Return the URL for one kind of request."""
         return f"{self.base}/{what}{'?' if self.query else ''}{self.query}"
 
     def hide_keys(self, text: str) -> str:
-        """A server's words without the keys that it may quote."""
+        """Redact keys in a server's message."""
         return hide_secrets(text, self.secrets)
 
 
@@ -73,14 +101,15 @@ _SERVERS = {
     "litellm_proxy": _Server(
         ("LITELLM_PROXY_API_BASE",), ("LITELLM_PROXY_API_KEY", "LITELLM_PROXY_KEY"), "http://localhost:4000/v1"
     ),
+    # A system at an address of its own.
+    "endpoint": _Server(("--system",), ("RAGSTONE_SYSTEM_KEY",)),
 }
-SERVERS = tuple(_SERVERS)
-_AZURE_VERSION = "2024-10-21"
-_DIAL_VERSION = "2024-10-21"
+SERVERS = tuple(name for name in _SERVERS if name != "endpoint")
+_API_VERSION = "2024-10-21"
 
 
 def find_endpoint(provider: str, model: str, base_url: str | None = None) -> Endpoint:
-    """The endpoint of a model, from `--base-url` or the environment. A key may be missing until a call is made."""
+    """Find the endpoint of a model from `--base-url` or the environment. A missing key is reported at the first call."""
     server = _SERVERS[provider]
     address = _find_address(provider, server, base_url)
     key = _first_set(server.keys)
@@ -96,63 +125,62 @@ def find_endpoint(provider: str, model: str, base_url: str | None = None) -> End
         shown=address.shown,
         key_variable=server.keys[0],
         address_variable=server.addresses[0],
-        # Servers on this machine or in the house mostly want none.
+        # Local servers over http usually need no key.
         lacks_key=server.needs_key and not headers and base.startswith("https:"),
     )
 
 
 def _secrets(address: Address, query: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """All that a server could quote back and nobody should read."""
+    """Return all secrets that a server could quote."""
     scheme, _, token = (address.authorization or "").partition(" ")
-    found = {*values, token}
+    secrets = {*values, token}
     if scheme == "Basic":
-        found.add(b64decode(token).decode().partition(":")[2])
-    found |= {value for name, value in parse_qsl(query) if name != "api-version"}
-    return tuple(found)
+        secrets.add(b64decode(token).decode().partition(":")[2])
+    secrets |= {value for name, value in parse_qsl(query) if name != "api-version"}
+    return tuple(secrets)
 
 
 def _find_address(provider: str, server: _Server, base_url: str | None) -> Address:
     text = base_url or _first_set(server.addresses) or server.default
     if not text:
-        raise UsageError(f"{provider}/ needs an address: set {server.addresses[0]}, or give --base-url.")
-    # OLLAMA_HOST is often a bare host and port.
+        raise UsageError(f"{provider}/ needs an address: set {server.addresses[0]} or --base-url.")
+    # OLLAMA_HOST is often only a host and a port.
     return read_address(text if "://" in text else f"http://{text}")
 
 
 _Parts = tuple[str, str, Mapping[str, str]]
 
 
-def _plain(address: Address, model: str, key: str | None) -> _Parts:  # noqa: ARG001  (one shape for all kinds)
+def _plain(address: Address, model: str, key: str | None) -> _Parts:  # noqa: ARG001  (the signature of all three)
     base, query = _split(address)
     if not urlsplit(base).path:
         base = f"{base}/v1"
     bearer = f"Bearer {key}" if key else None
-    # Credentials within the address were meant for this server; one header holds only one of both.
+    # Credentials in the address take precedence over the key.
     authorization = address.authorization or bearer
     return base, query, {"Authorization": authorization} if authorization else {}
 
 
 def _azure(address: Address, model: str, key: str | None) -> _Parts:
+    version = os.environ.get("AZURE_API_VERSION") or os.environ.get("OPENAI_API_VERSION")
     base, query = _split(address)
-    version = os.environ.get("AZURE_API_VERSION") or os.environ.get("OPENAI_API_VERSION") or _AZURE_VERSION
-    root = base.partition("/openai")[0]
-    headers = {"api-key": key} if key else {}
-    return f"{root}/openai/deployments/{quote(model, safe='')}", _versioned(query, version), _with(address, headers)
+    return _deployment(address, (base.partition("/openai")[0], query), model, {"api-key": key} if key else {}, version)
 
 
 def _dial(address: Address, model: str, key: str | None) -> _Parts:
-    base, query = _split(address)
-    version = os.environ.get("DIAL_API_VERSION") or _DIAL_VERSION
-    headers = {"Api-Key": key} if key else {}
-    return f"{base}/openai/deployments/{quote(model, safe='')}", _versioned(query, version), _with(address, headers)
+    version = os.environ.get("DIAL_API_VERSION")
+    return _deployment(address, _split(address), model, {"Api-Key": key} if key else {}, version)
 
 
-def _with(address: Address, headers: dict[str, str]) -> dict[str, str]:
-    return {**headers, "Authorization": address.authorization} if address.authorization else headers
-
-
-def _versioned(query: str, version: str) -> str:
-    return query if "api-version=" in query else f"{query}{'&' if query else ''}api-version={quote(version)}"
+def _deployment(
+    address: Address, parts: tuple[str, str], model: str, headers: dict[str, str], version: str | None
+) -> _Parts:
+    base, query = parts
+    if "api-version=" not in query:
+        query = f"{query}{'&' if query else ''}api-version={quote(version or _API_VERSION)}"
+    if address.authorization:
+        headers = {**headers, "Authorization": address.authorization}
+    return f"{base}/openai/deployments/{quote(model, safe='')}", query, headers
 
 
 def _split(address: Address) -> tuple[str, str]:

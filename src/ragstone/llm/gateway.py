@@ -1,39 +1,98 @@
-"""What all models of a run share, and the stack of wrappers through which every call goes."""
+"""The gateway: from a model name to a provider inside the stack of wrappers that all models of a run share.
+
+Token probabilities of texts by a model behind the gateway.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragstone.errors import UsageError
+from ragstone.http.addresses import show_address
 from ragstone.http.client import HttpClient
-from ragstone.llm.base import LLM
-from ragstone.llm.budget import Budget, Budgeted, Deadline, price_for
-from ragstone.llm.cache import Cache
-from ragstone.llm.caching import Cached
+from ragstone.llm.base import LLM, Message, Request
+from ragstone.llm.budget import Budget, Budgeted, Deadline, Prices, load_prices, price_for
+from ragstone.llm.cache import Cache, Cached
+from ragstone.llm.concurrency import gather_then_raise
+from ragstone.llm.endpoints import SERVERS, Endpoint, find_endpoint
 from ragstone.llm.limits import Limited, Limiter
-from ragstone.llm.models import Model, Opened, find_embedding_endpoint, find_scoring_endpoint, open_model
-from ragstone.llm.offline import Offline
-from ragstone.llm.prices import Prices, load_prices
-from ragstone.llm.quoting import Quoting
-from ragstone.llm.recording import Recorded
-from ragstone.llm.retrying import Patience, Retrying
+from ragstone.llm.user_code import split_file_name
+from ragstone.llm.wrappers import Offline, Patience, Quoting, Recorded, Retrying
 
 if TYPE_CHECKING:
-    from ragstone.llm.embeddings import Embedder
-    from ragstone.llm.endpoints import Endpoint
-    from ragstone.llm.scoring import RemoteScorer
+    from ragstone.llm.embeddings import BatchedEmbedder
+
+
+Model = str | Callable[[list[str]], Any] | LLM
+
+
+class _Opened(NamedTuple):
+    """A provider and its address without secrets, which is empty if there is none."""
+
+    llm: LLM
+    address: str = ""
+    # Raises if a key or a package is missing. Not called for quotes.
+    check: Callable[[], None] = lambda: None
+
+
+def _open_model(model: Model, client: HttpClient, timeout_s: float, base_url: str | None = None) -> _Opened:
+    """Open the provider of a model that is a name, a function or an LLM."""
+    if isinstance(model, LLM):
+        return _Opened(model)
+    if not isinstance(model, str):
+        from ragstone.llm.providers.python_function import FunctionLLM  # noqa: PLC0415
+
+        return _Opened(FunctionLLM(model))
+    if in_file := split_file_name(model):
+        from ragstone.llm.providers.python_function import load_function  # noqa: PLC0415
+
+        return _Opened(load_function(*in_file))
+    provider, name = _split_name(model)
+    if provider in SERVERS:
+        return _open_endpoint(find_endpoint(provider, name, base_url), client, timeout_s)
+    from ragstone.llm.providers.litellm import LiteLLM  # noqa: PLC0415
+
+    llm = LiteLLM(model, timeout_s, base_url)
+    return _Opened(llm, show_address(base_url or ""), llm.check_installed)
+
+
+def _open_endpoint(endpoint: Endpoint, client: HttpClient, timeout_s: float) -> _Opened:
+    from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
+
+    return _Opened(OpenAIChat(endpoint, client, timeout_s), endpoint.shown, endpoint.check_key)
+
+
+def _find_server(name: str, base_url: str | None, output: str, local: str) -> Endpoint:
+    """Find the endpoint of a model of embeddings or token probabilities."""
+    provider, model = _split_name(name)
+    if provider not in SERVERS:
+        prefixes = ", ".join(f"{server}/" for server in SERVERS)
+        raise UsageError(f"'{name}' has no {output}. Names begin with {prefixes}; {local} run on this machine.")
+    return find_endpoint(provider, model, base_url)
+
+
+def _split_name(model: str) -> tuple[str, str]:
+    """Split a name such as `openai/gpt-4o-mini` into provider and model."""
+    provider, slash, name = model.strip().partition("/")
+    if not slash or not provider or not name:
+        hint = f"openai/{model}" if model and "/" not in model else "openai/gpt-4o-mini"
+        raise UsageError(
+            f"'{model}' has no provider. Write provider/model, for example {hint} or ollama/llama3.1, "
+            "or file.py:function for your own function."
+        )
+    return provider, name
 
 
 @dataclass(frozen=True)
 class GatewaySettings:
-    """What a user may choose about calls."""
+    """Options for model calls."""
 
     concurrency: int = 16
-    # For one attempt.
+    # Per attempt.
     timeout_s: float = 120.0
-    # For all calls together.
+    # For all calls of the run.
     deadline_s: float | None = None
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
@@ -42,96 +101,93 @@ class GatewaySettings:
     prices: Prices = field(default_factory=load_prices)
     base_url: str | None = field(default=None, repr=False)
     patience: Patience = field(default_factory=Patience)
-    # Only what is in the cache is answered.
+    # Return cached replies only.
     offline: bool = False
-    # The limits of others, where this gateway is one of many.
+    # Limits shared with other gateways.
     limiter: Limiter | None = None
 
     def __post_init__(self) -> None:
         limits = (
-            ("the number of calls at once", self.concurrency),
+            ("the number of concurrent calls", self.concurrency),
             ("the timeout", self.timeout_s),
             ("the deadline", self.deadline_s),
             ("the number of requests per minute", self.requests_per_minute),
             ("the number of tokens per minute", self.tokens_per_minute),
         )
-        for what, value in limits:
+        for option, value in limits:
             if value is not None and not value > 0:
-                raise UsageError(f"{what} must be more than 0, not {value:g}")
+                raise UsageError(f"{option} must be more than 0, not {value:g}")
 
 
 class Gateway:
-    """Opens models for one run. With `quoting` no call is made: replies are guesses, and calls are counted."""
+    """Opens models for one run. With `quoting`, no call is made: replies are guesses, and calls are counted."""
 
     def __init__(self, settings: GatewaySettings, quoting: bool = False) -> None:
         self._settings = settings
         self._quoting = quoting
+        self.timeout_s = settings.timeout_s
         self._client = HttpClient(settings.concurrency)
         self._limiter = settings.limiter or Limiter(
             settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
         )
         self._deadline = Deadline(settings.deadline_s)
         self._llms: dict[str | int, LLM] = {}
-        self._embedders: list[Embedder] = []
+        self._embedders: list[BatchedEmbedder] = []
 
     def open_llm(self, model: Model, version: str = "") -> LLM:
-        """A model with cache, budget, retries, limits and recording around it; the same one for the same model.
+        """Open a model with cache, budget, retries, limits and recording; the same object for the same model.
 
-        `version` tells one state of what answers under the name from the next: replies of another one are not used.
+        `version` is part of the cache key, so that replies of another version are not used.
         """
         key = f"{model} {version}" if isinstance(model, str) else id(model)
         if key not in self._llms:
             settings = self._settings
-            opened = open_model(model, self._client, settings.timeout_s, settings.base_url)
-            self._llms[key] = self._keep(_of_version(opened, version))
+            opened = _open_model(model, self._client, settings.timeout_s, settings.base_url)
+            self._llms[key] = self._keep(opened, version)
         return self._llms[key]
 
     def open_endpoint(self, endpoint: Endpoint, version: str = "") -> LLM:
-        """The model at an address that was found already, with the same around it."""
+        """Open the model at an endpoint, with the same wrappers."""
         key = f"{endpoint.name} at {endpoint.shown} {version}"
         if key not in self._llms:
-            from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
-
-            provider = OpenAIChat(endpoint, self._client, self._settings.timeout_s)
-            self._llms[key] = self._keep(_of_version(Opened(provider, endpoint.shown, endpoint.check_key), version))
+            self._llms[key] = self._keep(_open_endpoint(endpoint, self._client, self.timeout_s), version)
         return self._llms[key]
 
-    def open_embedder(self, name: str) -> Embedder:
-        """A model of embeddings with the same around it."""
-        from ragstone.llm.embeddings import BatchedEmbedder  # noqa: PLC0415  (numpy waits until it is wanted)
-        from ragstone.llm.providers.embeddings import OpenAIEmbeddings  # noqa: PLC0415
+    def open_embedder(self, name: str) -> BatchedEmbedder:
+        """Open an embedding model with the same wrappers."""
+        from ragstone.llm.embeddings import BatchedEmbedder  # noqa: PLC0415  (numpy is slow to import)
+        from ragstone.llm.providers.openai_vectors import OpenAIEmbeddings  # noqa: PLC0415
 
         settings = self._settings
-        endpoint = find_embedding_endpoint(name, settings.base_url)
+        endpoint = _find_server(name, settings.base_url, "embeddings", "local and local/NAME")
         model = self._wrap(OpenAIEmbeddings(endpoint, self._client, settings.timeout_s), endpoint.check_key)
         embedder = BatchedEmbedder(model, settings.cache, endpoint.shown, settings.concurrency, self._quoting)
         self._embedders.append(embedder)
         return embedder
 
     def open_scorer(self, name: str) -> RemoteScorer:
-        """A model that says how likely texts are, with the same around it."""
-        from ragstone.llm.providers.completions import OpenAICompletions  # noqa: PLC0415
-        from ragstone.llm.scoring import RemoteScorer  # noqa: PLC0415
+        """Open a model of token probabilities with the same wrappers."""
+        from ragstone.llm.providers.openai_vectors import OpenAICompletions  # noqa: PLC0415
 
-        endpoint = find_scoring_endpoint(name, self._settings.base_url)
+        endpoint = _find_server(name, self._settings.base_url, "token probabilities", "local/NAME and hf/NAME")
         provider = OpenAICompletions(endpoint, self._client, self._settings.timeout_s)
         key = f"scorer {name}"
         if key not in self._llms:
-            self._llms[key] = self._keep(Opened(provider, f"{endpoint.shown} completions", endpoint.check_key))
+            self._llms[key] = self._keep(_Opened(provider, f"{endpoint.shown} completions", endpoint.check_key))
         return RemoteScorer(self._llms[key])
 
-    def _keep(self, opened: Opened) -> LLM:
-        settings = self._settings
+    def _keep(self, opened: _Opened, version: str = "") -> LLM:
         llm = self._wrap(opened.llm, opened.check)
-        if settings.cache is not None:
-            llm = Cached(llm, settings.cache, opened.address, read_only=self._quoting)
+        if self._settings.cache is not None:
+            address = f"{opened.address} version {version}" if version else opened.address
+            llm = Cached(llm, self._settings.cache, address, read_only=self._quoting)
         return Recorded(llm)
 
     def _wrap(self, llm: LLM, check: Callable[[], None]) -> LLM:
-        """A model behind limits, retries and budget, or its quoting double."""
+        """Wrap a model in limits, retries and budget, or for a quote."""
         settings = self._settings
         if self._quoting:
-            return Quoting(llm.name, llm.signature, price_for(llm.name, settings.prices, settings.budget))
+            return Quoting(llm, price_for(llm.name, settings.prices, settings.budget))
         if settings.offline:
             return Offline(llm)
         check()
@@ -139,17 +195,12 @@ class Gateway:
         return Budgeted(retrying, settings.prices, settings.budget, self._deadline)
 
     @property
-    def timeout_s(self) -> float:
-        """How long one attempt may take."""
-        return self._settings.timeout_s
-
-    @property
     def problem(self) -> str | None:
-        """What went wrong beside the calls and does not fail a run: replies that could not be kept."""
+        """A problem that does not fail the run: replies that could not be stored."""
         return self._settings.cache.problem if self._settings.cache else None
 
     async def close(self) -> None:
-        """Close all models and connections; called once, at the end of a run."""
+        """Close all models and connections. Called once, at the end of a run."""
         for llm in self._llms.values():
             await llm.close()
         for embedder in self._embedders:
@@ -159,5 +210,27 @@ class Gateway:
         await self._client.close()
 
 
-def _of_version(opened: Opened, version: str) -> Opened:
-    return opened._replace(address=f"{opened.address} version {version}") if version else opened
+# Separates the text from what precedes it, as with local models.
+_BREAK = "\n"
+# Characters that are sent of the text and of what precedes it; as many as local models read.
+_MOST_TEXT, _MOST_BEFORE = 2_000, 6_000
+
+
+class RemoteScorer:
+    """Scores texts with a model that returns the log-probabilities of a given text."""
+
+    def __init__(self, llm: LLM) -> None:
+        self._llm = llm
+        self.name, self.signature = llm.name, llm.signature
+
+    async def log_probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """Return the natural-log probability of each token, one list per text."""
+        return await gather_then_raise(self._score(before, text) for before, text in pairs)
+
+    async def _score(self, before: str, text: str) -> list[float]:
+        if not text:
+            return []
+        messages = (Message("user", before[:_MOST_BEFORE] + _BREAK), Message("assistant", text[:_MOST_TEXT]))
+        reply = await self._llm.complete(Request(messages, prompt="probabilities", max_tokens=1, logprobs=True))
+        # A quote has no log-probabilities.
+        return [value for _, value in reply.logprobs] if reply.logprobs is not None else [-1.0]

@@ -1,17 +1,22 @@
-"""JSON as models write it: read where it can mean only one thing, refused where it would have to be guessed.
+"""A tolerant JSON parser for model replies: accepts what has one meaning and rejects what would need a guess.
 
-Accepted beside JSON: single and typographic quotes, raw line ends in strings, quotes inside of strings where they pair up,
-unquoted keys, True/False/None, trailing commas, comments, full-width commas and colons. Nothing is ever closed or filled
-in: what ends too early is UnclosedError, anything else is MalformedError, and a key that stands twice is DoubledError.
+Accepted in addition to JSON: single and typographic quotes, raw line ends in strings, balanced quotes inside strings, unquoted
+keys, True/False/None, trailing commas, comments, full-width commas and colons. Nothing is closed or filled in: truncated JSON
+raises UnclosedError, a key with two values DuplicateKeyError, anything else MalformedError. `find_pieces` finds JSON between
+other text. It never returns the inside of broken JSON, because the rest would be lost silently.
+
+Error messages are sent to the model in a second request, so they are part of cache keys: do not reword them.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
-MOST_DEPTH = 40
+_MAX_DEPTH = 40
 
 _SPACE = re.compile(r"(?:\s|\ufeff|[\u200b\u2060])+")
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -19,14 +24,16 @@ _ELISION = re.compile(r"\.\.\.|…|\betc\b")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?(?![\w.])")
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
 _LITERALS = {"true": True, "false": False, "null": None, "none": None}
-# Which marks end a string, by the mark that begins it.
+# Closing quotes by opening quote.
 _CLOSERS = {'"': '"', "'": "'", "“": '”“"', "”": '”“"', "„": '“”"', "«": "»", "‘": "’'", "’": "’'", "`": "`"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\", '"': '"', "\n": "\n"}
+_UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?")
+_HEX_ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})|\\U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})")
 _COMMAS, _COLONS = ",，", ":："
 
 
 class JSONError(ValueError):
-    """The text is not JSON that can be read. `begun` says that it at least began like JSON."""
+    """The text cannot be read as JSON. `begun` means that it started like JSON."""
 
     def __init__(self, message: str, begun: bool = False) -> None:
         super().__init__(message)
@@ -34,22 +41,22 @@ class JSONError(ValueError):
 
 
 class MalformedError(JSONError):
-    """Something stands where it must not."""
+    """Invalid syntax."""
 
 
 class UnclosedError(JSONError):
     """The text ends before the JSON does."""
 
 
-class DoubledError(JSONError):
-    """An object has a key twice, with different values."""
+class DuplicateKeyError(JSONError):
+    """An object has the same key twice with different values."""
 
 
-def read_at(text: str, start: int) -> tuple[Any, int]:
-    """The object or list that begins there, and where it ends; else a JSONError."""
+def _read_at(text: str, start: int) -> tuple[Any, int]:
+    """Return the object or list that starts here, and its end; else raise a JSONError."""
     try:
         return _STRICT.raw_decode(text, start)
-    except DoubledError:
+    except DuplicateKeyError:
         raise
     except (ValueError, RecursionError):
         reader = _Reader(text, start)
@@ -57,38 +64,39 @@ def read_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object from its pairs; a key may come twice only with the same value."""
-    found: dict[str, Any] = {}
+    """Build an object from its pairs. A repeated key must have the same value."""
+    unique: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found and found[key] != value:
-            raise DoubledError(f"the key {key[:40]!r} stands there twice", begun=True)
-        found[key] = value
-    return found
+        if key in unique and unique[key] != value:
+            # Sent to the model, so part of cache keys.
+            raise DuplicateKeyError(f"the key {key[:40]!r} stands there twice", begun=True)  # voice: ok
+        unique[key] = value
+    return unique
 
 
 def _no_constant(name: str) -> Any:
-    raise MalformedError(f"{name} is no number", begun=True)
+    raise MalformedError(f"{name} is no number", begun=True)  # voice: ok (sent to the model)
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_object, parse_constant=_no_constant)
 
 
 class _Reader:
-    """Reads one value, from left to right, without ever going back further than the last string."""
+    """Reads one value from left to right."""
 
     def __init__(self, text: str, at: int) -> None:
         self.text = text
         self.at = at
         self.depth = 0
-        # Whether a key with its colon, or an item with its comma, has been seen: prose in brackets has none.
+        # Whether a colon or a comma was read; prose in brackets has none.
         self.begun = False
 
     def read_value(self, enders: str) -> Any:
-        """The value that begins here; the enders are what may follow it."""
+        """Read the value at the current position. `enders` are the characters that may follow it."""
         mark = self._peek()
         if mark in "{[":
             self.depth += 1
-            if self.depth > MOST_DEPTH:
+            if self.depth > _MAX_DEPTH:
                 raise self._malformed("too many brackets")
             value: Any = self._read_object() if mark == "{" else self._read_list()
             self.depth -= 1
@@ -116,7 +124,7 @@ class _Reader:
         items: list[Any] = []
         while self._peek() != "]":
             items.append(self.read_value(_COMMAS + "]"))
-            # Objects are told apart by their own braces, so that a comma between them may be missing.
+            # The comma between two objects may be missing.
             if not (isinstance(items[-1], dict) and self._peek() == "{"):
                 self._read_comma("]")
         self.at += 1
@@ -133,21 +141,21 @@ class _Reader:
             raise self._malformed("a comma is missing")
 
     def _read_word(self) -> str:
-        found = _WORD.match(self.text, self.at)
-        if not found:
+        match = _WORD.match(self.text, self.at)
+        if not match:
             raise self._malformed("a key is missing")
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def _read_bare(self, enders: str) -> Any:
-        """A number, true, false, null, or (as the value of a key) a word without quotes."""
+        """Read a number, true, false, null, or an unquoted word as the value of a key."""
         if number := _NUMBER.match(self.text, self.at):
             self.at = number.end()
             return json.loads(number[0])
         word = self._read_word()
         if word.casefold() in _LITERALS:
             return _LITERALS[word.casefold()]
-        # In a list, a bare word is as likely a remark.
+        # In a list, an unquoted word may be a remark.
         if "}" in enders and self._peek() in enders:
             return word
         raise self._malformed(f"{word[:20]!r} has no quotes")
@@ -176,20 +184,20 @@ class _Reader:
         raise UnclosedError("the text ends inside of a string", self.begun)
 
     def _ends_string(self, at: int, enders: str) -> bool:
-        """Whether a quote before this place ends a string: what may follow a string follows."""
-        if found := _SPACE.match(self.text, at):
-            at = found.end()
+        """Return whether a quote before this position ends the string: a valid character follows."""
+        if match := _SPACE.match(self.text, at):
+            at = match.end()
         if at == len(self.text):
             return True
         follows = self.text[at]
         return follows in enders or (follows in "/#" and bool(_COMMENT.match(self.text, at)))
 
     def _peek(self) -> str:
-        """The next character that is neither space nor comment."""
-        while found := _SPACE.match(self.text, self.at) or _COMMENT.match(self.text, self.at):
-            if found[0][0] in "/#" and _ELISION.search(found[0]):
+        """Skip space and comments and return the next character."""
+        while match := _SPACE.match(self.text, self.at) or _COMMENT.match(self.text, self.at):
+            if match[0][0] in "/#" and _ELISION.search(match[0]):
                 raise self._malformed("something was left out")
-            self.at = found.end()
+            self.at = match.end()
         if self.at == len(self.text):
             raise UnclosedError("the text ends before the JSON does", self.begun)
         return self.text[self.at]
@@ -199,30 +207,126 @@ class _Reader:
 
 
 def _unescape(text: str, at: int) -> tuple[str, int]:
-    """What an escape stands for, and where it ends. What is no escape in JSON stays as it is, except before marks."""
+    """Return the character of an escape and its end. An invalid escape is kept, except before Markdown marks."""
     mark = text[at + 1 : at + 2]
     if mark in _ESCAPES:
         return _ESCAPES[mark], at + 2
-    if found := re.compile(r"\\u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?").match(text, at):
-        high, low = int(found[1], 16), found[2]
+    if match := _UNICODE_ESCAPE.match(text, at):
+        high, low = int(match[1], 16), match[2]
         if 0xD800 <= high < 0xDC00 and low:
-            return chr(0x10000 + ((high - 0xD800) << 10) + int(low, 16) - 0xDC00), found.end()
+            return chr(0x10000 + ((high - 0xD800) << 10) + int(low, 16) - 0xDC00), match.end()
         return chr(high), at + 6
-    if found := re.compile(r"\\x([0-9a-fA-F]{2})|\\U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})").match(text, at):
-        return chr(int(found[1] or found[2], 16)), found.end()
-    # Markdown's escapes: `supported\_by`. Brackets are left alone: `\(` is mathematics.
+    if match := _HEX_ESCAPE.match(text, at):
+        return chr(int(match[1] or match[2], 16)), match.end()
+    # Markdown escapes such as `supported\_by`. Brackets are kept: `\(` is mathematics.
     return (mark, at + 2) if mark and mark in "_'`*#&$-.!~>|+" else ("\\", at + 1)
 
 
 def _pair_up(text: str, start: int, inner: list[int], end: int) -> bool:
-    """Whether quotes inside of a string open and close in turn, so that none of them was the end of it."""
+    """Return whether the quotes inside a string open and close in turn, so that none of them ended it."""
     quotes = [at for at in inner if not (text[at] == "'" and text[at - 1].isalnum() and text[at + 1].isalnum())]
     if len(quotes) % 2:
         return False
     for opening, closing in zip(quotes[::2], quotes[1::2], strict=True):
         opens = (opening == start or not text[opening - 1].isalnum()) and not text[opening + 1].isspace()
         closes = not text[closing - 1].isspace() and (closing + 1 == end or not text[closing + 1].isalnum())
-        # What opens follows a space or a bracket; a comma or quote before it would be the seam of two strings.
+        # An opening quote follows a space or a bracket; after a comma or quote it would start a new string.
         if not (opens and closes) or (opening > start and text[opening - 1] not in " \t\n([{—–-"):
             return False
     return True
+
+
+# Brackets in prose that are tried before giving up.
+_MAX_MISSES = 300
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_THOUGHT_WORDS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
+_THOUGHT_BEGINS = re.compile(rf"[<\[◁](?P<word>{_THOUGHT_WORDS})[>\]▷]", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(rf"[<\[◁]/(?:{_THOUGHT_WORDS})[>\]▷]", re.IGNORECASE)
+_FINAL_CHANNEL = re.compile(r"<\|channel\|>final(?:[^<{]*)<\|message\|>")
+_TURN_ENDS = re.compile(r"(?:<\|(?:im_end|end|return|eot_id|endoftext)\|>|</s>|<end_of_turn>)\s*\Z")
+_FENCE_MARKS = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$|```(?:json\w*|python|text)?", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An object or list in a text, or JSON that cannot be read."""
+
+    start: int
+    end: int
+    value: Any = None
+    fault: JSONError | None = None
+
+
+def strip_marks(text: str) -> str:
+    """Remove the byte order mark and chat template marks, and unescape quotes if all are escaped."""
+    text = _SURROGATES.sub("\ufffd", text).strip().strip("\ufeff").strip()
+    final = list(_FINAL_CHANNEL.finditer(text))
+    if final:
+        text = text[final[-1].end() :]
+    text = _TURN_ENDS.sub("", text).strip()
+    if '"' not in text and "&quot;" in text:
+        text = html.unescape(text)
+    return text
+
+
+def drop_thoughts(text: str) -> tuple[str, bool]:
+    """Return the text after the model's reasoning, and whether the reasoning is unterminated. Tags inside JSON do not count."""
+    while begin := _THOUGHT_BEGINS.search(text):
+        if re.search(r"[{\[]", text[: begin.start()]):
+            return text, False
+        end = _THOUGHT_ENDS.search(text, begin.end())
+        if not end:
+            return text[begin.end() :].strip(), True
+        text = (text[: begin.start()] + text[end.end() :]).strip()
+    # Some servers omit the opening tag.
+    ends = list(_THOUGHT_ENDS.finditer(text))
+    return (text[ends[-1].end() :].strip() if ends else text), False
+
+
+def find_pieces(text: str) -> list[Piece]:
+    """Return the outermost objects and lists of a text in order. Raises UnclosedError if the text is truncated."""
+    pieces: list[Piece] = []
+    at = misses = 0
+    while match := re.compile(r"[{\[]").search(text, at):
+        start = match.start()
+        try:
+            value, at = _read_at(text, start)
+            pieces.append(Piece(start, at, value))
+        except UnclosedError:
+            raise
+        except JSONError as fault:
+            misses += 1
+            if misses > _MAX_MISSES:
+                raise
+            if fault.begun:
+                at = _end_of_brackets(text, start, fault)
+                pieces.append(Piece(start, at, fault=fault))
+            else:
+                at = start + 1
+    return pieces
+
+
+def between(text: str, pieces: list[Piece]) -> list[str]:
+    """Return the text before, between and after the pieces, without code fences."""
+    edges = [0, *(edge for piece in pieces for edge in (piece.start, piece.end)), len(text)]
+    return [_FENCE_MARKS.sub("", text[start:end]).strip() for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def stands_alone(text: str, piece: Piece, label: str = "") -> bool:
+    """Return whether a piece is the whole text, apart from a label, or a whole fenced block."""
+    before, behind = text[: piece.start], text[piece.end :]
+    if re.search(r"(?:```|~~~)[\w+-]*\s*\Z", before) and re.match(r"\s*(?:```|~~~)", behind):
+        return True
+    words = _FENCE_MARKS.sub("", before).strip(" \t\n\"'*:=").casefold()
+    return words in ("", label) and not _FENCE_MARKS.sub("", behind).strip(" \t\n.;}")
+
+
+def _end_of_brackets(text: str, start: int, fault: JSONError) -> int:
+    """Return the end of broken JSON. Raises if its brackets do not match, since the rest cannot be trusted."""
+    depth = 0
+    for match in re.compile(r"[{}\[\]]").finditer(text, start):
+        depth += 1 if match[0] in "{[" else -1
+        if depth == 0:
+            return match.end()
+    raise fault if isinstance(fault, DuplicateKeyError) else MalformedError(str(fault), begun=True)

@@ -1,90 +1,60 @@
-"""The seam to a user's own system: a RAG or a generator, as a callable, a command, a chain or an endpoint.
+"""A user's RAG system or generator: a function, a command, a chain or an endpoint, called through the gateway like a model.
 
-    system = open_system("rag.py:answer", gateway)
-    answer = await system.answer("When does the last boat leave?")
-
-Whatever it is, it is asked like a model: through the gateway's cache, budget, limits, retries and recording.
+system = open_system("rag.py:answer", gateway)
+answer = await system.answer("When does the last boat leave?")
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
-from ragstone.llm.answers import Answer, read_answer, write_answer
+from ragstone.llm.answers import Answer, read_answer, read_attachments, write_answer
 from ragstone.llm.base import LLM, Message, Reply, Request
+from ragstone.llm.endpoints import Endpoint, find_endpoint
 from ragstone.llm.gateway import Gateway
-from ragstone.llm.loading import UNKNOWN_VERSION, load_name, split_file_name, version_of
-from ragstone.llm.retrieved import read_attachments
-from ragstone.llm.system_endpoints import find_system_endpoint
-from ragstone.llm.templating import Template
+from ragstone.llm.user_code import UNKNOWN_VERSION, load_name, split_file_name, version_of
 
 __all__ = ["Answer", "System", "SystemSpec", "open_system"]
 
 # A name (`rag.py:answer`, `cmd:./rag`, `openai/gpt-4o-mini`, an address), a function, or a chain.
 SystemSpec = str | Callable[..., Any] | Any
 _COMMAND = re.compile(r"cmd:\s*(?P<line>.*)", re.DOTALL)
-# What a quote takes an answer to be.
-_LIKE_AN_ANSWER = "According to the documents it is what the question asks for, in a sentence or two of usual length."
-
-
-class _Manner(Protocol):
-    """How a system is asked, and how its reply is read."""
-
-    takes_contexts: bool
-    # What a price is known for.
-    priced: bool
-
-    def ask(self, question: str, contexts: Sequence[Chunk] | None, documents: Sequence[str], repeat: int) -> Request:
-        """The request for one question."""
-        ...
-
-    def read(self, reply: Reply, name: str) -> Answer:
-        """The answer in a reply."""
-        ...
+# The guess of a quote.
+_TYPICAL_ANSWER = "According to the documents it is what the question asks for, in a sentence or two of usual length."
 
 
 class System:
     """A user's system behind the gateway."""
 
-    def __init__(self, llm: LLM, manner: _Manner, more: str = "") -> None:
-        self._llm = llm
-        self._manner = manner
-        self._more = more
-
-    @property
-    def name(self) -> str:
-        """The system's name as people know it; it is stored, so it holds no key and no password."""
-        return self._llm.name
+    def __init__(self, llm: LLM, exchange: _JSONExchange | _ChatExchange, suffix: str = "") -> None:
+        self.name = llm.name
+        # Whether passages can be passed to it, and whether the cost of a call is known beforehand.
+        self.takes_contexts, self.is_priced = exchange.takes_contexts, exchange.priced
+        self._llm, self._exchange, self._suffix = llm, exchange, suffix
 
     @property
     def signature(self) -> str:
-        """What identifies the system: its name, its code where that can be seen, its prompt."""
-        return f"{self._llm.signature}{self._more}"
-
-    @property
-    def takes_contexts(self) -> bool:
-        """Whether passages can be handed to it, or it retrieves its own."""
-        return self._manner.takes_contexts
-
-    @property
-    def is_priced(self) -> bool:
-        """Whether what a call costs can be told beforehand."""
-        return self._manner.priced
+        """The string that identifies the system: its name, code version and prompt."""
+        return f"{self._llm.signature}{self._suffix}"
 
     def require_contexts(self) -> None:
-        """Complain about a system that cannot be given passages."""
+        """Raise if passages cannot be passed to the system."""
         if not self.takes_contexts:
             raise UsageError(
-                f"{self.name} takes a question only, and here it must answer from given passages. "
-                "Give the function a parameter `contexts`, or the template a slot {contexts}."
+                f"{self.name} takes only a question, but this command passes passages to it. "
+                "Add a parameter `contexts` to the function, or a slot {contexts} to the template."
             )
 
     async def answer(
@@ -94,13 +64,13 @@ class System:
         documents: Sequence[str] = (),
         repeat: int = 0,
     ) -> Answer:
-        """What the system answers, or an LLMError that says why it does not."""
-        request = self._manner.ask(question, contexts, documents, repeat)
-        return self._manner.read(await self._llm.complete(request), self.name)
+        """Return the system's answer, or raise an LLMError."""
+        request = self._exchange.ask(question, contexts, documents, repeat)
+        return self._exchange.read(await self._llm.complete(request), self.name)
 
 
-class _Carried:
-    """Question and answer travel as JSON: to functions, commands and chains."""
+class _JSONExchange:
+    """Questions and answers as JSON, for functions, commands and chains."""
 
     priced = False
 
@@ -110,24 +80,24 @@ class _Carried:
     def ask(self, question: str, contexts: Sequence[Chunk] | None, documents: Sequence[str], repeat: int) -> Request:
         asked = {
             "question": question,
-            "contexts": None if contexts is None else [_lean(chunk) for chunk in contexts],
+            "contexts": None if contexts is None else [_without_none(chunk) for chunk in contexts],
             "documents": list(documents),
         }
         content = json.dumps(asked, ensure_ascii=False)
         return Request(
-            (Message("user", content),), prompt="system", repeat=repeat, guess=write_answer(Answer(_LIKE_AN_ANSWER))
+            (Message("user", content),), prompt="system", repeat=repeat, guess=write_answer(Answer(_TYPICAL_ANSWER))
         )
 
     def read(self, reply: Reply, name: str) -> Answer:
         return read_answer(json.loads(reply.text), name)
 
 
-class _Chat:
+class _ChatExchange:
     """A chat model or an application behind a chat endpoint, asked with a template."""
 
     priced = True
 
-    def __init__(self, template: Template, sends_documents: bool) -> None:
+    def __init__(self, template: _Template, sends_documents: bool) -> None:
         self.takes_contexts = template.takes_contexts
         self._template = template
         self._sends_documents = sends_documents
@@ -140,10 +110,10 @@ class _Chat:
             prompt="system",
             prompt_hash=self._template.hash,
             repeat=repeat,
-            guess=_LIKE_AN_ANSWER,
+            guess=_TYPICAL_ANSWER,
         )
 
-    def read(self, reply: Reply, name: str) -> Answer:  # noqa: ARG002  (one form for both manners)
+    def read(self, reply: Reply, name: str) -> Answer:  # noqa: ARG002  (the protocol)
         return Answer(reply.text, read_attachments(reply.attachments))
 
 
@@ -153,43 +123,43 @@ def open_system(
     template: str | os.PathLike[str] | None = None,
     version: str | None = None,
 ) -> System:
-    """A system from a function, a chain, `file.py:name`, `cmd:…`, a model's name or an endpoint's address.
+    """Open a function, a chain, `file.py:name`, `cmd:…`, a model name or the address of an endpoint.
 
-    `template` is a file with the text that models are asked with; `version` tells one state of a system from the next
-    where its code cannot be seen.
+    `template` is a file with the prompt for models. `version` identifies the state of a system whose code is not visible.
     """
     if not isinstance(spec, str):
         return _open_object(spec, gateway, None, version)
-    if found := split_file_name(spec.strip()):
-        loaded = load_name(found.path, found.name, "system")
+    if in_file := split_file_name(spec.strip()):
+        loaded = load_name(*in_file, "system")
         return _open_object(loaded.value, gateway, loaded.label, version or loaded.version)
     if (line := _command_line(spec)) is not None:
         from ragstone.llm.providers.command import CommandSystem  # noqa: PLC0415
 
         command = CommandSystem(line, gateway.timeout_s)
-        return System(gateway.open_llm(command, version or ""), _Carried(takes_contexts=True), _told(version))
-    chosen = Template(template)
+        return System(
+            gateway.open_llm(command, version or ""), _JSONExchange(takes_contexts=True), _version_suffix(version)
+        )
+    chosen = _Template(template)
     endpoint = find_system_endpoint(spec)
     state = version or ""
     llm = gateway.open_llm(spec, state) if endpoint is None else gateway.open_endpoint(endpoint, state)
-    manner = _Chat(chosen, sends_documents=llm.name.startswith("dial/"))
-    return System(llm, manner, f",template={chosen.hash}{_told(version)}")
+    exchange = _ChatExchange(chosen, sends_documents=llm.name.startswith("dial/"))
+    return System(llm, exchange, f",template={chosen.hash}{_version_suffix(version)}")
 
 
-def _told(version: str | None) -> str:
+def _version_suffix(version: str | None) -> str:
     return f",version={version}" if version else ""
 
 
 def _command_line(spec: str) -> str | None:
-    """The command of `cmd:…`; names of models and addresses have no spaces, so that a line with some is one too."""
-    if found := _COMMAND.fullmatch(spec.strip()):
-        return found["line"]
+    """Return the command of `cmd:…`. A text with spaces is a command too, since names and addresses have none."""
+    if match := _COMMAND.fullmatch(spec.strip()):
+        return match["line"]
     return spec.strip() if len(spec.split()) > 1 else None
 
 
 def _open_object(value: Any, gateway: Gateway, label: str | None, version: str | None) -> System:
-    from ragstone.llm.providers.callable import CallableSystem  # noqa: PLC0415
-    from ragstone.llm.providers.chains import as_function, is_chain  # noqa: PLC0415
+    from ragstone.llm.providers.python_function import CallableSystem, as_function, is_chain  # noqa: PLC0415
 
     chain = is_chain(value)
     if not chain and not callable(value):
@@ -198,14 +168,73 @@ def _open_object(value: Any, gateway: Gateway, label: str | None, version: str |
             "a LlamaIndex query engine, or a name such as rag.py:answer, cmd:./rag or openai/gpt-4o-mini"
         )
     name = label or getattr(value, "__qualname__", type(value).__qualname__)
-    known = version or (UNKNOWN_VERSION if chain else version_of(value))
-    if known == UNKNOWN_VERSION:
-        # Two chains of one class may be quite different: nothing that this one answers is taken for another's.
-        known = f"unseen-{secrets.token_hex(4)}"
+    state = version or (UNKNOWN_VERSION if chain else version_of(value))
+    if state == UNKNOWN_VERSION:
+        # Two chains of one class may differ, so this chain has its own cache.
+        state = f"unseen-{secrets.token_hex(4)}"
     function = as_function(value) if chain else value
-    system = CallableSystem(function, f"function/{name}", known, gateway.timeout_s)
-    return System(gateway.open_llm(system), _Carried(system.takes_contexts))
+    system = CallableSystem(function, f"function/{name}", state, gateway.timeout_s)
+    return System(gateway.open_llm(system), _JSONExchange(system.takes_contexts))
 
 
-def _lean(chunk: Chunk) -> dict[str, Any]:
+def _without_none(chunk: Chunk) -> dict[str, Any]:
     return {name: part for name, part in asdict(chunk).items() if part is not None}
+
+
+_SLOT = re.compile(r"\{(question|contexts)\}")
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+class _Template:
+    """A text with `{question}` and optionally `{contexts}`. Braces in the data are not replaced."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._own = None if path is None else _read(os.fspath(path))
+        self.takes_contexts = self._own is None or "{contexts}" in self._own
+        # The packaged template exists in two languages, and both count.
+        text = self._own if self._own is not None else _packaged("english") + _packaged("chinese")
+        self.hash = hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def render(self, question: str, contexts: Sequence[str] | None) -> str:
+        """Return the prompt. Without passages, the packaged template is the bare question."""
+        if self._own is None and contexts is None:
+            return question
+        text = self._own
+        if text is None:
+            text = _packaged("chinese" if _CHINESE.search(question) else "english")
+        passages = "\n\n".join(f"[{number}] {passage}" for number, passage in enumerate(contexts or (), start=1))
+        data = {"question": question, "contexts": passages or "(none)"}
+        return _SLOT.sub(lambda slot: data[slot[1]], text).strip()
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8-sig") as stream:
+            text = stream.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as UTF-8 text: {error}") from None
+    if "{question}" not in text:
+        raise UsageError(f"{path}: the template has no slot {{question}}.")
+    return text
+
+
+@cache
+def _packaged(name: str) -> str:
+    return (resources.files("ragstone.llm.templates") / f"{name}.md").read_text(encoding="utf-8")
+
+
+_DEPLOYMENT = re.compile(r"(?P<root>.*)/openai/deployments/(?P<name>[^/]+)")
+_LAST = re.compile(r"/chat/completions/?$")
+_UNNAMED = "default"
+
+
+def find_system_endpoint(spec: str) -> Endpoint | None:
+    """Return the endpoint at `http://host:8000/v1#model` or of a DIAL deployment; None if the text is not an address."""
+    parts = urlsplit(spec.strip())
+    if parts.scheme not in ("http", "https"):
+        return None
+    path = _LAST.sub("", parts.path).rstrip("/")
+    bare = parts._replace(path=path, fragment="")
+    if match := _DEPLOYMENT.fullmatch(path):
+        return find_endpoint("dial", unquote(match["name"]), bare._replace(path=match["root"]).geturl())
+    return find_endpoint("endpoint", unquote(parts.fragment) or _UNNAMED, bare.geturl())

@@ -1,5 +1,5 @@
-"""Pure functions from fields and evidence to a score, a file a family: importing this package registers them all."""
+"""Pure functions from fields and evidence to a score, one file per family. Importing the package registers them."""
 
-from ragstone.registry.discovery import import_all
+from ragstone.registry.declare import import_all
 
 import_all(__name__, __path__)

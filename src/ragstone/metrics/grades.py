@@ -1,66 +1,96 @@
-"""Grades that a judge gave, as shares of the scale: for each aspect one metric, and one more in sight of the reference.
+"""Grades by a judge, as a share of the scale. Each aspect has one metric, and one that also shows the reference.
 
-Direct assessment and stars after Wang et al. 2023 ("Is ChatGPT a Good NLG Evaluator?"), single grading after Zheng et al. 2023.
+Direct assessment and stars after Wang et al. 2023 ("Is ChatGPT a Good NLG Evaluator?"), single grading after Zheng et
+al. 2023. The functions differ only in the aspect, so they are made from the list of aspects.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ragstone.data.types import Grade
+from ragstone.data.types import Chunk, Grade
 from ragstone.errors import Skip
-from ragstone.evidence.aspects import Aspect, packaged_aspects, read_aspects
-from ragstone.evidence.grades import grade_name, register_grades
-from ragstone.registry import metric
+from ragstone.registry import evidence, metric
+from ragstone.tools.aspects import Aspect, packaged_aspects, read_aspects
+from ragstone.tools.protocols import Rater
 
 Value = Literal["said", "expected"]
+_FIELDS: dict[str, Any] = {"question": str, "contexts": list[Chunk], "references": list[str], "answer": str}
 _MISLEADS = (
-    "A judge may prefer long, confident or first-seen texts and its own style: `ragstone audit` shows how far. Grades of two "
-    "judges, scales or manners cannot be compared."
+    "A judge may prefer long, confident or first-seen texts and its own style; `ragstone audit` measures this. Grades "
+    "from different judges, scales or methods cannot be compared."
 )
 
 
 def register_aspects(path: str | Path) -> list[str]:
-    """Make the aspects of a user's TOML file known as metrics `grade.<aspect>`, and name these."""
-    aspects = read_aspects(path).values()
-    register_grades(aspects)
-    return list(_register(aspects))
+    """Register the aspects of a user's TOML file as metrics `grade.<aspect>` and return the names of the metrics."""
+    return _register(read_aspects(path).values())
 
 
-def _register(aspects: Iterable[Aspect]) -> Iterable[str]:
+def _register(aspects: Iterable[Aspect]) -> list[str]:
+    names = []
     for aspect in aspects:
         for with_reference in (False, True):
-            name = f"grade.{aspect.name}" + (".with_reference" if with_reference else "")
-            against = "reference" if with_reference else "contexts" if "contexts" in aspect.shows else "question"
+            grade = _make_evidence(aspect, with_reference)
+            evidence(prompts=("grade", "own_reference"), signature=_hash_of(aspect))(grade)
+            names.append(f"grade.{aspect.name}" + ".with_reference" * with_reference)
+            shown = "contexts" if "contexts" in aspect.shows else "question"
             metric(
-                name,
+                names[-1],
                 family="grade",
                 judges="answer",
-                against="references" if against == "reference" else against,
+                against="references" if with_reference else shown,
                 source="direct assessment and stars (Wang et al. 2023), single grading (Zheng et al. 2023)",
                 misleads=_MISLEADS,
-                # One call of a model for each aspect and row: only who names it pays for it.
+                # One model call per aspect and row: computed only if named.
                 slow=True,
-            )(_make_function(aspect, with_reference))
-            yield name
+            )(_make_metric(aspect, grade.__name__, with_reference))
+    return names
 
 
-def _make_function(aspect: Aspect, with_reference: bool) -> Callable[..., float]:
-    need = grade_name(aspect, with_reference)
+def _hash_of(aspect: Aspect) -> Callable[[], str]:
+    return lambda: aspect.hash
 
+
+def _make_evidence(aspect: Aspect, with_reference: bool) -> Callable[..., Any]:
+    # The question is always needed: the judge may write a reference of its own from it.
+    needs = ["question", *(["contexts"] if "contexts" in aspect.shows else []), "answer"]
+    needs += ["references"] if with_reference else []
+
+    async def grade(
+        *,
+        question: str,
+        answer: str,
+        rater: Rater,
+        contexts: Sequence[Chunk] = (),
+        references: Sequence[str] = (),
+    ) -> Grade:
+        if not answer.strip():
+            raise Skip("the answer is empty")
+        reference = references[0] if with_reference else None
+        return await rater.grade(aspect, question, answer, [chunk.text for chunk in contexts], reference)
+
+    grade.__name__ = grade.__qualname__ = f"{aspect.name}_grade" + "_with_reference" * with_reference
+    grade.__doc__ = f"The judge's grade of the answer for {aspect.words}{_given(with_reference)}."
+    grade.__annotations__ = {**{need: _FIELDS[need] for need in needs}, "rater": Rater, "return": Grade}
+    parameters = [inspect.Parameter(need, inspect.Parameter.KEYWORD_ONLY) for need in (*needs, "rater")]
+    grade.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return grade
+
+
+def _make_metric(aspect: Aspect, need: str, with_reference: bool) -> Callable[..., float]:
     def score(value: Value = "said", **grades: Grade) -> float:
         return share_of(grades[need], value)
 
     score.__name__ = score.__qualname__ = f"{need}_share"
-    held = ", held against the first reference" if with_reference else ""
-    score.__doc__ = f"""How a judge grades the answer for {aspect.words}{held}: {aspect.instruction}.
+    score.__doc__ = f"""The judge's grade for {aspect.words}{_given(with_reference)}: {aspect.instruction}.
 
-    The grade as a share of its scale, 0 for "{aspect.opposite}" and 1 for "perfect {aspect.words}"; `value=expected` is the mean over
-    the grades that the judge might have said, by their probabilities. Skipped for an empty answer, and for the expected value
-    where the server does not tell them.
+    (grade − lowest) / (highest − lowest): 0 is "{aspect.opposite}", 1 is "perfect {aspect.words}". `value=expected` is
+    the mean grade weighted by the judge's probabilities. Skipped if the answer is empty, or if `value=expected` and the
+    server returns no probabilities.
     """
     parameters = [
         inspect.Parameter(need, inspect.Parameter.KEYWORD_ONLY, annotation=Grade),
@@ -71,12 +101,16 @@ def _make_function(aspect: Aspect, with_reference: bool) -> Callable[..., float]
     return score
 
 
+def _given(with_reference: bool) -> str:
+    return ", given the first reference" if with_reference else ""
+
+
 def share_of(grade: Grade, value: Any = "said") -> float:
     """A grade as a share of its scale."""
     number = grade.value if value == "said" else grade.expected
     if number is None:
-        raise Skip("the judge's server does not tell how likely other grades were")
+        raise Skip("the judge's server returns no probabilities of other grades")
     return (number - grade.lowest) / (grade.highest - grade.lowest)
 
 
-list(_register(packaged_aspects().values()))
+_register(packaged_aspects().values())

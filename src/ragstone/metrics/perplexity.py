@@ -1,12 +1,31 @@
-"""What a language model expects: the question after what was retrieved, and the answer's own words."""
+"""Token probabilities by a language model: of the question after a chunk, and of the answer by itself."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+from ragstone.data.types import Chunk
 from ragstone.errors import Skip
-from ragstone.registry import metric
+from ragstone.registry import evidence, metric
+from ragstone.tools.protocols import Scorer
+
+INSTRUCTION = "Generate a question based on the given content:"
+
+
+@evidence
+async def question_likelihoods(question: str, contexts: list[Chunk], scorer: Scorer) -> list[float | None]:
+    """For each chunk, the geometric mean of the question's token probabilities after it; None without tokens."""
+    pairs = [(f"{INSTRUCTION} {chunk.text}", question) for chunk in contexts]
+    scored = await scorer.log_probabilities(pairs) if pairs else []
+    return [math.exp(math.fsum(tokens) / len(tokens)) if tokens else None for tokens in scored]
+
+
+@evidence
+async def answer_log_probabilities(answer: str, scorer: Scorer) -> list[float]:
+    """The natural logarithm of each answer token's probability after the tokens before it."""
+    [scored] = await scorer.log_probabilities([("", answer)]) if answer.strip() else [[]]
+    return scored
 
 
 @metric(
@@ -16,18 +35,18 @@ from ragstone.registry import metric
     against="question",
     source="unitxt context relevance",
     misleads=(
-        "It rewards chunks with the question's words, answered or not, and questions that are easy to guess. "
-        "Values of two language models cannot be compared; unitxt's own are those of --scorer hf/google/flan-t5-small."
+        "It rewards chunks that repeat the question's words, and questions that are easy to guess. Values of different "
+        "language models cannot be compared; unitxt uses --scorer hf/google/flan-t5-small."
     ),
     aliases=("unitxt.context_relevance", "context_relevance.perplexity_q", "unitxt.perplexity_q"),
     sets=("unitxt",),
     slow=True,
 )
 def context_relevance_perplexity(question_likelihoods: Sequence[float | None], k: int | None = None) -> float:
-    """How likely a language model is to ask the question after it has read a retrieved chunk.
+    """How likely a language model is to ask the question after reading a retrieved chunk.
 
-    For each chunk the geometric mean of P(token of the question | "Generate a question based on the given content:", the
-    chunk, the tokens before); the best chunk's value, or with `@k` the mean over the first k.
+    For each chunk the geometric mean of P(question token | "Generate a question based on the given content:", chunk,
+    previous tokens); the best chunk, or with `@k` the mean over the first k. Skipped if nothing was retrieved.
     """
     known = [value for value in question_likelihoods[:k] if value is not None]
     if not question_likelihoods:
@@ -46,19 +65,20 @@ def context_relevance_perplexity(question_likelihoods: Sequence[float | None], k
     against="answer",
     source="the perplexity of a language model, e^H with natural logarithms",
     misleads=(
-        "It measures how common the wording is, not whether it is true: a fluent invention is low, a right name or number "
-        "is high. Short answers are high. Values of two language models cannot be compared."
+        "It measures how common the wording is, not whether it is true: fluent inventions score low, right names and "
+        "numbers high. Short answers score high. Values of different language models cannot be compared."
     ),
     aliases=("fluency.perplexity",),
     slow=True,
 )
 def perplexity(answer_log_probabilities: Sequence[float]) -> float:
-    """How surprised a language model is by the wording of the answer.
+    """How unexpected the answer's wording is to a language model.
 
-    e^H, where H is the mean over the answer's tokens of −ln P(token | the tokens before); of at most 512 tokens.
+    e^H, where H is the mean of −ln P(token | previous tokens) over at most 512 tokens of the answer. Skipped if the answer
+    is empty.
     """
     if not answer_log_probabilities:
         raise Skip("the answer is empty")
     mean = -math.fsum(answer_log_probabilities) / len(answer_log_probabilities)
-    # Above: more than a floating-point number can hold.
+    # The upper limit avoids an overflow.
     return math.exp(min(max(mean, 0.0), 700.0))

@@ -1,16 +1,16 @@
 """RAGAS (Es et al. 2024, and the library of that name): statements, generated questions, needed sentences, useful chunks.
 
-Statements are the same claims as RAGChecker's, so nothing is asked twice; verdicts are on the chunks taken together.
+Statements are RAGChecker's claims, so they are extracted once. Verdicts are on all chunks taken together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
+from ragstone.data.types import Chunk
 from ragstone.errors import Skip
-from ragstone.metrics.semantic import as_cosine
-from ragstone.metrics.verdicts import (
+from ragstone.evidence.claims import (
     NO_ANSWER_CLAIMS,
     NO_REFERENCE_CLAIMS,
     NOTHING_RETRIEVED,
@@ -19,67 +19,114 @@ from ragstone.metrics.verdicts import (
     share,
     supported,
 )
-from ragstone.registry import metric
+from ragstone.metrics.ragchecker import GROUND
+from ragstone.metrics.retrieval import FIND_MORE
+from ragstone.metrics.semantic import as_cosine
+from ragstone.registry import Good, evidence, metric
+from ragstone.text.sentences import sentences
+from ragstone.tools.protocols import Grader, Judge
 
-_JUDGED = "It is as good as the judge."
-_SOURCE: dict[str, Any] = {"source": "RAGAS (Es et al. 2024)"}
+_JUDGED = "It depends on the judge."
+_PAPER: dict[str, Any] = {"source": "RAGAS (Es et al. 2024)"}
 _LIBRARY: dict[str, Any] = {"source": "the RAGAS library"}
+_QUESTIONS = 3
+
+
+class Questions(TypedDict):
+    """The questions that a judge derives from an answer without seeing its question."""
+
+    generated_questions: list[str]
+    noncommittal: bool
+
+
+@evidence(yields=("generated_questions", "noncommittal"), prompts=("questions",))
+async def questions_answered(answer: str, judge: Judge) -> Questions:
+    """Questions that the answer would answer, and whether it is evasive, from one call."""
+    if not answer.strip():
+        raise Skip("the answer is empty")
+    guess = await judge.guess_questions(answer, _QUESTIONS)
+    return {"generated_questions": guess.questions, "noncommittal": guess.noncommittal}
+
+
+@evidence(transient=True)
+def context_sentences(contexts: list[Chunk]) -> list[list[str]]:
+    """The sentences of each retrieved chunk."""
+    return [[chunk.text[start:end] for start, end in sentences(chunk.text)] for chunk in contexts]
+
+
+@evidence(prompts=("needed_sentences",))
+async def needed_sentences(question: str, context_sentences: list[list[str]], judge: Judge) -> list[int]:
+    """The sentences needed to answer the question, numbered from 0 over all chunks."""
+    lines = [line for chunk in context_sentences for line in chunk]
+    return await judge.needed_sentences(question, lines) if lines else []
+
+
+@evidence(prompts=("usefulness",), either=("references", "answer"))
+async def chunk_usefulness(
+    question: str, contexts: list[Chunk], references: list[str] | None, answer: str | None, grader: Grader
+) -> list[bool]:
+    """Whether each retrieved chunk helps to arrive at the reference, or at the answer if there is no reference."""
+    target = references[0] if references else str(answer)
+    return await grader.useful_chunks(question, target, [chunk.text for chunk in contexts]) if contexts else []
 
 
 @metric(
     "ragas.faithfulness",
-    **_SOURCE,
+    **_PAPER,
     judges="answer",
     against="contexts",
-    misleads=f"{_JUDGED} A wrong chunk faithfully repeated counts as good.",
+    misleads=f"{_JUDGED} Repeating a wrong chunk faithfully counts as good.",
     aliases=("triad.groundedness", "groundedness"),
     sets=("reference_free", "triad"),
+    good=Good(0.8, order=9, unless=("ragchecker.faithfulness",)),
+    advice=GROUND,
 )
 def faithfulness(answer_claims_in_all_contexts: Sequence[str]) -> float:
-    """How much of the answer follows from the retrieved chunks taken together.
+    """Share of the answer that follows from the retrieved chunks taken together.
 
-    Statements of the answer that the contexts entail / statements. Skipped when the answer makes no claims.
+    Statements of the answer that the contexts entail / statements. Skipped if the answer makes no claims.
     """
     return share(supported(answer_claims_in_all_contexts), NO_ANSWER_CLAIMS)
 
 
 @metric(
     "ragas.answer_relevancy",
-    **_SOURCE,
+    **_PAPER,
     bounds=(-1.0, 1.0),
     judges="answer",
     against="question",
-    misleads="A wrong answer to the right question is fully relevant. Values of two embedding models cannot be compared.",
+    misleads="A wrong answer to the right question is fully relevant. Values of different embedding models cannot be compared.",
     aliases=("ragas.answer_relevance", "ragas.response_relevancy", "triad.answer_relevance"),
     sets=("reference_free", "triad"),
+    headline=18,
 )
 def answer_relevancy(question_similarities: Sequence[float], noncommittal: bool) -> float:
-    """How well the answer answers what was asked, and not something else.
+    """How well the answer addresses the question that was asked.
 
-    Mean cosine of the question and of those that the answer would be an answer to. Noncommittal answers: 0. Skipped when no
-    question could be made from the answer.
+    Mean cosine of the question and the questions that a judge derives from the answer. Noncommittal answers: 0. Skipped
+    if no question can be derived.
     """
     if noncommittal:
         return 0.0
     if not question_similarities:
-        raise Skip("no question could be made from the answer")
+        raise Skip("no question could be derived from the answer")
     return as_cosine(sum(question_similarities) / len(question_similarities))
 
 
 @metric(
     "ragas.context_relevance",
-    **_SOURCE,
+    **_PAPER,
     judges="contexts",
     against="question",
-    misleads=f"{_JUDGED} Large chunks score low even when they hold the answer.",
+    misleads=f"{_JUDGED} Large chunks score low even if they contain the answer.",
     aliases=("ragas.context_precision_sentences", "ragas.context_relevancy", "triad.context_relevance"),
     sets=("reference_free", "triad"),
 )
 def context_relevance(needed_sentences: Sequence[int], context_sentences: Sequence[Sequence[str]]) -> float:
-    """How much of what was retrieved is needed to answer the question; the rest is ballast.
+    """Share of the retrieved text that is needed to answer the question.
 
-    Sentences needed / sentences in all chunks. No sentence needed, or not enough of them to answer: 0. Skipped when the
-    chunks have no sentences.
+    Needed sentences / sentences in all chunks. 0 if none is needed or they do not suffice. Skipped if the chunks have no
+    sentences.
     """
     total = sum(map(len, context_sentences))
     if not total:
@@ -92,23 +139,20 @@ def context_relevance(needed_sentences: Sequence[int], context_sentences: Sequen
     **_LIBRARY,
     judges="ranking",
     against="references",
-    misleads=f"{_JUDGED} What was never retrieved does not count: one useful chunk at the top gives 1.",
+    misleads=f"{_JUDGED} Chunks that were not retrieved do not count: one useful chunk at the top gives 1.",
     aliases=("ragas.llm_context_precision_with_reference",),
 )
 def context_precision(chunk_usefulness: Sequence[bool]) -> float:
     """How early the useful chunks come.
 
-    Mean over the ranks of useful chunks of precision at that rank; useful for the reference, or for the answer where there is
-    no reference. No useful chunk: 0. Skipped when nothing was retrieved.
+    Mean of the precision at the rank of each useful chunk: useful for the reference, or for the answer without a
+    reference. No useful chunk: 0. Skipped if nothing was retrieved.
     """
     if not chunk_usefulness:
         raise Skip(NOTHING_RETRIEVED)
-    precisions, hits = [], 0
-    for rank, useful in enumerate(chunk_usefulness, start=1):
-        if useful:
-            hits += 1
-            precisions.append(hits / rank)
-    return sum(precisions) / hits if hits else 0.0
+    ranks = [rank for rank, useful in enumerate(chunk_usefulness, start=1) if useful]
+    precisions = [hits / rank for hits, rank in enumerate(ranks, start=1)]
+    return sum(precisions) / len(ranks) if ranks else 0.0
 
 
 @metric(
@@ -116,13 +160,15 @@ def context_precision(chunk_usefulness: Sequence[bool]) -> float:
     **_LIBRARY,
     judges="contexts",
     against="references",
-    misleads=f"{_JUDGED} More chunks always help, however much noise they bring.",
+    misleads=f"{_JUDGED} More chunks always help, even if they add noise.",
     aliases=("ragas.llm_context_recall",),
+    good=Good(0.8, order=2, unless=("ragchecker.claim_recall",)),
+    advice=FIND_MORE,
 )
 def context_recall(reference_claims_in_all_contexts: Sequence[str]) -> float:
-    """How much of what should be said follows from the retrieved chunks taken together.
+    """Share of the reference that follows from the retrieved chunks taken together.
 
-    Statements of the reference that the contexts entail / statements. Skipped when the reference makes no claims.
+    Statements of the reference that the contexts entail / statements. Skipped if the reference makes no claims.
     """
     return share(supported(reference_claims_in_all_contexts), NO_REFERENCE_CLAIMS)
 
@@ -132,13 +178,13 @@ def context_recall(reference_claims_in_all_contexts: Sequence[str]) -> float:
     **_LIBRARY,
     judges="contexts",
     against="references",
-    misleads="A name may be there and nothing of what should be said about it. Another spelling of a name is not found.",
+    misleads="A chunk may contain a name without the facts about it. Other spellings of a name are not found.",
     aliases=("ragas.context_entities_recall",),
 )
 def context_entity_recall(reference_entities_in_contexts: Sequence[bool]) -> float:
-    """How many of the names, places, dates and numbers of the reference stand in the retrieved chunks.
+    """Share of the reference's names, places, dates and numbers that the retrieved chunks contain.
 
-    Entities of the reference found in the contexts / entities. Skipped when the reference names none.
+    Entities of the reference found in the contexts / entities. Skipped if the reference names none.
     """
     return share(reference_entities_in_contexts, "the reference names no entities")
 
@@ -148,7 +194,8 @@ def context_entity_recall(reference_entities_in_contexts: Sequence[bool]) -> flo
     **_LIBRARY,
     judges="answer",
     against="references",
-    misleads=f"{_JUDGED} Two different things in one number: look at `ragchecker.f1` and `semantic_similarity` for each.",
+    misleads=f"{_JUDGED} It mixes two things: see `ragchecker.f1` and `semantic_similarity` for each.",
+    headline=17,
 )
 def answer_correctness(
     answer_claims_in_reference: Sequence[str],
@@ -156,11 +203,11 @@ def answer_correctness(
     answer_similarities: Sequence[float],
     weight: float = 0.75,
 ) -> float:
-    """How right the answer is, in its statements and in its meaning as a whole.
+    """Correctness of the answer in its statements and its overall meaning.
 
-    weight × F1 + (1 − weight) × cosine of answer and first reference, where F1 = TP / (TP + (FP + FN) / 2): TP and FP are
-    answer claims that the reference entails or not, FN reference claims that the answer does not entail. A cosine below 0
-    counts 0. Skipped when neither text makes a claim.
+    weight × F1 + (1 − weight) × cosine of answer and first reference (at least 0), where F1 = TP / (TP + (FP + FN) / 2).
+    TP and FP are answer claims that the reference entails or not, FN reference claims that the answer does not entail.
+    Skipped if neither text makes a claim.
     """
     if not 0 <= weight <= 1:
         raise ValueError(f"weight must be from 0 to 1, got {weight:g}")
@@ -168,7 +215,7 @@ def answer_correctness(
     if not right and not said:
         raise Skip("neither the answer nor the reference makes a claim")
     if not answer_similarities:
-        raise Skip("there is no reference to be similar to")
+        raise Skip("there is no reference to compare with")
     hits = sum(right)
     f1 = hits / (hits + (right.count(False) + said.count(False)) / 2) if hits else 0.0
     return weight * f1 + (1 - weight) * max(0.0, as_cosine(answer_similarities[0]))
@@ -180,7 +227,7 @@ def answer_correctness(
     better="lower",
     judges="answer",
     against="contexts",
-    misleads=f"{_JUDGED} What is true but not in the first reference counts as wrong.",
+    misleads=f"{_JUDGED} A true claim that is not in the first reference counts as wrong.",
     aliases={
         "ragas.noise_sensitivity_relevant": {"mode": "relevant"},
         "ragas.noise_sensitivity_irrelevant": {"mode": "irrelevant"},
@@ -192,10 +239,10 @@ def noise_sensitivity(
     reference_claims_in_contexts: Matrix,
     mode: Literal["relevant", "irrelevant"] = "relevant",
 ) -> float:
-    """How much of the answer is wrong and was taken from the retrieved chunks.
+    """Share of the answer that is wrong and comes from the retrieved chunks.
 
-    Answer claims that the reference does not entail but a relevant chunk does / answer claims; `mode=irrelevant`: that only
-    irrelevant chunks entail. Skipped when the answer makes no claims.
+    Answer claims that the reference does not entail but a relevant chunk does / answer claims; with `mode=irrelevant`,
+    claims that only irrelevant chunks entail. Skipped if the answer makes no claims.
     """
     correct = supported(answer_claims_in_reference)
     wrong = misled(correct, answer_claims_in_contexts, reference_claims_in_contexts, by_relevant=mode == "relevant")

@@ -1,7 +1,7 @@
 """RAGChecker (Ru et al. 2024): claims of the answer and of the reference, and which text entails which claim.
 
-Eleven numbers from the same verdicts. Only entailment counts as support. An answer claim is correct if the reference
-entails it; a chunk is relevant if it entails a claim of the reference.
+Eleven metrics from the same verdicts. Only entailment counts as support. An answer claim is correct if the reference
+entails it. A chunk is relevant if it entails a claim of the reference. The advice follows RAGChecker's tutorial.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragstone.errors import Skip
-from ragstone.metrics.verdicts import (
+from ragstone.evidence.claims import (
     NO_ANSWER_CLAIMS,
     NO_REFERENCE_CLAIMS,
     NOTHING_RETRIEVED,
@@ -21,68 +21,75 @@ from ragstone.metrics.verdicts import (
     supported,
     supported_somewhere,
 )
-from ragstone.registry import metric
+from ragstone.metrics.retrieval import FEWER, FIND_MORE
+from ragstone.registry import Good, metric
 
-_JUDGED = "It is as good as the judge that found the claims and gave the verdicts."
-_ONE_REFERENCE = "Only the first reference counts, and what is true but not in it counts as wrong."
-_SOURCE: dict[str, Any] = {"source": "RAGChecker (Ru et al. 2024)"}
+GROUND = "Instruct the generator to use only the retrieved chunks, and to decline if they do not contain the answer."
+USE = "Instruct the generator to find and use everything in the chunks that is relevant to the question."
+REASON_FIRST = (
+    "Let the generator reason first: which chunks answer the question and which do not. Then answer from the former."
+)
+_JUDGED = "It depends on the judge of claims and verdicts."
+_ONE_REFERENCE = "A true claim that is not in the first reference counts as wrong."
 _OVERALL: dict[str, Any] = {
-    **_SOURCE,
+    "source": "RAGChecker (Ru et al. 2024)",
     "judges": "answer",
     "against": "references",
     "sets": ("ragchecker.overall",),
 }
-_RETRIEVER: dict[str, Any] = {
-    **_SOURCE,
-    "judges": "contexts",
-    "against": "references",
-    "sets": ("ragchecker.retriever",),
-}
-_GENERATOR: dict[str, Any] = {
-    **_SOURCE,
-    "judges": "answer",
-    "against": "contexts",
-    "sets": ("ragchecker.generator",),
-}
+_RETRIEVER: dict[str, Any] = {**_OVERALL, "judges": "contexts", "sets": ("ragchecker.retriever",)}
+_GENERATOR: dict[str, Any] = {**_OVERALL, "against": "contexts", "sets": ("ragchecker.generator",)}
 
 
-@metric("ragchecker.precision", **_OVERALL, misleads=f"{_JUDGED} {_ONE_REFERENCE} A short answer is easily precise.")
+@metric("ragchecker.precision", **_OVERALL, misleads=f"{_JUDGED} {_ONE_REFERENCE} Short answers are easily precise.")
 def precision(answer_claims_in_reference: Sequence[str]) -> float:
-    """How much of what the answer says is right.
+    """Share of the answer that is right.
 
-    Answer claims that the reference entails / answer claims. Skipped when the answer makes no claims.
+    Answer claims that the reference entails / answer claims. Skipped if the answer makes no claims.
     """
     return share(supported(answer_claims_in_reference), NO_ANSWER_CLAIMS)
 
 
-@metric("ragchecker.recall", **_OVERALL, misleads=f"{_JUDGED} A long answer easily covers the reference.")
+@metric("ragchecker.recall", **_OVERALL, misleads=f"{_JUDGED} Long answers easily cover the reference.")
 def recall(reference_claims_in_answer: Sequence[str]) -> float:
-    """How much of what should be said the answer says.
+    """Share of the reference that the answer covers.
 
-    Reference claims that the answer entails / reference claims. Skipped when the reference makes no claims.
+    Reference claims that the answer entails / reference claims. Skipped if the reference makes no claims.
     """
     return share(supported(reference_claims_in_answer), NO_REFERENCE_CLAIMS)
 
 
-@metric("ragchecker.f1", **_OVERALL, misleads=f"{_JUDGED} {_ONE_REFERENCE} One number hides which of the two is low.")
+@metric(
+    "ragchecker.f1",
+    **_OVERALL,
+    misleads=f"{_JUDGED} {_ONE_REFERENCE} It hides which of the two is low.",
+    headline=13,
+    version=2,
+)
 def f1(answer_claims_in_reference: Sequence[str], reference_claims_in_answer: Sequence[str]) -> float:
-    """The balance of claim precision and claim recall: the overall quality of the answer.
+    """Overall quality of the answer.
 
-    Their harmonic mean in each row, 0 unless both are above 0. Skipped when the answer or the reference makes no claims.
+    Harmonic mean of precision and recall per row, 0 if either is 0 or the answer makes no claims. Skipped if the
+    reference makes no claims.
     """
-    exact, complete = precision(answer_claims_in_reference), recall(reference_claims_in_answer)
+    complete = recall(reference_claims_in_answer)
+    # A refusal is not skipped: that would reward systems that refuse more.
+    exact = precision(answer_claims_in_reference) if answer_claims_in_reference else 0.0
     return 2 * exact * complete / (exact + complete) if exact and complete else 0.0
 
 
 @metric(
     "ragchecker.claim_recall",
     **_RETRIEVER,
-    misleads=f"{_JUDGED} More chunks always help, however much noise they bring.",
+    misleads=f"{_JUDGED} More chunks always help, even if they add noise.",
+    headline=6,
+    good=Good(0.8, order=1),
+    advice=FIND_MORE,
 )
 def claim_recall(reference_claims_in_contexts: Matrix) -> float:
-    """How much of what should be said the retriever found; below 1 the right answer cannot come from the chunks alone.
+    """Share of the reference that was retrieved: below 1 the chunks do not contain the full answer.
 
-    Reference claims that at least one chunk entails / reference claims. Nothing retrieved: 0. Skipped when the reference
+    Reference claims that at least one chunk entails / reference claims. Nothing retrieved: 0. Skipped if the reference
     makes no claims.
     """
     return share(supported_somewhere(reference_claims_in_contexts), NO_REFERENCE_CLAIMS)
@@ -91,12 +98,15 @@ def claim_recall(reference_claims_in_contexts: Matrix) -> float:
 @metric(
     "ragchecker.context_precision",
     **_RETRIEVER,
-    misleads=f"{_JUDGED} A chunk that holds one claim counts as much as one that holds them all, and rank does not count.",
+    misleads=f"{_JUDGED} A chunk with one claim counts as much as a chunk with all of them, and rank does not count.",
+    headline=7,
+    good=Good(0.3, order=5, decides=False, share_of_chunks=True),
+    advice=FEWER,
 )
 def context_precision(reference_claims_in_contexts: Matrix) -> float:
-    """How many of the retrieved chunks are of use for the right answer.
+    """Share of the retrieved chunks that are useful for the right answer.
 
-    Chunks that entail at least one reference claim / chunks. Skipped when nothing was retrieved or the reference makes no
+    Chunks that entail at least one reference claim / chunks. Skipped if nothing was retrieved or the reference makes no
     claims.
     """
     if not reference_claims_in_contexts:
@@ -110,21 +120,22 @@ def context_precision(reference_claims_in_contexts: Matrix) -> float:
 @metric(
     "ragchecker.context_utilization",
     **_GENERATOR,
-    misleads=f"{_JUDGED} A generator that knows the answer anyway looks as if it used the chunks.",
+    misleads=f"{_JUDGED} A generator that already knows the answer seems to use the chunks.",
+    headline=16,
+    good=Good(0.8, order=7),
+    advice=USE,
 )
 def context_utilization(reference_claims_in_contexts: Matrix, reference_claims_in_answer: Sequence[str]) -> float:
-    """How much of the right information that was retrieved the answer makes use of.
+    """Share of the relevant retrieved information that the answer uses.
 
-    Reference claims entailed by a chunk and by the answer / reference claims entailed by a chunk. Skipped when no chunk
+    Reference claims entailed by a chunk and by the answer / reference claims entailed by a chunk. Skipped if no chunk
     entails one.
     """
     if not reference_claims_in_contexts:
         raise Skip(NO_REFERENCE_CLAIMS)
-    found = supported_somewhere(reference_claims_in_contexts)
-    said = supported(reference_claims_in_answer)
-    return share(
-        [used for used, there in zip(said, found, strict=True) if there], "no chunk supports a claim of the reference"
-    )
+    retrieved = supported_somewhere(reference_claims_in_contexts)
+    pairs = zip(supported(reference_claims_in_answer), retrieved, strict=True)
+    return share([used for used, there in pairs if there], "no chunk supports a claim of the reference")
 
 
 @metric(
@@ -133,13 +144,15 @@ def context_utilization(reference_claims_in_contexts: Matrix, reference_claims_i
     better="lower",
     misleads=f"{_JUDGED} {_ONE_REFERENCE}",
     aliases=("ragchecker.relevant_noise_sensitivity",),
+    good=Good(0.1, order=11),
+    advice=REASON_FIRST,
 )
 def noise_sensitivity_in_relevant(
     answer_claims_in_reference: Sequence[str], answer_claims_in_contexts: Matrix, reference_claims_in_contexts: Matrix
 ) -> float:
-    """How much of the answer is wrong and was taken from chunks that also hold right information.
+    """Share of the answer that is wrong and comes from relevant chunks.
 
-    Answer claims that the reference does not entail but a relevant chunk does / answer claims. Skipped when the answer
+    Answer claims that the reference does not entail but a relevant chunk does / answer claims. Skipped if the answer
     makes no claims.
     """
     correct = supported(answer_claims_in_reference)
@@ -151,27 +164,37 @@ def noise_sensitivity_in_relevant(
     "ragchecker.noise_sensitivity_in_irrelevant",
     **_GENERATOR,
     better="lower",
-    misleads=f"{_JUDGED} {_ONE_REFERENCE} Where few chunks are irrelevant it is low whatever the generator does.",
+    misleads=f"{_JUDGED} {_ONE_REFERENCE} It is always low if few chunks are irrelevant.",
     aliases=("ragchecker.irrelevant_noise_sensitivity",),
+    good=Good(0.1, order=12),
+    advice=REASON_FIRST,
 )
 def noise_sensitivity_in_irrelevant(
     answer_claims_in_reference: Sequence[str], answer_claims_in_contexts: Matrix, reference_claims_in_contexts: Matrix
 ) -> float:
-    """How much of the answer is wrong and was taken from chunks that hold nothing right.
+    """Share of the answer that is wrong and comes from irrelevant chunks.
 
     Answer claims that neither the reference nor a relevant chunk entails, but an irrelevant chunk does / answer claims.
-    Skipped when the answer makes no claims.
+    Skipped if the answer makes no claims.
     """
     correct = supported(answer_claims_in_reference)
     wrong = misled(correct, answer_claims_in_contexts, reference_claims_in_contexts, by_relevant=False)
     return share(wrong, NO_ANSWER_CLAIMS)
 
 
-@metric("ragchecker.hallucination", **_GENERATOR, better="lower", misleads=f"{_JUDGED} {_ONE_REFERENCE}")
+@metric(
+    "ragchecker.hallucination",
+    **_GENERATOR,
+    better="lower",
+    misleads=f"{_JUDGED} {_ONE_REFERENCE}",
+    headline=15,
+    good=Good(0.1, order=10),
+    advice=GROUND,
+)
 def hallucination(answer_claims_in_reference: Sequence[str], answer_claims_in_contexts: Matrix) -> float:
-    """How much of the answer is wrong and stands in no chunk: made up.
+    """Share of the answer that is wrong and in no chunk: made up.
 
-    Answer claims that neither the reference nor any chunk entails / answer claims. Skipped when the answer makes no claims.
+    Answer claims that neither the reference nor any chunk entails / answer claims. Skipped if the answer makes no claims.
     """
     return share(_unfounded(answer_claims_in_reference, answer_claims_in_contexts, correct=False), NO_ANSWER_CLAIMS)
 
@@ -180,12 +203,13 @@ def hallucination(answer_claims_in_reference: Sequence[str], answer_claims_in_co
     "ragchecker.self_knowledge",
     **_GENERATOR,
     better="none",
-    misleads=f"{_JUDGED} Whether it is good depends on what is wanted: a generator that adds what it knows, or one that keeps to the chunks.",
+    misleads=f"{_JUDGED} Whether it is good depends on the purpose: a generator that adds knowledge, or one that keeps to the chunks.",
+    good=Good(0.0, order=13),
 )
 def self_knowledge(answer_claims_in_reference: Sequence[str], answer_claims_in_contexts: Matrix) -> float:
-    """How much of the answer is right but stands in no chunk: what the generator knew by itself.
+    """Share of the answer that is right but in no chunk: the generator's own knowledge.
 
-    Answer claims that the reference entails and no chunk does / answer claims. Skipped when the answer makes no claims.
+    Answer claims that the reference entails and no chunk does / answer claims. Skipped if the answer makes no claims.
     """
     return share(_unfounded(answer_claims_in_reference, answer_claims_in_contexts, correct=True), NO_ANSWER_CLAIMS)
 
@@ -193,18 +217,41 @@ def self_knowledge(answer_claims_in_reference: Sequence[str], answer_claims_in_c
 @metric(
     "ragchecker.faithfulness",
     **{**_GENERATOR, "sets": ("ragchecker.generator", "reference_free")},
-    misleads=f"{_JUDGED} A claim that needs two chunks together counts as unsupported, and a wrong chunk faithfully repeated as good.",
+    misleads=f"{_JUDGED} A claim that needs two chunks counts as unsupported. Repeating a wrong chunk counts as good.",
+    headline=14,
+    good=Good(0.8, order=8),
+    advice=GROUND,
 )
 def faithfulness(answer_claims_in_contexts: Matrix) -> float:
-    """How much of the answer rests on what was retrieved.
+    """Share of the answer that the retrieved chunks support.
 
-    Answer claims that at least one chunk entails / answer claims. Nothing retrieved: 0. Skipped when the answer makes no
+    Answer claims that at least one chunk entails / answer claims. Nothing retrieved: 0. Skipped if the answer makes no
     claims.
     """
     return share(supported_somewhere(answer_claims_in_contexts), NO_ANSWER_CLAIMS)
 
 
 def _unfounded(in_reference: Sequence[str], in_contexts: Matrix, correct: bool) -> list[bool]:
-    """Whether each answer claim stands in no chunk and is as correct as asked."""
+    """Whether each answer claim is in no chunk and correct (or, if `correct` is false, incorrect)."""
     pairs = zip(supported(in_reference), supported_somewhere(in_contexts), strict=True)
     return [not founded and right == correct for right, founded in pairs]
+
+
+@metric(
+    "self_consistency",
+    family="consistency",
+    judges="answer",
+    against="contexts",
+    source="self-consistency (Wang et al. 2023), for verdicts",
+    misleads="A judge can repeat the same error every time. At temperature 0 it agrees with itself trivially.",
+    # It needs several verdicts per claim.
+    slow=True,
+)
+def self_consistency(verdict_agreement: Sequence[float]) -> float:
+    """How often the judge repeats its verdict: how far the claim metrics can be trusted.
+
+    Mean over the claims of the share of verdicts that agree. Skipped if there is one verdict per claim or no claims.
+    """
+    if not verdict_agreement:
+        raise Skip("there are no claims to give verdicts on")
+    return sum(verdict_agreement) / len(verdict_agreement)

@@ -1,29 +1,28 @@
-"""How early the relevant chunks come: the classics of information retrieval that look at ranks.
+"""How early the relevant chunks come: the rank metrics of information retrieval.
 
-Whole columns at once. Definitions are trec_eval's unless a parameter says otherwise; see `retrieval` for what is relevant.
+Definitions are trec_eval's unless a parameter changes them. `retrieval` defines which chunks are relevant.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ragstone.data.columns import Cells, Ragged
 from ragstone.data.gains import Gains
-from ragstone.metrics.retrieval import CHUNK_IDS, TREC, count_relevant, divide, relevant, unless_none
+from ragstone.metrics.retrieval import CHUNK_IDS, count_relevant, divide, relevant, unless_none
 from ragstone.registry import metric
 
-# Grades above this are all the same to an exponential gain: 2^1000 is as large as a number can well be.
+# Exponential gains are capped here, as 2^1024 overflows.
 _LARGEST_EXPONENT = 1000.0
+_COMMON: dict[str, Any] = {"family": "retrieval", "judges": "ranking", "against": "relevance", "columnar": True}
 
 
 @metric(
     "mrr",
-    family="retrieval",
-    judges="ranking",
-    against="relevance",
-    source=f"{TREC} recip_rank; unitxt context correctness",
+    **_COMMON,
+    source="trec_eval recip_rank; unitxt context correctness",
     misleads=f"{CHUNK_IDS} Only the first relevant chunk counts.",
     aliases=(
         *("recip_rank", "rr", "reciprocal_rank"),
@@ -31,27 +30,26 @@ _LARGEST_EXPONENT = 1000.0
         *("context_correctness.mrr", "unitxt.context_correctness.mrr"),
     ),
     sets=("traditional", "unitxt"),
-    columnar=True,
+    headline=5,
+    version=2,
 )
-def mrr(gains: Gains, k: int | None = None, rel: float | None = None) -> np.ndarray:
+def mrr(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float | None = None) -> Cells:
     """How early the first relevant chunk comes.
 
-    1 / rank of the first relevant among the first k; none found: 0.
+    1 / rank of the first relevant chunk among the first k; 0 if there is none. Skipped if nothing is relevant.
     """
     hits = relevant(gains, k, rel)
     first = np.flatnonzero(np.diff(hits.rows, prepend=-1))
     values = np.zeros(len(gains))
     values[hits.rows[first]] = 1 / hits.ranks[first]
-    return values
+    return unless_none(count_relevant(relevant_grades, rel), rel, values)
 
 
 @metric(
     "map",
-    family="retrieval",
-    judges="ranking",
-    against="relevance",
-    source=f"{TREC} map, map_cut; unitxt map",
-    misleads=f"{CHUNK_IDS} With `over=retrieved` a relevant chunk that was never retrieved costs nothing.",
+    **_COMMON,
+    source="trec_eval map, map_cut; unitxt map",
+    misleads=f"{CHUNK_IDS} With `over=retrieved`, missed relevant chunks cost nothing.",
     aliases={
         "ap": {},
         "map_cut": {},
@@ -60,7 +58,6 @@ def mrr(gains: Gains, k: int | None = None, rel: float | None = None) -> np.ndar
         "unitxt.context_correctness.map": {"over": "retrieved"},
     },
     sets={"traditional": {}, "unitxt": {"over": "retrieved"}},
-    columnar=True,
 )
 def average_precision(
     gains: Gains,
@@ -71,9 +68,8 @@ def average_precision(
 ) -> Cells:
     """How early all the relevant chunks come: average precision.
 
-    Sum over the relevant among the first k of the precision at their ranks, divided by all that are relevant
-    (trec_eval) or by those relevant that were retrieved (`over=retrieved`, unitxt). None retrieved: 0. Skipped when
-    nothing is relevant.
+    Sum of the precision at the ranks of the relevant chunks among the first k, divided by all relevant chunks (trec_eval)
+    or by those retrieved (`over=retrieved`, unitxt). None retrieved: 0. Skipped if nothing is relevant.
     """
     wanted = count_relevant(relevant_grades, rel)
     hits = relevant(gains, k, rel)
@@ -83,95 +79,88 @@ def average_precision(
 
 @metric(
     "ndcg",
-    family="retrieval",
-    judges="ranking",
-    against="relevance",
-    source=f"{TREC} ndcg, ndcg_cut (Järvelin & Kekäläinen 2002); exponential: Burges et al. 2005",
-    misleads=f"{CHUNK_IDS} Linear and exponential gain give different numbers under one name.",
+    **_COMMON,
+    source="trec_eval ndcg, ndcg_cut (Järvelin & Kekäläinen 2002); exponential: Burges et al. 2005",
+    misleads=f"{CHUNK_IDS} Linear and exponential gain share a name but give different values.",
     aliases={"ndcg_cut": {}, "ndcg_exp": {"gain": "exponential"}},
     sets=("traditional",),
-    columnar=True,
+    headline=4,
 )
 def ndcg(
     gains: Gains, relevant_grades: Ragged, k: int | None = None, gain: Literal["linear", "exponential"] = "linear"
 ) -> Cells:
-    """How close the ranking comes to the best possible one, early ranks counting most.
+    """How close the ranking is to the best possible one; early ranks weigh most.
 
-    Sum of gain / log2(rank + 1) over the first k, divided by that of the ideal ranking of all graded chunks.
-    Gain is the grade (trec_eval) or 2^grade - 1 (`gain=exponential`). Skipped when nothing is relevant.
+    Sum of gain / log2(rank + 1) over the first k, divided by the same sum for the ideal ranking of all graded chunks. Gain
+    is the grade (trec_eval) or 2^grade - 1 (`gain=exponential`). Skipped if nothing is relevant.
     """
     hits = relevant(gains, k, None)
     ideal_ranks = relevant_grades.position + 1
     ideal_worth = _worth(relevant_grades.values, gain) / np.log2(ideal_ranks + 1)
     ideal = relevant_grades.sum(ideal_worth if k is None else ideal_worth * (ideal_ranks <= k))
-    found = hits.sum(_worth(hits.grades, gain) / np.log2(hits.ranks + 1))
-    # A chunk that holds several of the wanted texts may do better than one text a chunk, which is the ideal.
-    return unless_none(relevant_grades.lengths, None, divide(np.minimum(found, ideal), ideal))
+    actual = hits.sum(_worth(hits.grades, gain) / np.log2(hits.ranks + 1))
+    # The ideal assumes one wanted text per chunk; a chunk with several of them can exceed it.
+    return unless_none(relevant_grades.lengths, None, divide(np.minimum(actual, ideal), ideal))
 
 
 @metric(
     "rbp",
-    family="retrieval",
-    judges="ranking",
-    against="relevance",
+    **_COMMON,
     source="rank-biased precision (Moffat & Zobel 2008)",
-    misleads=f"{CHUNK_IDS} A short list cannot reach 1, however good it is.",
-    columnar=True,
+    misleads=f"{CHUNK_IDS} A short list cannot reach 1.",
+    version=2,
 )
-def rbp(gains: Gains, k: int | None = None, p: float = 0.8, rel: float | None = None) -> np.ndarray:
-    """What a reader gains who goes on from each chunk to the next with probability p.
+def rbp(gains: Gains, relevant_grades: Ragged, k: int | None = None, p: float = 0.8, rel: float | None = None) -> Cells:
+    """Expected gain of a reader who continues to the next chunk with probability p.
 
-    (1 - p) × sum over the relevant among the first k of p^(rank - 1). None found: 0. trec_eval's own p is 0.9.
+    (1 - p) × sum of p^(rank - 1) over the relevant chunks among the first k. None found: 0. Skipped if nothing is
+    relevant. trec_eval's p is 0.9.
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be from 0 to 1, got {p:g}")
     hits = relevant(gains, k, rel)
-    return (1 - p) * hits.sum(hits.is_new * p ** (hits.ranks - 1))
+    values = (1 - p) * hits.sum(hits.is_new * p ** (hits.ranks - 1))
+    return unless_none(count_relevant(relevant_grades, rel), rel, values)
 
 
 @metric(
     "err",
-    family="retrieval",
-    judges="ranking",
-    against="relevance",
+    **_COMMON,
     source="expected reciprocal rank (Chapelle et al. 2009), as in gdeval",
-    misleads=f"{CHUNK_IDS} Grades on another scale than 0 to max_grade give another number.",
-    columnar=True,
+    misleads=f"{CHUNK_IDS} Grades must be on a scale from 0 to max_grade.",
+    version=2,
 )
-def err(gains: Gains, k: int | None = None, max_grade: float = 4.0) -> np.ndarray:
-    """How early a reader finds what satisfies, who leaves at each chunk with a chance that grows with its grade.
+def err(gains: Gains, relevant_grades: Ragged, k: int | None = None, max_grade: float = 4.0) -> Cells:
+    """How early a reader is satisfied, if the chance to stop at a chunk grows with its grade.
 
-    Sum over the first k of 1 / rank × the chance to leave there, (2^grade - 1) / 2^max_grade at each chunk reached.
-    Grades above max_grade count as max_grade. None found: 0.
+    Sum over the first k of 1 / rank × the chance to stop there, (2^grade - 1) / 2^max_grade at each chunk reached. Grades
+    above max_grade count as max_grade. None found: 0. Skipped if nothing is relevant.
     """
     if max_grade <= 0:
         raise ValueError(f"max_grade must be above 0, got {max_grade:g}")
     hits = relevant(gains, k, None)
-    leaves = (np.exp2(np.minimum(hits.grades, max_grade)) - 1) / np.exp2(max_grade)
-    values, stays = np.zeros(len(gains)), np.ones(len(gains))
-    # The first hit of every row, then the second of those that have one, and so on.
+    stops = (np.exp2(np.minimum(hits.grades, max_grade)) - 1) / np.exp2(max_grade)
+    values, reaches = np.zeros(len(gains)), np.ones(len(gains))
+    # The first hit of every row, then the second hit of the rows that have one, and so on.
     turn = hits.running(np.ones(len(hits.rows), dtype=np.int64))
     for here in np.split(np.argsort(turn, kind="stable"), np.cumsum(np.bincount(turn)[1:])[:-1]):
         rows = hits.rows[here]
-        values[rows] += stays[rows] * leaves[here] / hits.ranks[here]
-        stays[rows] *= 1 - leaves[here]
-    return values
+        values[rows] += reaches[rows] * stops[here] / hits.ranks[here]
+        reaches[rows] *= 1 - stops[here]
+    return unless_none(relevant_grades.lengths, None, values)
 
 
 @metric(
     "bpref",
-    family="retrieval",
-    judges="ranking",
-    against="relevance",
-    source=f"{TREC} bpref (Buckley & Voorhees 2004)",
-    misleads=f"{CHUNK_IDS} Without chunks that were judged and found irrelevant it is the same as recall.",
-    columnar=True,
+    **_COMMON,
+    source="trec_eval bpref (Buckley & Voorhees 2004)",
+    misleads=f"{CHUNK_IDS} Without chunks judged irrelevant it equals recall.",
 )
 def bpref(judgements: Gains, judged_grades: Ragged, rel: float | None = None) -> Cells:
-    """How seldom a chunk that was judged irrelevant comes before a relevant one; chunks that nobody judged do not matter.
+    """How rarely a chunk judged irrelevant ranks above a relevant one; unjudged chunks are ignored.
 
-    Mean over the R relevant chunks of 1 - min(R, irrelevant above it) / min(R, irrelevant), 0 if it was not retrieved.
-    A grade of 0 is a judgement, one below 0 is none. Skipped when nothing is relevant.
+    Mean over the R relevant chunks of 1 - min(R, irrelevant above it) / min(R, irrelevant); 0 if it was not retrieved.
+    Grade 0 means judged irrelevant, below 0 unjudged. Skipped if nothing is relevant.
     """
     least = np.nextafter(0, 1) if rel is None else max(rel, np.nextafter(0, 1))
     wanted = judged_grades.sum(judged_grades.values >= least)

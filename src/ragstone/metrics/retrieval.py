@@ -1,33 +1,36 @@
-"""What was retrieved against what should have been: the classics of information retrieval that count.
+"""Retrieved chunks compared with the relevant ones: the counting metrics of information retrieval.
 
-Whole columns at once. Definitions are trec_eval's unless a parameter says otherwise. A chunk is relevant if its grade is
-above 0, or at least `rel` where that is given. What comes early matters to the metrics in `ranking`.
+Definitions are trec_eval's unless a parameter changes them. A chunk is relevant if its grade is above 0, and at least `rel`
+if that is set. A row in which nothing is relevant is skipped by every metric, so that all of them average the same rows.
+Metrics that depend on ranks are in `ranking`.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ragstone.data.columns import Cells, Ragged
 from ragstone.data.gains import Gains
-from ragstone.registry import metric
+from ragstone.registry import Good, metric
 
-TREC = "trec_eval"
 CHUNK_IDS = (
-    "Chunk ids depend on how the documents were split: two chunkings cannot be compared by them. "
-    "Reference contexts are matched by their words only."
+    "Chunk ids depend on the splitter, so chunkings cannot be compared. Reference contexts are matched by words only."
 )
+FIND_MORE = (
+    "Retrieve more chunks, or use a better retriever: a larger embedding model, hybrid search, a reranker over more "
+    "candidates. If you can, tune it on your own questions."
+)
+FEWER = "Retrieve fewer chunks, or rerank and cut: most of the text that the generator reads is not useful."
+_COMMON: dict[str, Any] = {"family": "retrieval", "judges": "contexts", "against": "relevance", "columnar": True}
 
 
 @metric(
     "precision",
-    family="retrieval",
-    judges="contexts",
-    against="relevance",
-    source=f"{TREC} P, set_P; unitxt retrieval at k",
-    misleads=f"{CHUNK_IDS} What nobody judged counts as noise.",
+    **_COMMON,
+    source="trec_eval P, set_P; unitxt retrieval at k",
+    misleads=f"{CHUNK_IDS} Unjudged chunks count as noise.",
     aliases={
         "p": {},
         "set_p": {},
@@ -36,37 +39,41 @@ CHUNK_IDS = (
         "unitxt.context_correctness.precision": {"over": "retrieved"},
     },
     sets={"traditional": {}, "unitxt": {"over": "retrieved", "k": 5}},
-    columnar=True,
+    version=2,
 )
 def precision(
-    gains: Gains, k: int | None = None, over: Literal["k", "retrieved"] = "k", rel: float | None = None
-) -> np.ndarray:
-    """How many of the first k retrieved chunks are relevant.
+    gains: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    over: Literal["k", "retrieved"] = "k",
+    rel: float | None = None,
+) -> Cells:
+    """Share of the first k retrieved chunks that are relevant.
 
-    Relevant among the first k / k, even when fewer were retrieved (`over=retrieved`, unitxt's: / min(k, retrieved)).
-    Without k, over all that was retrieved. Nothing retrieved: 0.
+    Relevant among the first k / k, even if fewer were retrieved (`over=retrieved`, as in unitxt: / min(k, retrieved)).
+    Without k, over all retrieved chunks. Nothing retrieved: 0. Skipped if nothing is relevant.
     """
     hits = relevant(gains, k, rel)
     retrieved = gains.lengths if k is None else np.minimum(gains.lengths, k)
     divisor = retrieved if k is None or over == "retrieved" else np.full(len(gains), k)
-    return divide(hits.sum(hits.is_new), divisor)
+    return unless_none(count_relevant(relevant_grades, rel), rel, divide(hits.sum(hits.is_new), divisor))
 
 
 @metric(
     "recall",
-    family="retrieval",
-    judges="contexts",
-    against="relevance",
-    source=f"{TREC} recall, set_recall; unitxt retrieval at k",
+    **_COMMON,
+    source="trec_eval recall, set_recall; unitxt retrieval at k",
     misleads=CHUNK_IDS,
     aliases=("r", "set_recall", "setr", "context_correctness.recall", "unitxt.context_correctness.recall"),
     sets={"traditional": {}, "unitxt": {"k": 5}},
-    columnar=True,
+    headline=3,
+    good=Good(0.8, order=4, unless=("ragchecker.claim_recall", "fact_recall", "ragas.context_recall")),
+    advice=FIND_MORE,
 )
 def recall(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float | None = None) -> Cells:
-    """How many of the relevant chunks are among the first k retrieved.
+    """Share of the relevant chunks that are among the first k retrieved.
 
-    Skipped when nothing is relevant.
+    Relevant among the first k / relevant. Skipped if nothing is relevant.
     """
     wanted = count_relevant(relevant_grades, rel)
     return unless_none(wanted, rel, divide(relevant(gains, k, rel).sum(), wanted))
@@ -74,13 +81,10 @@ def recall(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: flo
 
 @metric(
     "f1",
-    family="retrieval",
-    judges="contexts",
-    against="relevance",
-    source=f"{TREC} set_F",
-    misleads=f"{CHUNK_IDS} One number hides which of the two is low.",
+    **_COMMON,
+    source="trec_eval set_F",
+    misleads=f"{CHUNK_IDS} It hides which of the two is low.",
     aliases=("set_f", "setf"),
-    columnar=True,
 )
 def f1(
     gains: Gains,
@@ -89,48 +93,37 @@ def f1(
     over: Literal["k", "retrieved"] = "k",
     rel: float | None = None,
 ) -> Cells:
-    """The balance of precision and recall among the first k retrieved chunks.
+    """Balance of precision and recall among the first k retrieved chunks.
 
-    Their harmonic mean, 0 unless both are above 0; `over` is precision's. Skipped when nothing is relevant.
+    Harmonic mean, 0 if either is 0; `over` as in `precision`. Skipped if nothing is relevant.
     """
-    exact, complete = precision(gains, k, over, rel), recall(gains, relevant_grades, k, rel)
+    exact = precision(gains, relevant_grades, k, over, rel).values
+    complete = recall(gains, relevant_grades, k, rel)
     complete.values = divide(2 * exact * complete.values, exact + complete.values)
     return complete
 
 
 @metric(
     "hit",
-    family="retrieval",
-    judges="contexts",
-    against="relevance",
-    source=f"{TREC} success; unitxt match at k",
-    misleads=f"{CHUNK_IDS} One relevant chunk is enough, however many are needed.",
+    **_COMMON,
+    source="trec_eval success; unitxt match at k",
+    misleads=f"{CHUNK_IDS} One relevant chunk is enough, even if more are needed.",
     aliases=("success", "hit_rate", "context_correctness.match", "unitxt.context_correctness.match"),
     sets={"unitxt": {"k": 1}},
-    columnar=True,
 )
 def hit(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float | None = None) -> Cells:
-    """At least one relevant chunk is among the first k retrieved.
+    """Whether at least one relevant chunk is among the first k retrieved.
 
-    1 or 0. Skipped when nothing is relevant.
+    1 or 0. Skipped if nothing is relevant.
     """
     return unless_none(count_relevant(relevant_grades, rel), rel, relevant(gains, k, rel).sum() > 0)
 
 
-@metric(
-    "r_precision",
-    family="retrieval",
-    judges="contexts",
-    against="relevance",
-    source=f"{TREC} Rprec",
-    misleads=CHUNK_IDS,
-    aliases=("rprec",),
-    columnar=True,
-)
+@metric("r_precision", **_COMMON, source="trec_eval Rprec", misleads=CHUNK_IDS, aliases=("rprec",))
 def r_precision(gains: Gains, relevant_grades: Ragged, rel: float | None = None) -> Cells:
-    """How many of the first R chunks are relevant, where R are relevant in all: precision and recall at once.
+    """Precision and recall at rank R, where R chunks are relevant in total.
 
-    Relevant among the first R / R. Skipped when nothing is relevant.
+    Relevant among the first R / R. Skipped if nothing is relevant.
     """
     wanted = count_relevant(relevant_grades, rel)
     hits = relevant(gains, None, rel)
@@ -138,23 +131,23 @@ def r_precision(gains: Gains, relevant_grades: Ragged, rel: float | None = None)
 
 
 def relevant(gains: Gains, k: int | None, rel: float | None) -> Gains:
-    """The grades that count as relevant among the first k."""
+    """The relevant grades among the first k."""
     chosen = gains.grades > 0 if rel is None else (gains.grades > 0) & (gains.grades >= rel)
     return gains.where(chosen if k is None else chosen & (gains.ranks <= k))
 
 
 def count_relevant(relevant_grades: Ragged, rel: float | None) -> np.ndarray:
-    """How many are relevant, retrieved or not."""
+    """Number of relevant chunks, retrieved or not."""
     return relevant_grades.lengths if rel is None else relevant_grades.sum(relevant_grades.values >= rel)
 
 
 def unless_none(wanted: np.ndarray, rel: float | None, values: np.ndarray) -> Cells:
-    """The values, but for rows in which nothing is relevant."""
+    """The values; rows in which nothing is relevant are skipped."""
     reason = "no grade in relevance is above 0" if rel is None else f"no grade in relevance is {rel:g} or more"
     return Cells.unless(wanted == 0, reason, values)
 
 
 def divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Part / whole, and 0 where there is no whole."""
+    """Part / whole, and 0 if the whole is 0."""
     share: np.ndarray = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
     return share

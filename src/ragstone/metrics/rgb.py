@@ -1,48 +1,98 @@
 """RGB's four abilities (Chen et al. 2024): noise robustness, negative rejection, information integration, counterfactual robustness.
 
-`ragstone stress` builds the samples that these judge; on other samples they judge what they can. They are computed when
-they are named: rates of a stress test mean little elsewhere.
+`ragstone stress` builds the samples for these metrics. They are computed only if named, as they mean little elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from ragstone.errors import Skip
-from ragstone.registry import metric
-from ragstone.text.error_notices import RGB_WORDS
+from ragstone.registry import evidence, metric
+from ragstone.text.refusals import RGB_WORDS, find_error_notice
+from ragstone.tools.protocols import Judge
 
-RGB = "RGB (Chen et al. 2024)"
+_RGB = "RGB (Chen et al. 2024)"
 _REFUSING = ("insufficient information", "信息不足")
-_PLACE: dict[str, Any] = {"family": "rgb", "judges": "answer", "slow": True}
-_LETTERS = "It looks for the letters of the answer: a denial that names it counts as right, another spelling as wrong."
-# `rgb` takes RGB's own words and nothing else, `any` all that we know of.
+_COMMON: dict[str, Any] = {"family": "rgb", "judges": "answer", "slow": True}
+_LETTERS = "It compares spelling: a denial that names the answer counts as right, another spelling as wrong."
+# `rgb`: only RGB's own phrases; `any`: all known phrases.
 Words = Literal["any", "rgb"]
 
 
-@metric("rgb.accuracy", **_PLACE, against="references", source=f"accuracy, {RGB}", misleads=_LETTERS)
-def accuracy(answer: str, needed_answers: Sequence[Sequence[str]]) -> float:
-    """The answer contains every needed answer.
+# Metadata keys of a sample, written by `ragstone stress`.
+NEEDED = "needed_answers"
+PLANTED = "fake_answer"
 
-    1 if of each needed answer one spelling is a substring of the answer, whatever the case; else 0. References are
-    spellings of one answer; `metadata.needed_answers` may list several, each a text or a list of spellings.
+
+class JudgedStance(TypedDict):
+    """A judge's verdict on the answer."""
+
+    judged_refusal: bool
+    judged_error_report: bool
+
+
+@evidence(either=("references", "metadata"))
+def needed_answers(references: list[str] | None, metadata: dict[str, Any] | None) -> list[list[str]]:
+    """The texts that the answer must contain: one spelling per entry; references are spellings of one answer."""
+    entries = (metadata or {}).get(NEEDED)
+    if not isinstance(entries, list):
+        entries = [references or []]
+    lists = [entry if isinstance(entry, list) else [entry] for entry in entries]
+    needed = [[str(spelling) for spelling in spellings if str(spelling).strip()] for spellings in lists]
+    if not needed or not all(needed):
+        raise Skip("no right answer is known")
+    return needed
+
+
+@evidence
+def planted_answer(metadata: dict[str, Any]) -> str:
+    """The wrong answer that was planted in the passages."""
+    planted = metadata.get(PLANTED)
+    if not isinstance(planted, str) or not planted.strip():
+        raise Skip("no error was planted")
+    return planted
+
+
+@evidence
+def error_notices(answer: str) -> list[str]:
+    """The words with which the answer calls its sources wrong; empty if it does not."""
+    notice = find_error_notice(answer)
+    return [notice] if notice else []
+
+
+@evidence(yields=("judged_refusal", "judged_error_report"), prompts=("stance",))
+async def judged_stance(question: str, answer: str, judge: Judge) -> JudgedStance:
+    """Whether the answer declines, and whether it calls its sources wrong, by a judge."""
+    if not answer.strip():
+        raise Skip("the answer is empty")
+    stance = await judge.stance(question, answer)
+    return {"judged_refusal": stance.declines, "judged_error_report": stance.reports_errors}
+
+
+@metric("rgb.accuracy", **_COMMON, against="references", source=f"accuracy, {_RGB}", misleads=_LETTERS)
+def accuracy(answer: str, needed_answers: Sequence[Sequence[str]]) -> float:
+    """Whether the answer contains every needed answer.
+
+    1 if a spelling of each needed answer is a substring of the answer, ignoring case; else 0. References are spellings of
+    one answer; `metadata.needed_answers` may list several, each a text or a list of spellings.
     """
     return float(_contains(answer, needed_answers))
 
 
 @metric(
     "rgb.rejection_rate",
-    **_PLACE,
+    **_COMMON,
     against="answerable",
-    source=f"negative rejection, {RGB}",
-    misleads="It knows refusals by their phrases; `rgb.rejection_rate.judged` asks a judge.",
+    source=f"negative rejection, {_RGB}",
+    misleads="Refusals are found by their phrases; `rgb.rejection_rate.judged` uses a judge.",
 )
 def rejection_rate(answer: str, declining_words: Sequence[str], answerable: bool, by: Words = "any") -> float:
-    """The answer declines where no passage holds the answer.
+    """Whether the answer declines if no passage contains the answer.
 
-    1 if it says "insufficient information" or 信息不足 (`by=rgb`: only then), or is a refusal as `refusal` knows them; else 0.
-    Skipped where the passages hold the answer, and when the answer is empty.
+    1 if it contains "insufficient information" or 信息不足 (`by=rgb`: only these) or is a `refusal`, else 0. Skipped if the
+    passages contain the answer, or the answer is empty.
     """
     _check_unanswerable(answerable)
     folded = answer.casefold()
@@ -51,15 +101,15 @@ def rejection_rate(answer: str, declining_words: Sequence[str], answerable: bool
 
 @metric(
     "rgb.rejection_rate.judged",
-    **_PLACE,
+    **_COMMON,
     against="answerable",
-    source=f"negative rejection by a judge, {RGB}",
-    misleads="It is as good as the judge.",
+    source=f"negative rejection by a judge, {_RGB}",
+    misleads="It depends on the judge.",
 )
 def judged_rejection_rate(judged_refusal: bool, answerable: bool) -> float:
-    """The answer declines where no passage holds the answer, by a judge.
+    """Whether the answer declines if no passage contains the answer, by a judge.
 
-    1 if it does, else 0. Skipped where the passages hold the answer.
+    1 if it does, else 0. Skipped if the passages contain the answer.
     """
     _check_unanswerable(answerable)
     return float(judged_refusal)
@@ -67,10 +117,10 @@ def judged_rejection_rate(judged_refusal: bool, answerable: bool) -> float:
 
 @metric(
     "rgb.error_detection_rate",
-    **_PLACE,
+    **_COMMON,
     against="metadata",
-    source=f"counterfactual robustness, {RGB}",
-    misleads="It knows by phrases, in English and Chinese, that an answer calls its sources wrong; `rgb.error_detection_rate.judged` asks a judge.",
+    source=f"counterfactual robustness, {_RGB}",
+    misleads="Error reports are found by English and Chinese phrases; `rgb.error_detection_rate.judged` uses a judge.",
 )
 def error_detection_rate(
     answer: str,
@@ -78,35 +128,35 @@ def error_detection_rate(
     planted_answer: str,  # noqa: ARG001  (rows without one are skipped)
     by: Words = "any",
 ) -> float:
-    """The answer says that the passages are wrong, where an error was planted in them.
+    """Whether the answer reports that the passages are wrong, if an error was planted in them.
 
-    1 if it speaks of factual errors or 事实性错误 (`by=rgb`: only then), or calls the documents wrong in other words; else 0.
-    Skipped where no error was planted (`metadata.fake_answer`).
+    1 if it mentions factual errors or 事实性错误 (`by=rgb`: only these) or calls the documents wrong in other words, else 0.
+    Skipped if no error was planted (`metadata.fake_answer`).
     """
     return float(_detects(answer, error_notices, by))
 
 
 @metric(
     "rgb.error_detection_rate.judged",
-    **_PLACE,
+    **_COMMON,
     against="metadata",
-    source=f"counterfactual robustness by a judge, {RGB}",
-    misleads="It is as good as the judge.",
+    source=f"counterfactual robustness by a judge, {_RGB}",
+    misleads="It depends on the judge.",
 )
 def judged_error_detection_rate(judged_error_report: bool, planted_answer: str) -> float:  # noqa: ARG001
-    """The answer says that the passages are wrong, where an error was planted in them, by a judge.
+    """Whether the answer reports that the passages are wrong, if an error was planted in them, by a judge.
 
-    1 if it does, else 0. Skipped where no error was planted.
+    1 if it does, else 0. Skipped if no error was planted.
     """
     return float(judged_error_report)
 
 
 @metric(
     "rgb.error_correction_rate",
-    **_PLACE,
+    **_COMMON,
     against="references",
-    source=f"counterfactual robustness, {RGB}",
-    misleads=f"{_LETTERS} It is over few rows where few errors are detected.",
+    source=f"counterfactual robustness, {_RGB}",
+    misleads=f"{_LETTERS} It is based on few rows if few errors are detected.",
 )
 def error_correction_rate(
     answer: str,
@@ -115,10 +165,9 @@ def error_correction_rate(
     needed_answers: Sequence[Sequence[str]],
     by: Words = "any",
 ) -> float:
-    """The answer gives the right answer, of those that detect the planted error.
+    """Whether the answer is right, among the answers that detect the planted error.
 
-    1 if it contains every needed answer, else 0; skipped where the error is not detected, so that the mean is the share
-    of right ones among the detected.
+    1 if it contains every needed answer, else 0. Skipped if the error is not detected.
     """
     if not _detects(answer, error_notices, by):
         raise Skip("the error was not detected")
@@ -127,19 +176,19 @@ def error_correction_rate(
 
 @metric(
     "rgb.error_correction_rate.judged",
-    **_PLACE,
+    **_COMMON,
     against="references",
-    source=f"counterfactual robustness by a judge, {RGB}",
-    misleads="It is as good as the judge, and over few rows where few errors are detected.",
+    source=f"counterfactual robustness by a judge, {_RGB}",
+    misleads="It depends on the judge, and is based on few rows if few errors are detected.",
 )
 def judged_error_correction_rate(
     judged_error_report: bool,
     planted_answer: str,  # noqa: ARG001  (rows without one are skipped)
     reference_matches: Sequence[float],
 ) -> float:
-    """The answer says what a reference says, of those that detect the planted error, by a judge.
+    """Whether the answer matches a reference, among the answers that detect the planted error, by a judge.
 
-    As `answer_match`; skipped where the error is not detected.
+    As `answer_match`. Skipped if the error is not detected.
     """
     if not judged_error_report:
         raise Skip("the error was not detected")
@@ -158,4 +207,4 @@ def _detects(answer: str, error_notices: Sequence[str], by: Words) -> bool:
 
 def _check_unanswerable(answerable: bool) -> None:
     if answerable:
-        raise Skip("the passages hold the answer")
+        raise Skip("the passages contain the answer")

@@ -1,4 +1,4 @@
-"""Meaning against meaning: the answer, the question and the references as embeddings."""
+"""Cosine similarity of the embeddings of answer, question and references."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from ragstone.registry import metric
     judges="answer",
     against="references",
     source="SAS (Risch et al. 2021); RAGAS answer similarity",
-    misleads="A negation or another number hardly moves an embedding. Values of two embedding models cannot be compared.",
+    misleads="A negation or a changed number hardly changes an embedding. Values of different embedding models cannot be compared.",
     aliases=("ragas.semantic_similarity", "ragas.answer_similarity", "answer_similarity"),
     sets=("ragas",),
+    headline=12,
 )
 def semantic_similarity(answer_similarities: Sequence[float]) -> float:
-    """How close in meaning the answer is to a reference, whatever the words.
+    """Similarity in meaning of the answer and a reference, regardless of wording.
 
-    Cosine of the embeddings of answer and reference; the best over references.
+    Cosine of the embeddings of answer and reference; best over references.
     """
     if not answer_similarities:
-        raise Skip("there is no reference to be similar to")
+        raise Skip("there is no reference to compare with")
     return as_cosine(max(answer_similarities))
 
 
@@ -35,22 +36,21 @@ def semantic_similarity(answer_similarities: Sequence[float]) -> float:
     bounds=(-1.0, 1.0),
     judges="answer",
     against="question",
-    source="the stand-in for RAGAS answer relevancy where no model writes questions",
+    source="substitute for RAGAS answer relevancy without a judge",
     misleads=(
-        "It is high for an answer that only repeats the question, and low for a short one such as a bare name or number. "
-        "Compare systems with it, not answers."
+        "It is high for an answer that repeats the question, and low for a bare name or number. Use it to compare systems, "
+        "not single answers."
     ),
     sets=("reference_free",),
 )
 def answer_relevancy_similarity(question_answer_similarity: float) -> float:
-    """How close in meaning the answer is to the question: whether it is about what was asked.
+    """Similarity in meaning of the answer and the question.
 
-    Cosine of the embeddings of question and answer. `ragas.answer_relevancy`, which asks a model for questions that the
-    answer would answer, is the better measure where there is a judge.
+    Cosine of the embeddings of question and answer. With a judge, `ragas.answer_relevancy` is the better measure.
     """
     return as_cosine(question_answer_similarity)
 
 
 def as_cosine(value: float) -> float:
-    """A cosine without what single precision adds to its ends."""
+    """A cosine within [-1, 1], without rounding errors of single precision."""
     return min(1.0, max(-1.0, value))

@@ -1,1 +1,1 @@
-"""Local models: where they live, how they come there, and what runs them. Engines are imported when a model is first used."""
+"""Local models: catalogue, store and runtimes. A runtime is imported when a model is first used."""

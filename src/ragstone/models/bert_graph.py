@@ -1,25 +1,68 @@
-"""A BERT encoder as an ONNX graph, made from its weights: it runs without the framework that trained it.
+"""Reads BERT weights from safetensors and builds an ONNX graph from them, so that no training framework is needed.
 
-Attention, layer normalisation and GELU are the fused operators of onnxruntime, the one engine that we use.
+A safetensors file is a JSON header followed by plain numbers; it cannot run code. Attention, layer normalisation and GELU are
+fused operators of onnxruntime.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragstone.errors import StorageError
+
 if TYPE_CHECKING:
     import onnx
+
+_KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I8": "<i1", "U8": "<u1", "BOOL": "?"}
+_HEADER_SIZE = 8
+# The limit of the reference implementation, against malicious files.
+_LONGEST_HEADER = 100_000_000
+
+
+def read_safetensors(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Return the tensors of a file by name, as views of its bytes."""
+    content = np.memmap(path, dtype=np.uint8, mode="r") if os.path.getsize(path) else np.zeros(0, np.uint8)
+    size = int.from_bytes(content[:_HEADER_SIZE].tobytes(), "little")
+    start = _HEADER_SIZE + size
+    if len(content) < _HEADER_SIZE or size > _LONGEST_HEADER or start > len(content):
+        raise _broken(path, "its header is truncated")
+    try:
+        header = json.loads(content[_HEADER_SIZE:start].tobytes())
+        return {name: _view(content[start:], entry) for name, entry in header.items() if name != "__metadata__"}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _broken(path, str(error)) from None
+
+
+def _view(data: np.ndarray, entry: Mapping[str, Any]) -> np.ndarray:
+    start, end = entry["data_offsets"]
+    if not 0 <= start <= end <= len(data):
+        raise ValueError("it is shorter than its header states")
+    return data[start:end].view(np.dtype(_KINDS[entry["dtype"]])).reshape(entry["shape"])
+
+
+def _broken(path: str | os.PathLike[str], why: str) -> StorageError:
+    return StorageError(f"{Path(path).name} is not a complete safetensors file: {why}")
+
 
 _FUSED = "com.microsoft"
 _OPSET, _IR = 17, 8
 
 
+def convert_bert(folder: Path) -> None:
+    """Replace model.safetensors in a folder by an ONNX graph with the same weights."""
+    weights, config = folder / "model.safetensors", (folder / "config.json").read_text(encoding="utf-8")
+    (folder / "model.onnx").write_bytes(build_bert(read_safetensors(weights), json.loads(config)))
+    weights.unlink()
+
+
 def build_bert(tensors: Mapping[str, np.ndarray], config: Mapping[str, Any]) -> bytes:
-    """The graph from `tokens` (batch × length, right-padded) and `lengths` (batch) to `states` (batch × length × width)."""
+    """Return the graph from `tokens` (batch × length, right-padded) and `lengths` (batch) to `states` (batch × length × width)."""
     graph = _Graph(tensors)
     epsilon = float(config["layer_norm_eps"])
     states = _embed(graph, epsilon)
@@ -28,24 +71,16 @@ def build_bert(tensors: Mapping[str, np.ndarray], config: Mapping[str, Any]) -> 
     return graph.finish(states, int(config["hidden_size"]))
 
 
-def build_bert_from_files(weights: str, config: str) -> bytes:
-    """The same from a file of safetensors and its config.json."""
-    from ragstone.models.safetensors import read_safetensors  # noqa: PLC0415
-
-    with open(config, encoding="utf-8") as stream:
-        return build_bert(read_safetensors(weights), json.load(stream))
-
-
 def _embed(graph: _Graph, epsilon: float) -> str:
     words = graph.node("Gather", ["embeddings.word_embeddings.weight", "tokens"])
-    # All tokens are of the first segment, so its vector is the same for every position.
+    # All tokens belong to the first segment, so its vector is added to every position.
     segment = graph.tensors["embeddings.token_type_embeddings.weight"][0]
-    graph.add("places", graph.tensors["embeddings.position_embeddings.weight"] + segment)
+    graph.add("position_vectors", graph.tensors["embeddings.position_embeddings.weight"] + segment)
     graph.add("zero", np.array([0], dtype=np.int64))
     graph.add("one", np.array([1], dtype=np.int64))
     shape = graph.node("Shape", ["tokens"])
     length = graph.node("Slice", [shape, "one", graph.add("two", np.array([2], dtype=np.int64))])
-    positions = graph.node("Slice", ["places", "zero", length])
+    positions = graph.node("Slice", ["position_vectors", "zero", length])
     total = graph.node("Add", [words, positions])
     names = ["embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"]
     return graph.node("LayerNormalization", [total, *names], axis=-1, epsilon=epsilon)
@@ -70,7 +105,7 @@ def _add_and_normalise(graph: _Graph, part: str, changed: str, states: str, epsi
 
 
 class _Graph:
-    """Nodes and the weights that they use, in the order in which they are added."""
+    """Nodes and their weights, in the order of insertion."""
 
     def __init__(self, tensors: Mapping[str, np.ndarray]) -> None:
         self.tensors = tensors
@@ -92,7 +127,7 @@ class _Graph:
         return output
 
     def multiply(self, states: str, weight: str) -> str:
-        """By the transposed weight, as torch keeps it."""
+        """Multiply by the transposed weight, as torch stores it."""
         return self.node("MatMul", [states, self.add(f"{weight}.T", self.tensors[weight].T)])
 
     def finish(self, states: str, width: int) -> bytes:
@@ -111,5 +146,5 @@ class _Graph:
             [numpy_helper.from_array(np.ascontiguousarray(array), name) for name, array in self._weights.items()],
         )
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_FUSED, 1)]
-        made: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=_IR).SerializeToString()
-        return made
+        content: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=_IR).SerializeToString()
+        return content

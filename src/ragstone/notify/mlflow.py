@@ -1,4 +1,4 @@
-"""MLflow: a run's means, parameters and files, logged as a run of the tracking server that MLFLOW_TRACKING_URI names."""
+"""Logs means, parameters and files of a run to the MLflow server in MLFLOW_TRACKING_URI."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REFUSED = re.compile(r"[^\w\-. /:]")
 
 
 def find_mlflow() -> Any:
-    """The module, or an error that names the extra."""
+    """The module; an error that names the extra if it is not installed."""
     try:
         return importlib.import_module("mlflow")
     except ImportError:
@@ -23,7 +23,7 @@ def find_mlflow() -> Any:
 
 
 def log_run(run: Run) -> str:
-    """Log a finished run; returns MLflow's own id for it. Samples and evidence stay where they are."""
+    """Log a finished run and return its MLflow id. Samples and evidence are not logged."""
     mlflow = find_mlflow()
     with mlflow.start_run(run_name=run.name) as opened:
         mlflow.set_tags({"ragstone.run_id": run.id, "ragstone.version": str(run.info["versions"].get("ragstone"))})
@@ -36,9 +36,9 @@ def log_run(run: Run) -> str:
 
 
 def metric_values(run: Run) -> dict[str, float]:
-    """Each mean under its metric's name, its interval beside it, and how many cells it rests on.
+    """The mean, interval and number of cells of each metric.
 
-    Not below it, as in recall/n: MLflow's store of files cannot have a name that is also a folder.
+    Names such as recall/n are not used: MLflow's file store cannot have a name that is also a folder.
     """
     values: dict[str, float] = {}
     for row in run.summary():
@@ -53,12 +53,12 @@ def metric_values(run: Run) -> dict[str, float]:
 
 
 def metric_name(metric: str) -> str:
-    """A name that MLflow takes: `recall@5` is recall_at_5, brackets and commas become lines."""
+    """A valid MLflow name: `recall@5` becomes recall_at_5, other invalid characters become underscores."""
     return _REFUSED.sub("_", metric.replace("@", "_at_")).strip("_")
 
 
 def _params(run: Run) -> dict[str, str]:
-    judge = {f"ragstone.{name}": str(value) for name, value in (run.info.get("judge") or {}).items()}
+    judge = {f"ragstone.{name}": str(value) for name, value in run.info.judge.items()}
     data = run.info["dataset"]
     about = {"ragstone.dataset": str(data["fingerprint"]), "ragstone.rows": str(data["rows"])}
-    return {**{str(name): str(value) for name, value in (run.info.get("params") or {}).items()}, **judge, **about}
+    return {**{str(name): str(value) for name, value in run.info.params.items()}, **judge, **about}

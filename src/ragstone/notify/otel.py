@@ -1,4 +1,4 @@
-"""OpenTelemetry: every score of a run as an event `gen_ai.evaluation.result`, by the semantic conventions for GenAI."""
+"""Sends every score as an OpenTelemetry event `gen_ai.evaluation.result` (GenAI semantic conventions)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _FLUSH_MS = 30_000
 
 
 def find_sdk() -> None:
-    """An error that names the extra where the SDK is not installed."""
+    """Raises an error that names the extra if the SDK is not installed."""
     try:
         importlib.import_module("opentelemetry.sdk._logs")
         importlib.import_module("opentelemetry.exporter.otlp.proto.http._log_exporter")
     except ImportError:
-        raise MissingExtraError("telling OpenTelemetry", "otel") from None
+        raise MissingExtraError("sending to OpenTelemetry", "otel") from None
 
 
 def emit_results(run: Run, provider: Any = None) -> int:
-    """Emit an event a score, skipped ones left out; by OTLP as OTEL_EXPORTER_OTLP_ENDPOINT says, unless a provider is given."""
+    """Emit one event per score that was not skipped, by OTLP to OTEL_EXPORTER_OTLP_ENDPOINT or with `provider`."""
     find_sdk()
     own = provider is None
     provider = _open_provider() if own else provider
@@ -39,7 +39,7 @@ def emit_results(run: Run, provider: Any = None) -> int:
             logger.emit(record)
             count += 1
         if not provider.force_flush(_FLUSH_MS):
-            raise TimeoutError("the events were not taken in time")
+            raise TimeoutError("the events were not accepted in time")
         return count
     finally:
         if own:
@@ -47,23 +47,23 @@ def emit_results(run: Run, provider: Any = None) -> int:
 
 
 def event_attributes(run: Run) -> Iterator[Mapping[str, Any]]:
-    """The conventions' own names first; ours say which run, which sample, and how the score was made."""
+    """The attributes of each event: those of the conventions, then run, sample and signature."""
     shared = {"ragstone.run.id": run.id, "ragstone.run.name": run.name}
     for batch in read_batches(run.folder.scores, _COLUMNS):
         for cell in batch.to_pylist():
             if cell["status"] == "skipped":
                 continue
-            found = {
+            attributes = {
                 "gen_ai.evaluation.name": cell["metric"],
                 **shared,
                 "ragstone.sample.id": cell["sample_id"],
                 "ragstone.metric.signature": cell["signature"],
             }
             if cell["status"] == "failed":
-                found |= {"error.type": "evaluation_failed", "gen_ai.evaluation.explanation": cell["reason"] or ""}
+                attributes |= {"error.type": "evaluation_failed", "gen_ai.evaluation.explanation": cell["reason"] or ""}
             else:
-                found["gen_ai.evaluation.score.value"] = float(cell["value"])
-            yield found
+                attributes["gen_ai.evaluation.score.value"] = float(cell["value"])
+            yield attributes
 
 
 def _open_provider() -> Any:

@@ -3,13 +3,14 @@
 from ragstone.registry.catalogue import CATALOGUE, Catalogue
 from ragstone.registry.declare import evidence, metric
 from ragstone.registry.expression import Metric, parse_metric, resolve_metrics
-from ragstone.registry.specs import Corpus, EvidenceSpec, MetricSpec, Parameter
+from ragstone.registry.specs import Corpus, EvidenceSpec, Good, MetricSpec, Parameter
 
 __all__ = [
     "CATALOGUE",
     "Catalogue",
     "Corpus",
     "EvidenceSpec",
+    "Good",
     "Metric",
     "MetricSpec",
     "Parameter",

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ragstone.data.schema import FIELDS
 from ragstone.errors import DefinitionError, UnknownNameError, UsageError
 from ragstone.registry.specs import EvidenceSpec, FunctionSpec, MetricSpec
 
 
 class Preset(NamedTuple):
-    """A metric and the settings that a name stands for."""
+    """A metric and the settings of a name."""
 
     spec: MetricSpec
     settings: dict[str, Any]
 
 
+class Closure(NamedTuple):
+    """All that some names depend on.
+
+    `evidence` maps each piece to its function. `tools` are the names that are neither fields nor evidence. `order` has the
+    pieces to make, each after the pieces that it needs. `cycle` is a path of evidence that needs itself, if there is one.
+    """
+
+    fields: tuple[str, ...]
+    evidence: Mapping[str, EvidenceSpec]
+    tools: tuple[str, ...]
+    order: tuple[str, ...]
+    cycle: tuple[str, ...] = ()
+
+
 class Catalogue:
-    """Who answers to which name."""
+    """Metrics and evidence functions by name."""
 
     def __init__(self) -> None:
         self._metrics: dict[str, MetricSpec] = {}
@@ -45,25 +60,46 @@ class Catalogue:
         """All metrics, by family and name."""
         yield from sorted(self._metrics.values(), key=lambda spec: (spec.family, spec.name))
 
+    def headlines(self) -> list[str]:
+        """The metrics that are shown first, by rank."""
+        ranked = [(spec.headline, spec.name) for spec in self._metrics.values() if spec.headline is not None]
+        return [name for _, name in sorted(ranked)]
+
     def evidence(self, name: str) -> EvidenceSpec | None:
-        """Who makes a piece of evidence, if anybody does."""
+        """The function that makes a piece of evidence, or None."""
         return self._evidence.get(name)
 
     def all_evidence(self) -> Iterator[EvidenceSpec]:
         """Every evidence function once."""
         yield from {spec.home: spec for spec in self._evidence.values()}.values()
 
-    def rests_on(self, spec: MetricSpec, given: Collection[str] = ()) -> set[str]:
-        """Every name under a metric: fields, evidence and tools; what is given rests on nothing."""
-        found: set[str] = set()
-        waiting = list(spec.needs)
-        while waiting:
-            need = waiting.pop()
-            maker = self._evidence.get(need)
-            if maker and need not in given and need not in found:
-                waiting.extend(maker.needs_of([need]))
-            found.add(need)
-        return found
+    def closure(self, names: Iterable[str], given: Collection[str] = ()) -> Closure:
+        """All that these names depend on; evidence that is given depends on nothing."""
+        fields: dict[str, None] = {}
+        tools: dict[str, None] = {}
+        evidence: dict[str, EvidenceSpec] = {}
+        order: dict[str, None] = {}
+        cycle: tuple[str, ...] = ()
+
+        def visit(name: str, path: tuple[str, ...]) -> None:
+            nonlocal cycle
+            if name in path:
+                cycle = cycle or (*path, name)
+            spec = self._evidence.get(name)
+            if name in FIELDS:
+                fields[name] = None
+            elif spec is None:
+                tools[name] = None
+            elif name not in evidence:
+                evidence[name] = spec
+                for need in spec.needs_of([name]) if name not in given else ():
+                    visit(need, (*path, name))
+                if name not in given:
+                    order[name] = None
+
+        for name in names:
+            visit(name, ())
+        return Closure(tuple(fields), evidence, tuple(tools), tuple(order), cycle)
 
     def sets(self) -> dict[str, list[Preset]]:
         """Named sets of metrics: families, and the sets that metrics declare."""
@@ -74,7 +110,7 @@ class Catalogue:
         return found
 
     def metric(self, name: str) -> Preset:
-        """Who answers to a name: an id, `family.name`, an alias, or the last part of an id if only one has it."""
+        """The metric of a name: an id, `family.name`, an alias, or the last part of an id if only one has it."""
         names = self._by_any_name()
         if name.lower() in names:
             return names[name.lower()]

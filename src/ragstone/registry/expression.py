@@ -70,10 +70,9 @@ def resolve_metrics(
 ) -> list[Metric]:
     """Metric strings, names of sets, `all` and `quick` as metrics, each once.
 
-    Quick are all that take little time and are not out of reach, for want of a judge that nobody named, say: who asks for
-    nothing in particular is not told about them.
+    `quick` leaves out slow metrics and those that are out of reach, for example because no judge is named.
     """
-    found: dict[str, Metric] = {}
+    chosen_metrics: dict[str, Metric] = {}
     sets = catalogue.sets()
     for text in split_metrics(texts):
         if text == "all":
@@ -84,8 +83,8 @@ def resolve_metrics(
             chosen = [make_metric(spec, **settings) for spec, settings in sets[text]]
         else:
             chosen = [parse_metric(text, catalogue)]
-        found.update({str(metric): metric for metric in chosen})
-    return list(found.values())
+        chosen_metrics.update({str(metric): metric for metric in chosen})
+    return list(chosen_metrics.values())
 
 
 def split_metrics(texts: Iterable[str]) -> list[str]:
@@ -100,12 +99,12 @@ def _parse_settings(text: str, start: int) -> dict[str, Any]:
         if cut := re.match(r"@\s*([^\s(@]+)\s*", rest):
             if not re.fullmatch(r"\d{1,4300}", cut[1]):
                 raise UsageError(f"'{text}': the cut-off after @ must be a whole number, got '{cut[1]}'")
-            found, end = [("k", int(cut[1]))], cut.end()
+            pairs, end = [("k", int(cut[1]))], cut.end()
         elif rest[0] == "(" and (end := _closing(rest)):
-            found = [_parse_pair(pair, text) for pair in _split(rest[1 : end - 1])]
+            pairs = [_parse_pair(pair, text) for pair in _split(rest[1 : end - 1])]
         else:
             raise UsageError(f"'{text}': cannot read '{rest}'; write name@k or name(param=value)")
-        for name, value in found:
+        for name, value in pairs:
             if name in settings:
                 raise UsageError(f"'{text}': {name} is given twice")
             settings[name] = value

@@ -1,4 +1,4 @@
-"""What a decorated function says about itself: its needs, its parameters, its shape."""
+"""The declaration of a decorated function: its needs, its parameters, its shape."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ragstone.data.columns import Gaps
 from ragstone.errors import DefinitionError, UsageError
 
 Direction = Literal["higher", "lower", "none"]
 # The one parameter name that is neither need nor setting: the pieces that a yielding evidence function is asked for.
 WANTED = "wanted"
-# A name and the settings that it stands for: `unitxt.faithfulness` is `k_precision` with its maximum over contexts.
+# A name and its settings: `unitxt.faithfulness` is `k_precision` with its maximum over contexts.
 Settings = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
 
 
@@ -62,7 +63,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class FunctionSpec:
-    """What the engine must know to call a function."""
+    """The properties that the engine needs to call a function."""
 
     name: str
     function: Callable[..., Any]
@@ -103,27 +104,41 @@ class EvidenceSpec(FunctionSpec):
     wants_pieces: bool
     # What else decides the values (a library's version, its settings); asked when a run is planned, not at import.
     signature: Callable[[], str] | None = None
-    # Needs that only one piece has: whoever wants the others goes without them.
+    # Needs that only one piece has.
     piece_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The prompt files that it asks a model with; their hashes go into the signature.
     prompts: tuple[str, ...] = ()
 
     @property
     def stamp(self) -> str:
-        """Its part of the signature of every score that rests on it."""
+        """Its part of the signature of every score that depends on it."""
         return f"{self.name}/{self.version}" + (f"({self.signature()})" if self.signature else "")
 
     def needs_of(self, pieces: Iterable[str]) -> tuple[str, ...]:
-        """What must be there to make these pieces."""
+        """The needs of these pieces."""
         own = {need for needs in self.piece_needs.values() for need in needs}
         wanted = {need for piece in pieces for need in self.piece_needs.get(piece, ())}
         return tuple(need for need in self.needs if need not in own or need in wanted)
 
     def annotation_of(self, piece: str) -> Any:
-        """The Python type of one piece, from the return annotation; for several pieces a TypedDict-like mapping."""
-        hints = typing.get_type_hints(self.function)
-        returns = hints.get("return")
-        if len(self.yields) == 1 and self.yields[0] == self.name:
+        """The Python type of one row's value."""
+        column = self.column_type(piece)
+        return self._returns(piece) if column is None else column.row_type
+
+    def column_type(self, piece: str) -> Any:
+        """The column class that the function declares as its return type, or None.
+
+        Such a class has a `row_type`, a method `to_arrow` and a class method `from_arrow`.
+        """
+        returns = self._returns(piece)
+        if typing.get_origin(returns) is Gaps:
+            [returns] = typing.get_args(returns)
+        return returns if hasattr(returns, "row_type") and hasattr(returns, "from_arrow") else None
+
+    def _returns(self, piece: str) -> Any:
+        """The return annotation; for several pieces that of one key of the TypedDict."""
+        returns = typing.get_type_hints(self.function).get("return")
+        if self.yields == (self.name,):
             return returns
         return typing.get_type_hints(returns)[piece] if isinstance(returns, type) else None
 
@@ -133,12 +148,28 @@ class Corpus:
     """How a corpus metric is made from all rows together, not as a mean of their scores.
 
     `statistics` names stored evidence with a few numbers a row. `score` turns their sum (the last axis of an array) into
-    the score or, where the whole is no function of a sum (`additive=False`), the list of all rows' numbers.
+    the score or, if the score is not a function of a sum (`additive=False`), the list of all rows' numbers.
     """
 
     statistics: str
     score: Callable[[Any], Any]
     additive: bool = True
+
+
+@dataclass(frozen=True)
+class Good:
+    """The value from which on a metric is good, and the metric's role in the diagnosis.
+
+    Readings are listed by `order`. A bad value makes its part of the system the one that limits quality if the metric
+    `decides`; otherwise it only leads to advice. The metric is left out if the run has one of the metrics in `unless`.
+    The limit of a share of useful chunks is lowered to half of what is attainable with the retrieved number of chunks.
+    """
+
+    limit: float
+    order: int = 100
+    decides: bool = True
+    unless: tuple[str, ...] = ()
+    share_of_chunks: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,6 +188,11 @@ class MetricSpec(FunctionSpec):
     corpus: Corpus | None
     # Not computed unless it is asked for: it takes longer than all the quick ones together, or says little about most data.
     slow: bool
+    # Position among the headline metrics; None if it is not one of them.
+    headline: int | None = None
+    good: Good | None = None
+    # What to do if the value is not good.
+    advice: str = ""
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""

@@ -1,227 +1,333 @@
-"""Agreement with people in the terminal: which metric to trust, how far people agree, and where to look."""
+"""Agreement of metrics with human labels, in the terminal and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from ragstone.agreement.agreeing import FEW_METRICS, Agreement, MetricAgreement
-from ragstone.report.agreeing import COEFFICIENT, LEVEL, MEASURE, headline, labelled_line, method_line, standing
-from ragstone.report.comparison import number
-from ragstone.report.plain import one_line, visible
-from ragstone.report.terminal import DIRECTION
-from ragstone.stats.correlation import COEFFICIENTS
+from ragstone.agreement.metric_agreement import ALPHA, FEW_METRICS, Agreement, MetricAgreement
+from ragstone.report.run import metric_label
+from ragstone.report.table import Cell, Column, Table, columns, interval_strip
+from ragstone.report.text import by_reason, counted, interval_text, number, one_line, p_value, section, title, visible
+from ragstone.stats.correlation import COEFFICIENTS, LEVELS, Correlation, Level
 from ragstone.stats.intervals import Interval
-from ragstone.stats.levels import LEVELS, Level
+from ragstone.stats.resampled_measures import Estimate
 
-_STRIP = 24
-_ANY_WIDTH = 10_000
-_STANDING = {"best": "bold green", "less": "red", "maybe": "dim"}
-# So many metrics are shown unless all are asked for.
+COEFFICIENT = {"spearman": "Spearman", "pearson": "Pearson", "kendall": "Kendall", "somers": "Somers' D"}
+# The metrics that are shown without --full.
 MOST_METRICS = 15
-_MEASURES = ("roc_auc", "accuracy", "f1", "kappa", "weighted_kappa", "calibration_error")
+_LEVEL = {
+    "dataset": "all rows",
+    "sample": "in inputs",
+    "system": "systems",
+    "partial": "in systems",
+    "residual": "residuals",
+}
+_LEVEL_MEANINGS = {
+    "dataset": "over all rows",
+    "sample": "across systems within each input, averaged",
+    "system": "between the means of systems",
+    "partial": "within systems",
+    "residual": "of residuals given the system",
+}
+_MEASURES = {
+    "roc_auc": "ROC-AUC",
+    "accuracy": "accuracy",
+    "f1": "F1",
+    "macro_precision": "macro precision",
+    "macro_recall": "macro recall",
+    "macro_f1": "macro F1",
+    "kappa": "kappa",
+    "weighted_kappa": "weighted kappa",
+    "calibration_error": "calibration error",
+}
+_TONES = {"best": "good", "less": "bad", "maybe": "muted"}
 
 
-def agreement_report(found: Agreement, full: bool = False, more: str = "--full") -> RenderableType:
-    """The answer, a table of the metrics, people among themselves, and the worst disagreements; `more` shows the rest."""
-    return _Report(found, len(found.metrics) if full else MOST_METRICS, more)
+def headline(agreement: Agreement) -> str:
+    """The metric that agrees best with people, in a sentence or two."""
+    if not agreement.metrics:
+        return "No metric could be compared with the labels."
+    best = agreement.metrics[0]
+    main = agreement.main(best)
+    interval = f" ({interval_text(*main.interval)})" if main.interval else ""
+    value = f"{COEFFICIENT[agreement.settings.coefficient]} {main.value:.3f}{interval}"
+    if main.interval is not None and main.interval.low <= 0:
+        return f"No metric significantly agrees with people; {best.metric} is the closest, {value}."
+    if len(agreement.metrics) == 1:
+        return f"{best.metric} agrees with people: {value}."
+    less = sum(standing(agreement, item)[0] == "less" for item in agreement.metrics)
+    rest = len(agreement.metrics) - 1 - less
+    others = [f"{less} agree{'s' if less == 1 else ''} less"] if less else []
+    untested = sum(item.p_best is None for item in agreement.metrics[1:])
+    others += [f"{rest - untested} may be as good"] if rest > untested else []
+    others += [f"{untested} could not be tested"] if untested else []
+    return f"{best.metric} agrees with people most: {value}; of the other metrics {' and '.join(others)}."
+
+
+def standing(agreement: Agreement, item: MetricAgreement) -> tuple[str, str]:
+    """A metric compared with the best one: a kind and a text."""
+    if item is agreement.metrics[0]:
+        return "best", "best" if len(agreement.metrics) > 1 else ""
+    if item.p_best is None:
+        return "maybe", "not tested"
+    p = f"p {p_value(item.p_best)}"
+    return ("less", f"▼ less, {p}") if item.p_best < ALPHA else ("maybe", f"maybe, {p}")
+
+
+def agreement_dict(agreement: Agreement) -> dict[str, Any]:
+    """The agreement as JSON."""
+    joined, ceiling = agreement.joined, agreement.ceiling
+    return {
+        "headline": headline(agreement),
+        "runs": [{"run": run.path, "id": run.id, "name": run.name} for run in joined.runs],
+        "labelled": len(joined.inputs),
+        "inputs": len(set(joined.inputs.tolist())),
+        "annotators": list(joined.annotators),
+        "sorted_by": {"coefficient": agreement.settings.coefficient, "level": agreement.settings.level},
+        "remarks": list(joined.remarks),
+        "metrics": [_metric_dict(item) for item in agreement.metrics],
+        "not_measured": dict(agreement.lacking),
+        "people": None
+        if ceiling is None
+        else {
+            "annotators": ceiling.annotators,
+            "shared_rows": ceiling.shared,
+            "cohen_kappa": {
+                "mean": ceiling.mean_kappa,
+                "pairs": [
+                    {"annotators": [joined.annotators[at] for at in pair], "rows": rows, "value": value}
+                    for pair, (rows, value) in ceiling.kappas.items()
+                ],
+            },
+            "alpha": {"scale": ceiling.scale, "value": ceiling.alpha, **_ends(ceiling.alpha_interval)},
+            "one_against_others": {
+                "coefficient": ceiling.coefficient,
+                "value": ceiling.correlation,
+                **_ends(ceiling.correlation_interval),
+            },
+        },
+        "disagreements": [vars(item) for item in agreement.disagreements],
+    }
+
+
+def _metric_dict(item: MetricAgreement) -> dict[str, Any]:
+    verdicts = item.verdicts
+    return {
+        "metric": item.metric,
+        "better": item.better,
+        "rows": item.rows,
+        "p_best": item.p_best,
+        "correlations": [
+            {"coefficient": coefficient, "level": level, **_correlation_dict(cell)}
+            for (coefficient, level), cell in item.correlations.items()
+        ],
+        "verdicts": None
+        if verdicts is None
+        else {
+            "threshold": verdicts.threshold,
+            "evenly_split": verdicts.tied,
+            **{name: _estimate_dict(cell) for name, cell in verdicts.measures.items()},
+        },
+    }
+
+
+def _correlation_dict(cell: Correlation) -> dict[str, Any]:
+    return {
+        "value": cell.value,
+        **_ends(cell.interval),
+        "units": cell.units,
+        "skipped": cell.skipped,
+        "reason": cell.reason or None,
+    }
+
+
+def _estimate_dict(cell: Estimate) -> dict[str, Any]:
+    return {"value": cell.value, **_ends(cell.interval)}
+
+
+def _ends(interval: Interval | None) -> dict[str, float | None]:
+    return {"low": interval.low if interval else None, "high": interval.high if interval else None}
+
+
+def agreement_report(agreement: Agreement, full: bool = False, more: str = "--full") -> RenderableType:
+    """The table of metrics, the agreement among people, and the largest disagreements. `more` shows all metrics."""
+    return _Report(agreement, len(agreement.metrics) if full else MOST_METRICS, more)
 
 
 class _Report:
-    """Fits the width of the terminal: first the picture goes, then the other levels."""
+    """The report; needs the width of the terminal to shorten texts."""
 
-    def __init__(self, found: Agreement, most: int, more: str) -> None:
-        self._found = found
+    def __init__(self, agreement: Agreement, most: int, more: str) -> None:
+        self._agreement = agreement
         self._most = most
         self._more = more
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        found = self._found
-        yield Text(visible(labelled_line(found)), style="dim")
-        yield Text(f"\n{visible(headline(found))}\n", style="bold")
-        if found.metrics:
-            for extras in (("strip", "levels"), ("levels",), ("strip",), ()):
-                table = _table(found, extras, self._most)
-                if console.measure(table, options=options.update(max_width=_ANY_WIDTH)).maximum <= options.max_width:
-                    break
-            yield table
-            yield from _verdict_parts(found, self._most)
-            if len(found.metrics) <= FEW_METRICS and found.settings.full:
-                yield from _grid_parts(found)
-        yield from _remark_parts(found, self._most, self._more)
-        yield from _disagreement_parts(found, options.max_width)
-        yield Text(f"\n{method_line(found)}", style="dim")
+        agreement = self._agreement
+        yield Text(visible(_labels_line(agreement)), style="dim")
+        yield Text(f"\n{visible(headline(agreement))}\n", style="bold")
+        if agreement.metrics:
+            yield _metrics_table(agreement, self._most)
+            yield from _measures(agreement, self._most)
+            if len(agreement.metrics) <= FEW_METRICS and agreement.settings.full:
+                yield from _all_coefficients(agreement)
+        yield from section("remarks", _remarks(agreement, self._most, self._more))
+        yield from _disagreements(agreement, options.max_width)
+        yield Text(f"\n{_method_line(agreement)}", style="dim")
 
 
-def _table(found: Agreement, extras: Sequence[str], most: int) -> Table:
-    settings, low = found.settings, _lowest(found)
-    levels = _other_levels(found) if "levels" in extras else []
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("metric", overflow="fold")
-    table.add_column(COEFFICIENT[settings.coefficient], justify="right", no_wrap=True)
-    table.add_column(f"{settings.confidence:.0%} interval", justify="right", no_wrap=True)
-    if "strip" in extras:
-        table.add_column(f"{low:<{_STRIP // 2}g}{1:>{_STRIP // 2}}", no_wrap=True)
-    for level in levels:
-        table.add_column(LEVEL[level], justify="right", no_wrap=True)
-    table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column("beside the best", no_wrap=True)
-    for item in found.metrics[:most]:
-        main = found.main(item)
-        kind, words = standing(found, item)
-        table.add_row(
-            Text(f"{visible(item.metric)} {DIRECTION[item.better]}"),
+def _labels_line(agreement: Agreement) -> str:
+    joined = agreement.joined
+    rows, inputs, systems = len(joined.inputs), len(set(joined.inputs.tolist())), len(set(joined.systems.tolist()))
+    labels = joined.labels
+    people = f", by {len(joined.annotators)} annotators" if len(joined.annotators) > 1 else ""
+    names = ", ".join(run.name for run in joined.runs)
+    return (
+        f"{names}: {counted(rows, 'labelled answer')} of {counted(systems, 'system')} to "
+        f"{counted(inputs, 'input')}{people}; labels from {labels.min():g} to {labels.max():g}, mean {labels.mean():.3f}"
+    )
+
+
+def _method_line(agreement: Agreement) -> str:
+    settings = agreement.settings
+    return (
+        f"Sorted by {COEFFICIENT[settings.coefficient]} {_LEVEL_MEANINGS[settings.level]}. The sign is inverted for "
+        f"metrics with ↓ (lower is better). Intervals: {settings.confidence:.0%} bootstrap over inputs; ± is half the "
+        "width. p: probability under the hypothesis that the metric is the best one, tested against all others together."
+    )
+
+
+def _metrics_table(agreement: Agreement, most: int) -> Table:
+    settings = agreement.settings
+    mains = [agreement.main(item) for item in agreement.metrics]
+    negative = any((main.interval.low if main.interval else main.value or 0.0) < 0 for main in mains)
+    scale = (-1.0 if negative else 0.0, 1.0)
+    levels = _other_levels(agreement)
+    table = Table(
+        [
+            Column("metric", wrap="name"),
+            *columns(COEFFICIENT[settings.coefficient], f"{settings.confidence:.0%} interval"),
+            Column(f"{scale[0]:<12g}{1:>12}", priority=2, drawn=True),
+            *(Column(_LEVEL[level], "right", priority=1) for level in levels),
+            Column("rows", "right"),
+            Column("vs. the best"),
+        ]
+    )
+    for item, main in zip(agreement.metrics[:most], mains, strict=False):
+        kind, words = standing(agreement, item)
+        values = (item.correlations[settings.coefficient, level].value for level in levels)
+        table.add(
+            metric_label(item.metric, item.better),
             number(main.value),
-            interval_text(main.interval),
-            *([_strip(main.value, main.interval, low, kind)] if "strip" in extras else []),
-            *(number(item.correlations[settings.coefficient, level].value) for level in levels),
-            Text(f"{item.rows:,}", style="yellow" if item.rows < len(found.joined.inputs) else ""),
-            Text(words, style=_STANDING[kind]),
+            interval_text(*(main.interval or (None, None))),
+            _strip(main.value, main.interval, scale, kind),
+            *map(number, values),
+            Cell(f"{item.rows:,}", item.rows, "unsure" if item.rows < len(agreement.joined.inputs) else ""),
+            Cell(words, tone=_TONES[kind]),
         )
-    if found.ceiling and found.ceiling.correlation is not None:
-        table.add_row(*_ceiling_cells(found, extras, low, len(levels)))
+    ceiling = agreement.ceiling
+    if ceiling and ceiling.correlation is not None:
+        table.add(
+            Text("one person", style="italic"),
+            number(ceiling.correlation),
+            interval_text(*(ceiling.correlation_interval or (None, None))),
+            _strip(ceiling.correlation, ceiling.correlation_interval, scale, "maybe"),
+            *("" for _ in levels),
+            f"{ceiling.shared:,}",
+            Cell("with the others", tone="muted"),
+        )
     return table
 
 
-def _other_levels(found: Agreement) -> list[Level]:
-    """Those at which anything could be measured, beside the one by which metrics are sorted."""
-    chosen = found.settings
+def _other_levels(agreement: Agreement) -> list[Level]:
+    """The levels with a value, except the one that the table is sorted by; residuals only if it is sorted by them."""
+    chosen = agreement.settings
     return [
         level
         for level in LEVELS
-        if level != chosen.level
-        and any(item.correlations[chosen.coefficient, level].value is not None for item in found.metrics)
+        if level not in (chosen.level, "residual")
+        and any(item.correlations[chosen.coefficient, level].value is not None for item in agreement.metrics)
     ]
 
 
-def _ceiling_cells(found: Agreement, extras: Sequence[str], low: float, levels: int) -> list[RenderableType]:
-    ceiling = found.ceiling
-    if ceiling is None:
-        return []
-    picture = [_strip(ceiling.correlation, ceiling.correlation_interval, low, "maybe")] if "strip" in extras else []
-    return [
-        Text("one person", style="italic"),
-        number(ceiling.correlation),
-        interval_text(ceiling.correlation_interval),
-        *picture,
-        *("" for _ in range(levels)),
-        f"{ceiling.shared:,}",
-        Text("with the others", style="dim"),
-    ]
-
-
-def interval_text(interval: Interval | None) -> str:
-    """Both ends, or a dash."""
-    return "–" if interval is None else f"{interval.low:.3f} – {interval.high:.3f}"
-
-
-def _lowest(found: Agreement) -> float:
-    """Where the pictures begin: at 0 unless something lies below."""
-    ends = [found.main(item) for item in found.metrics]
-    return -1.0 if any((each.interval.low if each.interval else each.value or 0.0) < 0 for each in ends) else 0.0
-
-
-def _strip(value: float | None, interval: Interval | None, low: float, kind: str) -> Text:
+def _strip(value: float | None, interval: Interval | None, scale: tuple[float, float], kind: str) -> Text:
     if value is None:
         return Text()
-    ends = interval or Interval(value, value)
-    first, last, centre = (
-        max(0, min(_STRIP - 1, int((at - low) / (1 - low) * _STRIP))) for at in (ends.low, ends.high, value)
-    )
-    marks = ["━" if first <= place <= last else "·" for place in range(_STRIP)]
-    if low < 0 and not first <= _STRIP // 2 <= last:
-        marks[_STRIP // 2] = "│"
-    marks[centre] = "●"
-    text = Text("".join(marks), style="dim")
-    text.stylize(f"not dim {'green' if kind == 'best' else 'cyan'}", first, last + 1)
-    text.stylize("bold", centre, centre + 1)
-    return text
+    return interval_strip(value, interval, scale, "green" if kind == "best" else "cyan")
 
 
-def _verdict_parts(found: Agreement, most: int) -> Iterator[RenderableType]:
-    """Labels of yes and no, or of the metric's own steps."""
-    judged = [(item, item.verdicts) for item in found.metrics[:most] if item.verdicts]
+def _measures(agreement: Agreement, most: int) -> Iterator[RenderableType]:
+    """Agreement with labels that are yes or no, or steps of the metric."""
+    judged = [(item, item.verdicts) for item in agreement.metrics[:most] if item.verdicts]
     names = [name for name in _MEASURES if any(name in verdicts.measures for _, verdicts in judged)]
     if not judged:
         return
-    yield Text("\nagainst yes and no" if "roc_auc" in names else "\nstep by step", style="bold")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("metric", overflow="fold")
-    for name in names:
-        table.add_column(MEASURE[name], justify="right", no_wrap=True)
-    if "f1" in names:
-        table.add_column("yes from", justify="right", no_wrap=True)
+    yield title("labels of yes and no" if "roc_auc" in names else "labels in steps")
+    thresholds = ["yes from"] if "f1" in names else []
+    measures = [Column(_MEASURES[name], "right", priority=at) for at, name in enumerate(names)]
+    table = Table([Column("metric", wrap="name"), *measures, *columns(*thresholds)])
     for item, verdicts in judged:
-        cells = [verdicts.measures.get(name) for name in names]
-        row = [number(None if cell is None else cell.value) + _reach(cell.interval if cell else None) for cell in cells]
-        threshold = [f"{verdicts.threshold:g}" if verdicts.threshold is not None else "–"] if "f1" in names else []
-        table.add_row(Text(f"{visible(item.metric)} {DIRECTION[item.better]}"), *row, *threshold)
+        threshold = "–" if verdicts.threshold is None else f"{verdicts.threshold:g}"
+        cells = (_with_margin(verdicts.measures.get(name)) for name in names)
+        table.add(metric_label(item.metric, item.better), *cells, *(threshold for _ in thresholds))
     yield table
 
 
-def _reach(interval: Interval | None) -> str:
-    return "" if interval is None else f" ±{(interval.high - interval.low) / 2:.2f}"
+def _with_margin(cell: Estimate | Correlation | None) -> str:
+    if cell is None or cell.interval is None:
+        return number(None if cell is None else cell.value)
+    return f"{number(cell.value)} ±{(cell.interval.high - cell.interval.low) / 2:.2f}"
 
 
-def _grid_parts(found: Agreement) -> Iterator[RenderableType]:
-    """A few metrics in full: every coefficient at every level."""
-    for item in found.metrics:
-        yield Text(f"\n{visible(item.metric)}, every way", style="bold")
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        table.add_column("")
-        for level in LEVELS:
-            table.add_column(LEVEL[level], justify="right", no_wrap=True)
+def _all_coefficients(agreement: Agreement) -> Iterator[RenderableType]:
+    """Every coefficient at every level, one table per metric."""
+    for item in agreement.metrics:
+        yield title(f"{item.metric}, all coefficients")
+        table = Table([Column(), *columns(*(_LEVEL[level] for level in LEVELS))])
         for coefficient in COEFFICIENTS:
-            cells = [item.correlations[coefficient, level] for level in LEVELS]
-            table.add_row(COEFFICIENT[coefficient], *(f"{number(cell.value)}{_reach(cell.interval)}" for cell in cells))
+            cells = (_with_margin(item.correlations[coefficient, level]) for level in LEVELS)
+            table.add(COEFFICIENT[coefficient], *cells)
         yield table
 
 
-def _remark_parts(found: Agreement, most: int, way: str) -> Iterator[RenderableType]:
-    more = len(found.metrics) - most
-    lines = (
-        [f"{more} more metric{'s' if more > 1 else ''} that agree{'' if more > 1 else 's'} less, with {way}"]
-        if more > 0
-        else []
-    )
-    lines += [*found.joined.remarks, *(_skipped_lines(found.metrics[:1]))]
-    reasons: dict[str, list[str]] = {}
-    for metric, reason in found.lacking.items():
-        reasons.setdefault(reason, []).append(metric)
-    lines += [f"not held against people: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
-    if found.ceiling and found.ceiling.alpha is not None:
-        ceiling = found.ceiling
-        lines.append(
-            f"{ceiling.annotators} annotators, {ceiling.shared:,} rows labelled by two or more: Krippendorff's alpha "
-            f"({ceiling.scale}) {number(ceiling.alpha)} ({interval_text(ceiling.alpha_interval)})"
-        )
-    if lines:
-        yield Text("\nremarks", style="bold")
-    for line in lines:
-        yield Padding(Text(visible(line)), (0, 0, 0, 2))
-
-
-def _skipped_lines(items: Sequence[MetricAgreement]) -> Iterator[str]:
-    for item in items:
+def _remarks(agreement: Agreement, most: int, more: str) -> Iterator[str]:
+    hidden = len(agreement.metrics) - most
+    if hidden > 0:
+        yield f"{counted(hidden, 'more metric')} with a lower coefficient: {more}"
+    yield from agreement.joined.remarks
+    for item in agreement.metrics[:1]:
         cells = [cell for (_, level), cell in item.correlations.items() if level == "sample"]
         if cells and cells[0].skipped and cells[0].units:
             yield (
                 f"within inputs, {item.metric}: {cells[0].units:,} inputs, {cells[0].skipped:,} skipped because scores or "
                 "labels are constant there"
             )
+    for reason, names in by_reason(agreement.lacking.items()).items():
+        yield f"not compared with labels: {', '.join(names)}: {reason}"
+    ceiling = agreement.ceiling
+    if ceiling and ceiling.alpha is not None:
+        yield (
+            f"{ceiling.annotators} annotators, {ceiling.shared:,} rows labelled by two or more: Krippendorff's alpha "
+            f"({ceiling.scale}) {number(ceiling.alpha)} ({interval_text(*(ceiling.alpha_interval or (None, None)))})"
+        )
+    if ceiling and ceiling.kappas:
+        yield (
+            f"Cohen's kappa between annotators: mean {number(ceiling.mean_kappa)} over "
+            f"{counted(len(ceiling.kappas), 'pair')}; --json lists them"
+        )
 
 
-def _disagreement_parts(found: Agreement, width: int) -> Iterator[RenderableType]:
-    if found.disagreements:
-        yield Text(f"\n{visible(found.disagreements[0].metric)} and people differ most here", style="bold")
-    for item in found.disagreements:
+def _disagreements(agreement: Agreement, width: int) -> Iterator[RenderableType]:
+    if agreement.disagreements:
+        yield title(f"largest disagreements between {agreement.disagreements[0].metric} and people")
+    for item in agreement.disagreements:
         head = Text(f"  people {item.label:.2f}, {visible(item.metric)} {item.score:.2f}")
         head.append(f"   {one_line(item.sample_id, 20)} of {one_line(item.system, 20)}", style="dim")
         yield head
-        for name, text in (("asked", item.question), ("answered", item.answer)):
+        for name, text in (("question", item.question), ("answer", item.answer)):
             if text:
                 yield Text(f"    {name:<9}{one_line(text, max(20, width - 14))}", style="dim")

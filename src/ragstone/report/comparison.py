@@ -1,255 +1,317 @@
-"""Two runs side by side in the terminal: the answer, a table with a picture of each difference, what changed most."""
+"""A comparison of two runs in the terminal and as JSON, and the sentences that all outputs share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from ragstone.compare.changes import ChangedSample
-from ragstone.compare.comparison import Comparison, Slice
-from ragstone.compare.differences import Difference
-from ragstone.engine.headlines import pick_headlines, say_more
-from ragstone.report.comparing import failed_lines, headline, method_line
-from ragstone.report.names import MetricName
-from ragstone.report.plain import indented, one_line, visible
-from ragstone.report.terminal import DIRECTION, part_of
+from ragstone.compare.comparison import ChangedSample, Comparison, Slice
+from ragstone.compare.differences import EQUAL, Difference
+from ragstone.engine.metric_choice import pick_headlines, say_more
+from ragstone.report.run import metric_label, part_of
+from ragstone.report.table import TONES, Cell, Column, Table, columns, interval_strip
+from ragstone.report.text import (
+    by_reason,
+    counted,
+    number,
+    one_line,
+    p_value,
+    section,
+    signed,
+    signed_interval,
+    title,
+    visible,
+)
+from ragstone.storage.runs import Run
 
+CORRECTIONS = {
+    "joint": "corrected for all metrics together (step-down maximum)",
+    "holm": "corrected for the number of metrics (Holm)",
+    "bh": "corrected for the false discovery rate (Benjamini-Hochberg)",
+    "none": "not corrected for the number of metrics",
+}
+_TONES = {"better": "good", "worse": "bad", "no evidence": "muted", "too few rows": "unsure"}
+_MARKS = {"better": "▲", "worse": "▼"}
 _STRIP = 19
-_ANY_WIDTH = 10_000
-_STYLES = {"better": "bold green", "worse": "bold red", "no evidence": "dim", "too few rows": "yellow"}
-_MARKS = {"better": "▲ better", "worse": "▼ worse", "no evidence": "no evidence", "too few rows": "too few rows"}
-_MARK = {"better": "▲", "worse": "▼"}
-_MOST_COLUMNS = 5
 _SCALES = (0.1, 0.2, 0.5, 1.0)
+_MOST_COLUMNS = 5
 
 
-def comparison_report(found: Comparison, show: int = 3, full: bool = True) -> RenderableType:
-    """What changed from one run to the other, in all metrics or in those that matter most; samples that changed most."""
-    picked = pick_headlines([item.metric for item in found.metrics])
-    first = [item for item in found.metrics if item.metric in picked]
-    # What shows a difference or failed is never left out.
-    told = [item for item in found.metrics if item.metric not in picked and (item.verdict in _MARK or item.failed)]
-    return _Report(found, found.metrics if full else [*first, *told], show)
+def headline(comparison: Comparison) -> str:
+    """The result in a sentence or two."""
+    verdicts = ("better", "worse", "no evidence", "too few rows")
+    better, worse, none, few = (len(comparison.having(word)) for word in verdicts)
+    new, old = (run_label(run, comparison) for run in (comparison.after, comparison.before))
+    pairs = len(comparison.pairs)
+    if not better + worse + none + few:
+        return "There is nothing to compare: both runs share no metric with a direction and the same signature."
+    if all(item.note == EQUAL for item in comparison.metrics if item.verdict):
+        return f"{new} and {old} have the same scores in all {pairs} pairs."
+    if not better + worse + none:
+        return f"{pairs} pair{'s are' if pairs != 1 else ' is'} too few to tell {new} from {old}."
+    rest = f"; {none + few} show{'s' if none + few == 1 else ''} no evidence" if none + few else ""
+    if better and worse:
+        return f"{new} is better than {old} in {counted(better, 'metric')} and worse in {worse}{rest}."
+    if better or worse:
+        verdict, opposite = ("better", "worse") if better else ("worse", "better")
+        return f"{new} is {verdict} than {old} in {counted(better or worse, 'metric')}, {opposite} in none{rest}."
+    return f"There is no evidence that {new} differs from {old}, in any of {counted(none + few, 'metric')}."
+
+
+def run_label(run: Run, comparison: Comparison) -> str:
+    """The name of a run, or A and B if both runs have the same name."""
+    if comparison.before.name != comparison.after.name:
+        return run.name
+    return "A" if run is comparison.before else "B"
+
+
+def method_line(comparison: Comparison, detectable: bool = True) -> str:
+    """How intervals, p-values and, if shown, detectable differences are computed."""
+    settings = comparison.settings
+    units = f"clusters by {settings.cluster}" if settings.cluster else "pairs"
+    return (
+        f"Interval of B − A: {settings.level:.0%} bootstrap over {units}, per metric. p: sign-flip test, "
+        f"{CORRECTIONS[settings.correction]}; below {1 - settings.level:.2g} the verdict is better or worse."
+        + (" MDE: the smallest true difference that this many pairs detect with 80 % power." if detectable else "")
+    )
+
+
+def failed_lines(items: Sequence[Difference]) -> list[str]:
+    """Failed and skipped scores, grouped by their counts. Both means use only the pairs with two values."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for item in items:
+        if item.failed or item.skipped:
+            counts = (item.pairs, item.skipped, item.failed, item.skipped_before, item.skipped_after)
+            groups.setdefault(counts, []).append(item.metric)
+    return [
+        f"{', '.join(names)}: {pairs} of {pairs + skipped + failed} pairs"
+        f"{f', {skipped} skipped' if skipped else ''}{_only_by(one_sided)}{f', {failed} failed' if failed else ''}"
+        for (pairs, skipped, failed, *one_sided), names in groups.items()
+    ]
+
+
+def _only_by(one_sided: Sequence[int]) -> str:
+    """How many pairs only one run skipped: a run that declines more is compared on the samples that both answer."""
+    parts = [f"{count} only by {letter}" for letter, count in zip("AB", one_sided, strict=True) if count]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def not_compared_lines(comparison: Comparison) -> Iterator[str]:
+    """Metrics that were not compared, with the reason."""
+    for change, names in by_reason(comparison.refused.items()).items():
+        yield f"{', '.join(names)}: not compared, the signatures differ: {change}"
+    for letter, only in (("A", comparison.only_before), ("B", comparison.only_after)):
+        if only:
+            yield f"only in {letter}: {', '.join(only)}"
+
+
+def changed_most(changed: Sequence[ChangedSample], most: int) -> tuple[list[ChangedSample], list[ChangedSample]]:
+    """The samples with the largest gains and those with the largest losses, at most `most` of each."""
+    gained = [sample for sample in changed if sample.gain > 0]
+    lost = [sample for sample in reversed(changed) if sample.gain < 0]
+    return gained[:most], lost[:most]
+
+
+def comparison_dict(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as JSON."""
+    pairs = comparison.pairs
+    return {
+        "headline": headline(comparison),
+        "before": _run_dict(comparison.before),
+        "after": _run_dict(comparison.after),
+        "pairs": len(pairs),
+        "paired_by": pairs.by,
+        "only_before": list(pairs.only_before),
+        "only_after": list(pairs.only_after),
+        "other_question": list(pairs.renamed),
+        "settings": asdict(comparison.settings),
+        "remarks": list(comparison.remarks),
+        "metrics": [_difference_dict(item) for item in comparison.metrics],
+        "refused": dict(comparison.refused),
+        "metrics_only_before": list(comparison.only_before),
+        "metrics_only_after": list(comparison.only_after),
+        "slices": [
+            {
+                "column": part.column,
+                "label": part.label,
+                "pairs": part.pairs,
+                "metrics": [_difference_dict(item) for item in part.metrics],
+            }
+            for part in comparison.slices
+        ],
+        "changed": [
+            {
+                "id": sample.id,
+                "question": sample.question,
+                "gain": sample.gain,
+                "metrics": [{"metric": name, "before": old, "after": new} for name, old, new in sample.metrics],
+            }
+            for sample in comparison.changed
+        ],
+    }
+
+
+def _difference_dict(item: Difference) -> dict[str, Any]:
+    """One metric as JSON."""
+    values = asdict(item)
+    del values["joint_p"]
+    values["bounds"] = list(item.bounds)
+    values["tally"] = item.tally._asdict() if item.tally else None
+    return values
+
+
+def _run_dict(run: Run) -> dict[str, Any]:
+    return {"run": run.path, "id": run.id, "name": run.name, "params": run.info.get("params") or {}}
+
+
+def comparison_report(comparison: Comparison, show: int = 3, full: bool = True) -> RenderableType:
+    """The differences of all metrics or of the headline metrics, and the samples that changed most."""
+    items: Sequence[Difference] = comparison.metrics
+    if not full:
+        picked = pick_headlines([item.metric for item in items])
+        first = [item for item in items if item.metric in picked]
+        # Metrics that differ or failed are always shown.
+        others = [item for item in items if item.metric not in picked and (item.verdict in _MARKS or item.failed)]
+        items = [*first, *others]
+    return _Report(comparison, items, show)
 
 
 class _Report:
-    """Fits the width of the terminal: first the pictures go, then what is least needed; verdicts always stay."""
+    """The report; needs the width of the terminal to shorten questions."""
 
-    def __init__(self, found: Comparison, items: Sequence[Difference], show: int) -> None:
-        self._found = found
+    def __init__(self, comparison: Comparison, items: Sequence[Difference], show: int) -> None:
+        self._comparison = comparison
         self._items = items
         self._show = show
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        found, items = self._found, self._items
-        more = len(found.metrics) - len(items)
-        yield from _heads(found)
-        yield Text(f"\n{visible(headline(found))}{_counted(found) if more else ''}\n", style="bold")
-        table, extras = _fitting(console, options, found, items)
+        comparison, items = self._comparison, self._items
+        more = len(comparison.metrics) - len(items)
+        directed = sum(item.verdict is not None for item in comparison.metrics)
+        scope = f" That counts all {directed} metrics with a better direction." if more and directed else ""
+        yield from _runs(comparison)
+        yield Text(f"\n{visible(headline(comparison))}{scope}\n", style="bold")
+        table = difference_table(comparison, items)
         yield table
         if more:
             yield Text(f"\n{say_more(more)}")
-        yield from _not_compared(found, items)
-        for column in dict.fromkeys(part.column for part in found.slices):
-            yield from _slice_parts([part for part in found.slices if part.column == column], found)
-        yield from _changed_parts(found.changed, self._show, options.max_width)
-        yield Text(f"\n{method_line(found, 'MDE' in extras)}", style="dim")
+        lines = [*not_compared_lines(comparison)]
+        lines += ["--anyway compares metrics with different signatures"] if comparison.refused else []
+        yield from section("not compared", lines)
+        notes = by_reason((item.metric, item.note) for item in items)
+        noted = [f"{', '.join(names)}: {note}" for note, names in notes.items()]
+        yield from section("remarks", [*comparison.remarks, *failed_lines(items), *noted])
+        for column in dict.fromkeys(part.column for part in comparison.slices):
+            yield from _slices([part for part in comparison.slices if part.column == column], comparison)
+        yield from _changed(comparison.changed, self._show, options.max_width)
+        detectable = "MDE" in table.fitted_headings(console, options)
+        yield Text(f"\n{method_line(comparison, detectable)}", style="dim")
 
 
-def _counted(found: Comparison) -> str:
-    """What the sentence at the top counts, where fewer are shown."""
-    count = sum(item.verdict is not None for item in found.metrics)
-    return f" That counts all {count} metrics with a better direction." if count else ""
-
-
-def _heads(found: Comparison) -> Iterator[RenderableType]:
-    for letter, run in (("A", found.before), ("B", found.after)):
+def _runs(comparison: Comparison) -> Iterator[RenderableType]:
+    for letter, run in (("A", comparison.before), ("B", comparison.after)):
         params = "".join(f", {name} {value}" for name, value in (run.info.get("params") or {}).items())
         text = Text(f"{letter}  ", style="bold")
         text.append(visible(run.name))
-        rows = run.info["dataset"]["rows"]
-        text.append(visible(f"  {run.id}, {rows:,} sample{'s' if rows != 1 else ''}{params}"), style="dim")
+        text.append(visible(f"  {run.id}, {counted(run.info['dataset']['rows'], 'sample')}{params}"), style="dim")
         yield text
 
 
-def _fitting(
-    console: Console, options: ConsoleOptions, found: Comparison, items: Sequence[Difference]
-) -> tuple[Table, Sequence[str]]:
-    """The richest table that is not wider than the terminal, and which columns it has beside those that always stay."""
-    choices: list[tuple[str, ...]] = [("strip", "p", "MDE"), ("strip", "p"), ("strip",), ("p",), ()]
-    for extras in choices:
-        table = _table(found, items, extras)
-        if console.measure(table, options=options.update(max_width=_ANY_WIDTH)).maximum <= options.max_width:
-            break
-    return table, extras
-
-
-def _table(found: Comparison, items: Sequence[Difference], extras: Sequence[str]) -> Table:
+def difference_table(comparison: Comparison, items: Sequence[Difference]) -> Table:
+    """One row per metric: both means, the difference with its interval, p, MDE and verdict."""
     scale = _scale(items)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("metric", overflow="fold")
-    for head in ("A", "B", "B − A"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column(f"{found.settings.level:.0%} interval", justify="right", no_wrap=True)
-    if "strip" in extras:
-        side = (_STRIP - 1) // 2
-        end = f"{scale:g}".removeprefix("0")
-        table.add_column(f"{f'-{end} worse':<{side}}│{f'better {end}':>{side}}", no_wrap=True)
-    for head in ("p", "MDE"):
-        if head in extras:
-            table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    parts = {metric["metric"]: part_of(metric) for metric in found.after.info["metrics"]}
-    for part in dict.fromkeys(parts[item.metric] for item in items):
-        table.add_row(Text(part, style="bold"))
-        for item in items:
-            if parts[item.metric] == part:
-                table.add_row(*_cells(item, extras, scale))
+    side, end = (_STRIP - 1) // 2, f"{scale:g}".removeprefix("0")
+    ruler = f"{f'-{end} worse':<{side}}│{f'better {end}':>{side}}"
+    table = Table(
+        [
+            Column("metric", wrap="name"),
+            *columns("A", "B", "B − A", f"{comparison.settings.level:.0%} interval"),
+            Column(ruler, priority=1, drawn=True),
+            Column("p", "right", priority=2),
+            Column("MDE", "right", priority=3),
+            Column("verdict"),
+        ]
+    )
+    parts = {metric["metric"]: part_of(metric) for metric in comparison.after.info["metrics"]}
+    for item in items:
+        interval = None if item.low is None or item.high is None else (item.low, item.high)
+        table.add(
+            metric_label(item.metric, item.better),
+            Cell(number(item.before), item.before),
+            Cell(number(item.after), item.after),
+            Cell(signed(item.difference), item.difference),
+            Cell(signed_interval(item.low, item.high), interval),
+            _strip(item, scale),
+            Cell(p_value(item.corrected_p), item.corrected_p),
+            Cell(number(item.detectable), item.detectable),
+            verdict_cell(item.verdict),
+            group=visible(parts[item.metric]),
+        )
     return table
 
 
-def _cells(item: Difference, extras: Sequence[str], scale: float) -> list[RenderableType]:
-    cells: list[RenderableType] = [
-        MetricName(visible(item.metric), "  ", f" {DIRECTION[item.better]}"),
-        number(item.before),
-        number(item.after),
-        signed(item.difference),
-        "–" if item.low is None or item.high is None else f"{signed(item.low)} to {signed(item.high)}",
-    ]
-    if "strip" in extras:
-        cells.append(_strip(item, scale))
-    if "p" in extras:
-        cells.append(chance(item.corrected_p))
-    if "MDE" in extras:
-        cells.append(number(item.detectable))
-    cells.append(verdict_text(item.verdict))
-    return cells
+def verdict_cell(verdict: str | None) -> Cell:
+    """A verdict with its mark; a dash for a metric without a direction."""
+    return Cell(verdict or "–", tone=_TONES.get(verdict or "", "muted"), mark=_MARKS.get(verdict or "", ""))
 
 
-def verdict_text(verdict: str | None) -> Text:
-    """A verdict as a word; nothing for a metric without direction."""
-    return Text(_MARKS[verdict], style=_STYLES[verdict]) if verdict else Text("–", style="dim")
-
-
-def number(value: float | None) -> str:
-    """Three decimals, or a dash for nothing."""
-    return "–" if value is None else f"{value:.3f}"
-
-
-def signed(value: float | None) -> str:
-    """Three decimals with a sign."""
-    return "–" if value is None else f"{value:+.3f}" if round(value, 3) else "0.000"
-
-
-def chance(p: float | None) -> str:
-    """A p-value as people read it."""
-    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _scale(items: Sequence[Difference]) -> float:
-    """The end of the strips: the smallest round number that holds all intervals of metrics from 0 to 1."""
-    ends = [abs(end) for item in items if _has_strip(item) for end in (item.low or 0.0, item.high or 0.0)]
+def _scale(items: Iterable[Difference]) -> float:
+    """The end of the drawn line: the smallest round number that contains all intervals of metrics from 0 to 1."""
+    ends = [abs(end) for item in items if _is_drawn(item) for end in (item.low or 0.0, item.high or 0.0)]
     return next((scale for scale in _SCALES if max(ends, default=0.0) <= scale), 1.0)
 
 
-def _has_strip(item: Difference) -> bool:
+def _is_drawn(item: Difference) -> bool:
     return item.bounds == (0.0, 1.0) and item.better != "none" and item.low is not None
 
 
 def _strip(item: Difference, scale: float) -> Text:
-    """The interval on a line with 0 in the middle, better to the right."""
-    if not _has_strip(item) or item.gain_interval is None or item.gain is None:
+    """The interval on a line with 0 in the middle and better on the right."""
+    if not _is_drawn(item) or item.gain_interval is None or item.gain is None:
         return Text()
-    low, high = item.gain_interval
-    middle = (_STRIP - 1) // 2
-    first, last, centre = (
-        max(0, min(_STRIP - 1, round(middle + value / scale * middle))) for value in (low, high, item.gain)
-    )
-    marks = ["━" if first <= place <= last else "│" if place == middle else "·" for place in range(_STRIP)]
-    marks[centre] = "●"
     style = {"better": "green", "worse": "red"}.get(item.verdict or "", "cyan")
-    text = Text("".join(marks), style="dim")
-    text.stylize(f"not dim {style}", first, last + 1)
-    text.stylize("bold", centre, centre + 1)
-    return text
+    return interval_strip(item.gain, item.gain_interval, (-scale, scale), style, _STRIP)
 
 
-def _not_compared(found: Comparison, items: Sequence[Difference]) -> Iterator[RenderableType]:
-    lines: list[str] = []
-    if found.refused:
-        changes: dict[str, list[str]] = {}
-        for name, what in found.refused.items():
-            changes.setdefault(what, []).append(name)
-        lines += [f"{', '.join(names)}: made in different ways: {what}" for what, names in changes.items()]
-        lines.append("--anyway compares them nevertheless")
-    for word, only in (("A", found.only_before), ("B", found.only_after)):
-        if only:
-            lines.append(f"only in {word}: {', '.join(only)}")
-    yield from _titled("not compared", lines)
-    notes: dict[str, list[str]] = {}
-    for item in items:
-        if item.note:
-            notes.setdefault(item.note, []).append(item.metric)
-    noted = [f"{', '.join(names)}: {note}" for note, names in notes.items()]
-    yield from _titled("remarks", [*found.remarks, *failed_lines(items), *noted])
-
-
-def _titled(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
-    if lines:
-        yield Text(f"\n{title}", style="bold")
-    for line in lines:
-        yield indented(line)
-
-
-def _slice_parts(slices: Sequence[Slice], found: Comparison) -> Iterator[RenderableType]:
-    """The metrics that show something in a slice or over all samples: the difference in each slice, with a mark."""
-    column = slices[0].column
-    told = [
-        item for part in (found.metrics, *(part.metrics for part in slices)) for item in part if item.verdict in _MARK
-    ]
-    telling = {item.metric for item in told}
+def _slices(slices: Sequence[Slice], comparison: Comparison) -> Iterator[RenderableType]:
+    """The difference per slice, for the metrics with a verdict in a slice or over all samples."""
+    groups = (comparison.metrics, *(part.metrics for part in slices))
+    telling = {item.metric for group in groups for item in group if item.verdict in _MARKS}
     names = [item.metric for item in slices[0].metrics if item.metric in telling or len(slices[0].metrics) <= 3]
-    yield Text(f"\nby {visible(column)}, B − A", style="bold")
+    yield title(f"by {slices[0].column}, B − A")
     if not names:
         yield Text("  no metric shows a difference, over all samples or in a slice")
         return
     cells = {part.label: {item.metric: item for item in part.metrics} for part in slices}
     heads = {part.label: f"{one_line(part.label, 20)} ({part.pairs})" for part in slices}
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("")
-    # Few labels are columns; many are rows, so that the table stays narrow.
+    # Few slices are columns. Many slices are rows, so that the table stays narrow.
     if len(slices) <= _MOST_COLUMNS or len(slices) < len(names):
-        for head in heads.values():
-            table.add_column(head, justify="right")
+        table = Table([Column(wrap="name"), *(Column(head, "right", "words") for head in heads.values())], indent=2)
         for name in names:
-            direction = DIRECTION[cells[slices[0].label][name].better]
-            table.add_row(
-                MetricName(visible(name), "  ", f" {direction}"), *(_slice_cell(cells[label][name]) for label in heads)
-            )
+            label = metric_label(name, cells[slices[0].label][name].better)
+            table.add(label, *(_slice_cell(cells[label][name]) for label in heads))
     else:
-        for name in names:
-            table.add_column(visible(name), justify="right")
+        table = Table([Column(wrap="words"), *(Column(visible(name), "right", "words") for name in names)], indent=2)
         for label, head in heads.items():
-            table.add_row(Text(f"  {head}"), *(_slice_cell(cells[label][name]) for name in names))
+            table.add(head, *(_slice_cell(cells[label][name]) for name in names))
     yield table
     yield Text("  ▲ better  ▼ worse  ? too few rows  no mark: no evidence", style="dim")
 
 
 def _slice_cell(item: Difference) -> Text:
-    mark = _MARK.get(item.verdict or "", "?" if item.verdict == "too few rows" else " ")
-    return Text(f"{signed(item.difference)} {mark}", style=_STYLES.get(item.verdict or "", ""))
+    mark = _MARKS.get(item.verdict or "", "?" if item.verdict == "too few rows" else " ")
+    return Text(f"{signed(item.difference)} {mark}", style=TONES.get(_TONES.get(item.verdict or "", ""), ""))
 
 
-def _changed_parts(changed: Sequence[ChangedSample], show: int, width: int) -> Iterator[RenderableType]:
-    gained = [sample for sample in changed if sample.gain > 0][:show]
-    lost = [sample for sample in reversed(changed) if sample.gain < 0][:show]
-    for title, samples in (("gained most", gained), ("lost most", lost)):
+def _changed(changed: Sequence[ChangedSample], show: int, width: int) -> Iterator[RenderableType]:
+    for heading, samples in zip(("gained most", "lost most"), changed_most(changed, show), strict=True):
         if samples:
-            yield Text(f"\n{title}", style="bold")
+            yield title(heading)
         for sample in samples:
             line = Text(f"  {signed(sample.gain)}  {one_line(sample.id, 20)}  ")
             line.append(one_line(sample.question, max(20, width - len(line) - 1)))

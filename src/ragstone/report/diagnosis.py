@@ -1,117 +1,228 @@
-"""A diagnosis for people: which part limits quality, why samples fail, what to do; in full, in short, and for programs."""
+"""A diagnosis in the terminal and as JSON: which part limits quality, why samples fail, and what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.compare.diagnosis import Advice, CauseCount, Diagnosis
-from ragstone.compare.findings import Part
-from ragstone.compare.signs import Reading
-from ragstone.report.plain import visible
+from ragstone.compare.cause_names import Part
+from ragstone.compare.diagnosis import LEAST_ROWS, Advice, CauseCount, Diagnosis, Reading
+from ragstone.report.run import metric_label
+from ragstone.report.table import Cell, Column, Table, columns
+from ragstone.report.text import counted, interval_text, title, visible
 
-_ARROW = {"higher": "↑", "lower": "↓", "none": ""}
 _BAR = 10
-_STATE_STYLE = {"good": "green", "seems good": "", "bad": "bold red", "seems bad": "yellow"}
+_STATE_TONES = {"good": "green", "bad": "bad", "seems bad": "unsure"}
 _PARTS: tuple[Part, Part] = ("retriever", "generator")
 _MOST_EXAMPLES = 3
 _NEVER = 100_000
-_WIDE = 90
 
 
-def has_something_to_say(found: Diagnosis) -> bool:
-    """Whether a run shows anything at all about its parts or its samples."""
-    return found.limits != "unknown" or bool(found.causes)
+def has_content(diagnosis: Diagnosis) -> bool:
+    """Whether the run shows anything about its parts or its samples."""
+    return diagnosis.limits != "unknown" or bool(diagnosis.causes)
 
 
-def headline(found: Diagnosis) -> str:
+def headline(diagnosis: Diagnosis) -> str:
     """Which part limits quality, in a sentence or two."""
-    few = f"but that is not sure: {_why_unsure(found)}"
-    if found.limits == "both":
-        return (
-            "Retriever and generator both limit quality." if found.sure else f"Both parts seem to limit quality, {few}."
-        )
-    if found.limits == "neither":
-        return "Neither part limits quality." if found.sure else f"Neither part seems to limit quality, {few}."
-    if found.limits == "unknown":
-        return f"Which part limits quality cannot be told: {_what_is_missing(found)}."
-    other: Part = "generator" if found.limits == "retriever" else "retriever"
-    if not found.sure:
-        return f"The {found.limits} seems to limit quality, {few}."
+    limits, sure = diagnosis.limits, diagnosis.sure
+    doubt = f"but the evidence is weak: {_doubt(diagnosis)}"
+    if limits == "both":
+        return "Retriever and generator both limit quality." if sure else f"Both parts seem to limit quality, {doubt}."
+    if limits == "neither":
+        return "Neither part limits quality." if sure else f"Neither part seems to limit quality, {doubt}."
+    if limits == "unknown":
+        return f"It is unknown which part limits quality: {_missing(diagnosis)}."
+    if not sure:
+        return f"The {limits} seems to limit quality, {doubt}."
+    other: Part = "generator" if limits == "retriever" else "retriever"
     about_other = {
         "good": f"The {other} does well.",
         "seems good": f"The {other} seems to do well.",
         "seems bad": f"The {other} may limit it too.",
-        "": f"Nothing is known about the {other}.",
+        "": f"{'Too few rows measure' if _measures(diagnosis, other) else 'No metric measures'} the {other}.",
     }
-    return f"The {found.limits} limits quality. {about_other[found.parts[other]]}"
+    return f"The {limits} limits quality. {about_other[diagnosis.parts[other]]}"
 
 
-def _why_unsure(found: Diagnosis) -> str:
-    """Which numbers may lie on either side of their limits, and about how many rows it takes to tell."""
-    unsure = [reading for reading in found.readings if reading.sign.decides and reading.state.startswith("seems")]
-    rows = max((reading.rows for reading in unsure), default=found.samples)
+def _measures(diagnosis: Diagnosis, part: Part) -> bool:
+    return any(reading.sign.decides and reading.sign.part == part for reading in diagnosis.readings)
+
+
+def _doubt(diagnosis: Diagnosis) -> str:
+    """The number of rows, and about how many rows would be enough."""
+    unsure = [reading for reading in diagnosis.readings if reading.sign.decides and reading.state.startswith("seems")]
+    rows = max((reading.rows for reading in unsure), default=diagnosis.samples)
     needed = max((reading.rows_to_be_sure or _NEVER for reading in unsure), default=_NEVER)
-    about = f"; about {needed:,} would do" if needed < _NEVER else ""
-    return f"{_rows(rows)} too few{about}"
+    enough = f"; about {needed:,} would be enough" if needed < _NEVER else ""
+    return f"{counted(rows, 'row')} {'is' if rows == 1 else 'are'} too few{enough}"
 
 
-def _what_is_missing(found: Diagnosis) -> str:
-    if found.readings:
-        known = next(part for part in _PARTS if found.parts[part] or part == "generator")
-        other = "generator" if known == "retriever" else "retriever"
-        return f"the {known} does well, and no metric of this run tells about the {other}"
-    return "the run has no claims (--judge), no facts and no relevance to go by"
+def _missing(diagnosis: Diagnosis) -> str:
+    if any(reading.sign.decides and reading.too_few for reading in diagnosis.readings):
+        return f"a verdict needs at least {LEAST_ROWS} rows per part"
+    if any(diagnosis.parts.values()):
+        measured = next(part for part in _PARTS if diagnosis.parts[part] or part == "generator")
+        other = "generator" if measured == "retriever" else "retriever"
+        return f"the {measured} does well, and no metric of this run measures the {other}"
+    return "no metric of this run measures the retriever or the generator (fact_recall, recall, or claims with --judge)"
 
 
-def short_report(found: Diagnosis) -> RenderableType:
-    """What is shown at the end of a run: a few lines, and the command that shows more."""
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(width=3, justify="right")
-    table.add_column(overflow="fold")
-    table.add_row("", Text(headline(found), style="bold"))
-    failing = [count for count in found.causes if count.main]
+def short_report(diagnosis: Diagnosis) -> RenderableType:
+    """The summary at the end of a run: the headline, the causes and the most important advice."""
+    table = _arrow_table()
+    table.add("", Cell(headline(diagnosis), tone="strong"))
+    failing = [count for count in diagnosis.causes if count.main]
     if failing:
         causes = ", ".join(f"{count.main} {count.cause.name}" for count in failing)
-        table.add_row("", Text(f"{found.failing} of {_looked_at(found)} fail: {causes}"))
-    for item in found.advice[:2]:
-        table.add_row("→", Text(f"{item.text} ({_numbers(item)})"))
-    return Group(Text("\ndiagnosis", style="bold"), table)
+        fail = "fails" if diagnosis.failing == 1 else "fail"
+        rest = f" ({_unexamined(diagnosis)})" if diagnosis.undecided else ""
+        table.add("", f"{diagnosis.failing} of {_samples(diagnosis)} {fail}{rest}: {causes}")
+    for item in diagnosis.advice[:2]:
+        table.add("→", f"{item.text} ({_numbers(item)})")
+    return Group(title("diagnosis"), table)
 
 
-def full_report(found: Diagnosis, name: str) -> RenderableType:
-    """Everything: the numbers, the causes with their samples, the advice."""
-    title = Text("diagnosis of ", style="bold")
-    title.append(visible(name))
-    parts: list[RenderableType] = [title, Text(), Text(headline(found), style="bold")]
-    if found.tally:
-        parts.append(Text(_tally_line(found)))
-    if found.readings:
-        parts += [Text(), _Readings(found)]
-    parts += _cause_parts(found)
-    if found.advice:
-        parts += [Text("\nwhat to do", style="bold"), _advice_table(found)]
-    parts += _undecided_lines(found)
+def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
+    """The numbers, the causes with their samples, and the advice."""
+    heading = Text("diagnosis of ", style="bold")
+    heading.append(visible(name))
+    parts: list[RenderableType] = [heading, Text(), Text(headline(diagnosis), style="bold")]
+    if tally := diagnosis.tally:
+        parts.append(
+            Text(
+                f"Of {tally.total()} expected claims, {tally['said']} are in the answer, {tally['ignored']} were retrieved but "
+                f"are not in the answer, {tally['missing']} were not retrieved."
+            )
+        )
+    if diagnosis.readings:
+        parts += [Text(), _readings_table(diagnosis)]
+    parts += _causes(diagnosis)
+    if diagnosis.advice:
+        table = _arrow_table()
+        for item in diagnosis.advice:
+            because = "; ".join(reason_line(why) for why in item.because)
+            doubt = "" if item.sure else " (weak evidence: too few rows)"
+            table.add("→", Text.assemble(item.text, (f"\n{because}{doubt}", "dim")))
+        parts += [title("what to do"), table]
+    for reason, count in diagnosis.undecided.most_common():
+        parts.append(Text(f"\nnot examined: {counted(count, 'sample')}, because {reason}"))
+    if diagnosis.by_facts:
+        parts.append(Text("\nThe causes come from the annotated facts, not from the claims of the local judge."))
     return Group(*parts)
 
 
-def diagnosis_dict(found: Diagnosis) -> dict[str, Any]:
-    """For programs: all of it, with every failing sample and its findings."""
+def _arrow_table() -> Table:
+    return Table([Column(align="right", width=3), Column(wrap="words")])
+
+
+def _readings_table(diagnosis: Diagnosis) -> Table:
+    headings = columns("mean", "95 % interval", "good", "rows")
+    table = Table([Column("metric", wrap="name"), *headings, Column()])
+    for part in _PARTS:
+        for reading in diagnosis.readings:
+            if reading.sign.part == part:
+                table.add(
+                    metric_label(short_name(reading), reading.sign.better).strip(),
+                    f"{reading.mean:.3f}",
+                    interval_text(reading.low, reading.high),
+                    limit_text(reading),
+                    str(reading.rows),
+                    Cell(state_text(reading), tone=_STATE_TONES.get(reading.state, "")),
+                    group=part,
+                )
+    return table
+
+
+def state_text(reading: Reading) -> str:
+    """The state of a metric, or that it has too few rows for one."""
+    return "too few rows" if reading.too_few and reading.sign.better != "none" else reading.state
+
+
+def limit_text(reading: Reading) -> str:
+    """The limit of a good value: `≥ 0.9`."""
+    sign = reading.sign
+    return {"higher": f"≥ {sign.limit:g}", "lower": f"≤ {sign.limit:g}", "none": "–"}[sign.better]
+
+
+def short_name(reading: Reading) -> str:
+    """The metric without the `ragchecker.` prefix, which does not fit on a narrow screen."""
+    return reading.sign.metric.removeprefix("ragchecker.")
+
+
+def _causes(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    failing = [count for count in diagnosis.causes if count.cause.fails]
+    others = [count for count in diagnosis.causes if not count.cause.fails]
+    if failing:
+        rest = f", {_unexamined(diagnosis)}" if diagnosis.undecided else ""
+        yield title(f"why samples fail ({diagnosis.failing} of {_samples(diagnosis)}{rest})")
+        yield _causes_table(failing, most=max(count.main for count in failing))
+    elif diagnosis.decided:
+        rest = f", {_unexamined(diagnosis)}" if diagnosis.undecided else " examined"
+        yield title(f"no sample fails ({_samples(diagnosis)}{rest})")
+    if others:
+        yield title("information")
+        yield _causes_table(others, most=0)
+
+
+def _causes_table(counts: Sequence[CauseCount], most: int) -> Table:
+    """One row per cause: the samples with it as the main cause, all samples with it, and examples."""
+    main = ["main"] if most else []
+    table = Table([Column("cause"), *columns(*main, "all"), Column("samples", wrap="words")], indent=2)
+    for count in counts:
+        name = Text(count.cause.name)
+        if most:
+            name.append(f"\n  {count.cause.part}", style="dim")
+        bar = "█" * max(1, round(_BAR * count.main / most)) + " " if count.main else ""
+        shown = ", ".join(visible(example) for example in count.examples[:_MOST_EXAMPLES])
+        more = f" and {count.samples - _MOST_EXAMPLES} more" if count.samples > _MOST_EXAMPLES else ""
+        samples = Text.assemble((bar, "cyan"), f"{shown}{more}", (f"\n{count.cause.meaning}", "dim"))
+        table.add(name, *(str(count.main) for _ in main), str(count.samples), samples)
+    return table
+
+
+def reason_line(why: Reading | CauseCount) -> str:
+    """The reason for a piece of advice: a number with its limit, or a cause with its count."""
+    if isinstance(why, CauseCount):
+        return f"{why.cause.name}: {counted(why.samples, 'sample')}"
+    interval = "" if why.low is None or why.high is None else f" ({interval_text(why.low, why.high)})"
+    side = "at least" if why.sign.better == "higher" else "at most"
+    return f"{short_name(why)} is {why.mean:.3f}{interval}, good is {side} {why.sign.limit:g}"
+
+
+def _numbers(item: Advice) -> str:
+    return ", ".join(
+        f"{short_name(why)} {why.mean:.3f}" if isinstance(why, Reading) else reason_line(why) for why in item.because
+    )
+
+
+def _samples(diagnosis: Diagnosis) -> str:
+    if diagnosis.looked_at < diagnosis.samples:
+        return f"the first {diagnosis.looked_at:,} of {diagnosis.samples:,} samples"
+    return counted(diagnosis.samples, "sample")
+
+
+def _unexamined(diagnosis: Diagnosis) -> str:
+    return f"{diagnosis.undecided.total():,} not examined"
+
+
+def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The diagnosis as JSON, with every failing sample and its findings."""
     return {
-        "headline": headline(found),
-        "limits": found.limits,
-        "sure": found.sure,
-        "parts": {part: state or None for part, state in found.parts.items()},
-        "samples": found.samples,
-        "looked_at": found.looked_at,
-        "failing": found.failing,
-        "undecided": dict(found.undecided),
-        "reference_claims": dict(found.tally) or None,
-        "numbers": [reading.as_dict() for reading in found.readings],
+        "headline": headline(diagnosis),
+        "limits": diagnosis.limits,
+        "sure": diagnosis.sure,
+        "parts": {part: state or None for part, state in diagnosis.parts.items()},
+        "samples": diagnosis.samples,
+        "looked_at": diagnosis.looked_at,
+        "failing": diagnosis.failing,
+        "by_facts": diagnosis.by_facts,
+        "undecided": dict(diagnosis.undecided),
+        "reference_claims": dict(diagnosis.tally) or None,
+        "numbers": [reading.as_dict() for reading in diagnosis.readings],
         "causes": [
             {
                 "cause": count.cause.name,
@@ -121,11 +232,11 @@ def diagnosis_dict(found: Diagnosis) -> dict[str, Any]:
                 "samples": count.samples,
                 "items": count.items,
             }
-            for count in found.causes
+            for count in diagnosis.causes
         ],
         "advice": [
             {"text": item.text, "sure": item.sure, "because": [reason_line(why) for why in item.because]}
-            for item in found.advice
+            for item in diagnosis.advice
         ],
         "outcomes": [
             {
@@ -133,140 +244,7 @@ def diagnosis_dict(found: Diagnosis) -> dict[str, Any]:
                 "cause": outcome.cause.name if outcome.cause else None,
                 "findings": [finding.as_dict() for finding in outcome.findings],
             }
-            for outcome in found.outcomes
+            for outcome in diagnosis.outcomes
             if outcome.findings
         ],
     }
-
-
-def _tally_line(found: Diagnosis) -> str:
-    total = found.tally.total()
-    return (
-        f"Of {total} claims that should be said, {found.tally['said']} are said, {found.tally['ignored']} were retrieved "
-        f"and are not said, {found.tally['missing']} were not retrieved."
-    )
-
-
-class _Readings:
-    """The numbers in a table, set apart as far as the screen is wide enough."""
-
-    def __init__(self, found: Diagnosis) -> None:
-        self._found = found
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield _readings_table(self._found, gap=2 if options.max_width >= _WIDE else 1)
-
-
-def _readings_table(found: Diagnosis, gap: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, gap, 0, 0))
-    table.add_column("number", overflow="fold")
-    for head in ("mean", "95 % interval", "good", "rows"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for part in _PARTS:
-        readings = [reading for reading in found.readings if reading.sign.part == part]
-        if readings:
-            table.add_row(Text(part, style="bold"))
-        for reading in readings:
-            table.add_row(*_reading_cells(reading))
-    return table
-
-
-def _reading_cells(reading: Reading) -> tuple[RenderableType, ...]:
-    sign, state = reading.sign, reading.state
-    limit = {"higher": f"≥ {sign.limit:g}", "lower": f"≤ {sign.limit:g}", "none": "–"}[sign.better]
-    return (
-        Text(f"  {_name(reading)} {_ARROW[sign.better]}".rstrip()),
-        f"{reading.mean:.3f}",
-        "–" if reading.low is None or reading.high is None else f"{reading.low:.3f} – {reading.high:.3f}",
-        limit,
-        str(reading.rows),
-        Text(state, style=_STATE_STYLE.get(state, "")),
-    )
-
-
-def _cause_parts(found: Diagnosis) -> Iterator[RenderableType]:
-    failing = [count for count in found.causes if count.cause.fails]
-    knowing = [count for count in found.causes if not count.cause.fails]
-    if failing:
-        yield Text(f"\nwhy samples fail ({found.failing} of {_looked_at(found)})", style="bold")
-        yield _causes_table(failing, most=max(count.main for count in failing))
-    elif found.decided:
-        yield Text(f"\nno sample fails ({_looked_at(found)} looked into)", style="bold")
-    if knowing:
-        yield Text("\nworth knowing", style="bold")
-        yield _causes_table(knowing, most=0)
-
-
-def _causes_table(counts: list[CauseCount], most: int) -> Table:
-    """A row a cause: of how many samples it is the main one, how many have it, and which."""
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("  cause", no_wrap=True)
-    if most:
-        table.add_column("main", justify="right", no_wrap=True)
-    table.add_column("all", justify="right", no_wrap=True)
-    table.add_column("samples", overflow="fold")
-    for count in counts:
-        name = Text(f"  {count.cause.name}")
-        if most:
-            name.append(f"\n  {count.cause.part}", style="dim")
-        bar = "█" * max(1, round(_BAR * count.main / most)) + " " if count.main else ""
-        what = Text.assemble((bar, "cyan"), _examples(count), (f"\n{count.cause.meaning}", "dim"))
-        table.add_row(name, *([str(count.main)] if most else []), str(count.samples), what)
-    return table
-
-
-def _examples(count: CauseCount) -> str:
-    shown = ", ".join(visible(name) for name in count.examples[:_MOST_EXAMPLES])
-    return f"{shown} and {count.samples - _MOST_EXAMPLES} more" if count.samples > _MOST_EXAMPLES else shown
-
-
-def _advice_table(found: Diagnosis) -> Table:
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(width=3, justify="right")
-    table.add_column(overflow="fold")
-    for item in found.advice:
-        because = "; ".join(reason_line(why) for why in item.because)
-        doubt = "" if item.sure else " (not sure: too few rows)"
-        table.add_row("→", Text.assemble(item.text, (f"\n{because}{doubt}", "dim")))
-    return table
-
-
-def _numbers(item: Advice) -> str:
-    return ", ".join(
-        f"{_name(why)} {why.mean:.3f}" if isinstance(why, Reading) else f"{why.cause.name}: {_samples(why.samples)}"
-        for why in item.because
-    )
-
-
-def _name(reading: Reading) -> str:
-    """RAGChecker's numbers go without their family, which would not fit on a narrow screen."""
-    return reading.sign.metric.removeprefix("ragchecker.")
-
-
-def _rows(count: int) -> str:
-    return "1 row is" if count == 1 else f"{count:,} rows are"
-
-
-def _samples(count: int) -> str:
-    return "1 sample" if count == 1 else f"{count:,} samples"
-
-
-def reason_line(why: Reading | CauseCount) -> str:
-    """What calls for a piece of advice: a number beside its limit, or a cause and how often it was found."""
-    if isinstance(why, CauseCount):
-        return f"{why.cause.name}: {_samples(why.samples)}"
-    interval = "" if why.low is None or why.high is None else f" ({why.low:.3f} – {why.high:.3f})"
-    side = "at least" if why.sign.better == "higher" else "at most"
-    return f"{_name(why)} is {why.mean:.3f}{interval}, good is {side} {why.sign.limit:g}"
-
-
-def _undecided_lines(found: Diagnosis) -> Iterator[RenderableType]:
-    for reason, count in found.undecided.most_common():
-        yield Text(f"\nnot looked into: {_samples(count)}, because {reason}")
-
-
-def _looked_at(found: Diagnosis) -> str:
-    rest = f" of {found.samples:,}" if found.looked_at < found.samples else ""
-    first = "the first " if rest else ""
-    return f"{first}{found.decided:,}{rest} samples" if rest else _samples(found.decided)

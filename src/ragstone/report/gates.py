@@ -1,4 +1,4 @@
-"""A gate for people, for programs and for the test page of a CI server."""
+"""A gate in the terminal, as JSON and as JUnit XML for CI servers."""
 
 from __future__ import annotations
 
@@ -6,93 +6,86 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ragstone.compare.gates import Checked, Gate
-from ragstone.report.comparison import number, signed
-from ragstone.report.names import MetricName
-from ragstone.report.plain import indented, visible
+from ragstone.report.table import TONES, Cell, Column, Table, columns
+from ragstone.report.text import counted, indented, interval_text, number, signed, signed_interval, visible
 
-_STYLES = {"passes": "bold green", "fails": "bold red", "cannot tell": "bold yellow"}
-_MARKS = {"passes": "✓ passes", "fails": "✗ fails", "cannot tell": "? cannot tell"}
+_TONES = {"passes": "good", "fails": "bad", "cannot tell": "unsure"}
+_MARKS = {"passes": "✓", "fails": "✗", "cannot tell": "?"}
+_ORDER = ("fails", "cannot tell", "passes")
 
 
-def gate_report(found: Gate) -> RenderableType:
-    """The outcome and each condition, those that do not pass first."""
-    title = Text("gate of ", style="bold")
-    title.append(visible(found.run), style="not bold")
-    if found.baseline:
-        title.append(" against ")
-        title.append(visible(found.baseline), style="not bold")
-    title.append(f"  {_MARKS[found.outcome]}", style=_STYLES[found.outcome])
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("condition", overflow="fold")
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("95 % interval", justify="right", no_wrap=True)
-    for head in ("rows", "failed"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("outcome", no_wrap=True)
-    order = ("fails", "cannot tell", "passes")
-    checks = sorted(found.checks, key=lambda item: order.index(item.outcome))
-    for item in checks:
-        table.add_row(*_cells(item))
-    parts: list[RenderableType] = [title, Text(), table]
-    if reasons := [f"{item.check}: {item.why}" for item in checks if item.why]:
+def gate_report(gate: Gate) -> RenderableType:
+    """The outcome and the conditions; conditions that do not pass come first."""
+    heading = Text("gate of ", style="bold")
+    heading.append(visible(gate.run), style="not bold")
+    if gate.baseline:
+        heading.append(" against ")
+        heading.append(visible(gate.baseline), style="not bold")
+    heading.append(f"  {_MARKS[gate.outcome]} {gate.outcome}", style=TONES[_TONES[gate.outcome]])
+    checks = sorted(gate.checks, key=lambda item: _ORDER.index(item.outcome))
+    parts: list[RenderableType] = [heading, Text(), gate_table(checks)]
+    if reasons := [f"{item.condition}: {item.why}" for item in checks if item.why]:
         parts += [Text(), *map(indented, reasons)]
-    if any(item.check.kind == "max-drop" for item in found.checks):
-        parts.append(
-            Text("\nvalue of a drop: how much better than the baseline, in pairs; below 0 is worse", style="dim")
-        )
-    if found.left_out:
-        parts.append(Text(f"\n{left_out_line(found)}", style="dim"))
-    if found.sequential:
-        state = "finished" if found.finished else "not finished"
-        parts.append(
-            Text(
-                f"\nthe run is {state}; these intervals hold at every look, if samples come in random order",
-                style="dim",
-            )
-        )
-    return Group(*parts)
+    notes = []
+    if any(item.check.kind == "max-drop" for item in gate.checks):
+        notes.append("value of a drop or rise: paired difference to the baseline, as in `ragstone compare`")
+    if gate.left_out:
+        notes.append(left_out_line(gate))
+    if gate.sequential:
+        state = "finished" if gate.finished else "not finished"
+        notes.append(f"the run is {state}; the intervals are valid at every look if samples arrive in random order")
+    return Group(*parts, *(Text(f"\n{note}", style="dim") for note in notes))
 
 
-def left_out_line(found: Gate) -> str:
-    """For which metrics a drop without a name is, and how to hold the run to others."""
-    count = len(found.left_out)
+def gate_table(checks: list[Checked]) -> Table:
+    """One row per condition."""
+    table = Table(
+        [
+            Column("condition", wrap="name"),
+            *columns("value", "95 % interval", "rows", "failed"),
+            Column("outcome"),
+        ]
+    )
+    for item in checks:
+        drop = item.check.kind == "max-drop"
+        low, high = item.interval or (None, None)
+        table.add(
+            item.condition,
+            Cell(signed(item.value) if drop else number(item.value), item.value),
+            Cell(signed_interval(low, high) if drop else interval_text(low, high), item.interval),
+            str(item.rows),
+            Cell(str(item.failed), item.failed, "bad" if item.failed else "muted"),
+            Cell(item.outcome, tone=_TONES[item.outcome], mark=_MARKS[item.outcome]),
+        )
+    return table
+
+
+def left_out_line(gate: Gate) -> str:
+    """The metrics that --max-drop without a name covers, and how to name others."""
     return (
-        f"--max-drop without a metric is for the headlines that both runs have; {count} other metric{'s' if count != 1 else ''} "
-        f"from 0 to 1 can be named: --max-drop {visible(found.left_out[0])}=VALUE"
+        "--max-drop without a metric applies to the headline metrics that both runs have; "
+        f"{counted(len(gate.left_out), 'other metric')} from 0 to 1 can be named: "
+        f"--max-drop {visible(gate.left_out[0])}=VALUE"
     )
 
 
-def _cells(item: Checked) -> list[RenderableType]:
-    drop = item.check.kind == "max-drop"
-    ends = [signed(end) if drop else number(end) for end in item.interval or ()]
-    return [
-        MetricName(visible(str(item.check))),
-        signed(item.value) if drop else number(item.value),
-        " to ".join(ends) or "–",
-        str(item.rows),
-        Text(str(item.failed), style="dim" if not item.failed else "bold red"),
-        Text(_MARKS[item.outcome], style=_STYLES[item.outcome]),
-    ]
-
-
-def gate_dict(found: Gate) -> dict[str, Any]:
-    """For programs: everything."""
+def gate_dict(gate: Gate) -> dict[str, Any]:
+    """The gate as JSON."""
     return {
-        "outcome": found.outcome,
-        "exit_code": found.exit_code,
-        "run": found.path,
-        "name": found.run,
-        "against": found.baseline,
-        "sequential": found.sequential,
-        "finished": found.finished,
-        "left_out": list(found.left_out),
+        "outcome": gate.outcome,
+        "exit_code": gate.exit_code,
+        "run": gate.path,
+        "name": gate.run,
+        "against": gate.baseline,
+        "sequential": gate.sequential,
+        "finished": gate.finished,
+        "left_out": list(gate.left_out),
         "checks": [
             {
-                "condition": str(item.check),
+                "condition": item.condition,
                 "kind": item.check.kind,
                 "metric": item.check.metric,
                 "limit": item.check.limit,
@@ -105,33 +98,32 @@ def gate_dict(found: Gate) -> dict[str, Any]:
                 "failed": item.failed,
                 "decided_after": item.decided_after,
             }
-            for item in found.checks
+            for item in gate.checks
         ],
     }
 
 
-def gate_junit(found: Gate) -> str:
-    """JUnit XML: a test a condition; what cannot be told is an error, not a failure."""
-    outcomes = [item.outcome for item in found.checks]
-    suite = ET.Element(
+def gate_junit(gate: Gate) -> str:
+    """JUnit XML: one test per condition. "cannot tell" is an error, not a failure."""
+    outcomes = [item.outcome for item in gate.checks]
+    root = ET.Element("testsuites")
+    suite = ET.SubElement(
+        root,
         "testsuite",
-        name=f"ragstone gate {_xml(found.run)}",
+        name=f"ragstone gate {_xml(gate.run)}",
         tests=str(len(outcomes)),
         failures=str(outcomes.count("fails")),
         errors=str(outcomes.count("cannot tell")),
     )
-    for item in found.checks:
-        case = ET.SubElement(
-            suite, "testcase", classname=f"ragstone.gate.{item.check.kind}", name=_xml(str(item.check))
-        )
+    for item in gate.checks:
+        name = f"ragstone.gate.{item.check.kind}"
+        case = ET.SubElement(suite, "testcase", classname=name, name=_xml(item.condition))
         text = _xml(_sentence(item))
-        if item.outcome != "passes":
+        if item.outcome == "passes":
+            ET.SubElement(case, "system-out").text = text
+        else:
             tag = "failure" if item.outcome == "fails" else "error"
             ET.SubElement(case, tag, type=item.outcome, message=text).text = text
-        else:
-            ET.SubElement(case, "system-out").text = text
-    root = ET.Element("testsuites")
-    root.append(suite)
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -143,5 +135,5 @@ def _sentence(item: Checked) -> str:
 
 
 def _xml(text: str) -> str:
-    """Text that XML can hold: control characters are spelled out."""
+    """Text without characters that XML does not allow."""
     return visible(text).encode("utf-8", "replace").decode()

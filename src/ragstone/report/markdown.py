@@ -1,173 +1,162 @@
-"""Comparisons, leaderboards and gates as Markdown, for a pull request."""
+"""Runs, comparisons, leaderboards and gates as Markdown, for pull requests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from ragstone.compare.changes import ChangedSample
-from ragstone.compare.comparison import Comparison
-from ragstone.compare.differences import Difference
-from ragstone.compare.gates import Checked, Gate
+import pyarrow as pa
+
+from ragstone.compare.comparison import ChangedSample, Comparison
+from ragstone.compare.diagnosis import Diagnosis, diagnose
+from ragstone.compare.gates import Gate
 from ragstone.compare.leaderboard import Leaderboard
-from ragstone.report.comparing import failed_lines, headline, method_line
-from ragstone.report.comparison import chance, number, signed
-from ragstone.report.gates import left_out_line
-from ragstone.report.leaderboard import letter, order_runs
-from ragstone.report.plain import one_line, visible
+from ragstone.compare.sample_order import find_worst, measure_quality
+from ragstone.data.summary import ALL
+from ragstone.report.comparison import (
+    changed_most,
+    difference_table,
+    failed_lines,
+    headline,
+    method_line,
+    not_compared_lines,
+    verdict_cell,
+)
+from ragstone.report.diagnosis import headline as diagnosis_headline
+from ragstone.report.diagnosis import reason_line
+from ragstone.report.gates import gate_table, left_out_line
+from ragstone.report.html.run_data import MOST_DIAGNOSED
+from ragstone.report.leaderboard import letter, order_runs, parameter_text
+from ragstone.report.run import judge_lines, metrics_table
+from ragstone.report.table import Column, Table, columns
+from ragstone.report.table import escape_markdown as escape
+from ragstone.report.text import one_line, p_value, signed
+from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import read_scores
 
-_MARKS = {"better": "🟢 better", "worse": "🔴 worse", "no evidence": "no evidence", "too few rows": "too few rows"}
 _OUTCOMES = {"passes": "✅ passes", "fails": "❌ fails", "cannot tell": "❔ cannot tell"}
 
 
-def comparison_markdown(found: Comparison, show: int = 3) -> str:
-    """Two runs: the answer, the telling metrics, the rest folded away."""
-    told = [item for item in found.metrics if item.verdict in ("better", "worse")]
-    rest = [item for item in found.metrics if item not in told]
+def run_markdown(run: Run, worst: int = 5) -> str:
+    """One run with its worst samples, at most `worst` of them."""
+    diagnosis = diagnose(run, MOST_DIAGNOSED)
+    totals = run.info["totals"]
+    cost = "unknown cost" if totals.get("cost_usd") is None else f"${totals['cost_usd']:.2f}"
+    metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
+    advice = [
+        f"{number}. {escape(item.text)} <sub>{escape('; '.join(map(reason_line, item.because)))}</sub>"
+        for number, item in enumerate(diagnosis.advice, start=1)
+    ]
     lines = [
-        f"### {escape(headline(found))}",
+        f"### {escape(run.name)}: {escape(diagnosis_headline(diagnosis))}",
         "",
-        f"A: {_run(found, 'A')}, B: {_run(found, 'B')}, {len(found.pairs)} pairs",
+        f"{run.info['dataset']['rows']:,} samples, run `{escape(run.id)}`, {totals.get('calls', 0):,} model calls, {cost}",
+        "",
+        *(part for line in judge_lines(run.info) for part in (escape(line), "")),
+        *([*advice, ""] if advice else []),
+        *metrics_table([row for row in run.summary() if row.slice == ALL], metrics).markdown(),
+        *_causes(diagnosis),
+        *_worst(run, diagnosis, worst),
+    ]
+    lines += [f"- not computed: {escape(name)}: {escape(reason)}" for name, reason in run.info["skipped"].items()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _folded(summary: str, table: Table) -> list[str]:
+    """A table that the reader can unfold. Nothing if it has no rows."""
+    if not table.rows:
+        return []
+    return [f"<details><summary>{summary}</summary>", "", *table.markdown(), "</details>", ""]
+
+
+def _causes(diagnosis: Diagnosis) -> list[str]:
+    table = Table([*columns("cause", "part", align="left"), *columns("main cause of", "samples"), Column("meaning")])
+    for count in diagnosis.causes:
+        cause = count.cause
+        table.add(cause.name, cause.part or "information", f"{count.main:,}", f"{count.samples:,}", cause.meaning)
+    return _folded(f"why {diagnosis.failing:,} of {diagnosis.decided:,} samples fail", table)
+
+
+def _worst(run: Run, diagnosis: Diagnosis, most: int) -> list[str]:
+    metrics = run.info["metrics"]
+    samples = read_table(run.folder.samples, ["id", "question", "answer"])
+    quality = measure_quality(metrics, read_scores(run, [metric["metric"] for metric in metrics]), len(samples))
+    faulty = [row for row, outcome in enumerate(diagnosis.outcomes) if outcome.cause]
+    rows = find_worst(quality, faulty, most)
+    table = Table(columns("sample", "question", "answer", "cause", align="left"))
+    for row, sample in zip(rows, samples.take(pa.array(rows, pa.int64())).to_pylist(), strict=True):
+        cause = diagnosis.outcomes[row].cause if row < len(diagnosis.outcomes) else None
+        texts = (one_line(sample[name] or "", 100) for name in ("question", "answer"))
+        table.add(sample["id"], *texts, cause.name if cause else "–")
+    return _folded(f"the {len(rows)} worst samples", table)
+
+
+def comparison_markdown(comparison: Comparison, show: int = 3) -> str:
+    """Two runs: the result, the metrics that differ, and the other metrics folded."""
+    differing = [item for item in comparison.metrics if item.verdict in ("better", "worse")]
+    others = [item for item in comparison.metrics if item not in differing]
+    runs = (f"{escape(run.name)} (`{escape(run.id)}`)" for run in (comparison.before, comparison.after))
+    lines = [
+        f"### {escape(headline(comparison))}",
+        "",
+        "A: {}, B: {}, ".format(*runs) + f"{len(comparison.pairs)} pairs",
         "",
     ]
-    lines += _difference_table(told) if told else []
-    if rest:
-        lines += [
-            "<details><summary>metrics without a verdict of better or worse</summary>",
-            "",
-            *_difference_table(rest),
-            "</details>",
-            "",
-        ]
-    lines += _slices(found)
-    lines += _changed(found.changed, show)
-    lines += [f"- {escape(line)}" for line in _remark_lines(found)]
-    return "\n".join([*lines, "", f"<sub>{escape(method_line(found))}</sub>"]) + "\n"
+    lines += difference_table(comparison, differing).markdown() if differing else []
+    lines += _folded("metrics without a verdict of better or worse", difference_table(comparison, others))
+    for column in dict.fromkeys(part.column for part in comparison.slices):
+        lines += [f"**by {escape(column)}**", "", *_slices(comparison, column)]
+    lines += _changed(comparison.changed, show)
+    remarks = [*comparison.remarks, *failed_lines(comparison.metrics), *not_compared_lines(comparison)]
+    lines += [f"- {escape(line)}" for line in remarks]
+    return "\n".join([*lines, "", f"<sub>{escape(method_line(comparison))}</sub>"]) + "\n"
 
 
-def leaderboard_markdown(found: Leaderboard, by: str | None = None) -> str:
-    """Several runs: a row a run, a column a parameter or metric; runs that share a letter cannot be told apart."""
-    heads = ["", "run", *found.parameters, *(ranking.metric for ranking in found.rankings)]
-    rows = []
-    for run in order_runs(found, by):
+def _slices(comparison: Comparison, column: str) -> list[str]:
+    table = Table([*columns(column, "metric", align="left"), *columns("pairs", "difference", "p"), Column("verdict")])
+    for part in comparison.slices:
+        for item in part.metrics if part.column == column else ():
+            if item.verdict in ("better", "worse"):
+                numbers = (str(item.pairs), signed(item.difference), p_value(item.corrected_p))
+                table.add(part.label, item.metric, *numbers, verdict_cell(item.verdict))
+    return table.markdown() if table.rows else ["no slice shows a difference", ""]
+
+
+def _changed(changed: Sequence[ChangedSample], show: int) -> list[str]:
+    table = Table([Column("sample"), Column("gain", "right"), *columns("question", "metrics", align="left")])
+    for samples in changed_most(changed, show):
+        for sample in samples:
+            scores = ", ".join(f"{name} {old:.2f} → {new:.2f}" for name, old, new in sample.metrics)
+            table.add(sample.id, signed(sample.gain), one_line(sample.question, 80), scores)
+    return ["**changed most**", "", *table.markdown()] if table.rows else []
+
+
+def leaderboard_markdown(board: Leaderboard, by: str | None = None) -> str:
+    """One row per run, one column per parameter or metric."""
+    table = Table(
+        [*columns("", "run", align="left"), *columns(*board.parameters, *(item.metric for item in board.rankings))]
+    )
+    for run in order_runs(board, by):
         cells = []
-        for ranking in found.rankings:
+        for ranking in board.rankings:
             place = next((place for place in ranking.places if place.run == run), None)
             cells.append("–" if place is None else f"{place.mean:.3f} {place.letters}".strip())
-        values = ["–" if value is None else escape(str(value)) for value in found.values(run)]
-        rows.append((letter(run), escape(found.runs[run].name), *values, *cells))
-    lines = [*_table(heads, rows), f"Runs that share a letter cannot be told apart ({found.samples} samples)."]
-    lines += [f"- {escape(line)}" for line in found.remarks]
+        table.add(letter(run), board.runs[run].name, *map(parameter_text, board.values(run)), *cells)
+    note = f"The data do not show a difference between runs that share a letter ({board.samples} samples)."
+    lines = [*table.markdown(), note, *(f"- {escape(line)}" for line in board.remarks)]
     lines += [
-        f"- {escape(name)} not ranked, made in different ways: {escape(what)}" for name, what in found.refused.items()
+        f"- {escape(name)} not ranked, the signatures differ: {escape(change)}"
+        for name, change in board.refused.items()
     ]
     return "\n".join(lines) + "\n"
 
 
-def gate_markdown(found: Gate) -> str:
-    """A gate: the outcome and each condition."""
-    against = f" against {escape(found.baseline)}" if found.baseline else ""
-    rows = [_gate_row(item) for item in found.checks]
-    heads = ("condition", "value", "95 % interval", "rows", "failed", "outcome", "")
-    title = f"### Gate of {escape(found.run)}{against}: {_OUTCOMES[found.outcome]}"
-    more = ["", escape(left_out_line(found))] if found.left_out else []
-    return "\n".join([title, "", *_table(heads, rows), *more]) + "\n"
-
-
-def _gate_row(item: Checked) -> tuple[str, ...]:
-    drop = item.check.kind == "max-drop"
-    interval = "–" if item.interval is None else f"{item.interval.low:.3f} to {item.interval.high:.3f}"
-    value = signed(item.value) if drop else number(item.value)
-    return (
-        escape(str(item.check)),
-        value,
-        interval,
-        str(item.rows),
-        str(item.failed),
-        _OUTCOMES[item.outcome],
-        escape(item.why),
-    )
-
-
-def _difference_table(items: Sequence[Difference]) -> list[str]:
-    rows = [
-        (
-            escape(item.metric),
-            number(item.before),
-            number(item.after),
-            signed(item.difference),
-            "–" if item.low is None else f"{signed(item.low)} to {signed(item.high)}",
-            chance(item.corrected_p),
-            _MARKS[item.verdict] if item.verdict else "–",
-        )
-        for item in items
-    ]
-    return _table(("metric", "A", "B", "difference", "95 % interval", "p", "verdict"), rows)
-
-
-def _slices(found: Comparison) -> list[str]:
-    lines: list[str] = []
-    for column in dict.fromkeys(part.column for part in found.slices):
-        rows = [
-            (
-                escape(part.label),
-                escape(item.metric),
-                item.pairs,
-                signed(item.difference),
-                chance(item.corrected_p),
-                _MARKS[item.verdict],
-            )
-            for part in found.slices
-            if part.column == column
-            for item in part.metrics
-            if item.verdict in ("better", "worse")
-        ]
-        lines += [f"**by {escape(column)}**", ""]
-        lines += (
-            _table((column, "metric", "pairs", "difference", "p", "verdict"), rows)
-            if rows
-            else ["no slice shows a difference", ""]
-        )
-    return lines
-
-
-def _changed(changed: Sequence[ChangedSample], show: int) -> list[str]:
-    gained = [sample for sample in changed if sample.gain > 0][:show]
-    lost = [sample for sample in reversed(changed) if sample.gain < 0][:show]
-    rows = [
-        (
-            escape(sample.id),
-            signed(sample.gain),
-            escape(one_line(sample.question, 80)),
-            ", ".join(f"{escape(name)} {old:.2f} → {new:.2f}" for name, old, new in sample.metrics),
-        )
-        for sample in (*gained, *lost)
-    ]
-    return ["**changed most**", "", *_table(("sample", "gain", "question", "metrics"), rows)] if rows else []
-
-
-def _remark_lines(found: Comparison) -> Iterable[str]:
-    yield from found.remarks
-    yield from failed_lines(found.metrics)
-    for name, what in found.refused.items():
-        yield f"{name} was not compared, it was made in different ways: {what}"
-    for word, only in (("A", found.only_before), ("B", found.only_after)):
-        if only:
-            yield f"only in {word}: {', '.join(only)}"
-
-
-def _run(found: Comparison, which: str) -> str:
-    run = found.before if which == "A" else found.after
-    return f"{escape(run.name)} (`{escape(run.id)}`)"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    lines = ["| " + " | ".join(escape(str(head)) for head in heads) + " |", "|" + "---|" * len(heads)]
-    return [*lines, *("| " + " | ".join(map(str, row)) + " |" for row in rows), ""]
-
-
-def escape(text: str) -> str:
-    """Text from data that cannot become markup: no table cells, no tags, no links, no mentions."""
-    line = " ".join(visible(text).split())
-    for sign in "\\`*_{}[]<>|#@":
-        line = line.replace(sign, f"\\{sign}" if sign not in "<>@" else f"&#{ord(sign)};")
-    return line
+def gate_markdown(gate: Gate) -> str:
+    """The outcome of a gate and its conditions with reasons."""
+    table = gate_table(list(gate.checks))
+    reasons = Table([*table.columns, Column("reason")])
+    for row, item in zip(table.rows, gate.checks, strict=True):
+        reasons.add(*row.cells, item.why)
+    against = f" against {escape(gate.baseline)}" if gate.baseline else ""
+    heading = f"### Gate of {escape(gate.run)}{against}: {_OUTCOMES[gate.outcome]}"
+    more = ["", escape(left_out_line(gate))] if gate.left_out else []
+    return "\n".join([heading, "", *reasons.markdown(), *more]) + "\n"

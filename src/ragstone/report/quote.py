@@ -1,68 +1,50 @@
-"""What a run would cost, for people."""
+"""The estimated cost of a run, in the terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from ragstone.engine.quoting import Quote, QuoteLine
+from ragstone.engine.quote import Quote, QuoteLine
+from ragstone.report.table import Cell, Column, Table, columns
+from ragstone.report.text import section
+
+_NO_CALLS = "The run makes no model calls."
 
 
 def quote_report(quote: Quote) -> RenderableType:
-    """A line a metric and one for all of them, and what the figures rest on."""
+    """One row per metric, the total, and the basis of the estimate."""
     if not quote.total.calls:
-        parts: list[RenderableType] = [Text("no call of a model would be made")]
+        parts: list[RenderableType] = [Text(_NO_CALLS)]
     else:
-        parts = [_table(quote), Text(f"\n{_basis(quote)}", style="dim")]
-    if quote.skipped:
-        parts.append(Text("\nnot computed", style="bold"))
-    parts += [Text(f"  {name}: {reason}") for name, reason in quote.skipped.items()]
-    return Group(*parts)
+        table = _table("metric, by itself", quote.metrics)
+        table.add(*(Cell(cell, tone="strong") for cell in _cells(quote.total)))
+        parts = [table, Text(f"\n{_basis(quote)}", style="dim")]
+    skipped = (f"{name}: {reason}" for name, reason in quote.skipped.items())
+    return Group(*parts, *section("not computed", skipped))
 
 
 def line_report(line: QuoteLine) -> RenderableType:
-    """One line for work that is not made of metrics."""
+    """The cost of work other than metrics, in one row."""
     if not line.calls:
-        return Text("no call of a model would be made")
-    table = _empty_table("")
-    table.add_row(*_cells(line))
-    basis = "With guesses for replies; what is in the cache costs nothing. The time is a rule of thumb."
-    return Group(table, Text(f"\n{basis}", style="dim"))
+        return Text(_NO_CALLS)
+    basis = "The length of replies is estimated. Replies from the cache are free. The time is a rough estimate."
+    return Group(_table("", [line]), Text(f"\n{basis}", style="dim"))
 
 
-def _empty_table(first: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(first)
-    for head in ("calls", "tokens in", "tokens out", "usd", "time"):
-        table.add_column(head, justify="right", no_wrap=True)
-    return table
-
-
-def _table(quote: Quote) -> Table:
-    table = _empty_table("metric, by itself")
-    for line in quote.metrics:
-        table.add_row(*_cells(line))
-    table.add_row(*(Text(cell, style="bold") for cell in _cells(quote.total)))
+def _table(heading: str, lines: Sequence[QuoteLine]) -> Table:
+    table = Table([Column(heading, wrap="words"), *columns("calls", "tokens in", "tokens out", "usd", "time")])
+    for line in lines:
+        table.add(*_cells(line))
     return table
 
 
 def _cells(line: QuoteLine) -> list[str]:
-    cost = (
-        "unknown"
-        if line.cost_usd is None
-        else f"{line.cost_usd:,.4f}"
-        if line.cost_usd < 1
-        else f"{line.cost_usd:,.2f}"
-    )
-    return [
-        line.name,
-        f"{line.calls:,.0f}",
-        f"{line.input_tokens:,.0f}",
-        f"{line.output_tokens:,.0f}",
-        cost,
-        _duration(line.seconds),
-    ]
+    cost = "unknown" if line.cost_usd is None else f"{line.cost_usd:,.{4 if line.cost_usd < 1 else 2}f}"
+    counts = (line.calls, line.input_tokens, line.output_tokens)
+    return [line.name, *(f"{count:,.0f}" for count in counts), cost, _duration(line.seconds)]
 
 
 def _duration(seconds: float) -> str:
@@ -72,8 +54,8 @@ def _duration(seconds: float) -> str:
 
 
 def _basis(quote: Quote) -> str:
-    seen = "all" if quote.sampled_rows == quote.rows else f"{quote.sampled_rows} of the"
+    rows = "all" if quote.sampled_rows == quote.rows else f"{quote.sampled_rows} of the"
     return (
-        f"From {seen} {quote.rows:,} rows, with guesses for replies; metrics share calls, so all together take less than "
-        "their sum. The time is a rule of thumb."
+        f"From {rows} {quote.rows:,} rows. The length of replies is estimated. Metrics share calls, so the total is less "
+        "than the sum. The time is a rough estimate."
     )

@@ -1,108 +1,106 @@
-"""A stress test in the terminal: each ability as a curve over the noise, what it is worth, and what was left out."""
+"""Stress tests and eRAG in the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.padding import Padding
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.report.plain import counted, one_line, visible
-from ragstone.stress.beds import BEDS
-from ragstone.stress.comparing import Contrast
+from ragstone.report.table import Cell, Column, Table, columns
+from ragstone.report.text import (
+    counted,
+    indented,
+    interval_text,
+    number,
+    one_line,
+    p_value,
+    section,
+    signed,
+    title,
+    visible,
+)
+from ragstone.stress.chunk_blame import Share, by_chunk, by_rank, helping, hurting
 from ragstone.stress.curves import Curve, Placed
-from ragstone.stress.results import StressTest
+from ragstone.stress.erag import Agreement, Erag, Label
+from ragstone.stress.results import Contrast, StressTest
+from ragstone.stress.test_beds import BEDS
 
 MEANINGS = {
-    "noise": "noise robustness: does it find the answer among passages that do not hold it",
-    "rejection": "negative rejection: does it decline where no passage holds the answer",
-    "integration": "information integration: does it put together what lies in several passages",
+    "noise": "noise robustness: does it find the answer among passages that do not contain it",
+    "rejection": "negative rejection: does it decline if no passage contains the answer",
+    "integration": "information integration: does it combine information from several passages",
     "counterfactual": "counterfactual robustness: does it notice that the passages are wrong",
 }
+_LETTERS = "ABCDEFGH"
 _LEVELS = "▁▂▃▄▅▆▇█"
-_MOST_SHOWN = 3
-_ANY_WIDTH = 10_000
-_VERDICTS = {"the second is more robust": "bold green", "the first is more robust": "bold red"}
+_MOST_NAMED = 3
+_MOST_CHUNKS = 5
+_MOST_RANKS = 20
+_EXCERPT = 60
+_TONES = {"the second is more robust": "good", "the first is more robust": "bad"}
+_REMARKS = "limitations"
 
 
 def stress_report(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Contrast]] = ()) -> RenderableType:
-    """One generator or several on the same beds."""
+    """One generator, or several generators on the same test beds."""
     parts: list[RenderableType] = []
-    for number, test in enumerate(tests):
-        head = Text(f"{'ABCDEFGH'[number % 8]}  " if len(tests) > 1 else "", style="bold")
+    for at, test in enumerate(tests):
+        head = Text(f"{_LETTERS[at % 8]}  " if len(tests) > 1 else "", style="bold")
         head.append(visible(test.system), style="bold")
         head.append(f"  {test.run.id}, {counted(len(test.rows.ids), 'row')}", style="dim")
-        parts += [head, *_abilities(test), *_places(test.places), Text("")]
-    for number, found in enumerate(contrasts):
-        parts += _contrasts(found, "ABCDEFGH"[(number + 1) % 8])
-    return Group(*parts, *_remarks(tests[0]))
+        parts += [head, *_abilities(test), *_positions(test.places), Text("")]
+    for at, rows in enumerate(contrasts, start=1):
+        letter = _LETTERS[at % 8]
+        parts.append(Text(f"{letter} against A: the area under each curve, paired by question", style="bold"))
+        parts += [_contrast_table(rows, letter), Text("")]
+    if lines := list(remark_lines(tests[0])):
+        parts += [Text(_REMARKS, style="bold"), *map(indented, lines)]
+    return Group(*parts)
 
 
 def _abilities(test: StressTest) -> Iterator[RenderableType]:
     for bed in BEDS:
         curves = [curve for curve in test.curves if curve.bed == bed]
-        if curves:
-            yield Text(f"\n{MEANINGS[bed]}", style="bold")
-            yield _Fitting(partial(_table, curves))
-            yield from _uncounted(curves[0])
+        if not curves:
+            continue
+        yield title(MEANINGS[bed])
+        yield _curves_table(curves)
+        rates = curves[0].rates
+        if rates and len(rates) < len(curves[0].points):
+            span = f"{rates[0]:g} to {rates[-1]:g}" if len(rates) > 1 else f"{rates[0]:g}"
+            yield indented(f"robustness is over the rates at which a passage contains the answer: {span}", "dim")
 
 
-class _Fitting:
-    """A table as it is if there is room, else its narrow form."""
-
-    def __init__(self, make: Callable[..., Table]) -> None:
-        self._make = make
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        wide = self._make(narrow=False)
-        needed = console.measure(wide, options=options.update(max_width=_ANY_WIDTH)).maximum
-        yield wide if needed <= options.max_width else self._make(narrow=True)
-
-
-def _uncounted(curve: Curve) -> Iterator[RenderableType]:
-    """Why the last points are no part of the number beside them."""
-    if curve.rates and len(curve.rates) < len(curve.points):
-        last = f"{curve.rates[0]:g} to {curve.rates[-1]:g}" if len(curve.rates) > 1 else f"{curve.rates[0]:g}"
-        words = f"robustness is over the rates at which a passage holds the answer: {last}"
-        yield Padding(Text(words, style="dim"), (0, 0, 0, 2))
-
-
-def _table(curves: Sequence[Curve], narrow: bool) -> Table:
-    rates = [point.rate for point in curves[0].points]
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(Text("  noise rate"), no_wrap=True)
-    for rate in rates:
-        table.add_column(f"{rate:g}", justify="center", no_wrap=True)
-    if len(rates) > 1:
-        table.add_column("", no_wrap=True)
-    table.add_column("robustness" if len(rates) > 1 else "", justify="right", no_wrap=True)
-    table.add_column("n", justify="right", no_wrap=True)
+def _curves_table(curves: Sequence[Curve]) -> Table:
+    """Two rows per curve: the means, and their intervals. A narrow terminal shows both ends below each other."""
+    rates = [f"{point.rate:g}" for point in curves[0].points]
+    several = len(rates) > 1
+    drawing = [Column(drawn=True)] if several else []
+    last = columns("robustness" if several else "", "n")
+    table = Table([Column("noise rate"), *columns(*rates, align="center"), *drawing, *last], indent=2)
     for curve in curves:
-        several = len(rates) > 1
-        robust = curve.robustness
-        value = f"{robust.value:.3f}" if several and robust else ""
-        table.add_row(
-            Text(f"  {curve.metric}"),
-            *(Text(_mean(point.mean), style="bold") for point in curve.points),
-            *([sparkline([point.mean for point in curve.points])] if several else []),
-            Text(value, style="bold cyan"),
+        robust = curve.robustness if several else None
+        means = [point.mean for point in curve.points]
+        table.add(
+            curve.metric,
+            *(Cell(_mean(mean), mean, "strong") for mean in means),
+            *(_sparkline(means) for _ in drawing),
+            Cell(number(robust.value) if robust else "", tone="bold cyan"),
             str(max(point.questions for point in curve.points)),
         )
-        table.add_row(
-            Text("    95 % from\n           to" if narrow else "", style="dim"),
-            *(Text(_between(point.low, point.high, narrow), style="dim") for point in curve.points),
-            *([""] if several else []),
-            Text(_between(robust.low, robust.high, narrow) if several and robust else "", style="dim"),
-            _missing(curve, narrow),
+        table.add(
+            Cell("", tone="muted", narrow="  95 % from\n           to"),
+            *(_interval_cell(point.low, point.high) for point in curve.points),
+            *("" for _ in drawing),
+            _interval_cell(robust.low, robust.high) if robust else "",
+            _missing(curve),
         )
     return table
 
 
-def sparkline(means: Sequence[float | None]) -> Text:
-    """A curve as small as a word, on a scale from 0 to 1."""
+def _sparkline(means: Sequence[float | None]) -> Text:
+    """A curve as one line of blocks, on a scale from 0 to 1."""
     marks = [" " if mean is None else _LEVELS[min(7, int(max(0.0, min(1.0, mean)) * 8))] for mean in means]
     return Text("".join(marks), style="cyan")
 
@@ -111,108 +109,165 @@ def _mean(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _between(low: float | None, high: float | None, narrow: bool = False) -> str:
-    """Both ends of an interval, one below the other where there is little room."""
-    dash = "\n" if narrow else "–"
-    return "" if low is None or high is None else f"{low:.2f}{dash}{high:.2f}"
+def _interval_cell(low: float | None, high: float | None) -> Cell:
+    if low is None or high is None:
+        return Cell("")
+    return Cell(f"{low:.2f}–{high:.2f}", (low, high), "muted", narrow=f"{low:.2f}\n{high:.2f}")
 
 
-def _missing(curve: Curve, narrow: bool) -> Text:
+def _missing(curve: Curve) -> Cell:
     failed = sum(point.failed for point in curve.points)
     skipped = sum(point.skipped for point in curve.points)
     words = [f"{skipped:,} skipped"] if skipped else []
     words += [f"{failed:,} failed"] if failed else []
-    return Text(("\n" if narrow else ", ").join(words), style="bold red" if failed else "dim")
+    return Cell(", ".join(words), failed, "bad" if failed else "muted", narrow="\n".join(words))
 
 
-def _places(places: Sequence[Placed]) -> Iterator[RenderableType]:
+def _positions(places: Sequence[Placed]) -> Iterator[RenderableType]:
     if len(places) < 2:
         return
-    yield Text("\nwhere the answer stands, when one passage holds it", style="bold")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(Text("  place"), no_wrap=True)
-    for place in places:
-        table.add_column(f"{place.place} of {place.of}", justify="center", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_row(
-        Text("  rgb.accuracy"),
-        *(Text(_mean(place.mean), style="bold") for place in places),
-        sparkline([place.mean for place in places]),
+    yield title("position of the answer, if one passage contains it")
+    headings = columns(*(f"{place.place} of {place.of}" for place in places), align="center")
+    table = Table([Column("position"), *headings, Column(drawn=True)], indent=2)
+    table.add(
+        "rgb.accuracy",
+        *(Cell(_mean(place.mean), place.mean, "strong") for place in places),
+        _sparkline([place.mean for place in places]),
     )
-    table.add_row("", *(Text(_between(place.low, place.high), style="dim") for place in places), "")
-    table.add_row(Text("  rows", style="dim"), *(Text(f"{place.rows:,}", style="dim") for place in places), "")
+    table.add("", *(_interval_cell(place.low, place.high) for place in places), "")
+    table.add(Cell("rows", tone="muted"), *(Cell(f"{place.rows:,}", tone="muted") for place in places), "")
     yield table
 
 
-def _contrasts(found: Sequence[Contrast], letter: str) -> Iterator[RenderableType]:
-    yield Text(f"{letter} against A: the area under each curve, question by question", style="bold")
-    yield _Fitting(partial(_contrast_table, found, letter))
-    yield Text("")
-
-
-def _contrast_table(found: Sequence[Contrast], letter: str, narrow: bool) -> Table:
-    """A line a curve; with little room without the two values, which stand above already."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", no_wrap=True)
-    for head in (*(() if narrow else ("A", letter)), f"{letter} − A", "95 % interval", "p", "n"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=not narrow)
-    for bed in dict.fromkeys(item.bed for item in found):
-        table.add_row(Text(f"{'' if narrow else '  '}{bed}"))
-        for item in found:
-            if item.bed == bed:
-                table.add_row(*_contrast_cells(item, letter, narrow))
+def _contrast_table(contrasts: Sequence[Contrast], letter: str) -> Table:
+    """One row per curve. A narrow terminal leaves out both values, which are in the tables above."""
+    values = (Column(name, "right", priority=1) for name in ("A", letter))
+    numbers = columns(f"{letter} − A", "95 % interval", "p", "n")
+    table = Table([Column(), *values, *numbers, Column(wrap="words")])
+    for item in contrasts:
+        table.add(
+            item.metric,
+            number(item.first),
+            number(item.second),
+            _minus(f"{item.difference:+.3f}"),
+            _signed_interval(item.low, item.high),
+            p_value(item.p),
+            str(item.questions),
+            Cell(
+                item.verdict.replace("the second is", letter).replace("the first is", "A"),
+                tone=_TONES.get(item.verdict, "muted"),
+            ),
+            group=item.bed,
+        )
     return table
 
 
-def _contrast_cells(item: Contrast, letter: str, narrow: bool) -> list[RenderableType]:
-    interval = "–" if item.low is None or item.high is None else f"{item.low:+.3f} – {item.high:+.3f}"
-    verdict = item.verdict.replace("the second is", letter).replace("the first is", "A")
-    return [
-        Text(f"{'  ' if narrow else '    '}{item.metric}"),
-        *([] if narrow else [f"{item.first:.3f}", f"{item.second:.3f}"]),
-        f"{item.difference:+.3f}".replace("-", "−"),
-        interval.replace("-", "−"),
-        f"{item.p:.3f}" if item.p >= 0.001 else "< 0.001",
-        str(item.questions),
-        Text(verdict, style=_VERDICTS.get(item.verdict, "dim")),
-    ]
-
-
-def _remarks(test: StressTest) -> Iterator[RenderableType]:
-    lines = list(remark_lines(test))
-    if lines:
-        yield Text("before you trust it", style="bold")
-    yield from (Padding(Text(visible(line)), (0, 0, 0, 2)) for line in lines)
-
-
 def remark_lines(test: StressTest) -> Iterator[str]:
-    """Which questions have no place in which bed, and whose passages are not what was asked for."""
+    """Questions that were left out of a test bed, and passages that differ from the request."""
     if test.holding:
-        fate = (
-            "they are used all the same, and their rows are marked contaminated"
-            if test.kept
-            else "they were not used as noise"
-        )
+        use = "they are used, and their rows are marked contaminated" if test.kept else "they were not used as noise"
         yield (
-            f"the answer stands in {counted(test.holding, 'passage')} of {counted(test.holding_questions, 'question')} "
-            f"that should not hold it: {fate}"
+            f"{counted(test.holding, 'passage')} of {counted(test.holding_questions, 'question')} contain the answer and "
+            f"should not: {use}"
         )
     for report in test.beds:
         for reason, ids in report.left_out.items():
             yield f"{report.bed}: {_questions(ids)} left out: {reason}"
         if report.short:
-            yield f"{report.bed}: {_questions(report.short)} with fewer passages than asked for"
-        if report.filled:
+            yield f"{report.bed}: {_questions(report.short)} with fewer passages than requested"
+        if report.inexact:
             yield (
-                f"{report.bed}: {_questions(report.filled)} with too few passages of one kind at some rate; "
-                "the other kind fills up, so that some rates show the same passages"
+                f"{report.bed}: {_questions(report.inexact)} with too few passages of one kind for some requested rates; "
+                "the curves show the share of noise that the passages have"
             )
         if report.contaminated:
             yield f"{report.bed}: {_questions(report.contaminated)} with the answer in a passage that counts as noise"
 
 
 def _questions(ids: Sequence[str]) -> str:
-    shown = ", ".join(one_line(name, 30) for name in ids[:_MOST_SHOWN])
-    more = ", …" if len(ids) > _MOST_SHOWN else ""
+    shown = ", ".join(one_line(name, 30) for name in ids[:_MOST_NAMED])
+    more = ", …" if len(ids) > _MOST_NAMED else ""
     return f"{counted(len(ids), 'question')} ({shown}{more})"
+
+
+def erag_report(erag: Erag) -> RenderableType:
+    """Agreement with the answers, value by rank and, if measured, helpful and harmful chunks."""
+    parts: list[RenderableType] = [*_agreements(erag), *_ranks(erag.labels)]
+    if any(label.helps is not None for label in erag.labels):
+        parts += [*_chunks(erag.labels), *_harmful(by_chunk(erag.labels))]
+    lines = [f"{counted(len(ids), 'question')} left out: {reason}" for reason, ids in erag.left_out.items()]
+    if erag.unlabelled:
+        name, reason = next(iter(erag.unlabelled.items()))
+        lines.append(
+            f"{counted(len(erag.unlabelled), 'question')} with an unlabelled chunk, for example {name}: {reason}"
+        )
+    return Group(*parts, *section(_REMARKS, lines))
+
+
+def _agreements(erag: Erag) -> Iterator[RenderableType]:
+    yield title(f"agreement with {erag.metric} of the whole answer, over questions")
+    numbers = columns("Kendall", "95 % interval", "Spearman", "95 % interval", "n")
+    table = Table([Column("metric on labels"), *numbers], indent=2)
+    for name in dict.fromkeys(item.metric for item in erag.agreements):
+        pair = {item.coefficient: item for item in erag.agreements if item.metric == name}
+        cells = [cell for coefficient in ("kendall", "spearman") for cell in _agreement_cells(pair[coefficient])]
+        table.add(name, *cells, str(pair["kendall"].questions))
+    yield table
+    reasons = dict.fromkeys(item.reason for item in erag.agreements if item.reason)
+    yield from (Text(f"  unknown: {reason}", style="dim") for reason in reasons)
+
+
+def _agreement_cells(item: Agreement) -> tuple[str, str]:
+    return _minus(number(item.value)), _minus(interval_text(item.low, item.high))
+
+
+def _ranks(labels: Sequence[Label]) -> Iterator[RenderableType]:
+    shares = by_rank(labels)[:_MOST_RANKS]
+    ablated = any(share.helps is not None for share in shares)
+    yield title("value of chunks by rank")
+    lost = columns("lost without it", "95 % interval") if ablated else []
+    table = Table([Column(), *columns("alone"), *lost, *columns("chunks")], indent=2)
+    for share in shares:
+        cells = [_minus(signed(share.helps)), _signed_interval(share.low, share.high)] if ablated else []
+        table.add(share.name, number(share.alone), *cells, f"{share.chunks:,}")
+    yield table
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _signed_interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else _minus(f"{low:+.3f} – {high:+.3f}")
+
+
+def _chunks(labels: Sequence[Label]) -> Iterator[RenderableType]:
+    for heading, chunks, tone in (
+        ("harmful chunks: the answer is better without them", hurting(labels, _MOST_CHUNKS), "bad"),
+        ("helpful chunks: the answer is worse without them", helping(labels, _MOST_CHUNKS), "good"),
+    ):
+        yield title(heading)
+        if not chunks:
+            yield Text("  none", style="dim")
+            continue
+        headings = ("sample", "rank", "chunk", "lost without it", "alone", "text")
+        table = Table(columns(*headings, align="left"), indent=2)
+        for label in chunks:
+            table.add(
+                one_line(label.question, 20),
+                str(label.rank),
+                one_line(label.chunk, 20),
+                Cell(_minus(signed(label.helps)), label.helps, tone),
+                number(label.alone),
+                one_line(label.text, _EXCERPT),
+            )
+        yield table
+
+
+def _harmful(shares: Sequence[Share]) -> Iterator[RenderableType]:
+    harmful = [share for share in shares if share.helps is not None and share.helps < 0][:_MOST_CHUNKS]
+    lines = (
+        f"{one_line(share.name, 40)}: {_minus(signed(share.helps))} over {counted(share.chunks, 'question')}"
+        for share in harmful
+    )
+    return section("chunks that are harmful on average over several questions", lines)

@@ -1,21 +1,70 @@
-"""Bootstrap intervals of means, and of differences of paired rows: many metrics at once, in bounded memory.
+"""Bootstrap intervals of means of many metrics at once, in bounded memory; and intervals of scores of all rows together.
 
-Each block of resamples is a matrix of how often each unit was drawn; one product with the sums gives the means of all
-metrics. Cells without a value are 0 in the sums and 0 in the counts, so that they weigh nothing.
+Each block of resamples is a matrix of draw counts per unit; one product with the sums gives the means of all metrics. A
+unit is a row or a cluster of rows, as a sum and a count per metric. Cells without a value are 0 in both.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ragstone.stats.intervals import Interval, student_quantile
-from ragstone.stats.units import Units, divide, make_units
+
+# Up to this many rows, each row is a unit. Above it, random groups of rows are: the same spread, bounded work.
+MOST_UNITS = 10_000
+_GROUPS = 2000
+
+
+class Units(NamedTuple):
+    """One row per unit, one column per metric; `whole` means that every unit is one row with a value for each metric."""
+
+    sums: np.ndarray
+    counts: np.ndarray
+    whole: bool
+
+    @property
+    def used(self) -> np.ndarray:
+        """The number of units with a value, for each metric."""
+        return np.asarray(np.count_nonzero(self.counts, axis=0))
+
+    @property
+    def means(self) -> np.ndarray:
+        """The mean of each metric; nan if it has no value."""
+        return divide(self.sums.sum(axis=0), self.counts.sum(axis=0))
+
+
+def make_units(values: np.ndarray, clusters: np.ndarray | None = None, seed: int = 0) -> Units:
+    """Values (one row per sample, one column per metric, nan if missing) as units; clusters are labels, one per row."""
+    table = values[:, None] if values.ndim == 1 else values
+    if clusters is None and len(table) <= MOST_UNITS:
+        known = ~np.isnan(table)
+        return Units(np.where(known, table, 0.0), known.astype(np.float64), bool(known.all()))
+    if clusters is None:
+        group = np.random.default_rng(seed).permutation(len(table)) % _GROUPS
+    else:
+        labels, group = np.unique(np.asarray(clusters), return_inverse=True)
+        if len(labels) > MOST_UNITS:
+            group = (np.random.default_rng(seed).permutation(len(labels)) % _GROUPS)[group]
+    # Column by column: much faster than np.add.at, and without a copy of the whole table.
+    size = int(group.max()) + 1 if len(group) else 0
+    sums, counts = np.zeros((2, size, table.shape[1]))
+    for number, column in enumerate(table.T):
+        known = ~np.isnan(column)
+        sums[:, number] = np.bincount(group, np.where(known, column, 0.0), minlength=size)
+        counts[:, number] = np.bincount(group, known, minlength=size)
+    return Units(sums, counts, whole=False)
+
+
+def divide(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Above / below; nan if below is 0."""
+    return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0))
+
 
 Method = Literal["expanded", "percentile", "bca"]
 RESAMPLES = 10_000
-# How many draws are held at a time: 4 MB, which a processor's cache holds.
+# Number of draws in memory at a time: 4 MB, which fits into a processor's cache.
 _CELLS = 500_000
 
 
@@ -27,31 +76,18 @@ def bootstrap_means(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Interval | None]:
-    """The interval of the mean of each column; None where fewer than two units have a value.
+    """The interval of the mean of each column; None if fewer than two units have a value.
 
-    `expanded` is the percentile interval made as much wider as Student's t is wider than the normal, which few rows need;
-    `bca` corrects for bias and skew. With clusters whole clusters are drawn.
+    `expanded` is the percentile interval, widened by the ratio of Student's t to the normal, which small samples need; `bca`
+    corrects for bias and skew. With clusters, whole clusters are drawn.
     """
     units = make_units(values, clusters, seed)
     drawn = resample_means(units, resamples, seed)
     return [_interval(units, drawn, column, level, method) for column in range(drawn.shape[1])]
 
 
-def paired_bootstrap(
-    before: np.ndarray,
-    after: np.ndarray,
-    level: float = 0.95,
-    method: Method = "expanded",
-    clusters: np.ndarray | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> list[Interval | None]:
-    """The interval of the mean difference of each column, after minus before; pairs stay together."""
-    return bootstrap_means(after - before, level, method, clusters, resamples, seed)
-
-
 def resample_means(units: Units, resamples: int = RESAMPLES, seed: int = 0) -> np.ndarray:
-    """The means of all metrics in each resample, a row a resample; nan where none of a metric's values was drawn."""
+    """The means of all metrics, one row per resample; nan if none of a metric's values was drawn."""
     random = np.random.default_rng(seed)
     size, metrics = units.sums.shape
     means = np.full((resamples, metrics), np.nan)
@@ -59,17 +95,17 @@ def resample_means(units: Units, resamples: int = RESAMPLES, seed: int = 0) -> n
     table = units.sums if units.whole else np.hstack([units.sums, units.counts])
     block = max(1, _CELLS // max(1, size))
     for first in range(0, resamples if size else 0, block):
-        found = draw(random, min(block, resamples - first), size) @ table
-        below = np.full((len(found), metrics), float(size)) if units.whole else found[:, metrics:]
-        means[first : first + len(found)] = divide(found[:, :metrics], below)
+        products = draw(random, min(block, resamples - first), size) @ table
+        below = np.full((len(products), metrics), float(size)) if units.whole else products[:, metrics:]
+        means[first : first + len(products)] = divide(products[:, :metrics], below)
     return means
 
 
 def draw(random: np.random.Generator, resamples: int, size: int) -> np.ndarray:
-    """How often each unit is drawn, a row a resample."""
+    """The number of times each unit is drawn, one row per resample."""
     times = np.empty((resamples, size))
-    for row, places in zip(times, random.integers(0, size, (resamples, size), dtype=np.uint32), strict=True):
-        row[:] = np.bincount(places, minlength=size)
+    for row, drawn in zip(times, random.integers(0, size, (resamples, size), dtype=np.uint32), strict=True):
+        row[:] = np.bincount(drawn, minlength=size)
     return times
 
 
@@ -88,8 +124,8 @@ def _interval(units: Units, drawn: np.ndarray, column: int, level: float, method
 
 
 def expanded_ends(used: int, level: float) -> np.ndarray:
-    """The quantiles of a percentile interval made as much wider as Student's t is wider than the normal."""
-    from scipy import special  # noqa: PLC0415  (takes longer to load than most runs; not everybody needs it)
+    """The quantiles of a percentile interval, widened by the ratio of Student's t to the normal."""
+    from scipy import special  # noqa: PLC0415  (slow to import)
 
     reach = (used / (used - 1)) ** 0.5 * student_quantile(used - 1, (1 + level) / 2)
     ends: np.ndarray = special.ndtr(np.array([-reach, reach]))
@@ -97,7 +133,7 @@ def expanded_ends(used: int, level: float) -> np.ndarray:
 
 
 def _correct(units: Units, means: np.ndarray, column: int, ends: np.ndarray) -> np.ndarray:
-    """The quantiles that BCa takes in place of the plain ones: bias from the resamples, skew from a jackknife."""
+    """The quantiles of BCa: bias from the resamples, skew from a jackknife."""
     from scipy import special  # noqa: PLC0415
 
     sums, counts = units.sums[:, column], units.counts[:, column]

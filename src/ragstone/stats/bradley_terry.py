@@ -1,8 +1,8 @@
-"""Bradley and Terry's strengths from duels: how likely one wins against another, on one scale for all.
+"""Bradley-Terry strengths from duels: the probability that one player beats another, on one scale.
 
-The logarithm of the odds that i wins against j is the difference of their strengths; a tie is half a win for each. The
-strengths that make the duels likeliest exist only if everybody can be reached from everybody by wins (Ford 1957); where
-one has won or lost them all, half a win both ways is added to every pair that met, and the result says so.
+The log-odds that i beats j are the difference of their strengths; a tie is half a win for each. The maximum likelihood
+exists only if wins connect every player to every other in both directions (Ford 1957). If they do not, half a win in both
+directions is added to every pair that met, and `smoothed` is set.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ragstone.stats.intervals import Interval
-from ragstone.stats.resampled import RESAMPLES, draw_rows, spread
+from ragstone.stats.resampled_measures import RESAMPLES, draw_rows, spread
 
 _ROUNDS = 200
 _CLOSE = 1e-12
-# One Newton step may not leap: far out the curve is flat and says nothing about where to land.
+# Limit a Newton step: far from the maximum the curve is flat and gives no direction.
 _LONGEST_STEP = 2.0
 
 
 class Duels(NamedTuple):
-    """Who met whom, what the first one got (1, 0.5 or 0), and which question it was about."""
+    """The two players of each duel, the result of the first (1, 0.5 or 0), and the question."""
 
     one: np.ndarray
     other: np.ndarray
@@ -31,7 +31,7 @@ class Duels(NamedTuple):
 
 
 class Strengths(NamedTuple):
-    """A strength for each player, 0 on average, with intervals; whether wins had to be added to have any."""
+    """A strength for each player, 0 on average, with intervals; `smoothed` if half wins were added."""
 
     values: np.ndarray
     intervals: list[Interval | None]
@@ -39,10 +39,10 @@ class Strengths(NamedTuple):
 
 
 def rate(duels: Duels, players: int, level: float = 0.95, resamples: int = RESAMPLES // 2, seed: int = 0) -> Strengths:
-    """Strengths with bootstrap intervals over questions. Who never met the others, however far around, has none (nan)."""
+    """Strengths with bootstrap intervals over questions. Players not connected to the rest get nan."""
     wins = count_wins(duels, players)
     values, smoothed = strengths(wins)
-    rated = _met_around(wins)
+    rated = _is_connected(wins)
     values = np.where(rated, values, np.nan)
     drawn = np.concatenate(
         [
@@ -52,13 +52,13 @@ def rate(duels: Duels, players: int, level: float = 0.95, resamples: int = RESAM
     )
     groups = len(np.unique(duels.group))
     intervals = [
-        None if np.isnan(values[place]) else spread(drawn[:, place], groups, level) for place in range(players)
+        None if np.isnan(values[player]) else spread(drawn[:, player], groups, level) for player in range(players)
     ]
     return Strengths(values, intervals, smoothed)
 
 
 def count_wins(duels: Duels, players: int, times: np.ndarray | None = None) -> np.ndarray:
-    """How often the row's player won against the column's; ties count half."""
+    """The number of wins of the row's player against the column's; ties count half."""
     weights = np.ones(len(duels.one)) if times is None else times
     wins = np.zeros((players, players))
     np.add.at(wins, (duels.one, duels.other), weights * duels.worth)
@@ -67,7 +67,7 @@ def count_wins(duels: Duels, players: int, times: np.ndarray | None = None) -> n
 
 
 def strengths(wins: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The likeliest strengths, and whether half wins were added because there would be none."""
+    """The maximum-likelihood strengths, and whether half wins were added because there is no maximum."""
     met = wins + wins.T
     smoothed = connected_components(wins > 0, directed=True, connection="strong")[0] > 1
     if smoothed:
@@ -82,7 +82,7 @@ def strengths(wins: np.ndarray) -> tuple[np.ndarray, bool]:
         bend = -met * chance * (1 - chance)
         np.fill_diagonal(bend, 0.0)
         np.fill_diagonal(bend, -bend.sum(axis=1))
-        # Only differences matter, so that a constant is added to make the system one that can be solved.
+        # Only differences matter; adding a constant makes the system solvable.
         step = np.linalg.solve(bend + apart, slope)
         values = values + step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), _CLOSE))
         if np.abs(step).max() < _CLOSE:
@@ -91,13 +91,13 @@ def strengths(wins: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def _strengths_of(wins: np.ndarray, rated: np.ndarray) -> np.ndarray:
-    """The strengths of a resample; nan where it left somebody out whom the others cannot be compared with."""
-    if not _met_around(wins)[rated].all():
+    """The strengths of a resample; nan if it does not connect all rated players."""
+    if not _is_connected(wins)[rated].all():
         return np.full(len(wins), np.nan)
     return strengths(wins)[0]
 
 
-def _met_around(wins: np.ndarray) -> np.ndarray:
-    """Who belongs to the largest group in which all have met, however far around."""
+def _is_connected(wins: np.ndarray) -> np.ndarray:
+    """The players in the largest connected component."""
     _, component = connected_components(wins + wins.T > 0, directed=False)
     return np.asarray(component == np.bincount(component).argmax())

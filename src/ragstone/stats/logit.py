@@ -1,4 +1,4 @@
-"""Logistic regression with shrunk weights, for labels anywhere from 0 to 1; and how strongly to shrink, by cross-validation."""
+"""Ridge-penalised logistic regression for labels between 0 and 1, with the penalty chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Shares of the labels' number: the weights are shrunk as by so many rows that say nothing.
+# Penalties, as shares of the number of labels.
 STRENGTHS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _MOST_STEPS = 60
 _NEAR = 1e-9
 
 
 def fit_logit(features: np.ndarray, labels: np.ndarray, strength: float) -> np.ndarray:
-    """Intercept and weights with the least cross-entropy and shrinkage (Newton's method); the intercept is not shrunk."""
+    """Intercept and weights that minimise penalised cross-entropy (Newton's method); the intercept is not penalised."""
     short, back = shorten(features)
     table = np.column_stack([np.ones(len(short)), short])
     shrink = np.full(table.shape[1], strength)
@@ -27,7 +27,7 @@ def fit_logit(features: np.ndarray, labels: np.ndarray, strength: float) -> np.n
         slope = table.T @ (expected - labels) / len(labels) + shrink * weights
         bend = (table.T * (expected * (1 - expected))) @ table / len(labels) + np.diag(shrink)
         step = np.linalg.solve(bend, slope)
-        # A step too far is halved.
+        # Halve a step that is too long.
         while (reached := _loss(table, labels, shrink, weights - step)) > value and np.abs(step).max() > _NEAR:
             step /= 2
         weights, value = weights - step, reached
@@ -37,7 +37,7 @@ def fit_logit(features: np.ndarray, labels: np.ndarray, strength: float) -> np.n
 
 
 def shorten(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Features turned so that there are no more of them than rows, which shrunk weights do not notice; and the way back."""
+    """Rotate features so that there are at most as many as rows, which a ridge penalty does not notice; and the way back."""
     if features.shape[1] <= len(features):
         return features, np.eye(features.shape[1])
     _, sizes, turned = np.linalg.svd(features, full_matrices=False)
@@ -52,7 +52,7 @@ def _loss(table: np.ndarray, labels: np.ndarray, shrink: np.ndarray, weights: np
 
 
 def predict_logit(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The label that is expected, from 0 to 1."""
+    """The expected label, from 0 to 1."""
     return sigmoid(weights[0] + features @ weights[1:])
 
 
@@ -70,7 +70,7 @@ def log_loss(labels: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def make_folds(groups: np.ndarray, folds: int, seed: int = 0) -> np.ndarray:
-    """A fold for each row: whole groups, folds about equally large, and no fold empty where there are groups enough."""
+    """A fold for each row: whole groups, folds of similar size, no empty fold if there are enough groups."""
     names, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     order = np.random.default_rng(seed).permutation(len(names))
     order = order[np.argsort(-sizes[order], kind="stable")]
@@ -84,7 +84,7 @@ def make_folds(groups: np.ndarray, folds: int, seed: int = 0) -> np.ndarray:
 def choose_fit(
     labels: np.ndarray, groups: np.ndarray, candidates: Sequence[np.ndarray], folds: int = 5, seed: int = 0
 ) -> tuple[int, float]:
-    """Which table of features and which strength predict best what was left out."""
+    """The table of features and the penalty that predict held-out rows best."""
     fold = make_folds(groups, folds, seed)
     tried = []
     for place, candidate in enumerate(candidates):

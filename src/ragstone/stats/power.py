@@ -1,4 +1,4 @@
-"""What a number of rows can show, and how many rows it takes."""
+"""Statistical power: the differences that a number of rows can detect, and the rows that a precision needs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from ragstone.stats.intervals import student_quantile
 
 POWER = 0.8
 _STEPS = 60
+_LIKE_NORMAL = 10_000
 
 
 def detectable_effect(deviation: float, pairs: int, alpha: float = 0.05, power: float = POWER) -> float | None:
-    """The smallest true difference that a paired t test of so many pairs would find four times out of five.
+    """The smallest true difference that a paired t test detects with 80 % power.
 
     `deviation` is the standard deviation of the differences. None for fewer than three pairs.
     """
@@ -31,18 +32,18 @@ def detectable_effect(deviation: float, pairs: int, alpha: float = 0.05, power: 
 
 
 def rows_needed(deviation: float, reach: float, level: float = 0.95) -> int:
-    """How many rows it takes for an interval of ±reach, if rows go on to vary as much as this."""
+    """The number of rows for an interval of ±reach, if further rows vary as much."""
     if reach <= 0:
         raise ValueError(f"reach must be above 0, got {reach}")
     rows = max(2, math.ceil((NormalDist().inv_cdf((1 + level) / 2) * deviation / reach) ** 2))
-    # Student's t asks for a few more than the normal.
-    while student_quantile(rows - 1, (1 + level) / 2) * deviation / math.sqrt(rows) > reach:
+    # Student's t needs a few more rows than the normal distribution; beyond thousands of rows none.
+    while rows < _LIKE_NORMAL and student_quantile(rows - 1, (1 + level) / 2) * deviation / math.sqrt(rows) > reach:
         rows += 1
     return rows
 
 
 class NoiseFloor(NamedTuple):
-    """How much scores of one system move from one repeat to the next."""
+    """The variation of one system's scores between repeats."""
 
     row_deviation: float
     mean_deviation: float
@@ -50,10 +51,9 @@ class NoiseFloor(NamedTuple):
 
 
 def noise_floor(repeats: np.ndarray, level: float = 0.95) -> NoiseFloor | None:
-    """From repeats of the same evaluation (a row a repeat, a column a sample): below this, two runs differ by chance alone.
+    """The noise floor from repeats (one row per repeat, one column per sample): smaller differences may be chance.
 
-    Only the wobble of the system and its judge counts here, not the choice of samples. None for less than two repeats of
-    any sample.
+    It includes the variation of the system and its judge, not the choice of samples. None if no sample has two repeats.
     """
     there = ~np.isnan(repeats)
     table = repeats[:, there.sum(axis=0) >= 2]
@@ -67,7 +67,7 @@ def noise_floor(repeats: np.ndarray, level: float = 0.95) -> NoiseFloor | None:
 
 
 def _power(shift: float, pairs: int, alpha: float) -> float:
-    """The power of a t test whose statistic is moved by `shift`; that it finds the opposite does not count."""
-    from scipy import special  # noqa: PLC0415  (takes longer to load than most runs; not everybody needs it)
+    """The power of a t test whose statistic is shifted by `shift`; significant results in the other direction do not count."""
+    from scipy import special  # noqa: PLC0415  (slow to import)
 
     return float(1 - special.nctdtr(pairs - 1, shift, student_quantile(pairs - 1, 1 - alpha / 2)))

@@ -1,7 +1,7 @@
-"""An interval that may be looked at after every row: with the promised chance the mean lies in all of them at once.
+"""A confidence sequence: its intervals are valid for all numbers of rows at once, so it can be checked after every row.
 
-Two gamblers bet against every possible mean, one that the values are higher, one that they are lower; a mean at which
-either has multiplied the stake by 2 / (1 - level) is out (Waudby-Smith and Ramdas, Estimating means of bounded random
+Two bettors bet against every possible mean, one that the values are higher, one that they are lower. A mean at which either
+has multiplied the stake by 2 / (1 - level) is excluded (Waudby-Smith and Ramdas, Estimating means of bounded random
 variables by betting, 2023: the hedged capital with predictable plug-in bets). Values must be bounded and in random order.
 """
 
@@ -20,7 +20,7 @@ _MOST = 0.75
 
 
 class ConfidenceSequence:
-    """Takes values bit by bit and knows the interval at any time; looking often costs nothing."""
+    """Takes values one by one and gives the interval at any time."""
 
     def __init__(self, low: float = 0.0, high: float = 1.0, level: float = 0.95) -> None:
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
@@ -29,12 +29,12 @@ class ConfidenceSequence:
         self._low, self._range = low, high - low
         self._alpha = 1 - level
         self._candidates = np.linspace(0, 1, _GRID)
-        # The logarithm of both gamblers' capital at each candidate that is still in.
+        # The log capital of both bettors at each candidate that is not excluded.
         self._capital = np.zeros((2, _GRID))
         self._sum, self._squares = 0.5, 0.25
 
     def add(self, values: Iterable[float]) -> Interval:
-        """Take in some more values; returns the interval after them."""
+        """Add values and return the interval after them."""
         for value in values:
             self._bet((float(value) - self._low) / self._range)
         return self.interval
@@ -46,9 +46,9 @@ class ConfidenceSequence:
 
     @property
     def interval(self) -> Interval:
-        """Where the mean lies; ends are rounded outwards to a thousandth of the range."""
+        """The interval of the mean; its ends are rounded outwards to a thousandth of the range."""
         if not len(self._candidates):
-            # Only values that are not from one distribution lead here: then nothing is promised.
+            # Only values that are not from one distribution exclude every candidate; nothing is guaranteed then.
             return Interval(self._low, self._low + self._range)
         step = 1 / (_GRID - 1)
         low, high = max(0.0, self._candidates[0] - step), min(1.0, self._candidates[-1] + step)
@@ -56,9 +56,9 @@ class ConfidenceSequence:
 
     def _bet(self, value: float) -> None:
         if not -1e-9 <= value <= 1 + 1e-9:
-            raise ValueError("a value lies outside the bounds")
+            raise ValueError("a value is out of bounds")
         self.count += 1
-        # The bet rests on the values before this one only.
+        # The bet only depends on earlier values.
         variance = self._squares / self.count
         bet = math.sqrt(2 * math.log(2 / self._alpha) / (variance * self.count * math.log(1 + self.count)))
         away = value - self._candidates
@@ -67,7 +67,7 @@ class ConfidenceSequence:
             self._capital[1] += np.log1p(-np.minimum(bet, _MOST / (1 - self._candidates)) * away)
         inside = self._capital.max(axis=0) < math.log(2 / self._alpha)
         if not inside.all():
-            # What is out stays out.
+            # An excluded candidate stays excluded.
             self._candidates, self._capital = self._candidates[inside], self._capital[:, inside]
         self._sum += value
         self._squares += (value - self._sum / (self.count + 1)) ** 2
@@ -76,7 +76,7 @@ class ConfidenceSequence:
 def watch_mean(
     values: Iterable[float], low: float = 0.0, high: float = 1.0, level: float = 0.95
 ) -> Iterator[tuple[int, float, Interval]]:
-    """After each value: how many there are, their mean, and the interval that is valid at any time."""
+    """After each value: the number of values, their mean, and the interval that is valid at any time."""
     sequence = ConfidenceSequence(low, high, level)
     for value in values:
         interval = sequence.add([value])

@@ -1,4 +1,4 @@
-"""A place is a file or folder on a local disk, in an S3 bucket, or behind any fsspec URL."""
+"""Places: files and folders on a local disk, in an S3 bucket, or at any fsspec URL."""
 
 from __future__ import annotations
 
@@ -56,47 +56,49 @@ class Place:
         return bool(self.kind() != fs.FileType.NotFound)
 
     def is_folder(self) -> bool:
-        """Whether it is a folder (on S3: a prefix under which something lies)."""
+        """Whether it is a folder (on S3: a prefix with objects)."""
         return bool(self.kind() == fs.FileType.Directory)
 
     def children(self) -> list[Place]:
-        """What lies in a folder, by name; nothing if there is no such folder."""
+        """The entries of a folder, sorted by name; empty if the folder does not exist."""
         with storage_errors(f"cannot list {self}"):
-            found = self.files.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
-        return [self / info.base_name for info in sorted(found, key=lambda info: info.base_name)]
+            entries = self.files.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
+        return [self / info.base_name for info in sorted(entries, key=lambda info: info.base_name)]
 
     def open_input(self) -> pa.NativeFile:
-        """A seekable file to read."""
+        """A seekable file to read. A pipe or device is refused, because opening it can wait forever."""
+        if self.is_local and self.kind() == fs.FileType.Unknown:
+            raise UsageError(f"'{self}' is not a regular file. Pass a file; '-' reads data from standard input.")
         with storage_errors(f"cannot read {self}"):
             return self.files.open_input_file(self.path)
 
     def read_bytes(self) -> bytes:
         """The whole content."""
-        with storage_errors(f"cannot read {self}"), self.files.open_input_file(self.path) as stream:
+        with storage_errors(f"cannot read {self}"), self.open_input() as stream:
             return bytes(stream.read())
 
     def remove(self) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
         with storage_errors(f"cannot remove {self}"):
             if self.exists():
                 self.files.delete_file(self.path)
 
     def remove_folder(self) -> None:
-        """Remove a folder and all that is in it, if it is there."""
+        """Remove a folder and its content if it exists."""
         with storage_errors(f"cannot remove {self}"):
             if self.is_folder():
                 self.files.delete_dir(self.path)
 
     @contextmanager
     def writing(self) -> Iterator[IO[bytes]]:
-        """A file to write that appears whole when the block ends well, and not at all when it does not.
+        """Open a file for writing. It appears complete if the block succeeds, otherwise not at all.
 
-        Locally: a temporary name beside the target, then a rename. Elsewhere: a local temporary file, then one upload,
-        because closing a half-written object would publish it.
+        Local: a temporary file in the same folder, then a rename. Remote: a local temporary file, then one upload, because
+        closing a partly written object would publish it.
         """
         with storage_errors(f"cannot write {self}"):
             if self.is_local:
-                with self._writing_beside() as stream:
+                with self._writing_locally() as stream:
                     yield stream
             else:
                 with tempfile.TemporaryFile() as spool:
@@ -110,7 +112,7 @@ class Place:
             stream.write(content)
 
     def _upload(self, spool: IO[bytes]) -> None:
-        """All bytes in one call, which Ctrl-C cannot cut: a stream that is closed half-way publishes its half."""
+        """Writes all bytes in one call, so that Ctrl-C cannot publish a partial object."""
         empty = os.fstat(spool.fileno()).st_size == 0
         content = b"" if empty else mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ)
         with self._open_output() as target:
@@ -122,12 +124,12 @@ class Place:
         except FileNotFoundError:
             if isinstance(self.files, fs.S3FileSystem):
                 raise
-            # Some fsspec file systems have real folders, which must be made first.
+            # Some fsspec file systems have real folders that must exist.
             self.files.create_dir(self.path.rpartition("/")[0], recursive=True)
             return self.files.open_output_stream(self.path)
 
     @contextmanager
-    def _writing_beside(self) -> Iterator[IO[bytes]]:
+    def _writing_locally(self) -> Iterator[IO[bytes]]:
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         temporary = f"{self.path}.{uuid.uuid4().hex[:8]}.tmp"
         try:
@@ -143,10 +145,10 @@ class Place:
 
 
 def open_place(url: str | os.PathLike[str]) -> Place:
-    """A local path, `s3://bucket/key`, or any URL that fsspec knows."""
+    """The place of a local path, `s3://bucket/key`, or any URL that fsspec supports."""
     text = os.fspath(url)
     if not text:
-        raise UsageError("an empty path was given. If it comes from a variable, check that it is set.")
+        raise UsageError("the path is empty. If it comes from a variable, check that the variable is set.")
     scheme = _SCHEME.match(text)
     if not scheme:
         return Place(fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text)), text)
@@ -154,14 +156,14 @@ def open_place(url: str | os.PathLike[str]) -> Place:
     if kind == "file":
         return Place(fs.LocalFileSystem(), os.path.abspath(rest), rest)
     if not rest.strip("/"):
-        raise UsageError(f"'{text}' names no bucket or host")
+        raise UsageError(f"'{text}' has no bucket or host")
     if kind == "s3":
         return Place(_s3(), re.sub("/+", "/", rest.strip("/")), text)
     return Place(_fsspec(kind, text), rest.rstrip("/"), text)
 
 
 def _s3() -> fs.FileSystem:
-    """S3 as the usual AWS_ variables describe it; AWS_ENDPOINT_URL for servers that speak its protocol."""
+    """S3, configured by the usual AWS_ variables; AWS_ENDPOINT_URL selects a compatible server."""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     return fs.S3FileSystem(
@@ -187,7 +189,7 @@ def _fsspec(scheme: str, url: str) -> fs.FileSystem:
 
 @contextmanager
 def storage_errors(what: str) -> Iterator[None]:
-    """Failures of disks and buckets as one line that says what, why and what to do."""
+    """Turns failures of disks and buckets into a StorageError with reason and advice."""
     try:
         yield
     except (OSError, pa.ArrowException) as error:
@@ -203,11 +205,11 @@ def _explain(error: Exception) -> tuple[str, str]:
     if "NO_SUCH_BUCKET" in text or "bucket does not exist" in text or ("Bucket" in text and "not exist" in text):
         return "there is no such bucket", "Create it first, or check its name and AWS_ENDPOINT_URL."
     if isinstance(error, PermissionError) or "ACCESS_DENIED" in text or "READ-ONLY" in text.upper():
-        return "permission denied", "Mend its rights, or choose another place."
+        return "permission denied", "Fix the permissions, or choose another location."
     if number == 28 or "No space left" in text:
         return "the disk is full", "Free some space, then run again with --resume."
     if number == 30:
-        return "the file system is read-only", "Choose another place."
+        return "the file system is read-only", "Choose another location."
     if "NETWORK_CONNECTION" in text or "Couldn't connect" in text or "Connection refused" in text:
         return "the server does not answer", "Check the network and AWS_ENDPOINT_URL."
     return (os.strerror(number) if isinstance(number, int) else _without_noise(text)), ""

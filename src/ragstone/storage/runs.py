@@ -1,4 +1,4 @@
-"""The folder of a run: what lies where, which parts are finished, and the finished run as an object."""
+"""The folder of a run: its files, its finished parts, and the finished run as an object."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragstone.data.dataset import Dataset
+from ragstone.data.fingerprint import PREFIX, fingerprint
 from ragstone.data.summary import Summary
 from ragstone.errors import StorageError, UnknownNameError
 from ragstone.storage.places import Place, open_place, read_json, storage_errors
+from ragstone.storage.run_info import read_run_info
 
-# The layout of a run's files; another number means files that this code cannot read.
-LAYOUT = 1
 _ROWS_AT_A_TIME = 1000
 
 
 class RunFolder:
-    """`<root>/runs/<id>/`: an unfinished run has a plan.json and parts, a finished one a run.json, written last."""
+    """`<root>/runs/<id>/`: an unfinished run has plan.json and parts; a finished run has run.json, written last."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -43,9 +43,9 @@ class RunFolder:
 
     @classmethod
     def create(cls, root: Place) -> RunFolder:
-        """A new folder with a name that sorts by time."""
+        """A new folder; names sort by time."""
         now = datetime.now(UTC)
-        # Microseconds first, so that runs of one second sort by time too; what follows tells those of one microsecond apart.
+        # Microseconds sort runs of the same second; random digits separate runs of the same microsecond.
         name = f"{now:%Y%m%d-%H%M%S}-{now.microsecond:05x}{secrets.randbelow(16**3):03x}"
         folder = cls(root / "runs" / name)
         if root.is_local:
@@ -59,7 +59,7 @@ class RunFolder:
 
     @property
     def replies(self) -> str | None:
-        """A local folder for the replies of this run's models, so that a resumed run asks nothing twice; None elsewhere."""
+        """A local folder for model replies, so that a resumed run repeats no call; None for remote runs."""
         return (self.place / "replies").path if self.place.is_local else None
 
     def evidence(self, name: str) -> Place:
@@ -70,23 +70,27 @@ class RunFolder:
         """The folder of a part."""
         return PartFolder(self._parts / f"{number:06d}")
 
+    def fingerprint(self, stored: str) -> str:
+        """The stored fingerprint of its samples; one of an earlier version is computed again."""
+        return stored if stored.startswith(PREFIX) else fingerprint([read_table(self.samples)])
+
     def finished_parts(self) -> set[int]:
-        """The numbers of the parts that need not be computed again."""
+        """The numbers of the finished parts."""
         folders = [PartFolder(place) for place in self._parts.children()]
         return {int(folder.place.name) for folder in folders if folder.scores.exists()}
 
     def holds_work(self) -> bool:
-        """Whether something lies here that a resumed run need not do again: parts, or replies that were paid for."""
+        """Whether a resumed run can reuse finished parts or stored replies."""
         return bool(self.finished_parts()) or bool((self.place / "replies").children())
 
     def remove_scaffold(self) -> None:
-        """Remove what was only needed until the run is finished."""
+        """Remove the files that only an unfinished run needs."""
         self._parts.remove_folder()
         (self.place / "replies").remove_folder()
         self.plan.remove()
 
     def discard(self) -> None:
-        """Remove the whole run, and the folders above it that were made for it, unless something else is in them."""
+        """Remove the run and the parent folders that were created for it, if they are empty."""
         self.place.remove_folder()
         for folder in self._new_above:
             try:
@@ -95,7 +99,7 @@ class RunFolder:
                 return
 
     def is_worked_on(self) -> bool:
-        """Whether a process works on it; of one on another machine it is taken that it still does."""
+        """Whether a process is working on the run; a process on another machine is assumed to be alive."""
         if not self._owner.exists():
             return False
         owner = read_json(self._owner)
@@ -103,23 +107,21 @@ class RunFolder:
 
     @contextmanager
     def owned(self) -> Iterator[None]:
-        """Refuse to work on a run that another process on this machine is working on."""
+        """Mark the run as owned by this process; an error if another process on this machine owns it."""
         if self._owner.exists():
             owner = read_json(self._owner)
             if owner["host"] == socket.gethostname() and owner["pid"] != os.getpid() and _is_alive(owner["pid"]):
-                raise StorageError(
-                    f"run {self.id} is being worked on by process {owner['pid']}; wait for it or stop it"
-                )
+                raise StorageError(f"run {self.id} is in use by process {owner['pid']}. Wait for it, or stop it.")
         self._owner.write_bytes(json.dumps({"host": socket.gethostname(), "pid": os.getpid()}).encode())
         try:
             yield
         finally:
-            with suppress(StorageError):  # a dead owner is no obstacle, and what went wrong first is what matters
+            with suppress(StorageError):  # a stale owner file is harmless; the first error matters
                 self._owner.remove()
 
 
 class PartFolder:
-    """What one batch gave. The scores are written last: where they are, the part is finished."""
+    """The results of one batch. The scores are written last: if they exist, the part is finished."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -133,11 +135,11 @@ class PartFolder:
 
 
 class Run:
-    """A finished evaluation. Tables are read when they are asked for, and never recomputed."""
+    """A finished evaluation. Tables are read on first use and never recomputed."""
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
-        self.info: dict[str, Any] = _read_manifest(folder.manifest)
+        self.info = read_run_info(folder.manifest)
 
     @property
     def id(self) -> str:
@@ -146,12 +148,12 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What the user called it."""
-        return str(self.info["name"])
+        """The name chosen by the user."""
+        return self.info.name
 
     @property
     def path(self) -> str:
-        """Where the run is stored."""
+        """The path or URL of the run."""
         return str(self.folder.place)
 
     def summary(self) -> Summary:
@@ -170,36 +172,33 @@ class Run:
 
     @cached_property
     def calls(self) -> pa.Table:
-        """Every call of a model: for which sample and evidence, tokens, money, time, and the reply."""
+        """One row per model call: sample, evidence, tokens, cost, time and reply."""
         return read_table(self.folder.calls)
 
     def evidence(self, name: str) -> pa.Table:
         """One kind of evidence: sample_id, value, status, reason, inputs, signature."""
-        if name not in self.info["evidence"]:
-            raise UnknownNameError(
-                "evidence", name, self.info["evidence"], f"This run has: {', '.join(self.info['evidence']) or 'none'}."
-            )
+        stored = self.info.evidence
+        if name not in stored:
+            raise UnknownNameError("evidence", name, stored, f"This run has: {', '.join(stored) or 'none'}.")
         return read_table(self.folder.evidence(name))
 
     def to_pandas(self) -> Any:
-        """A row a sample: id, question, answer and one column for each metric; a cell without value is missing."""
+        """One row per sample: id, question, answer and one column per metric; cells without a value are missing."""
         samples = self.samples.table.select(["id", "question", "answer"]).to_pandas()
         scores = self.scores.select(["sample_id", "metric", "value"]).to_pandas()
         wide = scores.pivot(index="sample_id", columns="metric", values="value")
         wide.columns = [str(name) for name in wide.columns]
-        order = [metric["metric"] for metric in self.info["metrics"]]
-        # Somebody's own metric may be called like a field.
+        order = [metric.metric for metric in self.info.metrics]
+        # A user's metric may have the name of a field.
         names = {name: f"{name} (metric)" for name in order if name in samples.columns}
         return samples.join(wide[order].rename(columns=names), on="id")
 
     def __repr__(self) -> str:
-        return (
-            f"Run({self.id}: {self.info['dataset']['rows']} samples, {len(self.info['metrics'])} metrics, {self.path})"
-        )
+        return f"Run({self.id}: {self.info.rows} samples, {len(self.info.metrics)} metrics, {self.path})"
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
-    """A stored run."""
+    """Open a stored run."""
     folder = RunFolder(open_place(path))
     if folder.manifest.exists():
         return Run(folder)
@@ -217,7 +216,7 @@ def finished_runs(root: Place) -> Iterator[Run]:
 
 
 def unfinished_runs(root: Place) -> Iterator[RunFolder]:
-    """Runs that were interrupted, newest first."""
+    """Interrupted runs, newest first."""
     for place in reversed((root / "runs").children()):
         folder = RunFolder(place)
         if folder.plan.exists() and not folder.manifest.exists():
@@ -231,7 +230,7 @@ def read_table(place: Place, columns: list[str] | None = None) -> pa.Table:
 
 
 def read_batches(place: Place, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """A Parquet file bit by bit, for files that are larger than memory."""
+    """A Parquet file in batches, for files larger than memory."""
     with storage_errors(f"cannot read {place}"), place.open_input() as stream:
         yield from pq.ParquetFile(stream).iter_batches(batch_size=_ROWS_AT_A_TIME, columns=columns)
 
@@ -239,7 +238,7 @@ def read_batches(place: Place, columns: list[str] | None = None) -> Iterator[pa.
 def read_rows(
     place: Place, rows: Iterable[int], columns: list[str] | None = None
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Some rows of a Parquet file by their numbers, each as a batch of one; only the row groups that have them are read."""
+    """Some rows of a Parquet file, each as a batch of one; only the row groups that contain them are read."""
     wanted = sorted(set(rows))
     with storage_errors(f"cannot read {place}"), place.open_input() as stream:
         file = pq.ParquetFile(stream)
@@ -268,18 +267,8 @@ def write_table(place: Place, table: pa.Table) -> None:
         pq.write_table(table, stream, compression="zstd")
 
 
-def _read_manifest(place: Place) -> dict[str, Any]:
-    info = read_json(place)
-    layout = info.get("layout") if isinstance(info, dict) else None
-    if layout != LAYOUT:
-        raise StorageError(
-            f"cannot read {place}: its layout is {layout}, this version of Ragstone reads {LAYOUT}. Upgrade Ragstone, or check the path."
-        )
-    return cast(dict[str, Any], info)
-
-
 def _missing_folders(path: str) -> list[str]:
-    """The folder and those above it that are not there yet, the deepest first."""
+    """The folder and its parents that do not exist, deepest first."""
     missing = []
     while not os.path.lexists(path):
         missing.append(path)

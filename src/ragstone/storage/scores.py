@@ -1,16 +1,23 @@
-"""The scores of a run as columns of numbers, in the order of its samples."""
+"""Score columns and labels of a run, in the order of its samples.
+
+Labels for slices and clusters come from a metadata column, or from the fields `answerable` and `documents`.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragstone.errors import UnknownNameError
 from ragstone.storage.places import Place, storage_errors
-from ragstone.storage.runs import Run
+from ragstone.storage.runs import Run, read_table
 
 OK, SKIPPED, FAILED = 0, 1, 2
 _STATES = {"ok": OK, "skipped": SKIPPED, "failed": FAILED}
@@ -18,13 +25,13 @@ _STATES = {"ok": OK, "skipped": SKIPPED, "failed": FAILED}
 
 @dataclass(frozen=True)
 class Scores:
-    """One metric: a value a sample, nan where there is none, and how it stands with each cell."""
+    """One metric: one value per sample (nan if there is none), and the state of each cell."""
 
     values: np.ndarray
     states: np.ndarray
 
     def take(self, rows: np.ndarray) -> Scores:
-        """Some samples, in this order."""
+        """The scores of some samples, in this order."""
         return Scores(self.values[rows], self.states[rows])
 
     def share_failed(self) -> float:
@@ -34,12 +41,12 @@ class Scores:
 
 
 def read_scores(run: Run, metrics: Collection[str]) -> dict[str, Scores]:
-    """The columns of these metrics; the file is read row group by row group, so that memory is that of the numbers."""
+    """The columns of these metrics; the file is read by row group to save memory."""
     return read_score_files([run.folder.scores], metrics)
 
 
 def read_score_files(places: Iterable[Place], metrics: Collection[str]) -> dict[str, Scores]:
-    """The same from the files of parts; within each file the cells of a metric lie in the order of the samples."""
+    """The same from several files; in each file the cells of a metric are in the order of the samples."""
     values: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     states: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     for place in places:
@@ -57,13 +64,13 @@ def _gather(table: pa.Table, values: dict[str, list[np.ndarray]], states: dict[s
     state = np.array([_STATES.get(word, FAILED) for word in words], dtype=np.int8)
     for code, name in enumerate(names):
         if name in values:
-            there = metrics == code
-            values[name].append(numbers[there])
-            states[name].append(state[cells[there]])
+            rows = metrics == code
+            values[name].append(numbers[rows])
+            states[name].append(state[cells[rows]])
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
-    """The words of a column and for each row the number of its word."""
+    """The distinct values of a column, and the index of each row's value."""
     joined = column.combine_chunks()
     encoded = joined if pa.types.is_dictionary(joined.type) else joined.dictionary_encode()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
@@ -71,3 +78,41 @@ def _codes(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
 
 def _joined(parts: list[np.ndarray], kind: type) -> np.ndarray:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
+
+
+def read_ids(run: Run) -> list[str]:
+    """The ids of the samples, in order."""
+    return [str(name) for name in read_table(run.folder.samples, ["id"])["id"].to_pylist()]
+
+
+NONE = "(none)"
+_FIELDS = ("answerable", "documents")
+
+
+def read_labels(run: Run, column: str) -> np.ndarray:
+    """One label per sample, as text; samples without a value get the label `(none)`."""
+    if column in _FIELDS:
+        return _as_text(read_table(run.folder.samples, [column])[column].to_pylist())
+    cells = read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist()
+    metadata = [json.loads(cell) if cell else {} for cell in cells]
+    if not any(column in row for row in metadata):
+        known = [name for name, _ in Counter(name for row in metadata for name in row).most_common()]
+        hint = f"The metadata has: {', '.join(known)}." if known else "The samples have no metadata."
+        raise UnknownNameError(
+            "column of the metadata", column, known, f"{hint} answerable and documents are also valid."
+        )
+    return _as_text([row.get(column) for row in metadata])
+
+
+def _as_text(values: list[Any]) -> np.ndarray:
+    return np.array([_word(value) for value in values], dtype=object)
+
+
+def _word(value: Any) -> str:
+    if value is None or value == []:
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(sorted(map(str, value)))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,11 +1,10 @@
-"""What a stress test shows: how each ability declines as noise grows, how robust it is, and whether place matters."""
+"""Curves of a stress test: how each metric declines with noise, how robust it is, and whether position matters."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,9 @@ from ragstone.errors import UsageError
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, read_scores
-from ragstone.stress.beds import BEDS
+from ragstone.stress.test_beds import BEDS
 
-# The metric by which a bed is judged first; others follow.
+# The main metric per bed; its curve comes first.
 MAIN = {
     "noise": "rgb.accuracy",
     "rejection": "rgb.rejection_rate",
@@ -26,11 +25,13 @@ MAIN = {
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a stress test: where each belongs, and its scores."""
+    """The rows of a stress test as columns: bed, rate, question, passages and scores."""
 
     ids: list[str]
     beds: np.ndarray
-    rates: np.ndarray
+    # The rate that was requested, and the share of noise that the passages have.
+    requested: np.ndarray
+    shares: np.ndarray
     questions: np.ndarray
     passages: list[str]
     scores: Mapping[str, np.ndarray]
@@ -40,7 +41,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Point:
-    """A metric at one rate: the mean over questions, each of which counts once whatever its repeats."""
+    """A metric at one noise rate: the mean over questions, each of which counts once.
+
+    The rate is the mean share of noise in the passages, not the requested rate.
+    """
 
     rate: float
     mean: float | None
@@ -53,7 +57,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Robustness:
-    """The area under a curve over the rates at which an answer is possible, a mean over questions that have all of them."""
+    """The area under a curve over the rates at which an answer is possible: the mean over questions that have all."""
 
     value: float
     low: float | None
@@ -63,27 +67,27 @@ class Robustness:
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric over the rates of a bed."""
+    """A metric over the noise rates of a bed, which are shares of noise that the passages have."""
 
     bed: str
     metric: str
     points: tuple[Point, ...]
-    # Those that robustness is about: in the noise bed the rates at which a passage holds the answer.
+    # The rates that robustness covers: in the noise bed, those at which a passage contains the answer.
     rates: tuple[float, ...]
     robustness: Robustness | None
-    # For each question its own area; two generators are compared by them.
+    # The area per question, by which two generators are compared.
     areas: Mapping[str, float]
 
     @property
     def drop(self) -> float | None:
-        """How much is lost from the first to the last of the rates that robustness is about."""
+        """The loss from the first to the last rate that robustness covers."""
         means = [point.mean for point in self.points if point.mean is not None and point.rate in self.rates]
         return means[0] - means[-1] if len(means) > 1 else None
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A metric where the one passage with the answer stands at a place; 1 is the first."""
+    """A metric by the position of the only passage with the answer; 1 is the first."""
 
     place: int
     of: int
@@ -94,32 +98,28 @@ class Placed:
 
 
 def read_rows(run: Run) -> Rows:
-    """The rows of a run that `ragstone stress` made."""
+    """The rows of a run of `ragstone stress`."""
     table = read_table(run.folder.samples, ["id", "metadata"])
     metadata = [json.loads(cell) if cell else {} for cell in table["metadata"].to_pylist()]
     if not all({"bed", "rate", "question_id"} <= one.keys() for one in metadata):
-        raise UsageError(f"run {run.name} is no stress test: its samples tell no bed and no rate")
-    names = [metric["metric"] for metric in run.info["metrics"]]
-    found = read_scores(run, names)
+        raise UsageError(f"run {run.name} is not a stress test: its samples have no bed and no rate")
+    metrics = run.info["metrics"]
+    found = read_scores(run, [metric["metric"] for metric in metrics])
     return Rows(
         ids=table["id"].to_pylist(),
         beds=np.array([one["bed"] for one in metadata]),
-        rates=np.array([float(one["rate"]) for one in metadata]),
+        requested=np.array([float(one.get("requested_rate", one["rate"])) for one in metadata]),
+        shares=np.array([float(one["rate"]) for one in metadata]),
         questions=np.array([str(one["question_id"]) for one in metadata]),
         passages=[str(one.get("passages", "")) for one in metadata],
         scores={name: scores.values for name, scores in found.items()},
         failed={name: scores.states == FAILED for name, scores in found.items()},
-        bounds={metric["metric"]: _bounds(metric) for metric in run.info["metrics"]},
+        bounds={metric["metric"]: (metric["bounds"][0], metric["bounds"][1]) for metric in metrics},
     )
 
 
-def _bounds(metric: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    low, high = metric["bounds"]
-    return low, high
-
-
 def find_curves(rows: Rows) -> list[Curve]:
-    """A curve for every bed and every metric that has a value there, the bed's own metric first."""
+    """One curve per bed and metric that has a value there, the bed's main metric first."""
     curves: list[Curve] = []
     for bed in BEDS:
         here = rows.beds == bed
@@ -130,28 +130,37 @@ def find_curves(rows: Rows) -> list[Curve]:
 
 
 def _spans(rows: Rows, metric: str, here: np.ndarray) -> bool:
-    """Whether there is more than one point, where the bed has more than one rate."""
+    """Whether the metric has more than one point, if the bed has more than one rate."""
     there = here & ~np.isnan(rows.scores[metric])
-    return len(np.unique(rows.rates[there])) > 1 or len(np.unique(rows.rates[here])) == 1
+    return len(np.unique(rows.requested[there])) > 1 or len(np.unique(rows.requested[here])) == 1
 
 
 def _curve(rows: Rows, bed: str, metric: str, here: np.ndarray) -> Curve:
-    rates = np.unique(rows.rates[here])
-    by_rate = {float(rate): question_means(rows, metric, here & (rows.rates == rate)) for rate in rates}
-    points = tuple(_point(rows, metric, rate, means, here & (rows.rates == rate)) for rate, means in by_rate.items())
-    counted = tuple(rate for rate in by_rate if bed != "noise" or _answerable(rows, rate, here))
-    areas = _areas({rate: by_rate[rate] for rate in counted})
+    at = _by_share(rows, here)
+    points = tuple(_point(rows, metric, rate, chosen) for rate, chosen in at.items())
+    counted = tuple(rate for rate in at if bed != "noise" or _answerable(rows, rate, at[rate]))
+    areas = _areas(rows, metric, np.any([at[rate] for rate in counted], axis=0)) if counted else {}
     under = [point for point in points if point.rate in counted]
     return Curve(bed, metric, points, counted, _robustness(areas, under, rows.bounds[metric]), areas)
 
 
-def _answerable(rows: Rows, rate: float, here: np.ndarray) -> bool:
-    """Whether a passage holds the answer in every row: what to do without one is the rejection bed's matter."""
-    return rate < 1 and all("+" in rows.passages[row] for row in np.flatnonzero(here & (rows.rates == rate)))
+def _by_share(rows: Rows, here: np.ndarray) -> dict[float, np.ndarray]:
+    """The rows of each requested rate by their mean share of noise; requested rates with an equal share are one."""
+    found: dict[float, np.ndarray] = {}
+    for requested in np.unique(rows.requested[here]):
+        chosen = here & (rows.requested == requested)
+        share = round(float(rows.shares[chosen].mean()), 2)
+        found[share] = found.get(share, False) | chosen
+    return dict(sorted(found.items()))
 
 
-def question_means(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:
-    """For each question the mean over its repeats that have a value."""
+def _answerable(rows: Rows, rate: float, chosen: np.ndarray) -> bool:
+    """Whether every row at this rate has a passage with the answer; the rejection bed covers the others."""
+    return rate < 1 and all("+" in rows.passages[row] for row in np.flatnonzero(chosen))
+
+
+def _question_means(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:
+    """The mean per question over its repeats that have a value."""
     found: dict[str, list[float]] = {}
     for question, value in zip(rows.questions[chosen].tolist(), rows.scores[metric][chosen].tolist(), strict=True):
         if not np.isnan(value):
@@ -159,35 +168,38 @@ def question_means(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, flo
     return {question: sum(values) / len(values) for question, values in found.items()}
 
 
-def _point(rows: Rows, metric: str, rate: float, means: Mapping[str, float], chosen: np.ndarray) -> Point:
-    values = np.array(list(means.values()))
+def _point(rows: Rows, metric: str, rate: float, chosen: np.ndarray) -> Point:
+    values = np.array(list(_question_means(rows, metric, chosen).values()))
     low, high = _ends(values, rows.bounds[metric])
     failed = int(np.count_nonzero(rows.failed[metric][chosen]))
     missing = int(np.count_nonzero(np.isnan(rows.scores[metric][chosen])))
-    return Point(
-        rate,
-        float(values.mean()) if len(values) else None,
-        low,
-        high,
-        questions=len(values),
-        skipped=missing - failed,
-        failed=failed,
-    )
+    mean = float(values.mean()) if len(values) else None
+    return Point(rate, mean, low, high, len(values), missing - failed, failed)
 
 
-def _areas(by_rate: Mapping[float, Mapping[str, float]]) -> dict[str, float]:
-    """The area under the curve of each question that has a value at every rate, as a share of the width."""
-    rates = list(by_rate)
-    everywhere = set.intersection(*(set(means) for means in by_rate.values())) if by_rate else set()
-    weights = _weights(rates)
-    return {
-        question: sum(weight * by_rate[rate][question] for rate, weight in zip(rates, weights, strict=True))
-        for question in sorted(everywhere)
-    }
+def _areas(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:
+    """The area under each question's curve over its own shares of noise, divided by the width.
+
+    A question without a value at one of its shares has none.
+    """
+    found: dict[str, dict[float, list[float]]] = {}
+    columns = (rows.questions[chosen].tolist(), rows.shares[chosen].tolist(), rows.scores[metric][chosen].tolist())
+    for question, share, value in zip(*columns, strict=True):
+        values = found.setdefault(question, {}).setdefault(share, [])
+        if not np.isnan(value):
+            values.append(value)
+    areas = {}
+    for question, at in sorted(found.items()):
+        shares = sorted(at)
+        if all(at.values()):
+            areas[question] = sum(
+                weight * sum(at[share]) / len(at[share]) for share, weight in zip(shares, _weights(shares), strict=True)
+            )
+    return areas
 
 
 def _weights(rates: Sequence[float]) -> list[float]:
-    """The trapezoidal rule's weights; they sum to 1, and a single rate has all of it."""
+    """The weights of the trapezoidal rule; they sum to 1, also for a single rate."""
     if len(rates) < 2:
         return [1.0] * len(rates)
     width = rates[-1] - rates[0]
@@ -203,7 +215,7 @@ def _robustness(
     values = np.array(list(areas.values()))
     low, high = _ends(values, bounds)
     if np.ptp(values) == 0 and all(point.low is not None and point.high is not None for point in points):
-        # That all questions agree is no certainty: the area between the ends of the points' intervals says more.
+        # If all questions agree, their interval has no width; the areas under the points' limits are more honest.
         weights = _weights([point.rate for point in points])
         low = sum(weight * (point.low or 0.0) for weight, point in zip(weights, points, strict=True))
         high = sum(weight * (point.high or 0.0) for weight, point in zip(weights, points, strict=True))
@@ -211,36 +223,25 @@ def _robustness(
 
 
 def _ends(values: np.ndarray, bounds: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
-    """Both ends of the interval of a mean; none where there are too few values."""
+    """The confidence interval of a mean; (None, None) if there are too few values."""
     interval = mean_interval(values, bounds=bounds) if len(values) else None
     return (interval.low, interval.high) if interval else (None, None)
 
 
 def find_places(rows: Rows, metric: str = "rgb.accuracy") -> list[Placed]:
-    """Whether it matters where the answer stands: over rows of the noise bed with one passage that holds it, of the usual length."""
-    chosen = [
-        row
-        for row, kinds in enumerate(rows.passages)
-        if rows.beds[row] == "noise"
-        and kinds.count("+") == 1
-        and len(kinds) > 1
-        and metric in rows.scores
-        and not np.isnan(rows.scores[metric][row])
+    """A metric by the position of the answer, over noise rows of the most frequent length with one such passage."""
+    pairs = zip(rows.passages, rows.beds.tolist(), rows.scores.get(metric, ()), strict=False)
+    scored = [
+        (kinds, value)
+        for kinds, bed, value in pairs
+        if bed == "noise" and kinds.count("+") == 1 and len(kinds) > 1 and not np.isnan(value)
     ]
-    if not chosen:
-        return []
-    lengths = [len(rows.passages[row]) for row in chosen]
-    usual = max(set(lengths), key=lengths.count)
-    found = []
+    lengths = [len(kinds) for kinds, _ in scored]
+    usual = max(set(lengths), key=lengths.count, default=0)
+    placed = []
     for place in range(usual):
-        values = np.array(
-            [
-                rows.scores[metric][row]
-                for row in chosen
-                if len(rows.passages[row]) == usual and rows.passages[row][place] == "+"
-            ]
-        )
+        values = np.array([value for kinds, value in scored if len(kinds) == usual and kinds[place] == "+"])
         if len(values):
             low, high = _ends(values, rows.bounds[metric])
-            found.append(Placed(place + 1, usual, float(values.mean()), low, high, len(values)))
-    return found
+            placed.append(Placed(place + 1, usual, float(values.mean()), low, high, len(values)))
+    return placed

@@ -1,56 +1,61 @@
-"""eRAG (Salemi and Zamani 2024): a chunk is worth what the generator makes of it alone.
+"""eRAG (Salemi and Zamani 2024): labels each retrieved chunk by the score of the answer from that chunk alone.
 
-Each retrieved chunk goes through the generator by itself; the score of that answer is the chunk's label. Retrieval metrics
-on these labels say how good the retriever is for this generator, and their correlation with the score of the whole says
-how far to believe them.
+Retrieval metrics on these labels rate the retriever for this generator; their correlation with the score of the full
+answer shows how reliable they are. For blame, the generator also answers with each chunk left out.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ragstone.data.dataset import Dataset
-from ragstone.data.types import Sample
-from ragstone.engine.evaluation import evaluate, unheard
-from ragstone.engine.judging import JudgingOptions
+from ragstone.data.types import Chunk, Sample
+from ragstone.engine.ask_system import SystemOptions, SystemQuote, quote_system
+from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.progress import Report, silent
-from ragstone.engine.systems import SystemOptions, SystemQuote, quote_system
 from ragstone.errors import UsageError
-from ragstone.llm.answering import Asked
 from ragstone.registry import parse_metric
-from ragstone.stats.correlation import Coefficient
-from ragstone.stats.levels import Scored, correlate_at
+from ragstone.stats.correlation import Coefficient, Scored, correlate_at
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_scores
-from ragstone.stress.pieces import Listed, make_pieces, name_piece
-from ragstone.stress.running import ERROR, answered, ask_rows
+from ragstone.stress.run import ERROR, answered, as_questions, ask_rows
+from ragstone.tools.model_options import ModelOptions
 
+Part = Literal["alone", "all", "without"]
 DEFAULT_METRIC = "contains"
 COEFFICIENTS: tuple[Coefficient, ...] = ("kendall", "spearman")
 
 
+class Listed(NamedTuple):
+    """Questions with their retrieved chunks, and the questions that are left out."""
+
+    samples: list[Sample]
+    # Question ids per reason.
+    left_out: dict[str, list[str]]
+
+
 @dataclass(frozen=True)
 class Label:
-    """What one chunk is worth to the generator."""
+    """The value of one chunk for the generator."""
 
     question: str
     rank: int
     chunk: str
     # The score of the answer from this chunk alone.
     alone: float | None
-    # How much the score of the whole falls without it: above 0 it helps, below 0 it hurts; None where it was not asked.
+    # How much the full answer's score falls without the chunk: above 0 it helps, below 0 it hurts; None if not measured.
     helps: float | None
     text: str
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a retrieval metric on the labels goes with the score of the whole, over questions."""
+    """The correlation of a retrieval metric on the labels with the score of the full answer, over questions."""
 
     metric: str
     coefficient: str
@@ -63,36 +68,99 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Erag:
-    """The result: labels, the ordinary run over the questions, and the run over the pieces that it rests on."""
+    """The result: labels, the run over the questions, and the run over the pieces."""
 
     run: Run
     pieces: Run
     metric: str
     labels: list[Label]
     agreements: list[Agreement]
-    # Questions with a chunk whose answer could not be scored, and why.
+    # Questions with a chunk whose answer could not be scored, with the reason.
     unlabelled: Mapping[str, str]
     left_out: Mapping[str, list[str]]
 
 
+def list_samples(samples: Sequence[Sample], k: int | None) -> Listed:
+    """Samples with a question and chunks, cut to the first k chunks with unique ids."""
+    kept: list[Sample] = []
+    left_out: dict[str, list[str]] = {}
+    for sample in samples:
+        if reason := _why_not(sample):
+            left_out.setdefault(reason, []).append(sample.id)
+        else:
+            kept.append(replace(sample, contexts=_named(sample.contexts or [], k)))
+    return Listed(kept, left_out)
+
+
+def _why_not(sample: Sample) -> str | None:
+    if not (sample.question or "").strip():
+        return "there is no question"
+    if sample.contexts is None:
+        return "its retrieved chunks are not known"
+    return None if sample.contexts else "nothing was retrieved for it"
+
+
+def _named(chunks: Sequence[Chunk], k: int | None) -> list[Chunk]:
+    """A chunk without an id, or with the id of an earlier one, gets its rank as id."""
+    seen: set[str] = set()
+    named = []
+    for rank, chunk in enumerate(chunks[:k], start=1):
+        name = chunk.id if chunk.id is not None and chunk.id not in seen else f"#{rank}"
+        seen.add(name)
+        named.append(replace(chunk, id=name))
+    return named
+
+
+def make_pieces(samples: Sequence[Sample], blame: bool) -> list[Sample]:
+    """The rows to answer; their metadata names the part."""
+    return [piece for sample in samples for piece in _pieces(sample, blame)]
+
+
+def _pieces(sample: Sample, blame: bool) -> Iterator[Sample]:
+    chunks = sample.contexts or []
+    yield _piece(sample, "all", 0, chunks)
+    for rank, chunk in enumerate(chunks, start=1):
+        yield _piece(sample, "alone", rank, [chunk])
+    if blame and len(chunks) > 1:
+        for rank in range(1, len(chunks) + 1):
+            yield _piece(sample, "without", rank, [*chunks[: rank - 1], *chunks[rank:]])
+
+
+def _piece(sample: Sample, part: Part, rank: int, chunks: Sequence[Chunk]) -> Sample:
+    metadata: dict[str, Any] = {**sample.metadata, "part": part, "question_id": sample.id}
+    if rank:
+        metadata |= {"rank": rank, "chunk_id": (sample.contexts or [])[rank - 1].id}
+    return replace(
+        sample,
+        id=_piece_id(sample.id, part, rank),
+        answer=None,
+        contexts=list(chunks),
+        # Relevance for the whole list does not apply to its parts.
+        relevance=None,
+        metadata=metadata,
+    )
+
+
+def _piece_id(sample_id: str, part: Part, rank: int = 0) -> str:
+    return f"{sample_id}|{part}|{rank}" if rank else f"{sample_id}|{part}"
+
+
 def check_downstream(text: str) -> str:
-    """The name of a metric that can be a label: from 0 to 1, more is better."""
+    """The canonical name of a metric that can label chunks: from 0 to 1, higher is better."""
     metric = parse_metric(text)
     if metric.spec.bounds != (0.0, 1.0) or metric.spec.better != "higher":
-        raise UsageError(f"'{text}' cannot label chunks: it takes a metric from 0 to 1 of which more is better")
+        raise UsageError(f"'{text}' cannot label chunks: use a metric from 0 to 1 where higher is better")
     return str(metric)
 
 
 def retrieval_metrics(threshold: float) -> list[str]:
-    """Section 2's metrics on labels: grades count in ndcg, the others take labels from the threshold on as relevant."""
+    """The metrics of section 2: ndcg uses graded labels, the others a threshold."""
     return ["ndcg", *(f"{name}(rel={threshold:g})" for name in ("map", "mrr", "precision"))]
 
 
 def quote_erag(listed: Listed, system: Any, blame: bool, options: SystemOptions) -> SystemQuote:
-    """What it would take: a call a chunk, one a question and, for blame, another one a chunk. Nothing is asked."""
-    rows = make_pieces(listed.samples, blame)
-    asked = [Asked(row.id, row.question or "", row.contexts or []) for row in rows]
-    return quote_system(system, asked, needs_contexts=True, **options)
+    """The cost of a run: one call per question and chunk, and another one per chunk for blame. No model is called."""
+    return quote_system(system, as_questions(make_pieces(listed.samples, blame)), needs_contexts=True, **options)
 
 
 def run_erag(
@@ -105,23 +173,30 @@ def run_erag(
     blame: bool = False,
     name: str = "",
     system_options: SystemOptions | None = None,
-    judging: JudgingOptions | None = None,
+    judging: ModelOptions | None = None,
+    resume: bool = False,
     progress: Report = silent,
     note: Callable[[str], object] = unheard,
 ) -> Erag:
-    """Ask the generator for every piece, label the chunks, and judge the retrieval by the labels: two ordinary runs."""
+    """Asks the generator for every piece, labels the chunks and scores the retrieval; this makes two ordinary runs."""
     downstream = check_downstream(metric)
     if not listed.samples:
-        raise UsageError("no sample has a question and retrieved chunks, so there is nothing to label")
+        raise UsageError("nothing to label: no sample has a question and retrieved chunks")
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold must be above 0 and at most 1, got {threshold:g}")
     rows = make_pieces(listed.samples, blame)
-    found = ask_rows(rows, system, system_options or {}, progress, note)
-    label = name or f"erag {found.system}"
-    told: dict[str, Any] = {"progress": progress, "note": note, "format": "ragstone", **(judging or {})}
-    params = {"system": found.system, "downstream": downstream}
-    whole = answered(rows, found)
-    pieces = evaluate(Dataset.from_samples(whole), [downstream], out, name=f"{label} pieces", params=params, **told)
+    asking = ask_rows(rows, system, system_options or {}, progress, note)
+    label = name or f"erag {asking.system}"
+    common: dict[str, Any] = {
+        "progress": progress,
+        "note": note,
+        "format": "ragstone",
+        "resume": resume,
+        **(judging.keywords() if judging else {}),
+    }
+    params = {"system": asking.system, "downstream": downstream}
+    whole = answered(rows, asking)
+    pieces = evaluate(Dataset.from_samples(whole), [downstream], out, name=f"{label} pieces", params=params, **common)
     values = _values(pieces, downstream)
     failures = {row.id: str(row.metadata[ERROR]) for row in whole if ERROR in row.metadata}
     labels = _labels(listed.samples, values, blame)
@@ -129,7 +204,7 @@ def run_erag(
     answers = {row.id: row.answer for row in whole}
     samples = [_labelled(sample, values, answers, unlabelled) for sample in listed.samples]
     metrics = [*retrieval_metrics(threshold), downstream]
-    run = evaluate(Dataset.from_samples(samples), metrics, out, name=label, params=params, **told)
+    run = evaluate(Dataset.from_samples(samples), metrics, out, name=label, params=params, **common)
     agreements = _agreements(run, downstream, samples)
     return Erag(run, pieces, downstream, labels, agreements, unlabelled, listed.left_out)
 
@@ -142,51 +217,51 @@ def _values(pieces: Run, metric: str) -> dict[str, float]:
 
 
 def _labels(samples: Sequence[Sample], values: Mapping[str, float], blame: bool) -> list[Label]:
-    found = []
+    labels = []
     for sample in samples:
         chunks = sample.contexts or []
-        everything = values.get(name_piece(sample.id, "all"))
+        full = values.get(_piece_id(sample.id, "all"))
         for rank, chunk in enumerate(chunks, start=1):
-            without = values.get(name_piece(sample.id, "without", rank)) if blame else None
-            helps = None if without is None or everything is None else everything - without
-            alone = values.get(name_piece(sample.id, "alone", rank))
-            found.append(Label(sample.id, rank, str(chunk.id), alone, helps, chunk.text))
-    return found
+            without = values.get(_piece_id(sample.id, "without", rank)) if blame else None
+            helps = None if without is None or full is None else full - without
+            alone = values.get(_piece_id(sample.id, "alone", rank))
+            labels.append(Label(sample.id, rank, str(chunk.id), alone, helps, chunk.text))
+    return labels
 
 
 def _unlabelled(samples: Sequence[Sample], values: Mapping[str, float], failures: Mapping[str, str]) -> dict[str, str]:
-    """Questions with a chunk that has no label: their retrieval cannot be judged."""
-    found = {}
+    """Questions with an unlabelled chunk: their retrieval cannot be scored."""
+    reasons = {}
     for sample in samples:
-        names = [name_piece(sample.id, "alone", rank) for rank in range(1, len(sample.contexts or []) + 1)]
+        names = [_piece_id(sample.id, "alone", rank) for rank in range(1, len(sample.contexts or []) + 1)]
         missing = next((name for name in names if name not in values), None)
         if missing is not None:
-            found[sample.id] = failures.get(missing, "the answer from one of its chunks could not be scored")
-    return found
+            reasons[sample.id] = failures.get(missing, "the answer from one of its chunks could not be scored")
+    return reasons
 
 
 def _labelled(
     sample: Sample, values: Mapping[str, float], answers: Mapping[str, str | None], unlabelled: Mapping[str, str]
 ) -> Sample:
-    """The question with the answer from all chunks, and the chunks' labels as their relevance."""
-    answer = answers.get(name_piece(sample.id, "all"))
+    """The question with the answer from all chunks, and the labels as relevance."""
+    answer = answers.get(_piece_id(sample.id, "all"))
     if sample.id in unlabelled:
         metadata = {**sample.metadata, ERROR: unlabelled[sample.id]}
         return replace(sample, answer=answer, relevance=None, reference_contexts=None, metadata=metadata)
     grades = {
-        str(chunk.id): values[name_piece(sample.id, "alone", rank)]
+        str(chunk.id): values[_piece_id(sample.id, "alone", rank)]
         for rank, chunk in enumerate(sample.contexts or [], start=1)
     }
     return replace(sample, answer=answer, relevance=grades, reference_contexts=None)
 
 
 def _agreements(run: Run, downstream: str, samples: Sequence[Sample]) -> list[Agreement]:
-    """Kendall and Spearman over questions; one for which no chunk is worth anything counts as 0, not as unknown."""
+    """Kendall and Spearman over questions; a retrieval score is 0, not unknown, if no chunk has any value."""
     names = [metric["metric"] for metric in run.info["metrics"] if metric["metric"] != downstream]
     scores = read_scores(run, [*names, downstream])
     whole = scores[downstream].values
     worthless = np.array([bool(sample.relevance) and not any((sample.relevance or {}).values()) for sample in samples])
-    found = []
+    agreements = []
     for name in names:
         values = np.where(np.isnan(scores[name].values) & worthless, 0.0, scores[name].values)
         both = ~(np.isnan(values) | np.isnan(whole))
@@ -194,5 +269,5 @@ def _agreements(run: Run, downstream: str, samples: Sequence[Sample]) -> list[Ag
         for coefficient in COEFFICIENTS:
             item = correlate_at("dataset", rows, coefficient)
             low, high = item.interval or (None, None)
-            found.append(Agreement(name, coefficient, item.value, low, high, int(both.sum()), item.reason))
-    return found
+            agreements.append(Agreement(name, coefficient, item.value, low, high, int(both.sum()), item.reason))
+    return agreements

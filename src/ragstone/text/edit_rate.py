@@ -1,7 +1,7 @@
-"""Translation edit rate: insertions, deletions, replacements and moves of blocks that turn one text into another.
+"""Translation edit rate: insertions, deletions, replacements and block moves that turn one text into another.
 
-The search of Tercom (Snover et al. 2006) as sacrebleu does it, with the same limits and the same preferences, so that
-the counts are the same; but all moves of a round are tried at once, as rows of one array.
+The search of Tercom (Snover et al. 2006) as in sacrebleu, with the same limits and preferences, so that the counts are equal;
+but all moves of a round are evaluated at once, as rows of one array.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FAR = 1 << 29
 
 
 class _Move(NamedTuple):
-    """A block of the text and the place before which it is put."""
+    """A block of the text and its target position."""
 
     length: int
     start: int
@@ -30,28 +30,28 @@ class _Move(NamedTuple):
 
 
 class _Alignment(NamedTuple):
-    """Where each word of the reference stands in the text, and how many words are wrong before each place of both."""
+    """The text position of each reference word, and the number of errors before each position of both."""
 
     distance: int
-    place: list[int]
+    position: list[int]
     wrong_in_text: list[int]
     wrong_in_reference: list[int]
 
 
 def count_edits(text: Sequence[str], reference: Sequence[str]) -> int:
-    """How many edits turn the words of the text into those of the reference, where moving a block counts as one."""
+    """The number of edits that turn the text into the reference; moving a block is one edit."""
     if not reference:
         return len(text)
     number: dict[str, int] = {}
     current = [number.setdefault(word, len(number)) for word in text]
     target = np.array([number.setdefault(word, len(number)) for word in reference], dtype=np.int32)
-    places: dict[int, list[int]] = {}
-    for place, word in enumerate(target.tolist()):
-        places.setdefault(word, []).append(place)
+    positions: dict[int, list[int]] = {}
+    for position, word in enumerate(target.tolist()):
+        positions.setdefault(word, []).append(position)
     moved = tried = 0
     while True:
         alignment = _align(current, target)
-        moves = list(_moves(current, target.tolist(), places, alignment, _MOST_MOVES_TRIED - tried))
+        moves = list(_moves(current, target.tolist(), positions, alignment, _MOST_MOVES_TRIED - tried))
         tried += len(moves)
         if not moves or tried >= _MOST_MOVES_TRIED:
             return moved + alignment.distance
@@ -62,37 +62,37 @@ def count_edits(text: Sequence[str], reference: Sequence[str]) -> int:
 
 
 def _moves(
-    text: list[int], reference: list[int], places: dict[int, list[int]], alignment: _Alignment, limit: int
+    text: list[int], reference: list[int], positions: dict[int, list[int]], alignment: _Alignment, limit: int
 ) -> Iterator[_Move]:
-    """The moves that put words of the text, wrong where they are, to where the reference has them and the text does not."""
+    """Moves of misplaced words of the text to where the reference has them and the text does not."""
     count = 0
     for start, word in enumerate(text):
-        for place in places.get(word, ()):
-            if abs(place - start) > _FARTHEST_MOVE:
+        for position in positions.get(word, ()):
+            if abs(position - start) > _FARTHEST_MOVE:
                 continue
-            for length in range(1, 1 + _common(text, start, reference, place)):
+            for length in range(1, 1 + _common(text, start, reference, position)):
                 if (
                     alignment.wrong_in_text[start + length] > alignment.wrong_in_text[start]
-                    and alignment.wrong_in_reference[place + length] > alignment.wrong_in_reference[place]
-                    and not start <= alignment.place[place] < start + length
+                    and alignment.wrong_in_reference[position + length] > alignment.wrong_in_reference[position]
+                    and not start <= alignment.position[position] < start + length
                 ):
-                    for target in _targets(alignment.place, place, length):
+                    for target in _targets(alignment.position, position, length):
                         count += 1
                         yield _Move(length, start, target)
                     if count >= limit:
                         return
 
 
-def _common(text: list[int], start: int, reference: list[int], place: int) -> int:
-    """How many words are the same from here on, as far as a move can take."""
-    most = min(_LONGEST_MOVE, len(text) - start, len(reference) - place)
-    return next((length for length in range(most) if text[start + length] != reference[place + length]), most)
+def _common(text: list[int], start: int, reference: list[int], position: int) -> int:
+    """The number of equal words from here on, up to the longest move."""
+    most = min(_LONGEST_MOVE, len(text) - start, len(reference) - position)
+    return next((length for length in range(most) if text[start + length] != reference[position + length]), most)
 
 
-def _targets(aligned: list[int], place: int, length: int) -> Iterator[int]:
-    """Where the block may go: before the words that the reference's words from just before the place are aligned with."""
+def _targets(aligned: list[int], position: int, length: int) -> Iterator[int]:
+    """Possible targets of a block: after the words that are aligned with the reference words around the position."""
     last = -1
-    for offset in range(place - 1, place + length):
+    for offset in range(position - 1, position + length):
         target = 0 if offset == -1 else aligned[offset] + 1
         if target != last:
             yield target
@@ -100,7 +100,7 @@ def _targets(aligned: list[int], place: int, length: int) -> Iterator[int]:
 
 
 def _best_move(text: list[int], reference: np.ndarray, moves: Sequence[_Move], distance: int) -> list[int] | None:
-    """The text after the move that brings it nearest to the reference; of equal ones the longest, then the first."""
+    """The text after the move with the smallest distance; ties prefer the longest, then the first move."""
     distinct = list(dict.fromkeys(moves))
     moved = [_perform(text, move) for move in distinct]
     distances = _distances(np.array(moved, dtype=np.int32), reference)
@@ -116,22 +116,19 @@ def _perform(words: list[int], move: _Move) -> list[int]:
     block, end = words[start : start + length], start + length
     if target < start:
         return words[:target] + block + words[target:start] + words[end:]
-    # Within the block itself the target counts as if the block were gone already.
+    # Inside the block, the target counts as if the block were removed.
     stop = target if target > end else target + length
     return words[:start] + words[end:stop] + block + words[stop:]
 
 
 def _distances(texts: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The edit distance of each text (a row of equal length a text)."""
+    """The edit distance of each text (one row per text, all of equal length)."""
     *_, (_, last) = _rows(texts, reference)
     return last[:, -1]
 
 
 def _rows(texts: np.ndarray, reference: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Row by row the table of distances between beginnings: its first column, and for each text a stretch of costs.
-
-    Only a beam around the diagonal is looked at.
-    """
+    """The rows of the edit distance table: the first column and the costs of each text, within a beam around the diagonal."""
     size, ratio = len(reference), len(reference) / max(texts.shape[1], 1)
     beam = math.ceil(ratio / 2 + _BEAM) if ratio / 2 > _BEAM else _BEAM
     before = np.concatenate([[-1], reference])
@@ -146,7 +143,7 @@ def _rows(texts: np.ndarray, reference: np.ndarray) -> Iterator[tuple[int, np.nd
         above[:, first - low + 1 : last - low + 1] = costs[:, first - start : last - start]
         costs = above[:, :-1] + (words[:, None] != before[low:high])
         np.minimum(costs, above[:, 1:] + 1, out=costs)
-        # An insertion costs one a step: what is best so far, seen from each place.
+        # An insertion costs one per step: the running minimum at each position.
         steps = np.arange(high - low, dtype=np.int32)
         costs -= steps
         np.minimum.accumulate(costs, axis=1, out=costs)
@@ -156,26 +153,26 @@ def _rows(texts: np.ndarray, reference: np.ndarray) -> Iterator[tuple[int, np.nd
 
 
 def _align(text: list[int], reference: np.ndarray) -> _Alignment:
-    """The cheapest way from text to reference; of equal ones the one that replaces, then the one that deletes."""
+    """The cheapest alignment of text and reference; ties prefer replacement, then deletion."""
     table = [(start, costs[0].tolist()) for start, costs in _rows(np.array([text], dtype=np.int32), reference)]
     words = reference.tolist()
     row, column = len(text), len(words)
-    place, wrong_in_text, wrong_in_reference = [0] * column, [1] * row, [1] * column
+    position, wrong_in_text, wrong_in_reference = [0] * column, [1] * row, [1] * column
     while row or column:
         cost = _cost(table, row, column)
         different = int(not row or not column or text[row - 1] != words[column - 1])
         if row and column and cost == _cost(table, row - 1, column - 1) + different:
             row, column = row - 1, column - 1
-            place[column] = row
+            position[column] = row
             wrong_in_text[row] = wrong_in_reference[column] = different
         elif row and cost == _cost(table, row - 1, column) + 1:
             row -= 1
         else:
             column -= 1
-            place[column] = row - 1
+            position[column] = row - 1
     return _Alignment(
         _cost(table, len(text), len(words)),
-        place,
+        position,
         list(accumulate(wrong_in_text, initial=0)),
         list(accumulate(wrong_in_reference, initial=0)),
     )

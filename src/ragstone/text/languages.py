@@ -1,7 +1,6 @@
-"""Which language a short text is in: by its letters and, among those who write Latin letters, by their small words.
+"""Guess the language of a short text by its script and, for Latin letters, by its function words.
 
-Good enough to put questions into heaps, not to study them: close languages are mixed up in a few words, and what
-cannot be told is `other`.
+Accurate enough to group questions: close languages are confused in very short texts, and an unclear text is `other`.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ _LONGEST = 400
 
 
 def guess_language(text: str) -> str:
-    """A code of two letters, or `other`."""
+    """A two-letter code, or `other`."""
     text = text[:_LONGEST]
     if not text.isascii():
         for code, letters in _SCRIPTS:
-            # Names and units of other scripts stand in many texts; some letters are not yet a language.
+            # Many texts contain names and units in other scripts; a third of the letters must match.
             if 3 * len(letters.findall(text)) >= sum(map(str.isalpha, text)) > 0:
                 return code
     words = _WORD.findall(text.casefold())

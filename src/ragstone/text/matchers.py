@@ -1,4 +1,4 @@
-"""Ways to find facts in chunks. Which one is used is chosen once for a run: a matcher is a tool."""
+"""Matchers find facts in chunks. A matcher is a tool: it is chosen once per run."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NEGATIONS = "no|not|never|none|nor|neither|without|cannot|kein|keine|nicht|nie|
 _NUMBERS_AND_NEGATIONS = re.compile(rf"\d+|(?<!\S)(?:{_NEGATIONS}|\S+n t)(?!\S)")
 
 
-class Found(NamedTuple):
-    """Which fact stands in which chunk, from which to which character, and how sure the matcher is."""
+class FactSpan(NamedTuple):
+    """The positions of a fact in a chunk and the matcher's confidence."""
 
     fact: int
     chunk: int
@@ -36,39 +36,39 @@ class Matcher(Protocol):
     name: str
     signature: str
 
-    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[Found]:
-        """Every place where a fact stands, chunk by chunk."""
+    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[FactSpan]:
+        """Every match of a fact, chunk by chunk, with offsets in the original text."""
         ...
 
 
 class FoldingMatcher(ABC):
-    """A matcher that compares folded texts, which may be folded for many rows at once."""
+    """A matcher that compares folded texts, which can be folded for many rows at once."""
 
-    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[Found]:
-        """Every place where a fact stands, with the offsets of the original text."""
+    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[FactSpan]:
+        """Every match of a fact, chunk by chunk, with offsets in the original text."""
         return self.find_folded([FoldedText(fact) for fact in facts], [FoldedText(chunk) for chunk in chunks])
 
     @abstractmethod
-    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[Found]:
+    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[FactSpan]:
         """The same for texts that are folded."""
 
 
 class ExactMatcher:
-    """The chunk is the fact, character for character."""
+    """The chunk equals the fact, character for character."""
 
     name = "exact"
     signature = "exact/1"
 
-    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[Found]:
-        """The whole chunk, where it equals the fact."""
+    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[FactSpan]:
+        """Every match of a fact, chunk by chunk, with offsets in the original text."""
         for position, chunk in enumerate(chunks):
             for number, fact in enumerate(facts):
                 if chunk == fact:
-                    yield Found(number, position, 0, len(chunk), 1.0)
+                    yield FactSpan(number, position, 0, len(chunk), 1.0)
 
 
 class CitationMatcher(FoldingMatcher):
-    """The words of the fact stand in the chunk one after the other; case, punctuation and white space do not matter.
+    """The words of the fact occur in the chunk in sequence; case, punctuation and white space are ignored.
 
     Unlike DIAL's library, only whole words count: the fact "9 million" is not found in "19 million".
     """
@@ -76,7 +76,7 @@ class CitationMatcher(FoldingMatcher):
     name = "citation"
     signature = "citation/1"
 
-    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[Found]:
+    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[FactSpan]:
         """Every place where a citation stands."""
         wanted = [(number, fact, fact.folded) for number, fact in enumerate(facts) if fact]
         for position, chunk in enumerate(chunks):
@@ -86,32 +86,32 @@ class CitationMatcher(FoldingMatcher):
                     yield from _citations(number, position, fact, chunk)
 
 
-def _citations(number: int, position: int, fact: FoldedText, chunk: FoldedText) -> Iterator[Found]:
+def _citations(number: int, position: int, fact: FoldedText, chunk: FoldedText) -> Iterator[FactSpan]:
     for span in chunk.find(fact):
-        yield Found(number, position, *_with_edges(fact.text, chunk.text, span), 1.0)
+        yield FactSpan(number, position, *_with_edges(fact.text, chunk.text, span), 1.0)
 
 
 def _with_edges(fact: str, chunk: str, span: Span) -> Span:
-    """The place with the punctuation at the ends of the fact, where the chunk has it too."""
+    """Extend a span by the punctuation at the ends of the fact, if the chunk has it too."""
     fact = fact.strip()
-    lead = fact[: next((place for place, letter in enumerate(fact) if letter.isalnum()), 0)]
-    tail = fact[len(fact) - next((place for place, letter in enumerate(reversed(fact)) if letter.isalnum()), 0) :]
+    lead = fact[: next((index for index, letter in enumerate(fact) if letter.isalnum()), 0)]
+    tail = fact[len(fact) - next((index for index, letter in enumerate(reversed(fact)) if letter.isalnum()), 0) :]
     start = span.start - len(lead) if chunk.endswith(lead, 0, span.start) else span.start
     end = span.end + len(tail) if chunk.startswith(tail, span.end) else span.end
     return Span(start, end)
 
 
 class FuzzyMatcher(FoldingMatcher):
-    """Almost the words of the fact stand in the chunk: hyphens, torn words and table text do not hide it.
+    """Nearly the words of the fact occur in the chunk; hyphens, broken words and table text are tolerated.
 
-    A citation counts in full. Otherwise the stretch of the chunk that is nearest by edit distance must be alike to at
-    least 90 %, and must have the same numbers and the same negations: a changed figure or a dropped "not" is no noise.
+    A citation has confidence 1. Otherwise the nearest span by edit distance must be at least 90 % similar and have the same
+    numbers and negations: a changed figure or a missing "not" changes the meaning.
     """
 
     name = "fuzzy"
     signature = "fuzzy/1:90"
 
-    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[Found]:
+    def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[FactSpan]:
         """Every place where a citation stands, else the nearest stretch if it is near enough."""
         from rapidfuzz import fuzz, process  # noqa: PLC0415  (only this matcher needs it)
 
@@ -119,31 +119,31 @@ class FuzzyMatcher(FoldingMatcher):
         wanted, texts = [facts[number].folded.strip() for number in numbers], [chunk.folded for chunk in chunks]
         if not wanted or not texts:
             return
-        # Most facts stand in few chunks: whether one does is asked for all at once, and where only if it does.
+        # Most facts are in few chunks: one call finds the candidate pairs, and positions are computed only for these.
         likeness = process.cdist(wanted, texts, scorer=fuzz.partial_ratio, score_cutoff=_LEAST_LIKENESS)
-        for position, place in zip(*map(np.ndarray.tolist, likeness.T.nonzero()), strict=True):
-            fact, chunk, words = facts[numbers[place]], chunks[position], wanted[place]
+        for position, index in zip(*map(np.ndarray.tolist, likeness.T.nonzero()), strict=True):
+            fact, chunk, words = facts[numbers[index]], chunks[position], wanted[index]
             if fact.folded in chunk.folded:
-                yield from _citations(numbers[place], position, fact, chunk)
+                yield from _citations(numbers[index], position, fact, chunk)
             elif len(words) <= len(chunk.folded) and (
                 near := fuzz.partial_ratio_alignment(words, chunk.folded, score_cutoff=_LEAST_LIKENESS)
             ):
-                yield from _near(numbers[place], position, words, chunk, near)
+                yield from _near(numbers[index], position, words, chunk, near)
 
 
-def _near(number: int, position: int, wanted: str, chunk: FoldedText, found: ScoreAlignment) -> Iterator[Found]:
-    """The stretch of the chunk that is nearest to the fact, to the ends of the words in which it begins and ends."""
-    if found.dest_end == found.dest_start:
+def _near(number: int, position: int, wanted: str, chunk: FoldedText, alignment: ScoreAlignment) -> Iterator[FactSpan]:
+    """The span of the chunk that is nearest to the fact, extended to whole words."""
+    if alignment.dest_end == alignment.dest_start:
         return
-    start = chunk.folded.rfind(" ", 0, found.dest_start + 1) + 1
-    end = chunk.folded.find(" ", found.dest_end - 1)
+    start = chunk.folded.rfind(" ", 0, alignment.dest_start + 1) + 1
+    end = chunk.folded.find(" ", alignment.dest_end - 1)
     stretch = chunk.folded[start:end].strip()
-    if stretch and weighty(wanted) == weighty(stretch):
-        yield Found(number, position, *chunk.original(start, end), found.score / 100)
+    if stretch and numbers_and_negations(wanted) == numbers_and_negations(stretch):
+        yield FactSpan(number, position, *chunk.original(start, end), alignment.score / 100)
 
 
-def weighty(folded: str) -> list[str]:
-    """What must not differ: the numbers and the negations, in their order."""
+def numbers_and_negations(folded: str) -> list[str]:
+    """The numbers and negations, which must be equal, in order."""
     return _NUMBERS_AND_NEGATIONS.findall(folded)
 
 
@@ -155,5 +155,5 @@ MATCHERS: dict[str, type[ExactMatcher] | type[CitationMatcher] | type[FuzzyMatch
 def make_matcher(name: str) -> Matcher:
     """The matcher of that name."""
     if name not in MATCHERS:
-        raise UnknownNameError("fact matcher", name, MATCHERS, f"There are: {', '.join(MATCHERS)}.")
+        raise UnknownNameError("fact matcher", name, MATCHERS, f"Choose from: {', '.join(MATCHERS)}.")
     return MATCHERS[name]()

@@ -1,6 +1,6 @@
-"""Names and numbers in a text, by how they are written: words with a capital letter, and figures with their unit.
+"""Names and numbers in a text by spelling: capitalised words, and figures with their unit.
 
-This needs a script that has capital letters. In German, which gives them to all nouns, nouns count as names.
+This needs a script with capital letters. In German all nouns are capitalised, so they count as names.
 """
 
 from __future__ import annotations
@@ -14,114 +14,20 @@ _NAME = re.compile(rf"(?<![\w'])(?:[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w'’&-]*)(?:
 _NUMBER = re.compile(
     r"(?<![\w.])[$€£¥]?\d[\d.,:/]*(?:(?<=\d)|(?<=[\d.,:/]\b))(?: ?%| (?:percent|million|billion|thousand)\b)?"
 )
-# Words that have a capital letter only because a sentence begins with them.
-_BEGINNERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "it",
-        "its",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "i",
-        "his",
-        "her",
-        "their",
-        "our",
-        "my",
-        "your",
-        "in",
-        "on",
-        "at",
-        "as",
-        "if",
-        "but",
-        "and",
-        "or",
-        "so",
-        "for",
-        "from",
-        "with",
-        "by",
-        "when",
-        "while",
-        "after",
-        "before",
-        "since",
-        "because",
-        "although",
-        "though",
-        "however",
-        "moreover",
-        "also",
-        "then",
-        "thus",
-        "therefore",
-        "what",
-        "who",
-        "where",
-        "why",
-        "how",
-        "which",
-        "some",
-        "many",
-        "most",
-        "all",
-        "no",
-        "not",
-        "yes",
-        "one",
-        "two",
-        "both",
-        "each",
-        "every",
-        "to",
-        "of",
-        "is",
-        "are",
-        "was",
-        "were",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "will",
-        "would",
-        "should",
-        "must",
-        "may",
-        "has",
-        "have",
-        "had",
-        "please",
-        "tell",
-        "name",
-        "give",
-        "at",
-        "during",
-        "until",
-        "under",
-        "over",
-        "between",
-        "among",
-        "about",
-    ]
+# Words that are capitalised only at the start of a sentence.
+_BEGINNING_WORDS = (
+    "a an the this that these those there it its he she they we you i his her their our my your in on at as if but "
+    "and or so for from with by when while after before since because although though however moreover also then "
+    "thus therefore what who where why how which some many most all no not yes one two both each every to of is are "
+    "was were do does did can could will would should must may has have had please tell name give during until "
+    "under over between among about"
 )
+_BEGINNERS = frozenset(_BEGINNING_WORDS.split())
 
 
 def names(text: str) -> list[str]:
-    """The names and numbers of a text, each once, in their order."""
-    found: dict[str, None] = {}
+    """The distinct names and numbers of a text, in order."""
+    distinct: dict[str, None] = {}
     for start, end in sentences(text):
         sentence = text[start:end]
         spans = [
@@ -132,18 +38,18 @@ def names(text: str) -> list[str]:
         spans += [
             (m.start(), m[0].strip(".,:/ ")) for m in _NUMBER.finditer(sentence) if m[0].strip(".,:/ ") not in taken
         ]
-        found.update(dict.fromkeys(name for _, name in sorted(spans) if name))
-    return list(found)
+        distinct.update(dict.fromkeys(name for _, name in sorted(spans) if name))
+    return list(distinct)
 
 
 def has_capitals(text: str) -> bool:
-    """Whether names could be told by their spelling: the text has no letters, or some that know capitals."""
+    """Whether spelling can reveal names: the text has no letters, or letters of a script with capitals."""
     letters = [character for character in text if character.isalpha()]
     return not letters or any(character.isupper() or character.islower() for character in letters)
 
 
 def _without_beginner(name: str, at_start: bool) -> str:
-    """A name without the word that only begins the sentence; a single word there says nothing by its capital letter."""
+    """Remove a word that is capitalised only because it starts the sentence."""
     first, _, rest = name.partition(" ")
     if first.lower() in _BEGINNERS:
         return re.sub(r"^(?:of|de|the|and|&) ", "", rest)

@@ -1,4 +1,4 @@
-"""A text in passages that a small model can read: windows of whole sentences, and in long texts those nearest to a claim."""
+"""Passages of a text that a small model can read: windows of whole sentences; of long texts, those nearest to a claim."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ragstone.text.overlap import content_words
 from ragstone.text.sentences import sentences
 from ragstone.text.words import Span, words
 
-# What a model that reads 384 pieces of words can take beside a claim.
+# Fits with a claim into a model with 384 tokens.
 WINDOW = 230
 _OVERLAP = 40
-# A text of more windows is not read as a whole.
+# Longer texts are not read as a whole.
 _MOST_WINDOWS = 3
 _NEAREST_WINDOWS = 2
 _NEAREST_SENTENCES = 5
@@ -29,7 +29,7 @@ class _Sentence(NamedTuple):
 
 
 class Passages:
-    """A text taken apart once, whatever the number of claims that are held against it."""
+    """A text that is split once for any number of claims."""
 
     def __init__(self, text: str, size: int = WINDOW, overlap: int = _OVERLAP) -> None:
         self.text = text
@@ -38,11 +38,11 @@ class Passages:
         self._windows = list(_windows(self._sentences, size, overlap))
 
     def all(self) -> list[str]:
-        """The whole text, window by window."""
+        """The whole text as windows."""
         return [self._slice(first, last) for first, last in self._windows]
 
     def nearest(self, claim: str) -> list[str]:
-        """What to read for a claim: all windows of a short text; of a long one the five nearest sentences and the nearest windows."""
+        """The passages to read for a claim: all windows of a short text, else the five nearest sentences and the nearest windows."""
         if len(self._windows) <= _MOST_WINDOWS:
             return self.all()
         weights = self._weights(claim)
@@ -52,10 +52,10 @@ class Passages:
         return list(dict.fromkeys([self.nearest_sentences(claim), *(self._slice(*window) for window in chosen)]))
 
     def nearest_closely(self, claim: str) -> list[str]:
-        """The same and the two nearest sentences by themselves, where there are more.
+        """`nearest` and, in longer texts, the two nearest sentences alone.
 
-        A small model overlooks what stands in the middle of other things: with these two the best passage tells supported claims
-        from others with an AUC of .908 in place of .897, on validation data of several sentences.
+        A small model overlooks content between other content: with these two sentences, the best passage separates supported claims
+        from others with an AUC of .908 instead of .897, on validation data of several sentences.
         """
         passages = self.nearest(claim)
         if len(self._sentences) > _CLOSEST and (closest := self.nearest_sentences(claim, _CLOSEST)):
@@ -63,74 +63,74 @@ class Passages:
         return passages
 
     def nearest_sentences(self, claim: str, most: int = _NEAREST_SENTENCES) -> str:
-        """The sentences that share most with the claim, in the order of the text; nothing if none does."""
+        """The sentences that share most with the claim, in text order; empty if none does."""
         scores: defaultdict[int, float] = defaultdict(float)
         for word, weight in self._weights(claim).items():
-            for place in self._places[word]:
-                scores[place] += weight
+            for index in self._sentences_with[word]:
+                scores[index] += weight
         chosen: list[int] = []
         room = self._size
-        for place, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:most]:
-            room -= self._sentences[place].size
+        for index, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:most]:
+            room -= self._sentences[index].size
             if room < 0 and chosen:
                 break
-            chosen.append(place)
-        return " ".join(self._slice(place, place) for place in sorted(chosen))
+            chosen.append(index)
+        return " ".join(self._slice(index, index) for index in sorted(chosen))
 
     def _nearest_windows(self, weights: dict[str, float]) -> Iterable[tuple[int, int]]:
         scores: defaultdict[tuple[int, int], float] = defaultdict(float)
         for word, weight in weights.items():
-            for window in {window for place in self._places[word] for window in self._windows_of[place]}:
+            for window in {window for index in self._sentences_with[word] for window in self._windows_of[index]}:
                 scores[window] += weight
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_NEAREST_WINDOWS]
         return sorted(window for window, _ in best)
 
     def _weights(self, claim: str) -> dict[str, float]:
-        """The claim's words that the text has, the rarer the heavier."""
+        """The claim's words that occur in the text; rarer words weigh more."""
         count = len(self._sentences)
         return {
-            word: math.log1p(count / len(self._places[word]))
+            word: math.log1p(count / len(self._sentences_with[word]))
             for word in sorted(content_words(claim))
-            if word in self._places
+            if word in self._sentences_with
         }
 
     def _slice(self, first: int, last: int) -> str:
         return self.text[self._sentences[first].start : self._sentences[last].end]
 
     @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """In which sentences each word stands."""
-        found: defaultdict[str, list[int]] = defaultdict(list)
-        for place, sentence in enumerate(self._sentences):
+    def _sentences_with(self) -> dict[str, list[int]]:
+        """The sentences that contain each word."""
+        sentences_with: defaultdict[str, list[int]] = defaultdict(list)
+        for index, sentence in enumerate(self._sentences):
             for word in content_words(self.text[sentence.start : sentence.end]):
-                found[word].append(place)
-        return dict(found)
+                sentences_with[word].append(index)
+        return dict(sentences_with)
 
     @cached_property
     def _windows_of(self) -> dict[int, list[tuple[int, int]]]:
-        found: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        windows_of: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         for window in self._windows:
-            for place in range(window[0], window[1] + 1):
-                found[place].append(window)
-        return found
+            for index in range(window[0], window[1] + 1):
+                windows_of[index].append(window)
+        return windows_of
 
 
 def _sentences(text: str, size: int, overlap: int) -> Iterator[_Sentence]:
     """The sentences; one that is longer than a window (a table, a log, a text without stops) in parts."""
     for span in sentences(text):
-        found = [Span(span.start + word.start, span.start + word.end) for word in words(text[span.start : span.end])]
-        if len(found) <= size:
-            yield _Sentence(span.start, span.end, len(found))
+        spans = [Span(span.start + word.start, span.start + word.end) for word in words(text[span.start : span.end])]
+        if len(spans) <= size:
+            yield _Sentence(span.start, span.end, len(spans))
             continue
-        for at in range(0, len(found), size - overlap):
-            part = found[at : at + size]
+        for at in range(0, len(spans), size - overlap):
+            part = spans[at : at + size]
             yield _Sentence(part[0].start, part[-1].end, len(part))
-            if at + size >= len(found):
+            if at + size >= len(spans):
                 break
 
 
 def _windows(parts: list[_Sentence], most: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """From which to which sentence; neighbours share their ends, so that what belongs together stands together once."""
+    """First and last sentence of each window; neighbours overlap, so that adjacent content is in one window at least once."""
     first = 0
     while first < len(parts):
         last, size = first, parts[first].size

@@ -1,6 +1,6 @@
-"""Personal data in texts, told by its form: e-mail addresses, phone numbers, payment cards, bank accounts.
+"""Find and mask personal data by its form: e-mail addresses, phone numbers, payment cards, bank accounts.
 
-Cards and accounts are told from other long numbers by their check digits. Names and addresses of streets are not found.
+Check digits distinguish cards and accounts from other long numbers. Names and street addresses are not found.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}\w{2,24}(?![\w-])")
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 _CARD = re.compile(r"(?<![\d.,+-])\d(?:[ -]?\d){12,18}(?![\d]|[.,]\d)")
-# With + or 00 and the country; with an area code in brackets or after a 0; or in the three groups of North America.
+# With + or 00 and a country code; with an area code in brackets or after a 0; or in three groups as in North America.
 _PHONE = re.compile(
     r"(?<![\w.,+-])(?:"
     r"(?:\+|00)[1-9](?:[ ()./-]{0,2}\d){6,13}"
@@ -26,7 +26,7 @@ _PHONE = re.compile(
 
 
 class Finding(NamedTuple):
-    """A stretch of a text that is personal, and what it is."""
+    """A span of personal data and its kind."""
 
     start: int
     end: int
@@ -34,20 +34,20 @@ class Finding(NamedTuple):
 
 
 def find_personal(text: str) -> list[Finding]:
-    """The personal data of a text, in its order; none overlaps another."""
-    found: list[Finding] = []
+    """The personal data of a text, in order and without overlaps."""
+    findings: list[Finding] = []
     for kind, find in _FINDERS:
         for start, end in find(text):
-            if all(end <= other.start or start >= other.end for other in found):
-                found.append(Finding(start, end, kind))
-    return sorted(found)
+            if all(end <= other.start or start >= other.end for other in findings):
+                findings.append(Finding(start, end, kind))
+    return sorted(findings)
 
 
 class Masker:
-    """Puts placeholders in the place of personal data: the same one for the same data, in all texts that it masks.
+    """Replaces personal data by placeholders: the same placeholder for the same data in all texts.
 
-    Placeholders are numbered in the order of their first appearance, so that they tell nothing about what they hide: a
-    hash of a phone number is undone by hashing all of them.
+    Placeholders are numbered by first appearance, so that they reveal nothing; hashes of phone numbers could be reversed by
+    hashing all phone numbers.
     """
 
     def __init__(self) -> None:
@@ -62,9 +62,9 @@ class Masker:
             done = end
         return "".join([*parts, text[done:]]) if parts else text
 
-    def _placeholder(self, kind: str, found: str) -> str:
+    def _placeholder(self, kind: str, data: str) -> str:
         self.counts[kind] += 1
-        key = kind, (found.casefold() if kind == "e-mail" else re.sub(r"[^0-9A-Za-z]", "", found).upper())
+        key = kind, (data.casefold() if kind == "e-mail" else re.sub(r"[^0-9A-Za-z]", "", data).upper())
         if key not in self._placeholders:
             number = 1 + sum(known == kind for known, _ in self._placeholders)
             self._placeholders[key] = f"[{kind} {number}]"
@@ -72,15 +72,15 @@ class Masker:
 
 
 def passes_luhn(digits: str) -> bool:
-    """Whether the last digit checks the others, as on payment cards."""
-    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
+    """Whether the last digit is the Luhn check digit, as on payment cards."""
+    doubled = [int(digit) * (1 + position % 2) for position, digit in enumerate(reversed(digits))]
     return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
 
 
 def passes_iban(account: str) -> bool:
-    """Whether the two check digits fit, as ISO 13616 has it."""
-    turned = account[4:] + account[:4]
-    return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1
+    """Whether the two check digits are valid (ISO 13616)."""
+    rotated = account[4:] + account[:4]
+    return int("".join(str(int(character, 36)) for character in rotated)) % 97 == 1
 
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
@@ -89,7 +89,7 @@ def _emails(text: str) -> Iterator[tuple[int, int]]:
 
 def _accounts(text: str) -> Iterator[tuple[int, int]]:
     for match in _IBAN.finditer(text):
-        # Words that follow may look like a part of it: the longest beginning that fits is the account.
+        # The words after it may match the form too: the longest valid prefix is the account.
         for end in range(len(match[0]), 14, -1):
             bare = match[0][:end].replace(" ", "")
             at_an_end = end == len(match[0]) or match[0][end] == " "

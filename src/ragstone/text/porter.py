@@ -1,14 +1,14 @@
-"""The Porter stemmer (Porter 1980) with the changes that nltk makes by default, so that ROUGE and METEOR count as others do.
+"""The Porter stemmer (Porter 1980) with nltk's default changes, so that ROUGE and METEOR match other implementations.
 
-The changes: short words and a list of irregular ones are left alone, `dies` and `died` keep their e, y becomes i after a
-consonant only (`happi`, but `enjoy`), and -alli, -fulli, -bli, -logi are among the suffixes.
+The changes: short words and a list of irregular ones are kept, `dies` and `died` keep their e, y becomes i after a consonant
+only (`happi`, but `enjoy`), and -alli, -fulli, -bli, -logi are suffixes.
 """
 
 from __future__ import annotations
 
 
 def _pairs(spelled: str) -> dict[str, str]:
-    """`ational:ate` as an ending and what it becomes; a word without a colon stands for itself."""
+    """`ational:ate` as an ending and its replacement; a word without a colon is its own replacement."""
     return {pair.partition(":")[0]: pair.rpartition(":")[2] for pair in spelled.split()}
 
 
@@ -29,7 +29,7 @@ _LAST_SUFFIXES = _pairs(
 
 
 class _Kinds(dict[int, str]):
-    """Letters as v, y or c: a letter is a consonant unless it is known to be something else."""
+    """Letters as v, y or c: a letter is a consonant unless it is listed."""
 
     def __missing__(self, letter: int) -> str:
         return "c"
@@ -64,7 +64,7 @@ def _shape(word: str) -> str:
 
 
 def _measure(word: str) -> int:
-    """How often vowels are followed by consonants: the m of Porter's paper."""
+    """The number of vowel-consonant sequences: the m of Porter's paper."""
     return _shape(word).count("vc")
 
 
@@ -75,14 +75,14 @@ def _ends_short(word: str) -> bool:
 
 
 def _longest(word: str, suffixes: dict[str, str]) -> str | None:
-    """The longest of the suffixes that the word has."""
-    if word.endswith(tuple(suffixes)):  # most words have none, and this asks all at once
+    """The longest matching suffix of the word."""
+    if word.endswith(tuple(suffixes)):  # most words have none: one fast test for all
         return next(suffix for suffix in suffixes if word.endswith(suffix))
     return None
 
 
 def _replace(word: str, suffixes: dict[str, str]) -> str:
-    """The longest of the suffixes replaced, if what stands before it is long enough."""
+    """Replace the longest matching suffix if the stem before it is long enough."""
     suffix = _longest(word, suffixes)
     if suffix is None or not _measure(word[: -len(suffix)]):
         return word
@@ -97,7 +97,7 @@ def _drop_plural(word: str) -> str:
 
 
 def _drop_past(word: str) -> str:
-    """Without -ed and -ing, and what is left mended: hopp(ing) is hop, fil(ing) is file."""
+    """Remove -ed and -ing and repair the stem: hopp(ing) is hop, fil(ing) is file."""
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
@@ -130,7 +130,7 @@ def _drop_last(word: str) -> str:
 
 
 def _drop_e(word: str) -> str:
-    """Without a final e, and with a single l in place of two."""
+    """Remove a final e, and replace a double l by a single one."""
     if word.endswith("e"):
         measure = _measure(word[:-1])
         if measure > 1 or (measure == 1 and not _ends_short(word[:-1])):

@@ -1,135 +1,77 @@
-"""Does an answer decline? By phrases that anybody can read and extend: `text.refusal_phrases`.
+"""Find out by phrases whether an answer declines to answer, and whether it reports errors in its sources.
 
-An answer is a refusal when one of its clauses declines ("the documents do not say", "I cannot answer") and none has
-content: the others only apologise, give advice, ask back, or tell what the documents are about. So an answer that
-answers after a caveat ("the documents do not mention dogs, but cats travel free") or before one is none, and neither is a
-"cannot" that is the answer ("dogs cannot travel in the cabin"). After words that leave the question itself unanswered ("I
-cannot answer this"), short remarks without figures and without a "but" are let pass.
+An answer is a refusal if one of its clauses declines ("the documents do not say", "I cannot answer") and no clause has
+content: the others only apologise, give advice, ask a question, or describe the documents. An answer that follows or
+precedes a caveat ("the documents do not mention dogs, but cats travel free") is not a refusal. Neither is a "cannot" that
+is itself the answer ("dogs cannot travel in the cabin"). After a clause that leaves the question unanswered ("I cannot
+answer this"), short remarks without figures and without "but" are ignored.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from enum import Enum
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Iterator
+from enum import Enum, auto
 
-from ragstone.text.refusal_phrases import ANSWERING, CONTRAST, LANGUAGES
+from ragstone.text.refusal_phrases import fold, refusal_patterns
 
 
-class Kind(Enum):
-    """What a clause does in an answer."""
+class _Kind(Enum):
+    """The role of a clause in an answer."""
 
-    DECLINES = "it declines"
-    HARMLESS = "it advises, offers help, or tells what the documents are about"
-    EMPTY = "it only apologises or asks"
-    CONTENT = "it says something"
+    DECLINES = auto()
+    HARMLESS = auto()  # advice, an offer of help, or a description of the documents
+    EMPTY = auto()  # an apology or a question
+    CONTENT = auto()
 
 
-# Longer ones are content: nobody declines at such length in one breath.
+# Longer clauses count as content.
 _LONGEST_CLAUSE = 500
-# Which languages a clause may be in, by the letters that it has.
-_SCRIPTS = {
-    "[a-z]": ("en", "de", "fr", "es", "it", "pt"),
-    "[\u0400-\u04ff]": ("ru",),
-    "[\u3040-\u30ff\u3400-\u9fff]": ("zh", "ja"),
-    "[\u0600-\u06ff]": ("ar",),
-    "[\u0900-\u097f]": ("hi",),
-}
-_MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u0670\u0640]")
+_LONGEST_ASIDE = 120
 _EDGES = " \t\r\n.,;:!?…。，、；：！？؟،؛।॥*_#>`\"'“”‘’«»„「」『』()[]-–—•"
 _CITATIONS = re.compile(r"\s?\[[^\[\]\n]{1,40}\]")
 _QUESTION = re.compile(r"[?？؟][\s*_\"'”’»」』)\]]*$")
-# What goes on after these: "You can search for: ferries, fares", "I have no information on: fares".
-_WEAK_ENDS = {
-    **dict.fromkeys("，،", (Kind.HARMLESS,)),
-    **dict.fromkeys(":：", (Kind.HARMLESS, Kind.DECLINES)),
+# A clause of these kinds continues after these characters: "You can search for: ferries, fares".
+_CONTINUING = {
+    **dict.fromkeys("，،", (_Kind.HARMLESS,)),
+    **dict.fromkeys(":：", (_Kind.HARMLESS, _Kind.DECLINES)),
 }
-_LONGEST_ASIDE = 120
-# Where sentences end: after two letters, so that "e.g. dogs" and "9.30 p.m." stay whole; and where clauses do.
-_CLAUSE_ENDS = (
-    r"(?<=[\w)\]\"'”’»%*][\w)\]\"'”’»%*][.!?…])[\"'”’»)\]*_]*\s+",
-    r"(?<=[。！？；：;؛؟।॥，،\n])\s*",
-    r"(?<=[がずでめ]、)",
-    r":\**\s+|\s[–—-]\s|\n",
-    r"\s+(?=(?:but|however|although|whereas)\b)",
-)
-
-
-class _Patterns(NamedTuple):
-    """The phrases of the languages that share a script, compiled."""
-
-    script: re.Pattern[str]
-    cues: re.Pattern[str]
-    declines: re.Pattern[str]
-    heads: re.Pattern[str]
-    leads: re.Pattern[str]
-    harmless: re.Pattern[str]
-    echoes: re.Pattern[str]
 
 
 def find_refusal(answer: str) -> str | None:
-    """The first clause that declines, where the answer is a refusal; None where it is not."""
+    """The first clause that declines, if the answer is a refusal; otherwise None."""
+    patterns = refusal_patterns()
     declining = None
-    before = Kind.EMPTY
+    previous = _Kind.EMPTY
     about_documents = False
-    goes_on: tuple[Kind, ...] = ()
+    continuing: tuple[_Kind, ...] = ()
     for clause in _clauses(answer):
-        folded = _fold(clause).strip(_EDGES)
+        folded = fold(clause).strip(_EDGES)
         if len(folded) > _LONGEST_CLAUSE:
             return None
-        kind = _judge(folded, about_documents)
-        if kind is Kind.CONTENT:
+        kind = _classify(folded, about_documents)
+        if kind is _Kind.CONTENT:
             if _QUESTION.search(clause):
-                kind = Kind.EMPTY
-            elif before in goes_on or (declining and _ends_list(folded)):
-                kind = before
-            elif declining and _answering().search(_fold(declining)) and _is_aside(folded):
-                kind = Kind.HARMLESS
+                kind = _Kind.EMPTY
+            elif previous in continuing or (declining and _ends_list(folded)):
+                kind = previous
+            elif declining and patterns.answering.search(fold(declining)) and _is_aside(folded):
+                kind = _Kind.HARMLESS
             else:
                 return None
-        if kind is Kind.DECLINES:
+        if kind is _Kind.DECLINES:
             declining = declining or clause.strip()
-        about_documents = about_documents or kind in (Kind.DECLINES, Kind.HARMLESS)
-        before, goes_on = kind, _WEAK_ENDS.get(clause.rstrip()[-1:], ())
+        about_documents = about_documents or kind in (_Kind.DECLINES, _Kind.HARMLESS)
+        previous, continuing = kind, _CONTINUING.get(clause.rstrip()[-1:], ())
     return declining
 
 
-def _judge(clause: str, about_documents: bool) -> Kind:
-    """What a clause does, by its words."""
-    kinds = [patterns for patterns in _patterns() if patterns.script.search(clause)]
-    while clause:
-        for patterns in kinds:
-            if patterns.cues.search(clause) and (patterns.heads.match(clause) or patterns.declines.search(clause)):
-                return Kind.DECLINES
-            if about_documents and patterns.echoes.match(clause):
-                return Kind.DECLINES
-            if patterns.harmless.match(clause):
-                return Kind.HARMLESS
-        lead = next((found for patterns in kinds if (found := patterns.leads.match(clause)) and found.end()), None)
-        if lead is None:
-            return Kind.CONTENT
-        clause = clause[lead.end() :].strip(_EDGES)
-    return Kind.EMPTY
-
-
-def _is_aside(clause: str) -> bool:
-    """Whether this can stand after "I cannot answer that" without answering it: short, no figures, no contrast."""
-    return len(clause) <= _LONGEST_ASIDE and not re.search(r"\d", clause) and not _contrast().match(clause)
-
-
-def _ends_list(clause: str) -> bool:
-    """Whether this is only the end of a list that a comma cut off: "prices, | and dogs"."""
-    return len(clause.split()) <= 3 and bool(_joins().match(clause))
-
-
 def _clauses(text: str) -> Iterator[str]:
-    """The clauses one by one, so that a long answer is not taken apart further than needed."""
+    """Split a text lazily, so that a long answer is only split as far as needed."""
     text = _CITATIONS.sub("", unicodedata.normalize("NFC", text)).replace("’", "'").strip()
     start = 0
-    for end in _ends().finditer(text):
+    for end in refusal_patterns().clause_ends.finditer(text):
         if text[start : end.end()].strip(_EDGES):
             yield text[start : end.end()]
         start = end.end()
@@ -137,53 +79,67 @@ def _clauses(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _fold(text: str) -> str:
-    """Lower case, without accents, Arabic vowel signs and stretches, with single spaces."""
-    bare = _MARKS.sub("", unicodedata.normalize("NFD", text.casefold()))
-    return " ".join(unicodedata.normalize("NFC", bare).split())
+def _classify(clause: str, about_documents: bool) -> _Kind:
+    if refusal_patterns().added.search(clause):
+        return _Kind.DECLINES
+    scripts = [patterns for patterns in refusal_patterns().scripts if patterns.script.search(clause)]
+    while clause:
+        for patterns in scripts:
+            if patterns.cues.search(clause) and (patterns.heads.match(clause) or patterns.declines.search(clause)):
+                return _Kind.DECLINES
+            if about_documents and patterns.echoes.match(clause):
+                return _Kind.DECLINES
+            if patterns.harmless.match(clause):
+                return _Kind.HARMLESS
+        lead = next((match for patterns in scripts if (match := patterns.leads.match(clause)) and match.end()), None)
+        if lead is None:
+            return _Kind.CONTENT
+        clause = clause[lead.end() :].strip(_EDGES)
+    return _Kind.EMPTY
 
 
-@cache
-def _patterns() -> list[_Patterns]:
-    return [
-        _Patterns(
-            script=re.compile(letters),
-            cues=_any(LANGUAGES[name].cues for name in names),
-            # Those at the head of a clause apart: the others are looked for at every place.
-            declines=_any(pattern for pattern in _all(names, "declines") if pattern[0] != "^"),
-            heads=_any(pattern for pattern in _all(names, "declines") if pattern[0] == "^"),
-            leads=_any(_all(names, "leads")),
-            harmless=_any(_all(names, "harmless")),
-            echoes=_any(_all(names, "echoes")),
-        )
-        for letters, names in _SCRIPTS.items()
-    ]
+def _is_aside(clause: str) -> bool:
+    """Whether a clause after "I cannot answer that" still gives no answer: short, no figures, no contrast."""
+    if len(clause) > _LONGEST_ASIDE or re.search(r"\d", clause):
+        return False
+    return not refusal_patterns().contrast.match(clause)
 
 
-def _all(names: Iterable[str], kind: str) -> list[str]:
-    return [pattern for name in names for pattern in getattr(LANGUAGES[name], kind)]
+def _ends_list(clause: str) -> bool:
+    """Whether a clause is only the end of a list that was split at a comma: "prices, | and dogs"."""
+    return len(clause.split()) <= 3 and bool(refusal_patterns().joins.match(clause))
 
 
-def _any(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(_fold(pattern) for pattern in patterns) or r"(?!)")
+# The words that RGB's prompt asks for.
+RGB_WORDS = ("factual error", "事实性错误")
+_SOURCES = r"(?:documents?|passages?|contexts?|texts?|sources?|articles?|information|statements?|claims?|snippets?)"
+_WRONG = (
+    r"(?:factual(?:ly)? (?:errors?|mistakes?|inaccura\w+|incorrect|wrong|inaccurate)|incorrect\w*|inaccurate\w*|"
+    r"erroneous\w*|wrong\w*|mistaken\w*|false|misinformation|errors?|mistakes?|not (?:true|correct|accurate|right))"
+)
+_ENGLISH = re.compile(
+    rf"\bfactual(?:ly)? (?:errors?|mistakes?|inaccura\w+|incorrect|wrong)|"
+    rf"\b{_SOURCES}\b[^.;!?\n]{{0,80}}\b{_WRONG}\b|"
+    rf"\b{_WRONG}\b[^.;!?\n]{{0,40}}\b(?:in|of|from) the (?:\w+ ){{0,2}}{_SOURCES}\b|"
+    rf"\b(?:contrary to|contradicts?) (?:what )?the (?:\w+ ){{0,2}}{_SOURCES}\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"事实(?:性|上)?(?:的)?错误|"
+    r"(?:文档|文件|资料|材料|文中|文章|段落|信息|内容)[^。；！？\n]{0,30}(?:有误|错误|不正确|不准确|不属实|不符合事实|与事实不符)"
+)
+_DENIED_BEFORE = re.compile(
+    r"\b(?:no|not|without|any|never|free of|n't)\b[^.;!?\n]{0,25}$|(?:没有|无|未发现|不存在)[^。；！？\n]{0,10}$", re.I
+)
+_DENIED_WITHIN = re.compile(
+    r"\b(?:no|not|n't|never|without|free of)\b(?! (?:true|correct|accurate|right))|(?:没有|未发现|不存在|并无)", re.I
+)
 
 
-@cache
-def _ends() -> re.Pattern[str]:
-    words = "|".join(word for phrases in LANGUAGES.values() for word in (phrases.breaks, phrases.joins) if word)
-    return re.compile("|".join([*_CLAUSE_ENDS, rf",\s+(?=(?:{words})\b)"]), re.IGNORECASE)
-
-
-@cache
-def _joins() -> re.Pattern[str]:
-    return re.compile(rf"(?:{'|'.join(phrases.joins for phrases in LANGUAGES.values() if phrases.joins)})\s")
-
-
-@cache
-def _answering() -> re.Pattern[str]:
-    return re.compile(_fold(ANSWERING))
-
-
-@cache
-def _contrast() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_fold(CONTRAST)})")
+def find_error_notice(answer: str) -> str | None:
+    """The words that report an error in the sources, or None; "there are no factual errors" does not count."""
+    for pattern in (_ENGLISH, _CHINESE):
+        for match in pattern.finditer(answer):
+            if not _DENIED_BEFORE.search(answer[: match.start()]) and not _DENIED_WITHIN.search(match[0]):
+                return match[0]
+    return None

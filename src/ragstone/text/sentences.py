@@ -1,8 +1,8 @@
-"""Texts cut into sentences, in any script, by rules that a person can read.
+"""Split texts into sentences, in any script, by readable rules.
 
-A full stop ends a sentence where white space follows and the next word does not begin in lower case; not after an
-abbreviation, an initial or the number of a list item, nor within a decimal. The stops of scripts that need no space after
-them (。！？ and the danda among them) always end one. So does a line break, unless the next line goes on in lower case.
+A full stop ends a sentence if white space follows and the next word does not start in lower case. It does not after an
+abbreviation, an initial or the number of a list item, or within a decimal. The stops of scripts that need no space after
+them (such as 。！？ and the danda) always end a sentence. So does a line break, unless the next line starts in lower case.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BEFORE_NAMES = _words(
     "mr mrs ms mx dr prof rev hon gen col maj capt lt sgt st sr sra dra mme mlle fr hr frau herr messrs gov sen rep pres "
     "e.g i.e eg ie cf vs viz ca approx fig figs eq eqs sec ch chap art no nos nr vol vols pp ed eds z.b d.h u.a bzw"
 )
-# The end of a sentence only before a word that begins many of them.
+# The end of a sentence only before a word that often starts one.
 _ANYWHERE = _words(
     "etc al inc ltd co corp llc bros dept univ assn jr sr phd ph.d m.d b.a m.a b.sc m.sc u.s u.k u.n e.u u.s.a d.c a.m p.m "
     "am pm b.c a.d b.c.e c.e jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ave blvd rd usw "
@@ -46,15 +46,15 @@ _BEGINNERS = _words(
 
 
 def sentences(text: str) -> list[Span]:
-    """Where the sentences of a text stand; what has no letter and no digit is no sentence and belongs to none."""
-    found = []
+    """The spans of the sentences; text without a letter or digit is not part of any sentence."""
+    spans = []
     start = 0
     for end in [*_ends(text), len(text)]:
         span = _trimmed(text, start, end)
         if any(character.isalnum() for character in text[span.start : span.end]):
-            found.append(span)
+            spans.append(span)
         start = end
-    return found
+    return spans
 
 
 def _ends(text: str) -> Iterator[int]:
@@ -67,8 +67,8 @@ def _ends(text: str) -> Iterator[int]:
 
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     stop, space = match[1], match[2]
-    # Where the next line, without an empty one between, begins in lower case, the sentence goes on. A dash or a bullet
-    # is a beginning too.
+    # A sentence continues if the next line starts in lower case and there is no empty line between. A dash or a bullet
+    # starts a new one.
     lines = (stop + space).count("\n")
     if lines and (lines > 1 or not text[match.end() : match.end() + 1].islower()):
         return True
@@ -80,7 +80,7 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 def _ends_spaced(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether a sentence ends with a stop that has a space after it."""
+    """Whether a stop that is followed by a space ends the sentence."""
     following = _NEXT_WORD.match(text, match.end())
     word = following[1] if following else ""
     if word[:1].islower():

@@ -1,8 +1,8 @@
 """The SQuAD normalisation: lower-case, no ASCII punctuation, no English articles, split at white space.
 
-Where a text has more than ASCII, more is done than in SQuAD's script: letters have one Unicode form
-and full case folding (Straße is STRASSE), and each character of a script that is written without spaces (Chinese,
-Japanese, Thai, …) is a word of its own, so that overlap means something there.
+Text beyond ASCII gets more than in SQuAD's script: NFKC and full case folding (Straße equals STRASSE). Curly quotes and
+dashes are removed like their ASCII forms (don’t equals don't); an em dash separates words. Each character of a script
+without spaces (Chinese, Japanese, Thai, …) is a token, so that overlap is meaningful there. `strict_tokens` does none of this.
 """
 
 from __future__ import annotations
@@ -17,15 +17,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.text.numbering import Numbered, buffers, clean, cut, texts_with
+from ragstone.text.word_columns import Numbered, buffers, clean, cut, texts_with
 from ragstone.text.words import split_unspaced
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-# Beyond ASCII: Arabic and Indic punctuation, and characters that nobody sees.
+# Beyond ASCII: Arabic and Indic punctuation, and invisible characters.
 _UNSEEN = (0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFE0E, 0xFE0F, 0xFEFF)
 _MORE_PUNCTUATION = dict.fromkeys((*map(ord, "،؛؟۔٪٫٬٭।॥"), *_UNSEEN))
+# Quotes, hyphens, en dashes and minus signs. Spacing accents too: NFKC would split a word at them.
+_TYPOGRAPHIC = {
+    **dict.fromkeys(map(ord, "‘’‚‛“”„‟«»‹›′″‴´¨¸¯ʼ‐‑‒–−•¡¿")),
+    **dict.fromkeys(map(ord, "—―⸺⸻"), " "),
+}
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-# Bytes of ASCII text: upper case to lower, and what is kept of a piece between spaces.
+# For ASCII bytes: upper case to lower case, and the bytes of a piece that are kept.
 _LOWER = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in range(256))
 _SPACES = b"\t\n\v\f\r "
 _IS_KEPT = bytes(byte not in _SPACES + string.punctuation.encode() for byte in range(256))
@@ -33,25 +38,25 @@ _SHORT = 40
 _ARTICLE_WORDS = ("a", "an", "the")
 
 
-def normalise(text: str) -> str:
-    """The text as SQuAD's script compares it."""
-    return " ".join(tokens(text))
-
-
 def tokens(text: str) -> list[str]:
-    """The words of the normalised text."""
+    """The tokens of the normalised text."""
     if text.isascii():
-        return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        return strict_tokens(text)
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHIC)).casefold())
     text = text.replace("i\u0307", "i").translate(_PUNCTUATION).translate(_MORE_PUNCTUATION)
     parts = (part for word in _ARTICLES.sub(" ", text).split() for part in split_unspaced(word))
     return [part for part in parts if part not in _ARTICLE_WORDS]
 
 
-def number_tokens(texts: pa.Array) -> Numbered:
-    """The words of a column of texts without nulls; the same words as `tokens` gives, many texts at a time.
+def strict_tokens(text: str) -> list[str]:
+    """The tokens of SQuAD's script for any text: only ASCII punctuation is removed."""
+    return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
-    A space parts words whatever stands around it, so it is enough to look at each distinct piece between spaces.
+
+def number_tokens(texts: pa.Array) -> Numbered:
+    """The tokens of a column of texts without nulls: the same as `tokens`, for many texts at once.
+
+    A space always separates tokens, so each distinct piece between spaces is processed once.
     """
     offsets, data = buffers(texts)
     pieces, bounds = cut(offsets, data, _is_no_space)
@@ -75,14 +80,14 @@ def _is_no_space(data: np.ndarray) -> np.ndarray:
 
 
 def _words_of(pieces: pa.Array) -> tuple[np.ndarray, np.ndarray, pa.Array]:
-    """How many words each piece holds, the numbers of all these words, and the words."""
+    """The number of words in each piece, the numbers of all these words, and the words."""
     plain = clean(pieces, _IS_KEPT, _LOWER)
     special = _special(pieces)
     careful = [_tokens_again(piece) for piece in pieces.filter(pa.array(special)).to_pylist()]
     words = pa.concat_arrays([plain, pa.array([word for listed in careful for word in listed], type=pa.string())])
     counts = 1 - pc.is_in(plain, value_set=pa.array([*_ARTICLE_WORDS, ""])).to_numpy(zero_copy_only=False).astype(int)
     counts[special] = [len(listed) for listed in careful]
-    # A piece's words: where it stands itself, or behind all pieces, where those of the careful ones are.
+    # A piece maps to itself, or to the words of the specially processed pieces, which follow all pieces.
     starts = np.arange(len(pieces))
     starts[special] = len(pieces) + np.cumsum(counts[special]) - counts[special]
     source = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
@@ -91,7 +96,7 @@ def _words_of(pieces: pa.Array) -> tuple[np.ndarray, np.ndarray, pa.Array]:
 
 
 def _tokens_again(piece: str) -> Sequence[str]:
-    """The words of a piece: a short one has been met before, a long one is text without spaces and comes once."""
+    """The tokens of a piece; short pieces are cached, a long one is text without spaces and occurs once."""
     return _tokens_of_short(piece) if len(piece) <= _SHORT else tokens(piece)
 
 
@@ -101,6 +106,6 @@ def _tokens_of_short(piece: str) -> tuple[str, ...]:
 
 
 def _special(pieces: pa.Array) -> np.ndarray:
-    """Which pieces need the careful way: those with bytes beyond ASCII, or control characters other than white space."""
+    """Pieces that need Unicode processing: with bytes beyond ASCII, or control characters other than white space."""
     offsets, data = buffers(pieces)
     return texts_with(np.flatnonzero((data > 126) | ((data < 32) & (data - np.uint8(9) > 4))), offsets)

@@ -1,7 +1,7 @@
-"""A text as statements that can be checked one by one, by rules: for judges that cannot write.
+"""Split a text by rules into statements that can be checked one by one, for judges that cannot generate text.
 
-Sentences are taken apart only where both parts certainly stand alone, and a pronoun gives way to a name only where the
-question has just one. English rules never touch other scripts: there a sentence is a statement.
+A sentence is split only if both parts are complete without each other. A pronoun is replaced only if the question contains
+exactly one name. The English rules are not applied to other scripts: there each sentence is a statement.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _OPENING = re.compile(
     r"in short|overall|yes|no|sure|certainly|of course|well),\s+",
     re.IGNORECASE,
 )
-# What follows is an answer in a word or two, whatever its full stop.
+# The rest is an answer of a word or two, with or without a full stop.
 _ANSWER_IS = re.compile(
     r"^(?:the |my )?(?:short |correct |right |final )?answer(?: to (?:the|your|this) question)?(?: is|:) (?=\S)",
     re.IGNORECASE,
 )
 _AUXILIARY = r"(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|does|do|did)"
 _VERB = re.compile(rf"\b{_AUXILIARY}\b")
-# A subject of its own and a verb after it: the clause stands alone.
+# A subject and a verb after it: the clause is complete.
 _CLAUSE = re.compile(
     rf"(?:it|he|she|they|this|these|there|we|you|i|(?:the|a|an|its|his|her|their|all|most|some|each|every) [\w' -]{{2,40}}?"
     rf"|[A-Z][\w'-]*(?: [A-Z][\w'-]*){{0,3}}) {_AUXILIARY}\b"
@@ -47,19 +47,19 @@ _MOST = 100
 
 
 def statements(question: str, text: str) -> list[str]:
-    """What a text states, each once, the first 100; an answer in a word or two is completed by its question."""
-    found: dict[str, None] = {}
+    """The distinct statements of a text, at most 100; an answer of a word or two is completed by its question."""
+    distinct: dict[str, None] = {}
     for sentence in _lines(text):
         if sentence.endswith(("?", "？")) or (len(sentence) < _LONGEST and find_refusal(sentence)):
             continue
         whole = complete(question, sentence) if is_fragment(sentence) else sentence
         for part in _parts(whole):
-            found.setdefault(_stand_alone(part, question), None)
-    return list(found)[:_MOST]
+            distinct.setdefault(_stand_alone(part, question), None)
+    return list(distinct)[:_MOST]
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The sentences without marks of layout; the items of a list with the words that open it."""
+    """The sentences without layout marks; list items get the words that introduce the list."""
     lead = ""
     for start, end in sentences(text):
         raw = text[start:end]
@@ -80,15 +80,15 @@ def _is_table_rule(line: str) -> bool:
 
 
 def _without_opening(line: str) -> str:
-    found = _OPENING.match(line)
-    rest = line[found.end() :] if found else line
+    opening = _OPENING.match(line)
+    rest = line[opening.end() :] if opening else line
     if answer := _ANSWER_IS.match(rest):
         return rest[answer.end() :].rstrip(".")
-    return rest[:1].upper() + rest[1:] if found and rest else line
+    return rest[:1].upper() + rest[1:] if opening and rest else line
 
 
 def _parts(sentence: str) -> Iterator[str]:
-    """The clauses that stand alone: "A is B, and C has D" as two; "A is B and has D" as two with the same subject."""
+    """The complete clauses: "A is B, and C has D" as two; "A is B and has D" as two with the same subject."""
     if not sentence.isascii() and not _VERB.search(sentence):
         yield sentence
         return
@@ -103,7 +103,7 @@ def _parts(sentence: str) -> Iterator[str]:
 
 def _predicates(clause: str) -> Iterator[str]:
     subject = _SUBJECT.match(clause)
-    # A relative clause, a list or a condition may own the second verb.
+    # The second verb may belong to a relative clause, a list or a condition.
     if not subject or re.search(r"\b(?:which|who|that|whose|if|when|where|both|either|neither)\b", clause):
         yield clause
         return
@@ -119,9 +119,9 @@ def _as_sentence(clause: str) -> str:
 
 
 def _stand_alone(statement: str, question: str) -> str:
-    """With the one name of the question in place of a pronoun at the beginning."""
-    found = _PRONOUN.match(statement)
-    named = names(question) if found else []
-    if not found or len(named) != 1 or not named[0][:1].isupper():
+    """Replace a pronoun at the start by the only name in the question."""
+    pronoun = _PRONOUN.match(statement)
+    named = names(question) if pronoun else []
+    if not pronoun or len(named) != 1 or not named[0][:1].isupper():
         return statement
-    return f"{named[0]}{chr(39) + 's' if found[2] else ''}{statement[found.end() :]}"
+    return f"{named[0]}{chr(39) + 's' if pronoun[2] else ''}{statement[pronoun.end() :]}"

@@ -1,7 +1,7 @@
-"""Synonyms from a WordNet that is installed: nltk's data or Debian's files. Nothing is downloaded, nothing is imported.
+"""Synonyms from an installed WordNet: nltk's data or Debian's files. Nothing is downloaded or imported.
 
-The files are Princeton's own (wndb(5WN)). A word's synonyms are the members of all synsets of its base forms, which are
-found as nltk's `morphy` finds them.
+The files are Princeton's (wndb(5WN)). A word's synonyms are the members of all synsets of its base forms, which are found as
+in nltk's `morphy`.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ Read = Callable[[str], bytes]
 
 
 class WordNet:
-    """The synonyms of English words. The files are read when the first word is looked up."""
+    """The synonyms of English words. The files are read at the first lookup."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
 
     @cached_property
     def signature(self) -> str:
-        """Which WordNet this is, as in `wordnet/3.0`."""
-        found = _VERSION.search(self._read("data.adv")[:4000])
-        return f"wordnet/{found[1].decode() if found else 'unknown'}"
+        """The version, such as `wordnet/3.0`."""
+        version = _VERSION.search(self._read("data.adv")[:4000])
+        return f"wordnet/{version[1].decode() if version else 'unknown'}"
 
     def synonyms(self, word: str) -> frozenset[str]:
-        """The single words that share a meaning with this one, itself among them if it is known; as they are spelled."""
+        """The single words that share a meaning with this one, including itself if it is known; in their original spelling."""
         names = {name for part in self._parts for name in part.synonyms(word)}
         return frozenset(name for name in names if "_" not in name)
 
@@ -46,7 +46,7 @@ class WordNet:
 
 
 class _Part:
-    """One part of speech: an index from words to the places of their synsets in the data."""
+    """One part of speech: an index from words to the offsets of their synsets in the data."""
 
     def __init__(self, read: Read, name: str, endings: str) -> None:
         self._data = read(f"data.{name}")
@@ -72,11 +72,11 @@ class _Part:
     def _members(self, place: int) -> list[str]:
         fields = self._data[place : self._data.index(b"|", place)].decode().split()
         names = fields[4 : 4 + 2 * int(fields[3], 16) : 2]
-        return [name.partition("(")[0] for name in names]  # adjectives may say where they stand, as in galore(ip)
+        return [name.partition("(")[0] for name in names]  # adjectives may have a position mark, as in galore(ip)
 
 
 def find_wordnet() -> WordNet | None:
-    """The WordNet of this machine: the one that WNSEARCHDIR names, nltk's, or Debian's; None if there is none."""
+    """The installed WordNet: from WNSEARCHDIR, nltk or Debian; None if there is none."""
     for folder in _folders():
         if all((folder / f"{kind}.{name}").is_file() for name in _PARTS for kind in ("index", "data")):
             return _open_folder(folder)

@@ -1,4 +1,4 @@
-"""Text as folded words with their places: what is compared when case, punctuation and white space do not matter."""
+"""Text as folded words with their positions, for comparisons that ignore case, punctuation and white space."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 _ASCII_WORD = re.compile(r"[a-zA-Z0-9]+")
 ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
-# Scripts that are written without spaces (Thai, Lao, Myanmar, Khmer, Japanese, Chinese): each character, with the marks
-# that follow it, counts as a word of its own.
+# Scripts that are written without spaces (Thai, Lao, Myanmar, Khmer, Japanese, Chinese): each character with its
+# marks counts as a word.
 _UNSPACED_RANGE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 _MARKS = "\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a\uff9e\uff9f"
 _EMOJI_RANGE = "\u2600-\u27bf\U0001f000-\U0001faff"
-# Belong to the letter before them like a combining mark: the soft hyphen, and the voice marks of half-width kana.
+# Attached to the letter before them like a combining mark: the soft hyphen, and the voice marks of half-width kana.
 _JOINED = "\u00ad\uff9e\uff9f"
 # Variation selectors, the only marks beyond U+20000.
 _SELECTORS = "\U000e0100-\U000e01ef"
@@ -28,14 +28,14 @@ _PIECES = re.compile(
 
 
 class Span(NamedTuple):
-    """From which to which character of the original text, as in `text[start:end]`."""
+    """Start and end in the original text, as in `text[start:end]`."""
 
     start: int
     end: int
 
 
 class Word(NamedTuple):
-    """A folded word and where it stands in the original text."""
+    """A folded word and its position in the original text."""
 
     text: str
     start: int
@@ -43,26 +43,26 @@ class Word(NamedTuple):
 
 
 class FoldedText:
-    """A text as its folded words, ready to be searched. Places are worked out only when something is found.
+    """A text as folded words, ready for search. Positions are computed only if something is found.
 
-    `folded` is given where many texts were folded at once.
+    `folded` is passed if many texts were folded at once.
     """
 
-    # There are many of them, and without a dictionary each they take half the room.
-    __slots__ = ("_asked", "_places", "folded", "text")
+    # Without a dictionary per object they need half the memory.
+    __slots__ = ("_asked", "_spans", "folded", "text")
 
     def __init__(self, text: str, folded: str | None = None) -> None:
         self.text = text
-        self._places: list[Span] = []
+        self._spans: list[Span] = []
         self._asked = False
-        # A space on both sides of every word, so that only whole words are found: 9 is not in 19.
+        # A space on both sides of every word, so that only whole words match: 9 is not in 19.
         self.folded = _fold_words(text) if folded is None else folded
 
     def __bool__(self) -> bool:
         return self.folded != "  "
 
     def find(self, other: FoldedText) -> list[Span]:
-        """The places where the words of the other text stand, in the original characters."""
+        """The spans of the original text that contain the words of the other text."""
         spans: list[Span] = []
         size, number, before = other.folded.count(" ") - 1, -1, 0
         at = self.folded.find(other.folded) if other else -1
@@ -74,19 +74,19 @@ class FoldedText:
         return spans
 
     def original(self, start: int, end: int) -> Span:
-        """The original characters of the words that lie between two places of the folded text."""
+        """The original span of the words between two positions of the folded text."""
         first = self.folded.count(" ", 0, start) - 1
         return self._span(first, first + self.folded.count(" ", start, end))
 
     def _span(self, first: int, last: int) -> Span:
-        """From the beginning of one word to the end of another; whoever asks again asks for many."""
+        """From the start of one word to the end of another; the second call computes all positions."""
         if self._asked:
-            self._places = self._places or self._find_places()
-            return Span(self._places[first].start, self._places[last].end)
+            self._spans = self._spans or self._find_spans()
+            return Span(self._spans[first].start, self._spans[last].end)
         self._asked = True
         if not self.text.isascii():
-            found = list(islice(_word_pattern().finditer(self.text), first, last + 1))
-            return Span(found[0].start(), found[-1].end())
+            matches = list(islice(_word_pattern().finditer(self.text), first, last + 1))
+            return Span(matches[0].start(), matches[-1].end())
         spaced = self.text.encode().translate(ASCII_FOLD)
         rest = spaced.split(None, first)[first]
         after = rest.split(None, last - first + 1)[last - first + 1 :]
@@ -94,7 +94,7 @@ class FoldedText:
         begin = len(spaced) - len(rest)
         return Span(begin, begin + len(words.rstrip()))
 
-    def _find_places(self) -> list[Span]:
+    def _find_spans(self) -> list[Span]:
         pattern = _ASCII_WORD if self.text.isascii() else _word_pattern()
         return [Span(*match.span()) for match in pattern.finditer(self.text)]
 
@@ -116,22 +116,22 @@ def words(text: str) -> Iterator[Word]:
 
 
 def _single_spaces(text: bytes) -> bytes:
-    """Runs of spaces as one; a few replacements are quicker than taking the words apart."""
+    """Collapse runs of spaces; a few replacements are faster than splitting."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     return text
 
 
 def split_unspaced(word: str) -> list[str]:
-    """A word between spaces as the words that it holds, where its script does not write them apart."""
+    """Split a word of a script that is written without spaces."""
     return _PIECES.findall(word) if _UNSPACED.search(word) else [word]
 
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    """A letter or digit with its combining marks; a run of them where the script has spaces between words.
+    """A letter or digit with its combining marks; a run of them if the script has spaces between words.
 
-    A run is first taken without looking for marks at each letter, which is what costs.
+    A run is matched without looking for marks at each letter first, because that is slow.
     """
     marks = _ranges([code for code in range(0x300, 0x20000) if unicodedata.category(chr(code))[0] == "M"])
     marks += _JOINED + _SELECTORS
@@ -141,7 +141,7 @@ def _word_pattern() -> re.Pattern[str]:
 
 
 def _ranges(codes: Sequence[int]) -> str:
-    """Characters for the inside of a pattern's brackets, neighbours as a range."""
+    """Characters for a pattern's brackets, with consecutive ones as a range."""
     runs: list[list[int]] = []
     for code in codes:
         if runs and code == runs[-1][1] + 1:
@@ -151,11 +151,11 @@ def _ranges(codes: Sequence[int]) -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in runs)
 
 
-# Words repeat; taking one apart is what costs.
+# Cached, because words repeat and folding is slow.
 @lru_cache(maxsize=1 << 16)
 def fold(text: str) -> str:
-    """A word in the one form in which it is compared."""
+    """The form in which a word is compared."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    # The Turkish capital İ folds to an i with a second dot; soft hyphens are no letters; a few ligatures unfold to
-    # several words, and a word stays one word.
+    # The Turkish capital İ folds to an i with a second dot. Soft hyphens are not letters. A few ligatures unfold to
+    # several words, but a word stays one word.
     return folded.replace("i\u0307", "i").replace("\u00ad", "").replace(" ", "")

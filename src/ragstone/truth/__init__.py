@@ -1,1 +1,1 @@
-"""Ground truth: where it comes from, how it is checked, kept in versions and put right."""
+"""Ground truth: create, check, correct, store and apply cases with references and facts."""

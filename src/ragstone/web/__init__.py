@@ -1,1 +1,1 @@
-"""The viewer: a local web app over stored runs. Views return page data, templates draw it, every page has a JSON twin."""
+"""The viewer: a local web app for stored runs and ground truth. Page functions return data for templates and JSON."""

@@ -1,12 +1,16 @@
-"""The addresses of the viewer. An address that ends in .json gives the data of the page without it."""
+"""The ASGI app of the viewer. Appending .json to the address of a page returns its data.
+
+Page modules list their routes in VIEWS (GET) and CHANGES (POST). Changes require the token that our own pages contain.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,154 +19,135 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ragstone.errors import RagstoneError, UsageError
-from ragstone.web.errors import NotThereError
+from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
-from ragstone.web.pages.comparing import choose, comparison_page
-from ragstone.web.pages.facts import facts_page
-from ragstone.web.pages.live import live_page
-from ragstone.web.pages.pair import pair_page
-from ragstone.web.pages.run import run_page
-from ragstone.web.pages.runs import runs_page
-from ragstone.web.pages.sample import sample_page
+from ragstone.web.pages import comparison, facts, pair, run, runs, sample
 from ragstone.web.render import page_html, page_json, static_file
-from ragstone.web.safety import Guard, Guarded
-from ragstone.web.truth.views import TRUTH_CHANGES, TRUTH_TWINS, TRUTH_VIEWS
-from ragstone.web.writing import change_endpoint
+from ragstone.web.security import Guard, Guarded
+from ragstone.web.truth import case, create, diff, edit, queue, rescore, versions
 
+MAX_BODY_BYTES = 32 * 1024 * 1024
+_MAX_FIELDS = 10_000
+_STALE = (
+    "This page is older than the running viewer, which was restarted. Your edits are kept in the browser: "
+    "go back, reload the page and try again."
+)
 _JSON = ".json"
 Page = dict[str, Any]
-# From the library, the names in the path and the query to page data.
-View = Callable[[Library, Sequence[str], QueryParams], Page]
+# Called with the library, the query or form, and the parameters in the path as keywords.
+View = Callable[..., Page]
+
+VIEWS: dict[str, View] = {}
+CHANGES: dict[str, View] = {}
+for _module in (runs, run, sample, facts, comparison, pair, versions, case, queue, diff, create, rescore):
+    VIEWS |= _module.VIEWS
+for _module in (create, case, edit, rescore):
+    CHANGES |= _module.CHANGES
+# Used by scripts only: these addresses have no HTML page.
+JSON_VIEWS: dict[str, View] = versions.JSON_VIEWS
 
 
 def make_app(library: Library, guard: Guard | None = None) -> ASGIApp:
-    """The viewer over a library, behind its guard."""
-    routes = [Route("/", lambda request: _go(request, "/runs"))]
-    routes += [Route("/static/{name}", _static), Route("/favicon.ico", lambda _: _file("icon.svg"))]
+    """Create the viewer for a library, protected by a guard."""
     guard = guard or Guard()
-    for path, change in TRUTH_CHANGES.items():
-        changing = change_endpoint(library, guard, change, lambda *said: _answer(guard, *said))
-        routes += [Route(f"{path}{ending}", changing, methods=["POST"]) for ending in (_JSON, "")]
-    for path, view in VIEWS.items():
-        endpoint = _endpoint(library, guard, view)
-        # The twin first: the name of a run may have a dot in it.
-        routes += [Route(f"{path}{_JSON}", endpoint)]
-        routes += [Route(path, endpoint)] if path not in TRUTH_TWINS else []
+    routes = [Route("/", lambda request: _redirect(request, "/runs"))]
+    routes += [Route("/static/{name}", lambda request: _file(request.path_params["name"]))]
+    routes += [Route("/favicon.ico", lambda _: _file("icon.svg"))]
+    for path, change in CHANGES.items():
+        post = _change_endpoint(library, guard, change)
+        routes += [Route(f"{path}{ending}", post, methods=["POST"]) for ending in (_JSON, "")]
+    for path, view in (JSON_VIEWS | VIEWS).items():
+        show = _view_endpoint(library, guard, view)
+        # The .json route comes first: the name of a run may contain a dot.
+        routes += [Route(f"{path}{_JSON}", show)]
+        routes += [Route(path, show)] if path in VIEWS else []
     app = Starlette(routes=routes, exception_handlers={HTTPException: _fail, RagstoneError: _fail, Exception: _fail})
     return Guarded(app, guard)
 
 
-def _endpoint(library: Library, guard: Guard, view: View) -> Callable[[Request], Response]:
+def _view_endpoint(library: Library, guard: Guard, view: View) -> Callable[[Request], Response]:
     def show(request: Request) -> Response:
-        return _answer(guard, request, view(library, list(request.path_params.values()), request.query_params), 200)
+        return _respond(guard, request, view(library, request.query_params, **request.path_params))
 
     return show
 
 
-def _answer(guard: Guard, request: Request, data: Page, status: int) -> Response:
-    """Page data as a page, as JSON, as a file to keep, or as the way to another page."""
+def _change_endpoint(library: Library, guard: Guard, change: View) -> Callable[[Request], Awaitable[Response]]:
+    async def post(request: Request) -> Response:
+        form = await _read_form(request)
+        if not guard.allows_change(form.get("token")):
+            raise HTTPException(403, _STALE)
+        data = await run_in_threadpool(change, library, form, **request.path_params)
+        return await run_in_threadpool(_respond, guard, request, data)
+
+    return post
+
+
+async def _read_form(request: Request) -> QueryParams:
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
+        raise HTTPException(415, "Changes must be sent as application/x-www-form-urlencoded.")
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY_BYTES:
+            limit = MAX_BODY_BYTES // 1024 // 1024
+            raise HTTPException(413, f"The request is larger than {limit} MB. Save fewer edits at a time.")
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
+    except ValueError:
+        raise HTTPException(400, "The form cannot be parsed.") from None
+    return QueryParams(pairs)
+
+
+def _respond(guard: Guard, request: Request, data: Page) -> Response:
+    """Return page data as HTML or JSON, as a download (`file`), or as a redirect (`go`)."""
+    status = data.pop("status", 200)
     if "go" in data:
-        return _go(request, data["go"])
+        return _redirect(request, data["go"])
     if "file" in data:
         name = quote(data["called"], safe="")
         disposition = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
         return Response(data["file"], media_type="application/octet-stream", headers=disposition)
+    query = f"?{request.url.query}" if request.url.query else ""
+    twin = f"{request.url.path}{_JSON}{query}" if request.method == "GET" else ""
+    return _page(request, status, data, {"twin": twin, "token": guard.secret, "read_only": guard.read_only})
+
+
+def _page(request: Request, status: int, data: Page, html_only: Page) -> Response:
     if request.url.path.endswith(_JSON):
         return Response(page_json(data), status, media_type="application/json")
-    query = f"?{request.url.query}" if request.url.query else ""
-    data["twin"] = f"{request.url.path}{_JSON}{query}" if request.method == "GET" else ""
-    data |= {"token": guard.secret, "read_only": guard.read_only}
-    return Response(page_html(f"{data['page']}.html", data), status, media_type="text/html")
+    return Response(page_html(f"{data['page']}.html", {**data, **html_only}), status, media_type="text/html")
 
 
-def _runs(library: Library, _: Sequence[str], query: QueryParams) -> Page:
-    return runs_page(library, query)
-
-
-def _run(library: Library, names: Sequence[str], query: QueryParams) -> Page:
-    folder = library.folder(names[0])
-    under_way = live_page(folder)
-    return under_way or run_page(library, library.run(names[0]), query, query.getlist("col"))
-
-
-def _sample(library: Library, names: Sequence[str], query: QueryParams) -> Page:
-    return sample_page(library, library.run(names[0]), _row(names[1]), query, query.getlist("col"))
-
-
-def _facts(library: Library, names: Sequence[str], query: QueryParams) -> Page:
-    return facts_page(library, library.run(names[0]), _row(names[1]), query, query.getlist("col"))
-
-
-def _choose(library: Library, _: Sequence[str], query: QueryParams) -> Page:
-    return choose(library, query.getlist("run"))
-
-
-def _comparison(library: Library, names: Sequence[str], query: QueryParams) -> Page:
-    return comparison_page(library, library.run(names[0]), library.run(names[1]), query)
-
-
-def _pair(library: Library, names: Sequence[str], query: QueryParams) -> Page:
-    return pair_page(library, library.run(names[0]), library.run(names[1]), _row(names[2]), query)
-
-
-def _row(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise NotThereError(f"{text[:80]} is no row number; samples are counted from 1")
-    return int(text)
-
-
-VIEWS: dict[str, View] = {
-    **TRUTH_TWINS,
-    **TRUTH_VIEWS,
-    "/runs": _runs,
-    "/runs/{run}": _run,
-    "/runs/{run}/samples/{row}": _sample,
-    "/runs/{run}/samples/{row}/facts": _facts,
-    "/compare": _choose,
-    "/compare/{before}/{after}": _comparison,
-    "/compare/{before}/{after}/samples/{row}": _pair,
-}
-
-
-def _go(request: Request, path: str) -> Response:
-    """To another page of ours; a program stays among the twins."""
-    twin = request.url.path.endswith(_JSON)
+def _redirect(request: Request, path: str) -> Response:
+    """Redirect to another page of the viewer; a request for JSON is redirected to JSON."""
     base, mark, query = path.partition("?")
-    return RedirectResponse(f"{base}{_JSON if twin else ''}{mark}{query}", 303)
-
-
-def _static(request: Request) -> Response:
-    return _file(request.path_params["name"])
+    ending = _JSON if request.url.path.endswith(_JSON) else ""
+    return RedirectResponse(f"{base}{ending}{mark}{query}", 303)
 
 
 def _file(name: str) -> Response:
-    found = static_file(name)
-    if found is None:
+    file = static_file(name)
+    if file is None:
         raise HTTPException(404)
-    return Response(found[0], media_type=found[1])
+    return Response(file[0], media_type=file[1])
 
 
 def _fail(request: Request, error: Exception) -> Response:
-    """What went wrong, as a page or for programs; of our own faults no more than that."""
+    """Return an error page. Internal errors show no details."""
     status, words = _explain(error)
-    data = {
-        "page": "error",
-        "title": "Not here" if status == 404 else "That did not work",
-        "status": status,
-        "words": words,
-    }
-    if request.url.path.endswith(_JSON):
-        return Response(page_json(data), status, media_type="application/json")
-    return Response(page_html("error.html", {**data, "twin": "", "read_only": True}), status, media_type="text/html")
+    title = "Not found" if status == 404 else "Something went wrong"
+    data = {"page": "error", "title": title, "status": status, "words": words}
+    return _page(request, status, data, {"twin": "", "read_only": True})
 
 
 def _explain(error: Exception) -> tuple[int, str]:
-    if isinstance(error, NotThereError):
+    if isinstance(error, NotFoundError):
         return error.status, str(error)
     if isinstance(error, HTTPException):
-        return error.status_code, "There is no such page." if error.status_code == 404 else str(error.detail)
+        return error.status_code, "This page does not exist." if error.status_code == 404 else str(error.detail)
     if isinstance(error, UsageError):
         return 400, str(error)
     if isinstance(error, RagstoneError):
         return 500, str(error)
-    return 500, "This is a bug in Ragstone; the terminal in which the viewer runs shows where."
+    return 500, "This is a bug in Ragstone. The traceback is in the terminal that runs the viewer."

@@ -1,127 +1,211 @@
-"""The runs under a root, as the viewer sees them: listed anew for every page, read once, a few kept in memory."""
+"""The runs under a root: listed again for every page, read once, with caches for indexes, diagnoses and comparisons."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
 from ragstone.compare.comparison import Comparison, compare_runs
-from ragstone.compare.worst import telling_metrics
+from ragstone.compare.diagnosis import CauseCount, Diagnosis, diagnose
+from ragstone.compare.sample_order import telling_metrics
+from ragstone.compare.slices import RunSlice, slice_run
 from ragstone.data.summary import ALL, SummaryRow
+from ragstone.report.diagnosis import headline
+from ragstone.report.html.run_page import PARTS, STATE_TONES, advice_rows
 from ragstone.storage.places import Place, open_place
 from ragstone.storage.runs import Run, RunFolder, read_table
-from ragstone.web.errors import NotThereError
-from ragstone.web.index import RunIndex, read_index
-from ragstone.web.inside import is_inside
-from ragstone.web.insights import Insight, Insights
-from ragstone.web.later import Kept
+from ragstone.text.questions import question_key
+from ragstone.web.background import MAX_WAIT_S, BackgroundCache
+from ragstone.web.errors import NotFoundError, is_inside
+from ragstone.web.run_index import RunIndex, TableState
 from ragstone.web.truth.jobs import Rescoring
-from ragstone.web.truth.shelf import Held, Shelf
+from ragstone.web.truth.store import LoadedVersion, TruthLibrary
 
-# What people and we call runs; nothing that could lead out of the folder of runs.
+# Diagnosing this many samples takes seconds. Their diagnosis is shown until all samples are diagnosed.
+FIRST_FEW = 10_000
+_MAX_SLICE_METRICS = 4
+# Larger runs take too long to diagnose while a page waits.
+_MAX_ROWS_TO_WAIT = 2_000
+# Run names: no name can lead out of the folder of runs.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")
-_MOST_INDEXES = 4
-_MOST_COMPARISONS = 8
-_MOST_ASKED = 32
-_MOST_LISTED = 2_000
+_MAX_INDEXES = 4
+_MAX_COMPARISONS = 8
+_MAX_QUESTIONS = 32
+_MAX_LISTED = 2_000
+Slices = tuple[tuple[str, tuple[RunSlice, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Insight:
+    """The diagnosis as page data, the main cause per diagnosed row, and the slices."""
+
+    diagnosis: dict[str, Any]
+    causes: tuple[str, ...]
+    slices: Slices
+
+    @classmethod
+    def make(cls, run: Run, diagnosis: Diagnosis, slices: Slices) -> Insight:
+        """Create it from the diagnosis of a run."""
+        causes = tuple(outcome.cause.name if outcome.cause else "" for outcome in diagnosis.outcomes)
+        return cls(describe_diagnosis(diagnosis, run.id), causes, slices)
+
+
+class Insights:
+    """The insights of the most recently viewed runs."""
+
+    def __init__(self, size: int, index_of: Callable[[Run], RunIndex]) -> None:
+        self._index_of = index_of
+        # Two caches: diagnosing all samples of one run must not delay the first samples of another.
+        self._first: BackgroundCache[Insight] = BackgroundCache(size)
+        self._whole: BackgroundCache[Insight] = BackgroundCache(size)
+
+    def of(self, run: Run) -> Insight | None:
+        """Return the best insight that is ready; None until the first samples are diagnosed."""
+        rows = run.info["dataset"]["rows"]
+        wait_s = MAX_WAIT_S if rows <= _MAX_ROWS_TO_WAIT else 0.0
+        first = self._first.peek(run.id, lambda: self._diagnose_first(run), wait_s)
+        if first is None or rows <= FIRST_FEW:
+            return first
+        whole = self._whole.peek(run.id, lambda: Insight.make(run, diagnose(run, texts=False), first.slices), 0.0)
+        return whole or first
+
+    def close(self) -> None:
+        """Cancel the diagnoses that have not started."""
+        self._first.close()
+        self._whole.close()
+
+    def _diagnose_first(self, run: Run) -> Insight:
+        index = self._index_of(run)
+        metrics = telling_metrics(index.bounded, _MAX_SLICE_METRICS)
+        slices = tuple(
+            (column, tuple(slice_run(index.labels(column), column, metrics, index.scores))) for column in index.columns
+        )
+        return Insight.make(run, diagnose(run, FIRST_FEW, texts=False), slices)
 
 
 class Library:
-    """A root of runs."""
+    """The runs and the ground truth under a root."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root: Place = open_place(root)
-        self.truth = Shelf(self.root)
+        self.truth = TruthLibrary(self.root)
         self.rescoring = Rescoring()
-        self._joined: Kept[int] = Kept(_MOST_LISTED)
-        self._runs = lru_cache(maxsize=_MOST_LISTED)(Run)
-        self._summaries = lru_cache(maxsize=_MOST_LISTED)(_summary)
+        self._joined: BackgroundCache[int] = BackgroundCache(_MAX_LISTED)
+        self._runs = lru_cache(maxsize=_MAX_LISTED)(Run)
+        self._summaries = lru_cache(maxsize=_MAX_LISTED)(_summary)
         self._folders: dict[str, RunFolder] = {}
-        self._indexes: Kept[RunIndex] = Kept(_MOST_INDEXES, workers=2)
-        self._asked: Kept[pa.Table] = Kept(_MOST_ASKED, workers=2)
-        self._insights = Insights(_MOST_INDEXES, self.index)
-        self._comparisons: Kept[Comparison] = Kept(_MOST_COMPARISONS)
+        self._indexes: BackgroundCache[RunIndex] = BackgroundCache(_MAX_INDEXES, workers=2)
+        self._asked: BackgroundCache[pa.Table] = BackgroundCache(_MAX_QUESTIONS, workers=2)
+        self._insights = Insights(_MAX_INDEXES, self.index)
+        self._comparisons: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
 
     def folders(self) -> list[RunFolder]:
-        """All folders of runs, the newest first."""
+        """Return all run folders, newest first."""
         return [
             self._folder(place) for place in reversed((self.root / "runs").children()) if is_inside(self.root, place)
         ]
 
     def folder(self, name: str) -> RunFolder:
-        """The folder of a run; names that could lead elsewhere are no names of runs."""
+        """Return the folder of a run; raise NotFoundError for names that lead out of the root."""
         place = self.root / "runs" / name
         if not _NAME.fullmatch(name) or not is_inside(self.root, place) or not place.is_folder():
-            raise NotThereError(f"there is no run {name} under {self.root}")
+            raise NotFoundError(f"run {name} not found under {self.root}")
         return self._folder(place)
 
-    def is_finished(self, folder: RunFolder) -> bool:
-        """Whether all of it is there; a finished run stays so."""
-        return folder.manifest.exists()
+    def open(self, folder: RunFolder) -> Run | None:
+        """Return the run in a folder; None if it is not finished."""
+        return self._runs(folder) if folder.manifest.exists() else None
 
     def run(self, name: str) -> Run:
-        """A finished run."""
-        folder = self.folder(name)
-        if not self.is_finished(folder):
-            raise NotThereError(f"run {name} is not finished")
-        return self._runs(folder)
-
-    def open(self, folder: RunFolder) -> Run:
-        """The run of a folder that has one."""
-        return self._runs(folder)
+        """Return a finished run by name."""
+        run = self.open(self.folder(name))
+        if run is None:
+            raise NotFoundError(f"run {name} is not finished")
+        return run
 
     def summary(self, run: Run) -> dict[str, SummaryRow]:
-        """The summary by metric."""
+        """Return the summary rows of the whole run by metric."""
         return self._summaries(run)
 
     def index(self, run: Run) -> RunIndex:
-        """The scores as columns."""
-        return self._indexes.get(run.id, lambda: read_index(run))
+        """Return the scores as columns."""
+        return self._indexes.get(run.id, lambda: RunIndex.read(run))
 
     def asked(self, run: Run) -> pa.Table:
-        """The ids and questions of a run, without its scores."""
-        return self._asked.get(run.id, lambda: read_table(run.folder.samples, ["id", "question"]))
+        """Return the ids, questions and question keys of a run."""
+        return self._asked.get(run.id, lambda: _read_questions(run))
 
-    def joined(self, run: Run, held: Held, count: Callable[[], int]) -> int:
-        """How many samples of a run are cases of a version; counted once."""
-        return self._joined.get((run.id, held.info.name, held.info.number), count)
+    def joined(self, run: Run, loaded: LoadedVersion, count: Callable[[], int]) -> int:
+        """Return the number of samples of a run that match a case of a version; counted once."""
+        return self._joined.get((run.id, loaded.info.name, loaded.info.number), count)
 
     def insight(self, run: Run) -> Insight | None:
-        """Causes and slices; None while they are being looked for."""
+        """Return diagnosis, causes and slices; None until they are ready."""
         return self._insights.of(run)
 
     def comparison(self, before: Run, after: Run) -> Comparison | None:
-        """Two runs side by side; None while they are being compared."""
+        """Return the comparison of two runs; None until it is ready."""
         return self._comparisons.peek((before.id, after.id), lambda: compare_runs(before, after))
 
     def close(self) -> None:
-        """Let go of work that nobody waits for."""
-        for kept in (
-            self._indexes,
-            self._asked,
-            self._joined,
-            self.rescoring,
-            self._insights,
-            self._comparisons,
-            self.truth,
-        ):
-            kept.close()
+        """Cancel the background work that has not started."""
+        caches = (self._indexes, self._asked, self._joined, self._insights, self._comparisons)
+        for worker in (*caches, self.rescoring, self.truth):
+            worker.close()
 
     def _folder(self, place: Place) -> RunFolder:
-        """The same object for the same folder, so that what was read of it is found again."""
+        """Return the same object for the same folder, so that the caches keyed by it are hit."""
         return self._folders.setdefault(place.name, RunFolder(place))
+
+
+def _read_questions(run: Run) -> pa.Table:
+    table = read_table(run.folder.samples, ["id", "question"])
+    keys = [question_key(question or "") for question in table["question"].to_pylist()]
+    return table.append_column("question_key", pa.array(keys, pa.string()))
 
 
 def _summary(run: Run) -> dict[str, SummaryRow]:
     return {row.metric: row for row in run.summary() if row.slice == ALL}
 
 
-def main_metric(run: Run) -> dict[str, Any] | None:
-    """The metric that tells most about a run."""
-    found = telling_metrics(run.info["metrics"], 1)
-    return dict(found[0]) if found else None
+def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
+    """Return a diagnosis as page data: the limiting part, the causes of failures and advice."""
+    most = max((_shown_count(count) for count in diagnosis.causes), default=1)
+    return {
+        "headline": headline(diagnosis),
+        "failing": diagnosis.failing,
+        "decided": diagnosis.decided,
+        "looked_at": diagnosis.looked_at,
+        "samples": diagnosis.samples,
+        "parts": [
+            {"name": part, "state": state, "tone": STATE_TONES[state], "blamed": diagnosis.blamed(part)}
+            for part, state in ((part, diagnosis.parts[part]) for part in PARTS)
+        ],
+        "tally": dict(diagnosis.tally),
+        "advice": advice_rows(diagnosis),
+        "causes": [
+            {
+                "name": count.cause.name,
+                "part": count.cause.part or "",
+                "meaning": count.cause.meaning,
+                "main": count.main,
+                "samples": count.samples,
+                "shown": _shown_count(count),
+                "share": _shown_count(count) / (most or 1),
+                "address": f"/runs/{run}{TableState(cause=count.cause.name).address}#samples" if count.main else "",
+            }
+            for count in diagnosis.causes
+        ],
+        "undecided": dict(diagnosis.undecided),
+    }
+
+
+def _shown_count(count: CauseCount) -> int:
+    """Samples with it as the main cause, as in the terminal report; information is never a main cause."""
+    return count.main if count.cause.fails else count.samples

@@ -1,9 +1,12 @@
-"""From page data to HTML or JSON: templates that escape everything, and the same data for programs."""
+"""Renders page data as HTML or JSON, draws the small charts of the viewer, and serves its static files.
+
+All data is HTML-escaped; control characters and bidirectional marks are shown as visible codes.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import resources
@@ -11,15 +14,79 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from ragstone._version import __version__
-from ragstone.report.html import plots
+from ragstone.report.html import charts
+from ragstone.report.html.charts import element, line, picture, short
 from ragstone.report.html.page import breakable
-from ragstone.report.plain import visible
-from ragstone.web import drawing
+from ragstone.report.text import visible
 
-# The scripts of the editor of ground truth: the edits that are kept, a case, its texts, the queue, who signs, rescoring.
+HUES = 8
+_BARS = (168.0, 40.0)
+_TREND = (132.0, 28.0)
+
+
+def hue(number: int) -> str:
+    """Return the CSS class for the colour of a fact, by its number from 1."""
+    return f"hue{(number - 1) % HUES}"
+
+
+def strip(
+    mean: float | None, low: float | None, high: float | None, tone: str = "", ends: tuple[float, float] = (0.0, 1.0)
+) -> Markup:
+    """Draw a mean with its confidence interval on a line."""
+    return charts.interval_strip(charts.strip_scale(*ends), mean, low, high, tone)
+
+
+def bars(spread: Mapping[str, Any]) -> Markup:
+    """Draw a histogram with equal bins from `low` to `high`."""
+    counts: Sequence[int] = spread["counts"]
+    width, height = _BARS
+    most = max(counts, default=0)
+    each = width / max(1, len(counts))
+    drawn = [
+        element(
+            "rect",
+            x=position * each + 0.5,
+            y=height - 1 - tall,
+            width=each - 1,
+            height=tall,
+            class_="bar",
+        )
+        for position, count in enumerate(counts)
+        if count and (tall := max(1.5, (height - 4) * count / most))
+    ]
+    quarter = max(1, len(counts) // 4)
+    step = (spread["high"] - spread["low"]) / 4
+    summary = ", ".join(
+        f"{sum(counts[part * quarter : (part + 1) * quarter]):,} from {short(spread['low'] + part * step)}"
+        for part in range(4)
+    )
+    axis = line(0, height - 0.5, width, height - 0.5, "axis")
+    return picture(width, height, f"distribution: {summary}" if most else "no values", *drawn, axis, class_="bars")
+
+
+def trend(values: Sequence[float | None], here: int | None = None) -> Markup:
+    """Draw values from the oldest to the newest as a small line; one of them is highlighted."""
+    width, height = _TREND
+    known = [(position, value) for position, value in enumerate(values) if value is not None]
+    if not known:
+        return picture(width, height, "no values", class_="trend")
+    step = (width - 8) / max(1, len(values) - 1)
+    least, most = min(value for _, value in known), max(value for _, value in known)
+    # The vertical axis spans at least 0.1, so that noise does not look like a change.
+    middle, reach = (least + most) / 2, max(0.1, most - least)
+    points = [(4 + at * step, height / 2 - (height - 8) * (value - middle) / reach) for at, value in known]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    drawn = [element("polyline", points=path, class_="course")]
+    for (position, _), (x, y) in zip(known, points, strict=True):
+        drawn.append(element("circle", cx=x, cy=y, r=3.5 if position == here else 1.5, class_="dot"))
+    words = f"{len(known)} runs, from {known[0][1]:.3f} to {known[-1][1]:.3f}"
+    return picture(width, height, words, *drawn, class_="trend")
+
+
+# The scripts of the ground-truth editor.
 _EDITOR = ("draft", "editor", "sources", "queue", "signing", "rescore")
 _STATIC = {
     "report.css": ("ragstone.report.html", "style.css", "text/css"),
@@ -32,25 +99,25 @@ _STATIC = {
 
 
 def page_html(template: str, data: Mapping[str, Any]) -> bytes:
-    """A whole page."""
+    """Render a page as HTML."""
     text = _environment().get_template(template).render(**data, version=__version__)
-    # Half a surrogate pair, which JSON can carry, has no place in UTF-8.
+    # JSON can contain lone surrogates, UTF-8 cannot.
     return text.encode("utf-8", "replace")
 
 
 def page_json(data: Any) -> bytes:
-    """The same data for programs."""
-    return json.dumps(plain(data), ensure_ascii=True, allow_nan=False).encode()
+    """Render page data as JSON."""
+    return json.dumps(_to_json(data), ensure_ascii=True, allow_nan=False).encode()
 
 
-def plain(value: Any) -> Any:
-    """Page data as JSON knows it."""
+def _to_json(value: Any) -> Any:
+    """Convert page data to JSON types; NaN and infinity become None."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+        return {item.name: _to_json(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): _to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in value]
+        return [_to_json(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
@@ -59,7 +126,7 @@ def plain(value: Any) -> Any:
 
 
 def static_file(name: str) -> tuple[bytes, str] | None:
-    """One of our own files and its kind; None for any other name."""
+    """Return a static file and its media type; None if the name is unknown."""
     if name not in _STATIC:
         return None
     package, path, kind = _STATIC[name]
@@ -77,19 +144,19 @@ def _environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         loader=FunctionLoader(lambda name: _read("ragstone.web", f"templates/{name}").decode()),
-        # Text from data cannot turn the direction of writing or hide; what is markup already was made by us.
+        # Control and bidirectional characters in data become visible codes. Markup is our own.
         finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"thousands": lambda number: f"{number:,}", "breakable": breakable, "tone": drawing.hue}
+    environment.filters |= {"thousands": lambda number: f"{number:,}", "breakable": breakable, "tone": hue}
     environment.filters |= {"json": lambda data: page_json(data).decode(), "exact": escape}
     environment.globals |= {
-        "strip": drawing.strip,
-        "strip_axis": lambda low, high: plots.strip_axis(plots.strip_scale(low, high)),
-        "bars": drawing.bars,
-        "trend": drawing.trend,
-        "share_bar": plots.bar,
-        "stacked": plots.stacked,
+        "strip": strip,
+        "strip_axis": lambda low, high: charts.strip_axis(charts.strip_scale(low, high)),
+        "bars": bars,
+        "trend": trend,
+        "share_bar": charts.bar,
+        "stacked": charts.stacked,
     }
     return environment

@@ -10,7 +10,7 @@ import pytest
 
 import ragstone
 from ragstone.engine.backends import processes
-from ragstone.engine.evaluation import evaluate
+from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StopRunError, UsageError
 from ragstone.registry import metric
 from tests.engine.backends.rows import METRICS, rows
@@ -69,7 +69,7 @@ def test_a_killed_process_is_told_and_what_is_finished_is_kept(tmp_path, monkeyp
 
 def test_no_process_outlives_a_run_that_was_killed(tmp_path):
     code = (
-        "import os, signal; import ragstone.formats.reader; from ragstone.engine.evaluation import evaluate\n"
+        "import os, signal; import ragstone.formats.reader; from ragstone.engine.evaluate import evaluate\n"
         "from tests.engine.backends.rows import METRICS, rows\n"
         "ragstone.formats.reader.BATCH_ROWS = 100\n"
         "def die(progress):\n"

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import ragstone
-from ragstone.engine.evaluation import evaluate
+from ragstone.engine.evaluate import evaluate
 from ragstone.errors import InterruptedRunError, MissingExtraError, StopRunError
 from ragstone.registry import CATALOGUE, evidence, metric
 from tests.engine.backends.rows import METRICS, rows
@@ -91,19 +91,19 @@ def test_a_run_is_resumed_by_the_other_backend(catalogue, tmp_path, monkeypatch,
     def judged(slow_verdict: str) -> float:
         return 1 / len(slow_verdict)
 
-    monkeypatch.setattr("ragstone.engine.parts.WAITING_PART_ROWS", 5)
+    monkeypatch.setattr("ragstone.engine.execute.WAITING_PART_ROWS", 5)
     first, second = backends
     with pytest.raises(StopRunError, match="the judge is out"):
         evaluate(rows(40), ["judged"], tmp_path, backend=first)
     marker.touch()
     notes = []
     run = evaluate(rows(40), ["judged"], tmp_path, backend=second, resume=True, note=notes.append)
-    assert any("going on with run" in note for note in notes)
+    assert any("resuming run" in note for note in notes)
     assert run.summary()["judged"].n_ok == 40
 
 
 def test_a_killed_worker_loses_nothing_and_doubles_nothing(catalogue, tmp_path, monkeypatch):
-    monkeypatch.setattr("ragstone.engine.parts.WAITING_PART_ROWS", 5)
+    monkeypatch.setattr("ragstone.engine.execute.WAITING_PART_ROWS", 5)
     pids = tmp_path / "pids"
     pids.mkdir()
 
@@ -139,7 +139,7 @@ def judged_rows(count):
 
 
 def test_claims_by_a_judge_are_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("ragstone.engine.parts.WAITING_PART_ROWS", 5)
+    monkeypatch.setattr("ragstone.engine.execute.WAITING_PART_ROWS", 5)
     with OracleServer() as server:
         options = {"judge": "openai/oracle", "base_url": server.base_url, "cache": False}
         alone = evaluate(judged_rows(40), CLAIMS, tmp_path, **options)
@@ -152,7 +152,7 @@ def test_claims_by_a_judge_are_the_same(tmp_path, monkeypatch):
 
 
 def test_calls_at_once_are_limited_for_all_workers_together(tmp_path, monkeypatch):
-    monkeypatch.setattr("ragstone.engine.parts.WAITING_PART_ROWS", 5)
+    monkeypatch.setattr("ragstone.engine.execute.WAITING_PART_ROWS", 5)
     with OracleServer(latency_s=0.05) as server:
         options = {"judge": "openai/oracle", "base_url": server.base_url, "cache": False, "concurrency": 3}
         evaluate(judged_rows(40), ["answer_match"], tmp_path, backend="ray", workers=4, **options)
@@ -160,7 +160,7 @@ def test_calls_at_once_are_limited_for_all_workers_together(tmp_path, monkeypatc
 
 
 def test_calls_a_minute_are_limited_for_all_workers_together(tmp_path, monkeypatch):
-    monkeypatch.setattr("ragstone.engine.parts.WAITING_PART_ROWS", 5)
+    monkeypatch.setattr("ragstone.engine.execute.WAITING_PART_ROWS", 5)
     with OracleServer() as server:
         options = {"judge": "openai/oracle", "base_url": server.base_url, "cache": False, "requests_per_minute": 300}
         started = time.monotonic()
@@ -176,7 +176,7 @@ def spent_usd(server):
 
 
 def test_a_budget_holds_for_all_workers_together(tmp_path, monkeypatch):
-    monkeypatch.setattr("ragstone.engine.parts.WAITING_PART_ROWS", 5)
+    monkeypatch.setattr("ragstone.engine.execute.WAITING_PART_ROWS", 5)
     prices = tmp_path / "prices.toml"
     prices.write_text('[models]\n"openai/oracle" = [1.0, 2.0]\n')
     monkeypatch.setenv("RAGSTONE_PRICES", str(prices))
@@ -220,7 +220,7 @@ def test_a_wrong_key_stops_the_run_with_its_words(tmp_path):
 
 
 def test_ctrl_c_keeps_what_is_finished(catalogue, tmp_path, monkeypatch):
-    monkeypatch.setattr("ragstone.engine.parts.WAITING_PART_ROWS", 5)
+    monkeypatch.setattr("ragstone.engine.execute.WAITING_PART_ROWS", 5)
 
     @evidence
     async def patient(question: str) -> str:

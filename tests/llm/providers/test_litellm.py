@@ -6,9 +6,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragstone.llm.failures import LLMAccessError, LLMBusyError, LLMError, LLMRefusedError, UnsupportedFormatError
+from ragstone.llm.base import LLMAccessError, LLMBusyError, LLMError, LLMRefusedError, UnsupportedFormatError
+from ragstone.llm.providers.litellm import LiteLLM
 from tests.http.loopback import completion
 from tests.llm.asking import ask, request
+
+
+@pytest.fixture(autouse=True)
+def no_module_left():
+    """Tests put a package called litellm into place; none of it stays."""
+    yield
+    sys.modules.pop("litellm", None)
 
 
 class RaisedError(Exception):
@@ -116,7 +124,7 @@ def test_a_call_that_hangs(litellm):
     litellm.acompletion = hang
     error = ask_bedrock(timeout_s=0.05, deadline_s=2)
     assert type(error) is LLMBusyError
-    assert "gave no reply in 0.05 s" in str(error)
+    assert "sent no reply within 0.05 s" in str(error)
 
 
 def test_its_words_hold_no_key(litellm, monkeypatch):
@@ -146,3 +154,25 @@ def test_it_is_loaded_only_when_asked(tmp_path):
         [sys.executable, "-c", script], capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path)}
     )
     assert done.stdout == "fine\n", done.stderr
+
+
+def test_concurrent_first_calls_wait_for_the_import(tmp_path, monkeypatch):
+    reply = repr(completion())
+    (tmp_path / "litellm.py").write_text(
+        f"import time\ntime.sleep(0.3)\nasync def acompletion(**arguments):\n    return {reply}\n", encoding="utf-8"
+    )
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    model = LiteLLM("bedrock/some-model")
+
+    async def call(number):
+        # Later calls begin while the first one imports the package.
+        await asyncio.sleep(number * 0.02)
+        return await model.complete(request("Hello"))
+
+    async def call_all():
+        return await asyncio.gather(*map(call, range(16)), return_exceptions=True)
+
+    replies = asyncio.run(call_all())
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    assert [getattr(reply, "text", reply) for reply in replies] == ["fine"] * 16

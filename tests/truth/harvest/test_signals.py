@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragstone.errors import InputError
-from ragstone.formats.dial_rows import Rating
+from ragstone.formats.dial_logs import Rating
 from ragstone.formats.log_parts import Selection
 from ragstone.truth.harvest.signals import Signal, Signals, read_signals
 from tests.truth.harvest.log_files import write_lines, write_log
@@ -56,7 +56,7 @@ def test_a_folder_of_ratings_by_deployment_and_day(tmp_path):
     signals = Signals()
     read_signals(str(tmp_path), signals, Selection(("app",), None, date(2024, 5, 1)))
     assert set(signals.by_answer) == {"a"}
-    assert signals.left_out == {"parts that are half-written or damaged": 1}
+    assert signals.left_out == {"incomplete or damaged parts": 1}
 
 
 def test_what_cannot_be_used_is_counted(tmp_path):
@@ -76,9 +76,9 @@ def test_what_cannot_be_used_is_counted(tmp_path):
         "signals without the id of their answer": 1,
         "signals of an unknown kind: jump": 1,
         "signals of an unknown kind: None": 1,
-        "values that no reading_time can have": 3,
-        "values that no next_message can have": 1,
-        "values that no rating can have": 1,
+        "invalid values of reading_time": 3,
+        "invalid values of next_message": 1,
+        "invalid values of rating": 1,
     }
     assert dict(signals.of("a", None)) == {"like": 1.0}
     assert signals.first["signals of an unknown kind: jump"].endswith("signals.jsonl, line 2")

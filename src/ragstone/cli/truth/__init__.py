@@ -1,42 +1,38 @@
-"""ragstone truth: ground truth, one file per command."""
+"""ragstone truth: one file per command or pair of commands."""
 
 from __future__ import annotations
 
-import typer
+from collections.abc import Callable
 
+from ragstone.cli.help import CREATE, REPAIR, VERSIONS
 from ragstone.cli.truth.check import check
 from ragstone.cli.truth.collect import collect
-from ragstone.cli.truth.diff import diff
+from ragstone.cli.truth.diff import diff, merge
 from ragstone.cli.truth.estimate import estimate
-from ragstone.cli.truth.export import export
 from ragstone.cli.truth.extract import extract
 from ragstone.cli.truth.harvest import harvest
-from ragstone.cli.truth.history import history
-from ragstone.cli.truth.importing import import_
-from ragstone.cli.truth.listing import list_
-from ragstone.cli.truth.merge import merge
 from ragstone.cli.truth.rescore import rescore
-from ragstone.cli.truth.show import show
 from ragstone.cli.truth.signals import signals
 from ragstone.cli.truth.suspects import suspects
 from ragstone.cli.truth.synthesise import synthesise
+from ragstone.cli.truth.versions import export, history, import_, list_, show
 
-# How the group itself looks is said where it is loaded from: cli/late.py.
-truth = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
-
-truth.command("list")(list_)
-truth.command()(show)
-truth.command()(history)
-truth.command()(diff)
-truth.command("import")(import_)
-truth.command()(merge)
-truth.command()(export)
-truth.command()(rescore)
-truth.command()(suspects)
-truth.command()(estimate)
-truth.command()(check)
-truth.command()(collect)
-truth.command()(extract)
-truth.command()(signals)
-truth.command()(harvest)
-truth.command()(synthesise)
+COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
+    CREATE: {
+        "import": import_,
+        "collect": collect,
+        "extract": extract,
+        "synthesise": synthesise,
+        "signals": signals,
+        "harvest": harvest,
+    },
+    REPAIR: {"check": check, "suspects": suspects, "rescore": rescore, "estimate": estimate},
+    VERSIONS: {
+        "list": list_,
+        "show": show,
+        "history": history,
+        "diff": diff,
+        "merge": merge,
+        "export": export,
+    },
+}

@@ -1,83 +1,74 @@
-"""ragstone truth extract: the facts that good answers rest on."""
+"""ragstone truth extract: extract the facts behind good answers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli import judging as models
-from ragstone.cli.options import Format, Json, Limit, Map, Quiet
-from ragstone.cli.truth.options import DEFAULT_ROOT, Author, Message, TruthRoot, author_or_user, open_store, print_json
-from ragstone.cli.truth.sourced import NameOrData, read_named
+from ragstone.cli.evaluation import NOTHING_SCORED
+from ragstone.cli.options import argument, parse_map, shared, with_models
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.truth.options import NAME_OR_DATA, author_or_user, describe_calls, open_store, read_named, show_quote
 from ragstone.errors import UsageError
+from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
-    from ragstone.truth.extraction import Extraction
+    from ragstone.truth.extract import Extraction
 
-NOTHING_FOUND = 4
 _SHOWN = 10
 
 
+@with_models("judge", "prompts")
 def extract(
-    given: NameOrData,
-    to: Annotated[
-        str | None,
-        typer.Option("--to", metavar="NAME", help="The ground truth that gets the facts.", show_default=False),
-    ] = None,
-    judge: models.Judge = None,
-    base_url: models.BaseUrl = None,
-    quote: models.QuoteOnly = False,
-    budget: models.Budget = None,
-    concurrency: models.Concurrency = 16,
-    timeout: models.Timeout = 120.0,
-    deadline: models.Deadline = None,
-    rpm: models.RequestsPerMinute = None,
-    tpm: models.TokensPerMinute = None,
-    no_cache: models.NoCache = False,
-    prompts: models.Prompts = None,
-    format: Format = None,
-    map: Map = [],  # noqa: B006
-    limit: Limit = None,
-    author: Author = None,
-    note: Message = "",
-    out: TruthRoot = DEFAULT_ROOT,
-    json: Json = False,
-    quiet: Quiet = False,
+    reference: str = argument("NAME[@N]|DATA", NAME_OR_DATA),
+    to: str | None = shared("to"),
+    models: ModelOptions = ModelOptions(),
+    quote: bool = shared("quote"),
+    concurrency: int = shared("concurrency"),
+    format: str | None = shared("format"),
+    map: list[str] = shared("map"),
+    limit: int | None = shared("limit"),
+    author: str | None = shared("author"),
+    note: str = shared("note"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Find the citations that answers known to be good rest on, and keep those that stand as proposed facts.
+    """Extract the citations that support good answers, as proposed facts.
 
-    Without a judge the sentences are chosen on this machine, by words and embeddings.
+    Without --judge, sentences are chosen locally by words and embeddings.
     """
-    from ragstone.cli.options import parse_map
     from ragstone.cli.screen import showing_progress
-    from ragstone.cli.truth.models import read_work, show_quote
-    from ragstone.truth.extraction import extract as extract_facts
+    from ragstone.truth.extract import extract as extract_facts
+    from ragstone.truth.llm_tasks import Work
 
-    work = read_work(judge, base_url, quote, budget, concurrency, timeout, deadline, rpm, tpm, no_cache, prompts)
     if to is None and not quote:
-        raise UsageError("--to NAME says which ground truth gets the facts; --quote needs none")
-    source = read_named(given, out, format, parse_map(map), limit)
+        raise UsageError("name the ground truth for the facts with --to NAME, or use --quote")
+    source = read_named(reference, out, format, parse_map(map), limit)
     with showing_progress(quiet or json or quote) as progress:
-        found = extract_facts(source.cases, work, progress)
+        result = extract_facts(source.cases, Work(models.judge, models, concurrency, quote), progress)
     if quote or to is None:
-        show_quote("extract", found.calls, concurrency, json)
+        show_quote("extract", result.calls, concurrency, json)
         return
-    saved, new = _save(found, source.cases, source.name, to, author, note, out)
+    saved, new = _save(result, source.cases, source.name, to, author, note, out)
     if json:
-        print_json(_as_json(found, saved, new))
+        print_json(_as_json(result, saved, new))
     else:
-        _show(found, saved, new)
-    if not found.found:
-        raise typer.Exit(NOTHING_FOUND)
+        _show(result, saved, new)
+        if saved:
+            next_steps((command_line("view", out), "accept or reject the proposed facts"))
+    if not result.found:
+        raise typer.Exit(NOTHING_SCORED)
 
 
 def _save(
     found: Extraction, cases: list[Any], name: str, to: str, author: str | None, note: str, out: str
 ) -> tuple[str | None, int]:
-    """The reference of the new version, None where nothing changed, and how many facts were not there before."""
-    from ragstone.truth.extraction import add_facts, count_new
-    from ragstone.truth.versions import Lineage
+    """The reference of the new version (None if nothing changed) and the number of new facts."""
+    from ragstone.truth.extract import add_facts, count_new
+    from ragstone.truth.store import Lineage
 
     store = open_store(out)
     parent = store.newest(to)
@@ -93,49 +84,63 @@ def _save(
 
 
 def _as_json(found: Extraction, saved: str | None, new: int) -> dict[str, Any]:
-    from dataclasses import asdict
-
     dropped = [
         {"case": row.case.id, "citation": item.citation, "verdict": item.check.verdict, "why": item.check.why}
         for row in found.found
         for item in row.checked
         if not item.check.holds
     ]
+    unsupported = [
+        {"case": row.case.id, "citation": item.citation, "sure": item.support.sure}
+        for row in found.found
+        for item in row.checked
+        if item.check.holds and not item.kept
+    ]
+    held = found.held.held
     return {
         "saved": saved,
         "counts": {**found.counts, "new": new},
         "share": found.held.share,
+        "supporting_share": None if found.supporting is None else found.supporting / held,
         "facts": {row.case.id: [asdict(fact) for fact in row.facts] for row in found.found},
         "dropped": dropped,
+        "unsupported": unsupported,
         "skipped": found.skipped,
         "failed": found.failed,
     }
 
 
 def _show(found: Extraction, saved: str | None, new: int) -> None:
-    from ragstone.cli.truth.models import describe_calls
-    from ragstone.report.plain import counted
-    from ragstone.truth.extraction import count_reasons
+    from ragstone.report.text import counted
+    from ragstone.truth.extract import count_reasons
 
     held, counts = found.held, found.counts
     if held.share is None:
         typer.echo("no citation was named")
     else:
         typer.echo(
-            f"{held.held:,} of {held.checked:,} citations hold ({held.share:.1%}): {held.stands:,} kept, "
+            f"{held.held:,} of {held.checked:,} citations are in the documents ({held.share:.1%}): {held.stands:,} kept, "
             f"{held.repaired:,} repaired; dropped: {held.absent:,} absent, {held.invalid:,} invalid"
         )
+        if found.supporting is not None:
+            share = found.supporting / held.held
+            typer.echo(
+                f"{found.supporting:,} of these {held.held:,} support the answer ({share:.1%}); only they are proposed"
+            )
+        elif held.held:
+            typer.echo("whether they support the answer was not measured: the judge model named them as support")
     known = counts["facts"] - new
-    there = f"; {known:,} more {'was' if known == 1 else 'were'} there already" if known else ""
+    there = f"; {known:,} more {'was' if known == 1 else 'were'} already known" if known else ""
     typer.echo(f"{counted(new, 'fact')} proposed for {counted(len(found.found), 'case')}, by {found.signature}{there}")
     typer.echo(describe_calls(found.calls))
     for what, reasons in (("skipped", found.skipped), ("failed", found.failed)):
         for reason, count in count_reasons(reasons):
             typer.echo(f"{what}: {count:,} {'case' if count == 1 else 'cases'}: {reason}")
-    fallen = [(row.case.id, item) for row in found.found for item in row.checked if not item.check.holds]
+    fallen = [(row.case.id, item) for row in found.found for item in row.checked if not item.kept]
     for case, item in fallen[:_SHOWN]:
-        typer.echo(f"  dropped {case}  {item.citation!r}\n      {item.check.verdict}: {item.check.why}")
+        unsupported = f"unsupported: it supports the answer with probability {item.support.sure}"
+        why = unsupported if item.check.holds else f"{item.check.verdict}: {item.check.why}"
+        typer.echo(f"  dropped {case}  {item.citation!r}\n      {why}")
     if len(fallen) > _SHOWN:
         typer.echo(f"  … and {len(fallen) - _SHOWN:,} more: --json lists all")
-    queue = f"saved as {saved}; what is proposed waits in the queue of `ragstone view`"
-    typer.echo(queue if saved else "nothing new: no version was saved")
+    typer.echo(f"saved as {saved}" if saved else "nothing new: no version was saved")

@@ -1,67 +1,47 @@
-"""ragstone truth harvest: exchanges of a log as ground truth."""
+"""ragstone truth harvest: create ground truth from a log."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
 
 import typer
 
-from ragstone.cli.options import Format, Json, Map, Quiet
-from ragstone.cli.truth.logs import Deployments, First, Last, Logs, SignalFiles, WeightsFile, open_log, weights_or_usual
-from ragstone.cli.truth.options import (
-    DEFAULT_ROOT,
-    Author,
-    Message,
-    TruthRoot,
-    author_or_user,
-    open_store,
-    print_json,
-)
+from ragstone.cli.options import DATA, DEFAULT_ROOT, option, shared
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.truth.logs import log_option, logs_argument, open_log, read_weights
+from ragstone.cli.truth.options import author_or_user, open_store
 
 
 def harvest(
-    logs: Logs,
-    name: Annotated[
-        str,
-        typer.Option("--to", metavar="NAME", help="The ground truth to make or to add to.", show_default=False),
-    ],
-    signals: SignalFiles = [],  # noqa: B006
-    deployment: Deployments = [],  # noqa: B006
-    first: First = None,
-    last: Last = None,
-    n: Annotated[int, typer.Option("-n", "--draw", min=1, help="How many exchanges to draw.")] = 200,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same exchanges.")] = 0,
-    mask: Annotated[
-        bool, typer.Option("--mask", help="Put placeholders for e-mail addresses, phone, card and account numbers.")
-    ] = False,
-    accept: Annotated[
-        bool,
-        typer.Option(
-            "--accept", help="Take good answers as references at once. Otherwise a person must accept them first."
-        ),
-    ] = False,
-    weights: WeightsFile = None,
-    format: Format = None,
-    map: Map = [],  # noqa: B006
-    author: Author = None,
-    note: Message = "",
-    out: TruthRoot = DEFAULT_ROOT,
-    json: Json = False,
-    quiet: Quiet = False,
+    logs: list[str] = logs_argument(),
+    name: str = shared("to", ...),
+    signals: list[str] = log_option("signals"),
+    deployment: list[str] = log_option("deployment"),
+    first: str | None = log_option("since"),
+    last: str | None = log_option("until"),
+    n: int = option(200, "-n --draw", "Number of exchanges to draw.", DATA, metavar="N", min=1),
+    seed: int = shared("seed"),
+    mask: bool = option(False, "--mask", "Replace e-mail addresses, phone, card and account numbers.", DATA),
+    accept: bool = option(False, "--accept", "Accept good answers as references without review."),
+    weights: str | None = log_option("weights"),
+    format: str | None = shared("format"),
+    map: list[str] = shared("map"),
+    author: str | None = shared("author"),
+    note: str = shared("note"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Draw exchanges from a log by strata: good answers become references, bad ones a queue for review; weights are kept."""
-    from dataclasses import asdict
-
+    """Draw exchanges from a log: good answers become references, bad ones a review queue."""
     from ragstone.cli.screen import console
     from ragstone.report.harvest import harvest_report, left_out_report
-    from ragstone.truth.harvest.making import make_harvest
-    from ragstone.truth.harvest.saving import save_harvest
-    from ragstone.truth.versions import check_name
+    from ragstone.truth.harvest.pipeline import make_harvest, save_harvest
+    from ragstone.truth.store import check_name
 
     check_name(name)
-    log, worth = open_log(logs, deployment, first, last, format, map), weights_or_usual(weights)
-    made = make_harvest(log, signals, worth, n, seed, mask, accept)
-    saved = save_harvest(made, log, worth, open_store(out), name, author_or_user(author), note)
+    log, values = open_log(logs, deployment, first, last, format, map), read_weights(weights)
+    made = make_harvest(log, signals, values, n, seed, mask, accept)
+    saved = save_harvest(made, log, values, open_store(out), name, author_or_user(author), note)
     if json:
         print_json({"saved": [asdict(info) for info in saved], "counts": made.counts})
         return
@@ -74,10 +54,11 @@ def harvest(
         screen.print("", table, sep="\n")
     typer.echo("")
     if not saved:
-        typer.echo(f"nothing new: {name} has had all of them before")
+        typer.echo(f"nothing new: {name} already contains all of them")
     for info in saved:
         typer.echo(f"{info.reference}: {info.rows:,} cases, saved under {out}")
     if saved and not accept and made.counts["cases"].get("good"):
-        typer.echo(
-            f"good answers are proposed as references: accept them with `ragstone view {out}`, or harvest with --accept"
-        )
+        typer.echo("good answers are proposed as references; --accept accepts them without review")
+    if saved:
+        collect = command_line("truth", "collect", name, system="SPEC", root=None if out == DEFAULT_ROOT else out)
+        next_steps((command_line("view", out), "review the cases"), (collect, "ask your system these questions"))

@@ -1,72 +1,52 @@
-"""What the commands that read logs share."""
+"""Shared options and steps of the commands that read logs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from ragstone.cli.options import DATA, METRICS, argument, option, parse_map
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from ragstone.truth.harvest.logs import Log
-    from ragstone.truth.harvest.weighing import Weights
+    from ragstone.truth.harvest.log_index import Log
+    from ragstone.truth.harvest.signal_weights import Weights
 
-Logs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="LOGS...",
-        help="Folder of DIAL's parsed logs, or files: DIAL's parts, JSON lines with questions and answers, spans. Local, s3:// or other URL.",
-        show_default=False,
-    ),
-]
-SignalFiles = Annotated[
-    list[str],
-    typer.Option(
-        "--signals",
-        metavar="FILE",
-        help="A table of what users did: response_id, kind, value, time, user; or DIAL's ratings. Repeatable.",
-        show_default=False,
-    ),
-]
-Deployments = Annotated[
-    list[str],
-    typer.Option(
-        "--deployment",
-        metavar="NAME",
-        help="Only this deployment; no other is looked at. Repeatable.",
-        show_default=False,
-    ),
-]
-First = Annotated[
-    str | None, typer.Option("--since", metavar="DAY", help="The first day, as in 2024-05-01.", show_default=False)
-]
-Last = Annotated[str | None, typer.Option("--until", metavar="DAY", help="The last day.", show_default=False)]
-WeightsFile = Annotated[
-    str | None,
-    typer.Option(
-        "--weights", metavar="FILE.toml", help="What each signal is worth, if not the usual.", show_default=False
-    ),
-]
+_LOG_OPTIONS: dict[str, tuple[Any, str, str, str, str]] = {
+    "signals": ([], "--signals", "Table of user signals, or DIAL's ratings. Repeatable.", DATA, "FILE"),
+    "deployment": ([], "--deployment", "Only this deployment. Repeatable.", DATA, "NAME"),
+    "since": (None, "--since", "First day, for example 2024-05-01.", DATA, "DAY"),
+    "until": (None, "--until", "Last day.", DATA, "DAY"),
+    "weights": (None, "--weights", "Weights of the signals; the default ones otherwise.", METRICS, "FILE.toml"),
+}
+
+
+def logs_argument() -> Any:
+    """The logs of a command."""
+    return argument("LOGS...", "Folder of DIAL's parsed logs, JSON lines with questions and answers, or spans.")
+
+
+def log_option(name: str) -> Any:
+    """An option of the commands that read logs."""
+    default, flag, text, panel, metavar = _LOG_OPTIONS[name]
+    return option(default, flag, text, panel, metavar=metavar)
 
 
 def open_log(
     logs: list[str], deployments: list[str], first: str | None, last: str | None, format: str | None, map: list[str]
 ) -> Log:
-    """The log that the options describe."""
-    from ragstone.cli.options import parse_map
+    """The log of the options."""
     from ragstone.formats.log_parts import Selection
-    from ragstone.truth.harvest.logs import Log
+    from ragstone.truth.harvest.log_index import Log
 
     selection = Selection(tuple(deployments), _day("--since", first), _day("--until", last))
     return Log(tuple(logs), selection, format, parse_map(map))
 
 
-def weights_or_usual(path: str | None) -> Weights:
-    """The weights of a file, or the usual ones."""
-    from ragstone.truth.harvest.weighing import Weights, load_weights
+def read_weights(path: str | None) -> Weights:
+    """The weights of a file, or the default weights."""
+    from ragstone.truth.harvest.signal_weights import Weights, load_weights
 
     return load_weights(path) if path else Weights()
 
@@ -79,4 +59,4 @@ def _day(option: str, text: str | None) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"{option} {text}: write a day as in 2024-05-01") from None
+        raise UsageError(f"{option} {text}: write the day as 2024-05-01") from None

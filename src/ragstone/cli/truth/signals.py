@@ -1,86 +1,83 @@
-"""ragstone truth signals: what users did with the answers of a log, and how far that can be trusted."""
+"""ragstone truth signals: user signals in a log, and how reliable they are."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli.options import Format, Json, Map
-from ragstone.cli.truth.logs import Deployments, First, Last, Logs, SignalFiles, WeightsFile, open_log, weights_or_usual
-from ragstone.cli.truth.options import print_json
+from ragstone.cli.options import DATA, OUTPUT, option, shared
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.truth.logs import log_option, logs_argument, open_log, read_weights
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragstone.truth.harvest.labelling import Labelled
-    from ragstone.truth.harvest.learning import Learned
-    from ragstone.truth.harvest.making import Surveyed
-    from ragstone.truth.harvest.weighing import Weights
+    from ragstone.truth.harvest.learn_weights import Labelled, Learned
+    from ragstone.truth.harvest.pipeline import Surveyed
+    from ragstone.truth.harvest.signal_weights import Weights
 
 
 def signals(
-    logs: Logs,
-    signals: SignalFiles = [],  # noqa: B006
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            "--labels",
-            metavar="FILE",
-            help="Answers that people have labelled: response_id and label, good or bad. Shows how far the signals can be trusted, and learns weights.",
-            show_default=False,
-        ),
-    ] = None,
-    save: Annotated[
-        str | None,
-        typer.Option(
-            "--save-weights", metavar="FILE.toml", help="Where to keep the weights, learned or not.", show_default=False
-        ),
-    ] = None,
-    samples: Annotated[
-        str | None,
-        typer.Option(
-            "--samples",
-            metavar="FILE",
-            help="Where to write the answers with their signals, for `ragstone run FILE -m like_rate`: .jsonl, .parquet or .csv.",
-            show_default=False,
-        ),
-    ] = None,
-    weights: WeightsFile = None,
-    deployment: Deployments = [],  # noqa: B006
-    first: First = None,
-    last: Last = None,
-    format: Format = None,
-    map: Map = [],  # noqa: B006
-    json: Json = False,
+    logs: list[str] = logs_argument(),
+    signals: list[str] = log_option("signals"),
+    labels: str | None = option(
+        None,
+        "--labels",
+        "Human labels (response_id, label good or bad) to calibrate and learn weights.",
+        DATA,
+        metavar="FILE",
+    ),
+    save: str | None = option(None, "--save-weights", "File for the weights.", OUTPUT, metavar="FILE.toml"),
+    samples: str | None = option(
+        None, "--samples", "File for the answers with their signals: .jsonl, .parquet or .csv.", OUTPUT, metavar="FILE"
+    ),
+    weights: str | None = log_option("weights"),
+    deployment: list[str] = log_option("deployment"),
+    first: str | None = log_option("since"),
+    last: str | None = log_option("until"),
+    format: str | None = shared("format"),
+    map: list[str] = shared("map"),
+    json: bool = shared("json"),
 ) -> None:
-    """Show what users did with a log's answers: likes, copies, complaints; which answers they make good or bad; calibration."""
-    from ragstone.truth.harvest.labelling import join_labels, read_labels
-    from ragstone.truth.harvest.learning import learn
-    from ragstone.truth.harvest.making import survey, write_samples
-    from ragstone.truth.harvest.weighing import save_weights
+    """Show user signals of a log (likes, copies, complaints) and their calibration."""
+    from ragstone.truth.harvest.learn_weights import join_labels, learn, read_labels
+    from ragstone.truth.harvest.pipeline import survey, write_samples
+    from ragstone.truth.harvest.signal_weights import save_weights
 
     known = read_labels(labels) if labels else None
-    usual = weights_or_usual(weights)
+    usual = read_weights(weights)
     log = open_log(logs, deployment, first, last, format, map)
     found = survey(log, signals, usual)
     labelled = None if known is None else join_labels(known, found.index, found.judged)
     if labelled is not None and not len(labelled.good):
-        raise UsageError(f"no label of {labels} is about an answer of the log that has a signal; check the ids")
+        raise UsageError(f"no label of {labels} belongs to an answer of the log with a signal; check the ids")
     learned = None if labelled is None else learn(labelled.features, labelled.good, usual)
     if json:
         print_json(_as_json(found, usual, labelled, learned))
     else:
         _show(found, usual, labelled, learned)
-    if samples:
-        written = write_samples(log, found, samples)
-        if not json:
-            typer.echo(
-                f"\n{written:,} samples written to {samples}; rate them with ragstone run {samples} -m like_rate"
-            )
     if save:
         save_weights(learned.weights if learned else usual, save)
-        if not json:
-            typer.echo(f"\nweights kept in {save}; use them with --weights {save}")
+    written = write_samples(log, found, samples) if samples else 0
+    if json:
+        return
+    if save:
+        typer.echo(f"\nweights written to {save}")
+    if samples:
+        typer.echo(f"\n{written:,} samples written to {samples}")
+        next_steps((command_line("run", samples, "-m", "like_rate"), "score them"))
+    else:
+        again = {
+            "signals": signals,
+            "deployment": deployment,
+            "since": first,
+            "until": last,
+            "format": format,
+            "map": map,
+        }
+        step = command_line("truth", "harvest", *logs, to="NAME", weights=save or weights, **again)  # type: ignore[arg-type]
+        next_steps((step, "create ground truth from the log"))
 
 
 def _show(found: Surveyed, weights: Weights, labelled: Labelled | None, learned: Learned | None) -> None:
@@ -106,19 +103,16 @@ def _show(found: Surveyed, weights: Weights, labelled: Labelled | None, learned:
 
 
 def _as_json(found: Surveyed, weights: Weights, labelled: Labelled | None, learned: Learned | None) -> dict[str, Any]:
-    from dataclasses import asdict
+    from ragstone.truth.harvest.learn_weights import agreement_with_ratings, calibration, calibration_error
+    from ragstone.truth.harvest.pipeline import count
 
-    from ragstone.truth.harvest.labelling import agreement_with_ratings
-    from ragstone.truth.harvest.learning import calibration, calibration_error
-    from ragstone.truth.harvest.making import count
-
-    said: dict[str, Any] = {
+    values: dict[str, Any] = {
         "weights": {"prior": weights.prior, **weights.weights},
         "liked_where_rated": {name: asdict(one) for name, one in agreement_with_ratings(found.judged).items()},
         **count(found),
     }
     if labelled is not None and learned is not None:
         bins = calibration(weights.probabilities(labelled.features), labelled.good)
-        said["calibration"] = {"error": calibration_error(bins), "bins": [asdict(one) for one in bins]}
-        said["learned"] = {**asdict(learned), "won": learned.won}
-    return said
+        values["calibration"] = {"error": calibration_error(bins), "bins": [asdict(one) for one in bins]}
+        values["learned"] = {**asdict(learned), "won": learned.won}
+    return values

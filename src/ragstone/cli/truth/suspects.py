@@ -2,69 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from ragstone.cli.options import Json
-from ragstone.cli.truth.options import DEFAULT_ROOT, Reference, TruthRoot, print_json, read_version
+from ragstone.cli.find_run import find_run
+from ragstone.cli.options import argument, shared
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.truth.options import REFERENCE, read_version
 
 if TYPE_CHECKING:
-    from ragstone.truth.repair.suspect import Suspect
-    from ragstone.truth.versions import Version
+    from ragstone.truth.store import Version
+    from ragstone.truth.suspects.votes import Suspect
 
 _LONGEST = 160
 
 
 def suspects(
-    reference: Reference,
-    runs: Annotated[
-        list[str],
-        typer.Option(
-            "--run",
-            "--runs",
-            metavar="RUN",
-            help="A stored run of a system over these questions: its folder, id or name. Repeatable; two systems or more can outvote the ground truth.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    documents: Annotated[
-        list[str],
-        typer.Option(
-            "--documents",
-            metavar="PATH",
-            help="The documents as they are today, files or folders: do the facts still stand there? Repeatable.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    out: TruthRoot = DEFAULT_ROOT,
-    json: Json = False,
+    reference: str = argument("NAME[@N]", REFERENCE),
+    runs: list[str] = shared("run"),
+    documents: list[str] = shared("documents"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
 ) -> None:
-    """List cases whose ground truth is likely wrong, with the evidence; nobody is asked and nothing is changed.
+    """List cases whose ground truth is likely wrong, with evidence; nothing is changed.
 
-    Suspect is what several systems agree against, references that disagree with their facts, facts that do not stand in their
-    passages or documents, and equal questions with different answers.
+    Suspect are references that two or more systems contradict, references and facts that disagree, facts that are not in
+    their passages or documents, and equal questions with different answers.
     """
-    from dataclasses import asdict
-
-    from ragstone.cli.stored import find_run
-    from ragstone.truth.repair.finding import find_suspects
+    from ragstone.truth.suspects.find import find_suspects
 
     version = read_version(reference, out)
-    found = find_suspects(
-        version.cases, [find_run(name, out) for name in runs], _read(documents) if documents else None
-    )
+    stored = [find_run(name, out) for name in runs]
+    found = find_suspects(version.cases, stored, _read(documents) if documents else None)
     if json:
         print_json({"truth": version.info.reference, "suspects": [asdict(suspect) for suspect in found]})
+        return
+    _show(version, found)
+    rescore = command_line("truth", "rescore", *(runs or ["RUN"]), truth=version.info.name, out=out)
+    if found:
+        next_steps((command_line("view", out), "correct the cases"), (rescore, "then score the runs again"))
     else:
-        _show(version, found)
+        next_steps((command_line("truth", "check", reference, out=out), "check the citations"))
 
 
 def _read(paths: list[str]) -> dict[str, str]:
-    """The documents by name; those that cannot be read are told."""
+    """The documents by name; a note names those that cannot be read."""
     from ragstone.cli.screen import remark
-    from ragstone.formats.documents.reading import read_documents
+    from ragstone.formats.documents.read import read_documents
 
     found = read_documents(paths)
     for problem in found.problems:
@@ -76,7 +63,7 @@ def _show(version: Version, found: list[Suspect]) -> None:
     from rich.text import Text
 
     from ragstone.cli.screen import console
-    from ragstone.truth.repair.suspect import TITLES
+    from ragstone.truth.suspects.votes import TITLES
 
     cases = len({suspect.case for suspect in found})
     typer.echo(f"{version.info.reference}: {cases:,} of {version.info.rows:,} cases are suspect")
@@ -91,8 +78,6 @@ def _show(version: Version, found: list[Suspect]) -> None:
                 screen.print(Text(f"      {witness.who:<{width}}  {_short(witness.text)}", style="dim"))
                 if witness.says:
                     screen.print(Text(f"      {'':<{width}}  {witness.says}", style="dim"))
-    if found:
-        typer.echo(f"\nMend them in `ragstone view`, then: ragstone truth rescore RUN --truth {version.info.name}")
 
 
 def _short(text: str) -> str:

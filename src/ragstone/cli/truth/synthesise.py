@@ -2,111 +2,93 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections import Counter
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli import judging as models
-from ragstone.cli.options import Json, Quiet
-from ragstone.cli.truth.options import DEFAULT_ROOT, Author, Message, TruthRoot, author_or_user, open_store, print_json
+from ragstone.cli.evaluation import NOTHING_SCORED
+from ragstone.cli.options import DATA, argument, option, shared, with_models
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.truth.options import author_or_user, describe_calls, open_store, show_quote
 from ragstone.errors import UsageError
+from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
     from ragstone.formats.documents import DocumentSet
     from ragstone.truth.synthesis import Synthesis
 
-NOTHING_MADE = 4
 _UNUSED_SHOWN = 5
 
 
+@with_models("judge", "prompts")
 def synthesise(
-    documents: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DOCS...",
-            help="Documents or folders of them, also at s3://: txt, md, html, pdf, docx.",
-            show_default=False,
-        ),
-    ],
-    to: Annotated[
-        str | None,
-        typer.Option("--to", metavar="NAME", help="The ground truth that gets the cases.", show_default=False),
-    ] = None,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many questions are wanted.")] = 50,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, another choice of passages and kinds.")] = 0,
-    judge: models.Judge = None,
-    base_url: models.BaseUrl = None,
-    quote: models.QuoteOnly = False,
-    budget: models.Budget = None,
-    concurrency: models.Concurrency = 16,
-    timeout: models.Timeout = 120.0,
-    deadline: models.Deadline = None,
-    rpm: models.RequestsPerMinute = None,
-    tpm: models.TokensPerMinute = None,
-    no_cache: models.NoCache = False,
-    prompts: models.Prompts = None,
-    author: Author = None,
-    note: Message = "",
-    out: TruthRoot = DEFAULT_ROOT,
-    json: Json = False,
-    quiet: Quiet = False,
+    documents: list[str] = argument("DOCS...", "Documents or folders, also s3://: txt, md, html, pdf, docx."),
+    to: str | None = shared("to"),
+    count: int = option(50, "-n --count", "Number of questions.", DATA, metavar="N", min=1),
+    seed: int = shared("seed"),
+    models: ModelOptions = ModelOptions(),
+    quote: bool = shared("quote"),
+    concurrency: int = shared("concurrency"),
+    author: str | None = shared("author"),
+    note: str = shared("note"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
 ) -> None:
-    """Make questions of seven kinds from documents, with answers and facts, and keep those that pass the round trip.
+    """Write questions of seven kinds from documents, with answers and facts.
 
-    Each must be answered from its source as it says, and not without it. All are proposed, for somebody to accept.
+    A question is kept if a model answers it from its source and cannot answer it without. All cases are proposed for review.
     """
-    from dataclasses import replace
-
-    from ragstone.cli.screen import remark, showing_progress
-    from ragstone.cli.truth.models import read_work, show_quote
+    from ragstone.cli.screen import noting, showing_progress
+    from ragstone.formats.documents import make_passages
+    from ragstone.truth.llm_tasks import Work
     from ragstone.truth.synthesis import synthesise as make
 
-    work = read_work(judge, base_url, quote, budget, concurrency, timeout, deadline, rpm, tpm, no_cache, prompts)
+    work = Work(models.judge, models, concurrency, quote)
     if to is None and not quote:
-        raise UsageError("--to NAME says which ground truth gets the cases; --quote needs none")
+        raise UsageError("name the ground truth for the cases with --to NAME, or use --quote")
     read = _read(documents, quiet)
-    passages = [passage for document in read.documents for passage in _passages(document)]
+    passages = [passage for document in read.documents for passage in make_passages(document)]
     quoted = make(passages, count, seed, replace(work, quoting=True))
     if quote or to is None:
         show_quote("synthesise", quoted.calls, concurrency, json)
         return
-    if not quiet and not json:
-        remark(_foretell(quoted, concurrency))
+    noting(quiet or json)(_describe_cost(quoted, concurrency))
     with showing_progress(quiet or json) as progress:
         made = make(passages, count, seed, work, progress)
     saved = _save(made, read, to, author, note, out) if made.cases else None
     if json:
         print_json(_as_json(made, read, saved))
     else:
-        _show(made, saved)
+        _show(made)
+    if saved and not json:
+        typer.echo(f"\nsaved as {saved}, all proposed")
+        next_steps((command_line("view", out), "review the cases"))
     if not made.cases:
-        raise typer.Exit(NOTHING_MADE)
+        raise typer.Exit(NOTHING_SCORED)
 
 
 def _read(paths: list[str], quiet: bool) -> DocumentSet:
-    from ragstone.cli.screen import remark
+    from ragstone.cli.screen import noting
     from ragstone.formats.documents import read_documents
 
     found = read_documents(paths)
-    for problem in [] if quiet else found.problems:
-        remark(f"skipped {problem.source}: {problem.reason}")
-    for document in [] if quiet else found.documents:
+    note = noting(quiet)
+    for problem in found.problems:
+        note(f"skipped {problem.source}: {problem.reason}")
+    for document in found.documents:
         for text in document.notes:
-            remark(f"{document.source}: {text}")
+            note(f"{document.source}: {text}")
     if not found.documents:
         why = f": {found.problems[0].source}: {found.problems[0].reason}" if found.problems else ""
         raise UsageError(f"no document could be read{why}")
     return found
 
 
-def _passages(document: Any) -> list[Any]:
-    from ragstone.formats.documents import make_passages
-
-    return make_passages(document)
-
-
-def _foretell(quoted: Synthesis, concurrency: int) -> str:
-    from ragstone.engine.quoting import sum_calls
+def _describe_cost(quoted: Synthesis, concurrency: int) -> str:
+    from ragstone.engine.quote import sum_calls
 
     line = sum_calls("", [call for call in quoted.calls if not call.cached], concurrency)
     cost = "at an unknown price" if line.cost_usd is None else f"for about {line.cost_usd:.4f} usd"
@@ -114,9 +96,9 @@ def _foretell(quoted: Synthesis, concurrency: int) -> str:
 
 
 def _save(made: Synthesis, read: DocumentSet, to: str, author: str | None, note: str, out: str) -> str:
-    """The reference of the new version: what was there, then the cases that are new."""
-    from ragstone.report.plain import counted
-    from ragstone.truth.versions import Lineage
+    """The reference of the new version: the earlier cases, then the new ones."""
+    from ragstone.report.text import counted
+    from ragstone.truth.store import Lineage
 
     store = open_store(out)
     parent = store.newest(to)
@@ -133,8 +115,6 @@ def _save(made: Synthesis, read: DocumentSet, to: str, author: str | None, note:
 
 
 def _as_json(made: Synthesis, read: DocumentSet, saved: str | None) -> dict[str, Any]:
-    from dataclasses import asdict
-
     return {
         "saved": saved,
         "counts": made.counts,
@@ -146,11 +126,8 @@ def _as_json(made: Synthesis, read: DocumentSet, saved: str | None) -> dict[str,
     }
 
 
-def _show(made: Synthesis, saved: str | None) -> None:
-    from collections import Counter
-
-    from ragstone.cli.truth.models import describe_calls
-    from ragstone.report.plain import counted
+def _show(made: Synthesis) -> None:
+    from ragstone.report.text import counted
 
     typer.echo(
         f"{len(made.cases):,} of {counted(made.wanted, 'question')} kept, {made.tried:,} tried, by {made.signature}"
@@ -164,30 +141,17 @@ def _show(made: Synthesis, saved: str | None) -> None:
         for reason, count in Counter(reasons).most_common():
             typer.echo(f"  {title:<11} {count:,}: {reason}")
     _show_coverage(made)
-    if saved:
-        typer.echo(f"\nsaved as {saved}, all proposed: `ragstone view` shows the queue")
 
 
 def _show_coverage(made: Synthesis) -> None:
-    from rich.table import Table
-    from rich.text import Text
+    from ragstone.cli.screen import print_table
 
-    from ragstone.cli.screen import console
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("document")
-    for title in ("questions", "sections", "passages"):
-        table.add_column(title, justify="right")
-    table.add_column("sections without a question")
+    titles = ("document", "questions", "sections", "passages", "sections without a question")
+    rows = []
     for item in made.coverage:
         more = len(item.unused) - _UNUSED_SHOWN
         unused = ", ".join(item.unused[:_UNUSED_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        cells = (
-            f"{item.questions:,}",
-            f"{item.sections_used} of {item.sections}",
-            f"{item.passages_used} of {item.passages}",
-        )
-        table.add_row(Text(item.source), *cells, Text(unused))
-    screen = console()
-    screen.print()
-    screen.print(table)
+        sections, passages = f"{item.sections_used} of {item.sections}", f"{item.passages_used} of {item.passages}"
+        rows.append((item.source, f"{item.questions:,}", sections, passages, unused))
+    typer.echo("")
+    print_table(titles, rows, right=titles[1:4])

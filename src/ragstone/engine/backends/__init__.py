@@ -1,1 +1,1 @@
-"""Who works on the parts of a run: this process, some processes of this machine, or the workers of a cluster. The result is the same."""
+"""Backends that compute the parts of a run: several processes or a Ray cluster. The results are the same."""

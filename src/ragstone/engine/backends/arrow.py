@@ -9,15 +9,16 @@ from typing import Unpack
 import pyarrow as pa
 
 from ragstone.data.schema import SCORES
-from ragstone.engine.batches import evaluate_batch
-from ragstone.engine.evaluation import DEFAULT_CONCURRENCY, make_request
-from ragstone.engine.execution import run_to_end
-from ragstone.engine.judging import JudgingOptions, Opened
-from ragstone.engine.planning import Plan, Tool, make_plan
-from ragstone.engine.tables import scores_table
+from ragstone.engine.batch import evaluate_batch
+from ragstone.engine.evaluate import DEFAULT_CONCURRENCY, make_request
+from ragstone.engine.execute import run_to_end
+from ragstone.engine.plan import Plan, make_plan
+from ragstone.engine.results import scores_table
 from ragstone.formats import read_dataset
 from ragstone.llm.budget import parse_budget
 from ragstone.registry import resolve_metrics
+from ragstone.tools.open_tools import JudgingOptions, Opened
+from ragstone.tools.protocols import Tool
 
 # Words as plain strings: not every engine knows dictionaries.
 SCORES_PLAIN = pa.schema(
@@ -36,7 +37,7 @@ def score_batches(
     concurrency: int = DEFAULT_CONCURRENCY,
     **judging: Unpack[JudgingOptions],
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """A function that turns batches of samples into batches of scores, a row a cell. It can be sent to other processes.
+    """A function that turns batches of samples into batches of scores, one row per cell. It can be pickled.
 
     Batches may have any columns that `read_dataset` understands. Nothing is stored. A budget is for one iterator; limits of calls
     a minute are for each batch.
@@ -45,21 +46,24 @@ def score_batches(
     def score(batches: Batches) -> Iterator[pa.RecordBatch]:
         options = judging.copy()
         if options.get("budget") is not None:
-            # One for all batches: it would begin anew with each.
+            # One budget for all batches; otherwise each batch would start a new one.
             options["budget"] = parse_budget(options["budget"])
         request = make_request(list(metrics), matcher, "", concurrency, options)
-        # Engines that filter rows may leave none in a batch.
-        for batch in (batch for batch in batches if batch.num_rows):
-            samples = read_dataset(pa.Table.from_batches([batch])).table.combine_chunks()
-            present = [name for name in samples.schema.names if samples[name].null_count < samples.num_rows]
-            plan = make_plan(resolve_metrics(request.metrics), present, request.tools)
-            for part in samples.to_batches():
-                opened = request.judging.open()
-                tools = {**request.tools, **opened.tools}
-                cells = run_to_end(_cells(plan, part, tools, opened, concurrency), plan.waits)
-                yield from (
-                    pa.concat_tables([cells, _skipped(plan, part)]).cast(SCORES_PLAIN).combine_chunks().to_batches()
-                )
+        try:
+            # Engines that filter rows may leave none in a batch.
+            for batch in (batch for batch in batches if batch.num_rows):
+                samples = read_dataset(pa.Table.from_batches([batch])).table.combine_chunks()
+                present = [name for name in samples.schema.names if samples[name].null_count < samples.num_rows]
+                plan = make_plan(resolve_metrics(request.metrics), present, request.tools)
+                for part in samples.to_batches():
+                    opened = request.judging.open()
+                    tools = {**request.tools, **opened.tools}
+                    cells = run_to_end(_cells(plan, part, tools, opened, concurrency), plan.waits)
+                    yield from (
+                        pa.concat_tables([cells, _skipped(plan, part)]).cast(SCORES_PLAIN).combine_chunks().to_batches()
+                    )
+        finally:
+            request.close()
 
     return score
 

@@ -6,6 +6,7 @@ Which parts there are to do goes through Ray Data's `map_batches` as Arrow; the 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import importlib
 import logging
 import os
@@ -17,10 +18,10 @@ from typing import Any
 import pyarrow as pa
 
 from ragstone.engine.backends.worker import Done, Kit, PartWorker
-from ragstone.engine.parts import Part
+from ragstone.engine.execute import Part
 from ragstone.errors import MissingExtraError, StopRunError
 from ragstone.llm.budget import parse_budget
-from ragstone.llm.referee import DistantBudget, DistantLimiter, Referee, Rules
+from ragstone.llm.shared_limits import DistantBudget, DistantLimiter, Referee, Rules
 
 # Parts that a worker takes at a time where models are waited for: while one waits for its last rows, the next ones keep the model busy.
 PARTS_AT_ONCE = 4
@@ -35,7 +36,7 @@ def work_on_ray(kit: Kit, parts: Sequence[Part], workers: int | None) -> Iterato
     """Each part as it is finished, in any order."""
     ray = _import_ray()
     _connect(ray)
-    import ray.data  # noqa: PLC0415  (heavy, and only who asks for it)
+    import ray.data  # noqa: PLC0415  (slow import)
 
     # Progress is shown as for every run; Ray's own words would come between.
     logging.getLogger("ray.data").setLevel(logging.ERROR)
@@ -72,6 +73,7 @@ class RayWorker:
         self._name = str(ray.get_runtime_context().get_actor_id())
         self._referee = referee
         self._worker = PartWorker(kit, self._shared)
+        atexit.register(self._worker.close)
         self._counts_tokens = kit.judging.get("tokens_per_minute") is not None
         self._budget = kit.judging.get("budget")
         if referee is not None:
@@ -81,6 +83,10 @@ class RayWorker:
         """Work on some parts."""
         done = self._worker.work([Part(**row) for row in parts.to_pylist()])
         return pa.Table.from_pylist([item._asdict() for item in done], schema=_DONE)
+
+    def __ray_shutdown__(self) -> None:
+        """Ray calls this before it ends the actor."""
+        self._worker.close()
 
     def _shared(self) -> Mapping[str, Any]:
         """The limits and the budget that hold for all workers together."""
@@ -100,7 +106,7 @@ class RayWorker:
 
 
 def _import_ray() -> Any:
-    # Ray counts its users unless it is told not to; whoever uses us has not been asked.
+    # Ray sends usage statistics by default; the user has not agreed to that.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray  # noqa: PLC0415
@@ -124,7 +130,7 @@ def _connect(ray: Any) -> None:
 
 
 def _knock(address: str | None) -> None:
-    """Say soon that nobody is there: Ray itself tries for minutes."""
+    """Fail fast if no server listens at the address: Ray itself retries for minutes."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if not colon or not port.isdigit():
         return

@@ -1,4 +1,4 @@
-"""One of many who work on a run: opens its tools once, then takes part after part. Reads and writes the run's own files."""
+"""A worker of a run: opens its tools once, then computes parts. It reads and writes the run's files."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ragstone.engine.batches import evaluate_batch
-from ragstone.engine.judging import Judging, JudgingOptions, Opened
-from ragstone.engine.matching import open_matcher
-from ragstone.engine.parts import Part, open_samples, read_parts, store_part
-from ragstone.engine.planning import Plan
-from ragstone.engine.together import together
-from ragstone.engine.watching import Watch
+from ragstone.engine.execute import Part, compute_part, open_samples, read_parts
+from ragstone.engine.plan import Plan
 from ragstone.errors import RagstoneError, StorageError
+from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder
 from ragstone.text.matchers import Matcher
+from ragstone.tools.open_tools import Judging, JudgingOptions, Opened, open_matcher
 
 # What a worker on another machine needs to reach models and storage. Values are handed over, never shown.
 _ENVIRONMENT = (
@@ -51,7 +48,7 @@ class Kit:
 
 
 def make_kit(plan: Plan, folder: RunFolder, matcher: str | Matcher, judging: JudgingOptions, concurrency: int) -> Kit:
-    """What the workers of a run are given."""
+    """The settings that each worker of a run gets."""
     place = folder.place
     deadline = judging.get("deadline_s")
     names = [name for name in os.environ if name.upper().startswith(_ENVIRONMENT)]
@@ -83,6 +80,13 @@ class PartWorker:
         """Compute and store parts; what stops the run comes back as its words."""
         return self._loop.run_until_complete(self._work(parts))
 
+    def close(self) -> None:
+        """Close the tools and the event loop, before the process ends."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            self._loop.run_until_complete(opened.close())
+        self._loop.close()
+
     async def _work(self, parts: Sequence[Part]) -> list[Done]:
         try:
             self._open()
@@ -92,10 +96,10 @@ class PartWorker:
                     "for instance with -o s3://bucket/prefix."
                 )
             finished = [part for part in parts if self._folder.part(part.number).scores.exists()]
-            with self._folder.samples.open_input() as stream:
-                samples = open_samples(self._folder, stream)
+            with open_samples(self._folder) as samples:
                 left = list(read_parts(self._folder, samples, [part for part in parts if part not in finished]))
-            await together(self._compute(part, batch) for part, batch in left)
+            gate = self._gate or asyncio.Semaphore(self._kit.concurrency)
+            await gather_or_cancel(compute_part(self._kit.plan, self._folder, part, self._tools, gate) for part in left)
         except RagstoneError as error:
             return [Done(part.number, 0, str(error)) for part in parts]
         return [Done(part.number, part.rows) for part in parts]
@@ -110,12 +114,4 @@ class PartWorker:
             judging = Judging(kit.judging, kit.concurrency)
             self._opened = judging.open(self._folder.replies, shared=shared)
             self._gate = asyncio.Semaphore(kit.concurrency)
-            found = open_matcher(kit.matcher) if isinstance(kit.matcher, str) else kit.matcher
-            self._tools = {"matcher": found, **self._opened.tools}
-
-    async def _compute(self, part: Part, batch: Any) -> None:
-        plan = self._kit.plan
-        watch = Watch(batch.column("id").to_pylist() if plan.waits else ())
-        gate = self._gate or asyncio.Semaphore(self._kit.concurrency)
-        result = await evaluate_batch(plan, batch, self._tools, gate, watch)
-        store_part(plan, self._folder.part(part.number), result, watch)
+            self._tools = {"matcher": open_matcher(kit.matcher), **self._opened.tools}

@@ -1,13 +1,18 @@
-"""What a document is: sections of text under headings or on pages."""
+"""A document: sections of text under headings or on pages, and their passages.
+
+A passage consists of whole sentences up to a number of words, within one section.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ragstone.text.passages import Passages
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of text under one heading, or on one page."""
+    """The text under one heading, or on one page."""
 
     text: str
     heading: str | None = None
@@ -16,7 +21,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that was read; remarks say what of it was left out."""
+    """A document that was read; notes list the parts left out."""
 
     source: str
     sections: list[Section]
@@ -25,11 +30,50 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class DocumentProblem:
-    """A document that could not be read, and why."""
+    """A document that could not be read, with the reason."""
 
     source: str
     reason: str
 
 
 class UnreadableError(Exception):
-    """This document cannot be read; the text says why and what to do. The others go on."""
+    """A document cannot be read; the message has the reason and what to do. Other documents are read."""
+
+
+MOST_WORDS = 220
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a document and its position."""
+
+    id: str
+    text: str
+    source: str
+    heading: str | None = None
+    page: int | None = None
+    # The first heading of the document.
+    title: str | None = None
+
+    @property
+    def subject(self) -> str:
+        """The topic of the passage: the document's title or, without one, its name, and the heading."""
+        parts = (self.title or self.source, self.heading or "")
+        return " › ".join(dict.fromkeys(part for part in parts if part))
+
+    @property
+    def section(self) -> str:
+        """The heading or the page, for display."""
+        return self.heading or (f"page {self.page}" if self.page is not None else "(no heading)")
+
+
+def make_passages(document: Document, most_words: int = MOST_WORDS) -> list[Passage]:
+    """The passages of a document, in order."""
+    pieces = [
+        (section, text) for section in document.sections for text in Passages(section.text, most_words, 0).all() if text
+    ]
+    title = next((section.heading for section in document.sections if section.heading), None)
+    return [
+        Passage(f"{document.source}#{number}", text, document.source, section.heading, section.page, title)
+        for number, (section, text) in enumerate(pieces, start=1)
+    ]

@@ -1,4 +1,4 @@
-"""Web pages: the text that a reader sees, block by block, under its headings."""
+"""Web pages: the visible text by blocks, under its headings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _names(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-# Not the text of a document: code, menus, what a page shows everywhere.
+# Not the text of a document: code, menus, headers and footers.
 _LEFT_OUT = _names("script style noscript template nav aside footer form button select svg iframe head")
 _HEADINGS = _names("h1 h2 h3 h4 h5 h6")
 _BLOCKS = _names(
@@ -27,9 +27,9 @@ _SPACE = re.compile(r"\s+")
 
 
 def read_html(data: bytes) -> list[Section]:
-    """A section a heading; a table's row is a line with its cells between bars."""
+    """One section per heading; a table row is a line with bars between the cells."""
     try:
-        from lxml import etree, html  # noqa: PLC0415  (only who reads web pages)
+        from lxml import etree, html  # noqa: PLC0415  (only needed for web pages)
     except ImportError as error:
         raise MissingExtraError("Reading web pages", "documents") from error
     try:
@@ -42,8 +42,8 @@ def read_html(data: bytes) -> list[Section]:
         if kind == "text":
             line.append(text)
             continue
-        if found := _SPACE.sub(" ", "".join(line)).strip():
-            sections[-1][1].append(found)
+        if words := _SPACE.sub(" ", "".join(line)).strip():
+            sections[-1][1].append(words)
         line = []
         if kind == "heading":
             sections.append((text, []))
@@ -53,7 +53,7 @@ def read_html(data: bytes) -> list[Section]:
 
 
 def _encoding(data: bytes) -> str | None:
-    """UTF-8 where it is; else what the page says of itself."""
+    """UTF-8 if the page is valid UTF-8, otherwise the encoding that it declares."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -62,7 +62,7 @@ def _encoding(data: bytes) -> str | None:
 
 
 def _walk(element: HtmlElement) -> Iterator[tuple[str, str]]:
-    """The text of a page in its order, with breaks where a block begins or ends, and headings."""
+    """The text and headings of a page in order, with breaks at the start and end of blocks."""
     tag: Any = element.tag
     if isinstance(tag, str) and tag not in _LEFT_OUT:
         if tag in _HEADINGS:

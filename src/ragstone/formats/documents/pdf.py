@@ -1,4 +1,4 @@
-"""PDF: the text of each page, as far as the file holds text at all."""
+"""PDF: the text of each page, if the file contains text."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ragstone.formats.documents.base import Section, UnreadableError
 
 
 class Pages(NamedTuple):
-    """The pages that have text, and remarks on those that have none."""
+    """The pages with text, and notes on the others."""
 
     sections: list[Section]
     notes: list[str]
 
 
 def read_pdf(data: bytes) -> Pages:
-    """A section a page."""
+    """One section per page."""
     try:
-        import pypdf  # noqa: PLC0415  (only who reads PDF)
+        import pypdf  # noqa: PLC0415  (only needed for PDF)
     except ImportError as error:
         raise MissingExtraError("Reading PDF files", "documents") from error
     with _quiet():
@@ -59,8 +59,8 @@ def _read_pages(reader: object, count: int) -> Pages:
 
 
 def _no_text(count: int) -> str:
-    pages = "its page holds" if count == 1 else f"its {count:,} pages hold"
-    return f"{pages} no text, only pictures perhaps: put the scan through a text recognition (OCR) first"
+    pages = "its page contains" if count == 1 else f"its {count:,} pages contain"
+    return f"{pages} no text, perhaps only pictures: run text recognition (OCR) on the scan first"
 
 
 def _words(error: Exception) -> str:
@@ -69,7 +69,7 @@ def _words(error: Exception) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The parser tells its log about every oddity of a file; what matters is told as a remark."""
+    """Silences the parser's log; important problems become notes."""
     logger = logging.getLogger("pypdf")
     before = logger.level
     logger.setLevel(logging.CRITICAL)

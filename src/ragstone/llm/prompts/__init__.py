@@ -1,4 +1,4 @@
-"""Every prompt is a Markdown file of its own, with a version; its hash goes into the signature of scores."""
+"""Prompts as Markdown files with a version; their hashes are part of the signatures of scores."""
 
 from ragstone.llm.prompts.book import Prompt, PromptBook
 

@@ -1,1 +1,1 @@
-"""Where replies come from: servers with OpenAI's protocol, litellm, and a user's own function."""
+"""Model providers: servers with OpenAI's protocol, litellm, and a user's own code."""

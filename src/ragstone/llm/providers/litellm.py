@@ -1,4 +1,4 @@
-"""Every provider that LiteLLM knows, by LiteLLM's own names. It is imported at the first call: that takes seconds."""
+"""All providers of LiteLLM, under LiteLLM's model names. The package is imported at the first call, because that takes seconds."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ import importlib
 import importlib.util
 import os
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from ragstone.errors import MissingExtraError
-from ragstone.llm.base import Reply, Request
-from ragstone.llm.failures import (
+from ragstone.llm.base import (
     LLMAccessError,
     LLMBusyError,
     LLMError,
     LLMRefusedError,
+    Reply,
+    Request,
     UnsupportedFormatError,
 )
-from ragstone.llm.hiding import hide_secrets
-from ragstone.llm.providers.openai import ALTERNATIVES, read_choice, response_format
-from ragstone.llm.providers.statuses import retry_after_s
+from ragstone.llm.endpoints import hide_secrets
+from ragstone.llm.providers.openai import ALTERNATIVES, read_choice, response_format, retry_after_s
 
 _OPTIONAL = ("temperature", "max_tokens", "top_logprobs", "logprobs", "seed")
 _ACCESS = ("AuthenticationError", "PermissionDeniedError", "NotFoundError", "BudgetExceededError")
@@ -32,56 +33,52 @@ _BUSY = (
 )
 _TOO_LONG = "ContextWindowExceededError"
 _FILTERED = "ContentPolicyViolationError"
+_IMPORT = threading.Lock()
 
 
 class LiteLLM:
-    """A model that is reached through the package litellm."""
+    """A model that is called through the package litellm."""
 
     def __init__(self, name: str, timeout_s: float = 120.0, base_url: str | None = None) -> None:
-        self._name = name
+        self.name = self.signature = name
         self._timeout_s = timeout_s
         self._base_url = base_url
         self._unwanted: frozenset[str] = frozenset()
+        self._module: Any = None
 
     def __repr__(self) -> str:
-        return f"LiteLLM({self._name!r})"
-
-    @property
-    def name(self) -> str:
-        """LiteLLM's name of the model."""
-        return self._name
-
-    @property
-    def signature(self) -> str:
-        """The name."""
-        return self._name
+        return f"LiteLLM({self.name!r})"
 
     def check_installed(self) -> None:
-        """Complain if the package is not there."""
+        """Raise if the package is not installed."""
         if "litellm" not in sys.modules and importlib.util.find_spec("litellm") is None:
-            raise MissingExtraError(f"the model {self._name}", "litellm")
+            raise MissingExtraError(f"the model {self.name}", "litellm")
 
     async def complete(self, request: Request) -> Reply:
-        """One call, repeated only where a parameter that can be left out is refused."""
-        self.check_installed()
-        module: Any = sys.modules.get("litellm") or await asyncio.to_thread(_load)
+        """Send one call; repeat it only if an optional parameter is refused."""
+        if self._module is None:
+            self.check_installed()
+            self._module = await asyncio.to_thread(_load)
+        module = self._module
         while True:
             unwanted = self._unwanted
             started = time.perf_counter()
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    found = await module.acompletion(**self._arguments(request, unwanted))
+                    reply = await module.acompletion(**self._arguments(request, unwanted))
             except TimeoutError:
-                raise LLMBusyError(f"{self._name} gave no reply in {self._timeout_s:g} s", timed_out=True) from None
-            except Exception as error:  # noqa: BLE001  (its errors are many; all of them are explained)
+                raise LLMBusyError(f"{self.name} sent no reply within {self._timeout_s:g} s", timed_out=True) from None
+            except Exception as error:  # noqa: BLE001  (_explain maps all of litellm's errors)
                 if (refused := _refused_parameter(error, unwanted)) is None:
                     raise self._explain(error, request) from None
                 self._unwanted = unwanted | {refused}
                 continue
-            return read_choice(_as_mapping(found), self._name, time.perf_counter() - started)
+            return read_choice(
+                reply.model_dump() if hasattr(reply, "model_dump") else reply, self.name, time.perf_counter() - started
+            )
 
     async def close(self) -> None:
-        """Nothing to close: litellm keeps its own connections."""
+        """Do nothing: litellm keeps its own connections."""
 
     def _arguments(self, request: Request, unwanted: frozenset[str]) -> dict[str, Any]:
         optional = {
@@ -92,10 +89,10 @@ class LiteLLM:
             "seed": request.repeat or None,
         }
         arguments: dict[str, Any] = {
-            "model": self._name,
+            "model": self.name,
             "messages": [{"role": message.role, "content": message.content} for message in request.messages],
             "timeout": self._timeout_s,
-            # Retries are ours: only they know the budget, the limits and the deadline.
+            # Ragstone retries by itself, within the budget, the limits and the deadline.
             "num_retries": 0,
             **{name: value for name, value in optional.items() if value is not None and name not in unwanted},
         }
@@ -108,26 +105,22 @@ class LiteLLM:
     def _explain(self, error: Exception, request: Request) -> Exception:
         kinds = {kind.__name__ for kind in type(error).__mro__}
         words = hide_secrets(" ".join(str(error).split()))[:200]
-        told = f"{self._name}: {words}"
+        message = f"{self.name}: {words}"
         if _TOO_LONG in kinds:
-            return LLMRefusedError(f"the prompt is longer than the model's context: {told}")
+            return LLMRefusedError(f"the prompt is longer than the model's context window: {message}")
         if _FILTERED in kinds:
-            return LLMRefusedError(f"the content filter refused the request: {told}")
+            return LLMRefusedError(f"the content filter refused the request: {message}")
         if kinds & set(_ACCESS):
-            return LLMAccessError(f"{told}. Check the model's name and the key that LiteLLM wants for it.")
+            return LLMAccessError(f"{message}. Check the model's name and its key for LiteLLM.")
         if request.reply_format != "text" and ("UnsupportedParamsError" in kinds or "response_format" in words):
-            return UnsupportedFormatError(f"replies as {request.reply_format} are refused: {told}")
+            return UnsupportedFormatError(f"replies as {request.reply_format} are not supported: {message}")
         if "BadRequestError" in kinds:
-            return LLMRefusedError(told)
+            return LLMRefusedError(message)
         if kinds & set(_BUSY):
-            return _busy(error, kinds, told)
-        return LLMError(f"{self._name} failed with {type(error).__name__}: {words}")
-
-
-def _busy(error: Exception, kinds: set[str], told: str) -> LLMBusyError:
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    wait_s = retry_after_s(headers) if isinstance(headers, Mapping) else None
-    return LLMBusyError(told, wait_s, slow_down="RateLimitError" in kinds, timed_out="Timeout" in kinds)
+            headers = getattr(getattr(error, "response", None), "headers", None)
+            wait_s = retry_after_s(headers) if isinstance(headers, Mapping) else None
+            return LLMBusyError(message, wait_s, slow_down="RateLimitError" in kinds, timed_out="Timeout" in kinds)
+        return LLMError(f"{self.name} failed with {type(error).__name__}: {words}")
 
 
 def _refused_parameter(error: Exception, unwanted: frozenset[str]) -> str | None:
@@ -141,13 +134,11 @@ def _refused_parameter(error: Exception, unwanted: frozenset[str]) -> str | None
 
 
 def _load() -> Any:
-    # Without this the import asks a server for prices; we have our own, and nobody is asked who was not named.
+    # Otherwise the import downloads prices; no data leaves the machine unless the user names a remote model.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    module: Any = importlib.import_module("litellm")
+    # `sys.modules` contains the package before its import is complete.
+    with _IMPORT:
+        module: Any = importlib.import_module("litellm")
     module.suppress_debug_info = True
     module.telemetry = False
     return module
-
-
-def _as_mapping(found: Any) -> Any:
-    return found.model_dump() if hasattr(found, "model_dump") else found

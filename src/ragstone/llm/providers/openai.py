@@ -1,55 +1,103 @@
-"""Chat completions over HTTP, as OpenAI, Azure, DIAL, vLLM, Ollama, llama.cpp and LiteLLM's proxy offer them."""
+"""Chat completions over HTTP: OpenAI, Azure, DIAL, vLLM, Ollama, llama.cpp and the LiteLLM proxy."""
 
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from mimetypes import guess_type
 from typing import Any
 
-from ragstone.http.client import HttpClient, HttpReply
-from ragstone.llm.base import Message, Reply, Request
+from ragstone.http.addresses import show_address
+from ragstone.http.client import HttpClient, HttpError, HttpReply
+from ragstone.llm.base import (
+    LLMAccessError,
+    LLMBusyError,
+    LLMRefusedError,
+    LLMUnreachableError,
+    Message,
+    Reply,
+    Request,
+    UnsupportedFormatError,
+    read_logprobs,
+)
 from ragstone.llm.endpoints import Endpoint
-from ragstone.llm.failures import LLMBusyError, LLMRefusedError
-from ragstone.llm.providers.statuses import explain_status, server_words
-from ragstone.llm.providers.transport import Transport
 
-_WHAT = "chat/completions"
-# Some models refuse a parameter that all others want: it is left out from then on, or called by its newer name.
+_MOST_SHOWN = 200
+_MOST_READ = 10_000
+_OUT_OF_MONEY = ("insufficient_quota", "insufficient_credits", "billing_hard_limit", "exceeded your current quota")
+_TOO_LONG = (
+    *("context_length", "context length", "context size", "context window", "maximum context", "too many tokens"),
+    *("prompt is too long", "input is too long", "exceeds the maximum number of tokens", "max_model_len"),
+)
+_FILTERED = ("content_filter", "content management policy", "moderation", "flagged", "safety", "responsibleai")
+_FORMAT = ("response_format", "json_schema", "json_object", "json mode", "structured output", "guided", "grammar")
+
+
+# Some models refuse a parameter. It is omitted from then on, or sent under its newer name.
 _NEWER_NAMES = {"max_tokens": "max_completion_tokens"}
 _OPTIONAL = ("temperature", "max_tokens", "top_logprobs", "logprobs", "seed")
-# The most that OpenAI's servers give.
+# The maximum of OpenAI's servers.
 ALTERNATIVES = 20
+# What they send as the log-probability of a token that cannot occur.
+_NEVER = -9999.0
 
 
-class OpenAIChat:
-    """A model behind an endpoint that speaks OpenAI's chat protocol."""
+class OpenAIEndpoint:
+    """Base of the models behind an endpoint that implements OpenAI's protocol."""
 
     def __init__(self, endpoint: Endpoint, client: HttpClient, timeout_s: float = 120.0) -> None:
+        # The same model at another address has the same signature.
+        self.name = self.signature = endpoint.name
         self._endpoint = endpoint
-        self._transport = Transport(endpoint, client, timeout_s)
-        self._unwanted: frozenset[str] = frozenset()
-
-    @property
-    def name(self) -> str:
-        """The model's name with its provider."""
-        return self._endpoint.name
-
-    @property
-    def signature(self) -> str:
-        """The name: the same model at another address is the same model."""
-        return self._endpoint.name
+        self._client = client
+        self._timeout_s = timeout_s
+        self._has_answered = False
 
     def __repr__(self) -> str:
-        return f"OpenAIChat({self.name!r} at {self._endpoint.shown!r})"
+        return f"{type(self).__name__}({self.name!r} at {self._endpoint.shown!r})"
+
+    async def close(self) -> None:
+        """Do nothing: the gateway owns the client."""
+
+    async def _post(self, what: str, body: dict[str, Any]) -> HttpReply:
+        """Return the server's reply with any status, or raise an error that says whether to retry."""
+        endpoint = self._endpoint
+        model = {} if endpoint.model is None else {"model": endpoint.model}
+        try:
+            url = endpoint.url(what)
+            reply = await self._client.post_json(url, {**model, **body}, endpoint.headers, self._timeout_s)
+        except HttpError as error:
+            raise self._explain(error) from None
+        self._has_answered = True
+        return reply
+
+    def _explain(self, error: HttpError) -> Exception:
+        message = str(error)
+        if error.kind == "certificate":
+            return LLMAccessError(message)
+        if error.kind == "size":
+            return LLMRefusedError(message)
+        # A server that has answered before is only busy.
+        if error.kind == "connect" and not self._has_answered:
+            advice = f" The address comes from {self._endpoint.address_variable} or --base-url."
+            return LLMUnreachableError(f"{message}{advice}")
+        return LLMBusyError(message, timed_out=error.kind == "timeout")
+
+
+class OpenAIChat(OpenAIEndpoint):
+    """A chat model."""
+
+    _unwanted: frozenset[str] = frozenset()
 
     async def complete(self, request: Request) -> Reply:
-        """One request, repeated only where the server refuses a parameter that can be left out."""
+        """Send one request; repeat it only if the server refuses an optional parameter."""
         while True:
             unwanted = self._unwanted
             started = time.perf_counter()
-            reply = await self._transport.post(_WHAT, self._body(request, unwanted))
+            reply = await self._post("chat/completions", _body(request, unwanted))
             latency_s = time.perf_counter() - started
             if reply.status == 200:
                 return _read(reply.body, self.name, latency_s)
@@ -57,33 +105,29 @@ class OpenAIChat:
                 raise explain_status(reply, self._endpoint, request)
             self._unwanted = unwanted | {refused}
 
-    async def close(self) -> None:
-        """Nothing to give back: the client is the gateway's."""
 
-    def _body(self, request: Request, unwanted: frozenset[str]) -> dict[str, Any]:
-        wanted: dict[str, Any] = {"temperature": request.temperature}
-        if request.max_tokens is not None:
-            wanted["max_tokens"] = request.max_tokens
-        if request.logprobs and "logprobs" not in unwanted:
-            wanted["logprobs"] = True
-            wanted["top_logprobs"] = ALTERNATIVES
-        if request.repeat:
-            # The same seed and temperature would give the same reply again.
-            wanted["seed"] = request.repeat
-        body: dict[str, Any] = {} if self._endpoint.model is None else {"model": self._endpoint.model}
-        body["messages"] = [_message(message) for message in request.messages]
-        for name, value in wanted.items():
-            if name not in unwanted:
-                body[name] = value
-            elif name in _NEWER_NAMES:
-                body[_NEWER_NAMES[name]] = value
-        if request.reply_format != "text":
-            body["response_format"] = response_format(request)
-        return body
+def _body(request: Request, unwanted: frozenset[str]) -> dict[str, Any]:
+    optional: dict[str, Any] = {"temperature": request.temperature}
+    if request.max_tokens is not None:
+        optional["max_tokens"] = request.max_tokens
+    if request.logprobs and "logprobs" not in unwanted:
+        optional |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
+    if request.repeat:
+        # The same seed and temperature would give the same reply again.
+        optional["seed"] = request.repeat
+    body: dict[str, Any] = {"messages": [_message(message) for message in request.messages]}
+    for name, value in optional.items():
+        if name not in unwanted:
+            body[name] = value
+        elif name in _NEWER_NAMES:
+            body[_NEWER_NAMES[name]] = value
+    if request.reply_format != "text":
+        body["response_format"] = response_format(request)
+    return body
 
 
 def _message(message: Message) -> dict[str, Any]:
-    """A turn as servers take it; documents go where DIAL's applications look for them."""
+    """Return a message in OpenAI format. Documents become attachments, as DIAL applications expect."""
     plain: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.documents:
         attachments = [
@@ -99,7 +143,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def response_format(request: Request) -> dict[str, Any]:
-    """The format of a reply in OpenAI's words."""
+    """Return the reply format in OpenAI format."""
     if request.reply_format == "json_object" or request.schema is None:
         return {"type": "json_object"}
     title = str(request.schema.get("title", "reply"))
@@ -108,10 +152,10 @@ def response_format(request: Request) -> dict[str, Any]:
 
 
 def _refused_parameter(reply: HttpReply, unwanted: frozenset[str]) -> str | None:
-    """The optional parameter that a 400 complains about and that was sent, if it is about one."""
+    """Return the optional parameter that the server refuses, if the error is about one."""
     if reply.status not in (400, 422):
         return None
-    code, words = server_words(reply)
+    code, words = _server_message(reply)
     if not any(word in f"{code} {words}".lower() for word in ("unsupported", "not support", "unknown", "unrecognized")):
         return None
     return next((name for name in _OPTIONAL if name in words and name not in unwanted), None)
@@ -126,39 +170,40 @@ def _read(body: bytes, name: str, latency_s: float) -> Reply:
 
 
 def read_choice(data: Any, name: str, latency_s: float) -> Reply:
-    """The first choice of a reply; a reply that has none is worth another try."""
+    """Return the first choice of a reply. A reply without a choice is worth a retry."""
     try:
         choice = data["choices"][0]
         message = choice["message"]
         text = _text(message.get("content"))
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise LLMBusyError(f"{name} sent a reply that is no chat completion") from None
+        raise LLMBusyError(f"{name} sent a reply that is not a chat completion") from None
     finish_reason = str(choice.get("finish_reason") or "stop")
     if refusal := message.get("refusal"):
         raise LLMRefusedError(f"{name} refused: {str(refusal)[:200]}")
     if finish_reason == "content_filter" and not text:
-        raise LLMRefusedError(f"the content filter of {name} held the reply back")
-    usage = data.get("usage")
+        raise LLMRefusedError(f"the content filter of {name} blocked the reply")
+    usage = data["usage"] if isinstance(data.get("usage"), Mapping) else {}
+    logprobs, alternatives = _logprobs(choice.get("logprobs"))
     return Reply(
         text=text,
         model=name,
-        input_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=_count(usage, "completion_tokens"),
+        input_tokens=usage.get("prompt_tokens"),
+        output_tokens=usage.get("completion_tokens"),
         finish_reason=finish_reason,
-        logprobs=_logprobs(choice.get("logprobs")),
-        alternatives=_alternatives(choice.get("logprobs")),
+        logprobs=logprobs,
+        alternatives=alternatives,
         latency_s=latency_s,
         attachments=_attachments(message.get("custom_content")),
     )
 
 
-def _attachments(beside: Any) -> tuple[Mapping[str, Any], ...]:
-    found = beside.get("attachments") if isinstance(beside, Mapping) else None
-    return tuple(item for item in found if isinstance(item, Mapping)) if isinstance(found, list) else ()
+def _attachments(content: Any) -> tuple[Mapping[str, Any], ...]:
+    items = content.get("attachments") if isinstance(content, Mapping) else None
+    return tuple(item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()
 
 
 def _text(content: Any) -> str:
-    """The content as one text; servers with several kinds of content send it in parts."""
+    """Join the content into one text; some servers send it in parts."""
     if content is None:
         return ""
     if isinstance(content, str):
@@ -166,28 +211,120 @@ def _text(content: Any) -> str:
     return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in content)
 
 
-def _count(usage: Any, key: str) -> int | None:
-    value = usage.get(key) if isinstance(usage, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _logprobs(found: Any) -> tuple[tuple[str, float], ...] | None:
-    tokens = found.get("content") if isinstance(found, Mapping) else None
+def _logprobs(
+    data: Any,
+) -> tuple[tuple[tuple[str, float], ...] | None, tuple[tuple[tuple[str, float], ...], ...] | None]:
+    """Return the log-probabilities of the tokens and of their alternatives; None if missing or malformed."""
+    tokens = data.get("content") if isinstance(data, Mapping) else None
     if not isinstance(tokens, list):
-        return None
+        return None, None
     try:
-        return tuple((str(token["token"]), float(token["logprob"])) for token in tokens)
+        logprobs = _pairs(tokens)
     except (KeyError, TypeError, ValueError):
-        return None
-
-
-def _alternatives(found: Any) -> tuple[tuple[tuple[str, float], ...], ...] | None:
-    tokens = found.get("content") if isinstance(found, Mapping) else None
-    if not isinstance(tokens, list):
-        return None
+        logprobs = None
     try:
-        return tuple(
-            tuple((str(other["token"]), float(other["logprob"])) for other in token["top_logprobs"]) for token in tokens
+        return logprobs, tuple(_pairs(token["top_logprobs"]) for token in tokens)
+    except (KeyError, TypeError, ValueError):
+        return logprobs, None
+
+
+def _pairs(tokens: Any) -> tuple[tuple[str, float], ...]:
+    return read_logprobs(
+        (token["token"], _NEVER if token["logprob"] == -math.inf else token["logprob"]) for token in tokens
+    )
+
+
+def explain_status(reply: HttpReply, endpoint: Endpoint, request: Request | None = None) -> Exception:
+    """Return the error for a status other than 200, without keys in its message."""
+    code, words = _server_message(reply)
+    # Keys are removed before the text is cut, because half a key is a secret too.
+    safe = endpoint.hide_keys(words)
+    shown = safe if len(safe) <= _MOST_SHOWN else f"{safe[:_MOST_SHOWN]}…"
+    status = f"{endpoint.name} answered {reply.status}{f': {shown}' if shown else ''}"
+    details = f"{code} {words}".lower()
+    if reply.status == 402 or (reply.status in (403, 429) and any(word in details for word in _OUT_OF_MONEY)):
+        return LLMAccessError(f"{status}. The account behind {endpoint.key_variable} has no credit or quota left.")
+    if reply.status in (400, 403, 422, 451) and any(word in details for word in _FILTERED):
+        return LLMRefusedError(f"the content filter refused the request: {status}")
+    if 300 <= reply.status < 400 or reply.status in (401, 403, 404, 405):
+        return LLMAccessError(f"{status}{'' if status.endswith('.') else '.'} {_advice(reply, endpoint)}")
+    if reply.status in (408, 409, 425, 429) or reply.status >= 500:
+        return _busy(reply, status, details, request)
+    if any(word in details for word in _TOO_LONG) or reply.status == 413:
+        return LLMRefusedError(f"the prompt is longer than the model's context window: {status}")
+    if _is_about_format(details, request):
+        return UnsupportedFormatError(
+            f"replies as {request.reply_format if request else 'JSON'} are not supported: {status}"
         )
-    except (KeyError, TypeError, ValueError):
+    return LLMRefusedError(status)
+
+
+def _server_message(reply: HttpReply) -> tuple[str, str]:
+    """Return the error code and the message on one line. Servers use different shapes and names."""
+    try:
+        data = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        is_html = "html" in reply.headers.get("Content-Type", "").lower()
+        return "", _line(reply.body[:_MOST_READ].decode("utf-8", "replace")) if not is_html else ""
+    error: Any = data.get("error", data) if isinstance(data, Mapping) else data
+    if isinstance(error, list) and error:
+        error = error[0]
+    if not isinstance(error, Mapping):
+        return "", _line(str(error))
+    code = " ".join(str(error[key]) for key in ("code", "type") if error.get(key))
+    words = next((str(error[key]) for key in ("message", "detail", "error", "msg") if error.get(key)), "")
+    return code, _line(words)
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Return the wait that the server asks for, given in milliseconds, in seconds or as a date."""
+    if (ms := _number(headers.get("retry-after-ms"))) is not None:
+        return max(0.0, ms / 1000)
+    text = headers.get("Retry-After")
+    if text is None:
         return None
+    if (seconds := _number(text)) is not None:
+        return max(0.0, seconds)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _busy(reply: HttpReply, status: str, details: str, request: Request | None) -> Exception:
+    if reply.status == 500 and _is_about_format(details, request):
+        # Some servers return 500 instead of 400.
+        return UnsupportedFormatError(
+            f"replies as {request.reply_format if request else 'JSON'} are not supported: {status}"
+        )
+    wait_s = retry_after_s(reply.headers)
+    slow_down = reply.status in (429, 529) or (reply.status == 503 and wait_s is not None)
+    return LLMBusyError(status, wait_s, slow_down=slow_down, timed_out=reply.status in (408, 504))
+
+
+def _is_about_format(details: str, request: Request | None) -> bool:
+    return request is not None and request.reply_format != "text" and any(word in details for word in _FORMAT)
+
+
+def _advice(reply: HttpReply, endpoint: Endpoint) -> str:
+    if reply.status in (401, 403):
+        return f"Check {endpoint.key_variable} and the address {endpoint.shown} ({endpoint.address_variable})."
+    if 300 <= reply.status < 400:
+        target = show_address(reply.headers.get("Location", "elsewhere"))
+        return f"The address {endpoint.shown} redirects to {target}: set {endpoint.address_variable} to that."
+    return (
+        f"Check the model's name, and that {endpoint.shown} ({endpoint.address_variable} or --base-url) "
+        "is the base address that ends with /v1."
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text[:_MOST_READ].split())
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text) if text is not None else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

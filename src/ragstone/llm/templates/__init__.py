@@ -1,1 +1,1 @@
-"""How a bare model is asked a question, with passages or without; a user's own file takes their place."""
+"""Packaged templates for asking a bare model a question; a user's file replaces them."""

@@ -1,1 +1,1 @@
-"""Reports as one HTML file that needs nothing else: pages from templates, plots as SVG of our own making."""
+"""Reports as self-contained HTML files: pages from templates, charts as SVG."""

@@ -1,4 +1,4 @@
-"""From page data to one file: templates that escape everything, a policy that allows nothing but our own style and script."""
+"""Render page data to one HTML file. Templates escape all data; the policy allows only our style and script."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from ragstone._version import __version__
-from ragstone.report.html.evidence import counted
-from ragstone.report.plain import visible
+from ragstone.report.text import numbered, visible
 
-# What could end a script element, open a comment, or is no line in JSON but one in JavaScript.
+# Characters that end a script element, open a comment, or break a line in JavaScript but not in JSON.
 _UNSAFE_IN_SCRIPT = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def render_page(template: str, data: Mapping[str, Any], embedded: Mapping[str, Any]) -> str:
-    """The whole file; `embedded` is the same for programs, as JSON within the page."""
+    """The whole file. `embedded` holds the same data for programs, as JSON inside the page."""
     style, script = _asset("style.css"), _asset("script.js")
     text = (
         _environment()
@@ -37,23 +36,23 @@ def render_page(template: str, data: Mapping[str, Any], embedded: Mapping[str, A
             embedded=script_json(embedded),
         )
     )
-    # Half a surrogate pair, which JSON can carry, has no place in UTF-8.
+    # JSON may contain half a surrogate pair, which UTF-8 does not allow.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def script_json(value: Any) -> Markup:
-    """JSON that can stand in a script element whatever its texts are."""
+    """JSON that is safe inside a script element, for any text."""
     written = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return Markup(_UNSAFE_IN_SCRIPT.sub(lambda found: f"\\u{ord(found[0]):04x}", written))  # noqa: S704  (escaped)
+    return Markup(_UNSAFE_IN_SCRIPT.sub(lambda match: f"\\u{ord(match[0]):04x}", written))  # noqa: S704  (escaped)
 
 
 def breakable(name: str) -> Markup:
-    """A metric's name that a narrow column may break after a dot, a line or a bracket."""
+    """A metric name that may break after a dot, an underscore or a bracket."""
     return Markup("<wbr>").join(re.split(r"(?<=[._(@])(?=.)", visible(name)))
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be loaded, sent or run, but the style and the script that stand in the page."""
+    """Allow only the style and the script inside the page; block all other loading, sending and execution."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -75,12 +74,12 @@ def _environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         loader=FunctionLoader(lambda name: _asset(f"templates/{name}")),
-        # Text from data cannot turn the direction of writing or hide; what is markup already was made by us.
+        # Text from data cannot change the direction of writing. Markup values come from our own code.
         finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["thousands"] = lambda number: f"{number:,}"
     environment.filters["breakable"] = breakable
-    environment.filters["counted"] = lambda numbers, kind: counted(kind, numbers)
+    environment.filters["numbered"] = lambda numbers, word: numbered(word, numbers)
     return environment

@@ -1,15 +1,15 @@
 "use strict";
-// Everything is readable without this: it only sorts, filters, and opens what a link leads to.
+// The page is readable without this script. It sorts and filters tables and opens the targets of links.
 
 function cellValue(row, column) {
   const cell = row.cells[column];
-  const given = cell.dataset.value;
-  if (given === undefined) return cell.textContent.trim().toLocaleLowerCase();
-  return given === "" ? null : Number(given);
+  const value = cell.dataset.value;
+  if (value === undefined) return cell.textContent.trim().toLocaleLowerCase();
+  return value === "" ? null : Number(value);
 }
 
 function compareCells(one, other, sign) {
-  // What has no value stays at the end, in either direction.
+  // Empty cells stay at the end in both directions.
   if (one === null || other === null) return (one === null) - (other === null);
   const order = typeof one === "number" ? one - other : one.localeCompare(other, undefined, { numeric: true });
   return sign * order;
@@ -20,10 +20,10 @@ function sortRows(table, head, column) {
   const before = head.getAttribute("aria-sort");
   const first = numeric ? "descending" : "ascending";
   const second = numeric ? "ascending" : "descending";
-  const wanted = before === first ? second : first;
+  const order = before === first ? second : first;
   for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-  head.setAttribute("aria-sort", wanted);
-  const sign = wanted === "ascending" ? 1 : -1;
+  head.setAttribute("aria-sort", order);
+  const sign = order === "ascending" ? 1 : -1;
   const body = table.tBodies[0];
   const rows = Array.from(body.rows, (row) => ({ row, value: cellValue(row, column) }));
   rows.sort((a, b) => compareCells(a.value, b.value, sign));

@@ -1,23 +1,22 @@
-"""The page of a stress test: a curve for each ability, for one generator or several on the same beds."""
+"""The HTML report of a stress test: one curve per ability, for one or several generators on the same beds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ragstone.report.html.curves import Series, Spot, curve_plot
+from ragstone.report.html.charts import Series, Spot, curve_plot
 from ragstone.report.html.page import render_page
 from ragstone.report.stress import MEANINGS, remark_lines
-from ragstone.stress.beds import BEDS
-from ragstone.stress.comparing import Contrast
 from ragstone.stress.curves import Curve
-from ragstone.stress.results import StressTest, as_dict
+from ragstone.stress.results import Contrast, StressTest, as_dict
+from ragstone.stress.test_beds import BEDS
 
 _TONES = ("good", "bad", "none")
 
 
 def stress_html(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Contrast]] = ()) -> str:
-    """One file that opens anywhere."""
+    """One self-contained file."""
     data = {
         "title": "Stress test",
         "systems": [
@@ -28,7 +27,7 @@ def stress_html(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Contra
         "figures": list(_figures(tests)),
         "beds": list(_beds(tests)),
         "places": _places(tests),
-        "contrasts": [{"name": test.system, "rows": found} for test, found in zip(tests[1:], contrasts, strict=True)],
+        "contrasts": [{"name": test.system, "rows": rows} for test, rows in zip(tests[1:], contrasts, strict=True)],
         "remarks": list(remark_lines(tests[0])),
     }
     embedded = {"schema": "ragstone.stress", "version": 1, "tests": [_numbers(test) for test in tests]}
@@ -36,7 +35,7 @@ def stress_html(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Contra
 
 
 def _numbers(test: StressTest) -> dict[str, Any]:
-    """Numbers only: names of questions and paths are nobody's business."""
+    """The numbers without question ids and paths."""
     return {name: value for name, value in as_dict(test).items() if name not in ("run", "beds")}
 
 
@@ -45,13 +44,13 @@ def _tone(number: int) -> str:
 
 
 def _headline(tests: Sequence[StressTest]) -> str:
-    told = []
+    parts = []
     for test in tests:
         curve = test.main("noise")
         if curve and curve.robustness:
             lost = "" if curve.drop is None else f", {_lost(curve)}"
-            told.append(f"{test.system}: {curve.robustness.value:.0%} right where a passage holds the answer{lost}")
-    return "; ".join(told) + "." if told else "What each ability is worth stands below."
+            parts.append(f"{test.system}: {curve.robustness.value:.0%} correct if a passage contains the answer{lost}")
+    return "; ".join(parts) + "." if parts else "The results per ability are below."
 
 
 def _lost(curve: Curve) -> str:
@@ -78,18 +77,18 @@ def _beds(tests: Sequence[StressTest]) -> Iterator[dict[str, Any]]:
 
 
 def _plotted(tests: Sequence[StressTest], bed: str, metric: str) -> dict[str, Any]:
-    found = [
+    curves = [
         (number, curve)
         for number, test in enumerate(tests)
         for curve in test.curves
         if (curve.bed, curve.metric) == (bed, metric)
     ]
-    series = [Series(tests[number].system, _tone(number), _spots(curve)) for number, curve in found]
+    series = [Series(tests[number].system, _tone(number), _spots(curve)) for number, curve in curves]
     label = f"{metric} by noise rate: " + "; ".join(
         f"{one.name}: " + ", ".join(f"{spot.mean:.2f} at {spot.x:g}" for spot in one.spots if spot.mean is not None)
         for one in series
     )
-    rows = [{"tone": _tone(number), "curve": curve} for number, curve in found]
+    rows = [{"tone": _tone(number), "curve": curve} for number, curve in curves]
     several = any(len(one.spots) > 1 for one in series)
     return {"metric": metric, "plot": curve_plot(series, label, "noise rate") if several else "", "rows": rows}
 
@@ -110,4 +109,6 @@ def _places(tests: Sequence[StressTest]) -> Any:
         )
         for number, test in shown
     ]
-    return curve_plot(series, "rgb.accuracy by the place of the passage that holds the answer", "place of the passage")
+    return curve_plot(
+        series, "rgb.accuracy by the position of the passage that contains the answer", "position of the passage"
+    )

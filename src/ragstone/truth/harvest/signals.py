@@ -1,29 +1,29 @@
-"""What users did with answers, from tables beside the log and from ratings within it: one word of each user on each answer.
+"""User signals on answers, from tables and from ratings in the log.
 
-Two ratings of one answer by one user: the later one counts. A signal from long before its answer comes from a clock that
-is wrong, and is not used.
+If one user rates an answer twice, the later rating counts. A signal from long before its answer is ignored, because its
+clock is wrong.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from ragstone.errors import InputError, Problem
-from ragstone.formats.dial_rows import Rating
+from ragstone.formats.dial_logs import Rating
 from ragstone.formats.log_parts import Selection, find_parts
 from ragstone.formats.messages import decode
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
-from ragstone.formats.times import as_time
+from ragstone.formats.values import as_time
 from ragstone.storage.places import open_place
-from ragstone.text.signals import KINDS
+from ragstone.text.feedback import KINDS
 
-# Clocks of the browser and of the server differ by minutes.
+# The clocks of browser and server may differ by minutes.
 CLOCK_TOLERANCE_S = 300.0
 _NAMES = {
     "answer": ("response_id", "responseId", "answer_id", "sample_id", "message_id", "id"),
@@ -44,8 +44,11 @@ _KINDS = {
 }
 
 
+_NOTHING: tuple[str, Any] = ("", None)
+
+
 class Signal(NamedTuple):
-    """One thing that a user did with an answer."""
+    """One user action on an answer."""
 
     kind: str
     value: Any
@@ -55,7 +58,7 @@ class Signal(NamedTuple):
 
 @dataclass
 class Signals:
-    """All signals by the answer that they are about."""
+    """All signals by answer, with counts of the rows that were left out."""
 
     by_answer: dict[str, list[Signal]] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
@@ -63,22 +66,22 @@ class Signals:
     first: dict[str, str] = field(default_factory=dict)
 
     def add(self, answer: str, signal: Signal) -> None:
-        """Keep one more signal."""
+        """Adds a signal."""
         self.seen[signal.kind] += 1
         self.by_answer.setdefault(answer, []).append(signal)
 
     def add_rating(self, rating: Rating) -> None:
-        """Keep a rating that stood among the exchanges of a log."""
+        """Adds a rating from a log."""
         kind = "like" if rating.liked else "dislike"
         self.add(rating.response_id, Signal(kind, 1.0, _seconds(rating.time), rating.user))
 
     def leave_out(self, reason: str, where: str) -> None:
-        """Count a row that cannot be used."""
+        """Counts a row that cannot be used."""
         self.left_out[reason] += 1
         self.first.setdefault(reason, where)
 
     def of(self, answer: str, answered_at: float | None) -> list[tuple[str, Any]]:
-        """What the signals of one answer come to, as kinds and values; what does not count is counted."""
+        """The kinds and values of one answer's valid signals; the others are counted."""
         usable = [signal for signal in self.by_answer.get(answer, ()) if self._is_possible(signal, answered_at, answer)]
         usable.sort(key=lambda signal: -math.inf if signal.time is None else signal.time)
         return [*self._ratings(usable, answer), *_others(usable)]
@@ -89,8 +92,8 @@ class Signals:
         self.leave_out("signals from before their answer", answer)
         return False
 
-    def _ratings(self, signals: list[Signal], answer: str) -> Iterator[tuple[str, Any]]:
-        """The last word of each user."""
+    def _ratings(self, signals: list[Signal], answer: str) -> list[tuple[str, Any]]:
+        """The last rating of each user."""
         last: dict[str | None, str] = {}
         for signal in signals:
             if signal.kind in ("like", "dislike"):
@@ -99,36 +102,34 @@ class Signals:
                     what = "repeated" if earlier == signal.kind else "changed"
                     self.leave_out(f"ratings that the same user {what} later", answer)
                 last[signal.user] = signal.kind
-        yield from ((kind, 1.0) for kind in dict.fromkeys(last.values()))
+        return [(kind, 1.0) for kind in dict.fromkeys(last.values())]
 
 
-def _others(signals: list[Signal]) -> Iterator[tuple[str, Any]]:
-    """Once each: the longest time of reading, and the first of the messages that followed."""
-    found: dict[str, Any] = {}
+def _others(signals: list[Signal]) -> list[tuple[str, Any]]:
+    """Each kind once: the longest reading time, and the first message that followed."""
+    values: dict[str, Any] = {}
     for kind, value, _, _ in signals:
         if kind == "reading_time":
-            found[kind] = max(value, found.get(kind, 0.0))
+            values[kind] = max(value, values.get(kind, 0.0))
         elif kind == "next_message":
-            found.setdefault(kind, value)
+            values.setdefault(kind, value)
         elif kind in ("copy", "regenerate"):
-            found[kind] = 1.0
-    yield from found.items()
+            values[kind] = 1.0
+    return list(values.items())
 
 
 def read_signals(path: str, signals: Signals, selection: Selection | None = None) -> None:
-    """Add the signals of a table, or of a folder of tables as logs have them: Parquet, JSON lines or CSV with a row a signal."""
-    place = open_place(path)
+    """Adds the signals of a table or a folder of tables: Parquet, JSON lines or CSV with one row per signal."""
+    place, sources = open_place(path), [Source(path)]
     if place.is_folder():
         sources = [Source(part.place) for part in find_parts(place, selection or Selection())]
-    else:
-        sources = [Source(path)]
     rows = sum(_read_table(source, signals, alone=len(sources) == 1) for source in sources)
     if not rows:
         raise InputError(path, [Problem("has no signals", hint="write rows with response_id, kind and value")])
 
 
 def _read_table(source: Source, signals: Signals, alone: bool) -> int:
-    """The number of rows of one table; one of several may be half-written."""
+    """Returns the number of rows of a table; one of several may be incomplete."""
     report, rows = Report(), 0
     try:
         for row in source.rows(report):
@@ -137,7 +138,7 @@ def _read_table(source: Source, signals: Signals, alone: bool) -> int:
     except InputError:
         if alone:
             raise
-        signals.leave_out("parts that are half-written or damaged", str(source))
+        signals.leave_out("incomplete or damaged parts", str(source))
     for problem in report.problems:
         signals.leave_out("rows that cannot be read", f"{source}, {problem.where}")
     return rows
@@ -145,36 +146,32 @@ def _read_table(source: Source, signals: Signals, alone: bool) -> int:
 
 def _add_row(row: Mapping[str, Any], where: str, signals: Signals) -> None:
     body = decode(row["request"].get("body")) if isinstance(row.get("request"), Mapping) else None
-    said = {**row, **body} if isinstance(body, Mapping) else row
-    answer = _first(said, _NAMES["answer"])
-    kind, value = _kind_of(said)
+    values = {**row, **body} if isinstance(body, Mapping) else row
+    answer = first_value(values, _NAMES["answer"])
+    kind, value = _kind_of(values)
     if answer is None:
         signals.leave_out("signals without the id of their answer", where)
     elif kind is None:
         signals.leave_out(f"signals of an unknown kind: {value}", where)
     elif (fit := _fit(kind, value)) is None:
-        signals.leave_out(f"values that no {kind} can have", where)
+        signals.leave_out(f"invalid values of {kind}", where)
     elif fit is not _NOTHING:
-        user = _first(said, _NAMES["user"])
-        signals.add(
-            str(answer), Signal(*fit, _seconds(_first(said, _NAMES["time"])), None if user is None else str(user))
-        )
-
-
-_NOTHING: tuple[str, Any] = ("", None)
+        user = first_value(values, _NAMES["user"])
+        time = _seconds(first_value(values, _NAMES["time"]))
+        signals.add(str(answer), Signal(*fit, time, None if user is None else str(user)))
 
 
 def _kind_of(row: Mapping[str, Any]) -> tuple[str | None, Any]:
-    """The kind and the value of a row; no kind and its word if nobody knows it."""
+    """The kind and value of a row; None and the original word if the kind is unknown."""
     if isinstance(row.get("rate"), bool):
         return "rating", row["rate"]
-    word = _first(row, _NAMES["kind"])
+    word = first_value(row, _NAMES["kind"])
     kind = _KINDS.get(str(word).strip().lower().replace("-", "_").replace(" ", "_"))
-    return (None, word) if kind is None else (kind, _first(row, _NAMES["value"]))
+    return (None, word) if kind is None else (kind, first_value(row, _NAMES["value"]))
 
 
 def _fit(kind: str, value: Any) -> tuple[str, Any] | None:
-    """Kind and value as they are kept; None if the value cannot be, `_NOTHING` if it says that nothing was done."""
+    """The stored kind and value; None if the value is invalid, `_NOTHING` if it means that nothing was done."""
     if kind == "next_message":
         return (kind, value) if isinstance(value, str) else None
     number = _number(value)
@@ -200,7 +197,8 @@ def _number(value: Any) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _first(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def first_value(row: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """The first value under one of the names that is not empty."""
     return next((row[name] for name in names if row.get(name) not in (None, "")), None)
 
 

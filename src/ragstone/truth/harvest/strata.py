@@ -1,24 +1,33 @@
-"""Which exchanges of a log are drawn: by strata, each with its share, so that weighted means are those of the whole log.
+"""Draws exchanges from a log by strata, so that weighted means are those of the whole log; and groups duplicates.
 
-An exchange stands for N/n others, where n of the N of its stratum are drawn (Horvitz and Thompson 1952).
+If n of the N exchanges of a stratum are drawn, each represents N/n exchanges (Horvitz and Thompson 1952).
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-# Of good, bad and unclear answers at least this share of the draws each, where there are as many: few answers have a signal.
+from ragstone.text.questions import question_key
+from ragstone.truth.harvest.log_index import Exchange
+
+# The least share of good, bad and unclear answers among the draws, if there are enough: few answers have a signal.
 CLASS_FLOOR = 0.25
-# Two draws tell how different the exchanges of a stratum are; one does not.
+# The variance within a stratum needs at least two draws.
 STRATUM_FLOOR = 2
+# Similarity of two questions in percent: it allows a typing error, but not another word.
+NEAR = 95.0
+_SHORTEST_NEAR = 15
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
 class Stratum:
-    """Exchanges that are alike, how many there are, and how many of them are drawn."""
+    """Similar exchanges: their number, and how many are drawn."""
 
     name: str
     size: int
@@ -26,13 +35,13 @@ class Stratum:
 
     @property
     def weight(self) -> float:
-        """How many exchanges each drawn one stands for."""
+        """The number of exchanges that each draw represents."""
         return self.size / self.drawn
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Rows that were drawn, each with its stratum."""
+    """Drawn rows, each with its stratum."""
 
     rows: np.ndarray
     stratum_of: np.ndarray
@@ -46,9 +55,9 @@ def draw(
     n: int,
     seed: int,
 ) -> Draw:
-    """Draw n rows: each class its share, within it by the columns (numbers, and their names), the first the most important.
+    """Draws n rows: a share per class, and within a class by the columns (codes and names), the most important first.
 
-    The last columns are left aside where there would be fewer than two draws for each stratum.
+    The last columns are ignored if a stratum would get fewer than two draws.
     """
     random = np.random.default_rng(seed)
     sizes = np.bincount(classes, minlength=len(class_names))
@@ -73,9 +82,9 @@ def draw(
 
 
 def shares(sizes: np.ndarray, n: int, floors: np.ndarray) -> np.ndarray:
-    """How many to draw of each: in proportion to the sizes, at least the floor, never more than there are; n in all.
+    """The number of draws per group: proportional to its size, at least the floor, at most the size; n in all.
 
-    Floors that are too high together give way to proportion.
+    If the floors exceed n, they are ignored.
     """
     if floors.sum() > n:
         floors = np.zeros_like(sizes)
@@ -95,7 +104,7 @@ def shares(sizes: np.ndarray, n: int, floors: np.ndarray) -> np.ndarray:
 
 
 def _round(ideal: np.ndarray, sizes: np.ndarray, n: int) -> np.ndarray:
-    """Whole numbers that sum to n, by the largest remainders; those of equal remainders in their order."""
+    """Whole numbers that sum to n, by the largest remainders; ties keep their order."""
     whole: np.ndarray = np.minimum(np.floor(ideal + 1e-9).astype(int), sizes)
     for place in np.argsort(-(ideal - whole), kind="stable"):
         if whole.sum() >= n:
@@ -108,7 +117,7 @@ def _round(ideal: np.ndarray, sizes: np.ndarray, n: int) -> np.ndarray:
 def _split(
     members: np.ndarray, columns: Mapping[str, tuple[np.ndarray, Sequence[str]]], n: int
 ) -> tuple[np.ndarray, list[list[str]]]:
-    """The stratum of each member, and the names of strata: by as many columns as leave two draws for each."""
+    """The stratum of each member, and the names of the strata: by as many columns as leave two draws per stratum."""
     used = list(columns)
     while True:
         sizes = [len(columns[name][1]) for name in used]
@@ -122,3 +131,47 @@ def _split(
     places = zip(*np.unravel_index(cells, sizes), strict=True) if used else [()]
     names = [[columns[name][1][place] for name, place in zip(used, cell, strict=True)] for cell in places]
     return labels, names
+
+
+def group_duplicates(exchanges: Sequence[Exchange]) -> list[list[int]]:
+    """Groups positions of exchanges with the same question, in order of first appearance."""
+    keys = [question_key(exchange.sample.question or "") for exchange in exchanges]
+    candidates: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for position, (exchange, key) in enumerate(zip(exchanges, keys, strict=True)):
+        # "The fares of 2023" and "of 2024" differ in one character only, so digits must be equal.
+        candidates[exchange.deployment, tuple(_DIGITS.findall(key))].append(position)
+    leader = list(range(len(exchanges)))
+    documents = [exchange.sample.documents or [] for exchange in exchanges]
+    for positions in candidates.values():
+        _join(positions, keys, documents, leader)
+    groups: dict[int, list[int]] = defaultdict(list)
+    for position, first in enumerate(leader):
+        groups[first].append(position)
+    return list(groups.values())
+
+
+def may_be_same(documents: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two questions may be about the same documents: they share one, or one of them names none."""
+    return not documents or not others or not set(documents).isdisjoint(others)
+
+
+def _join(positions: Sequence[int], keys: Sequence[str], documents: Sequence[Sequence[str]], leader: list[int]) -> None:
+    """Sets the leader of each question to the first question that it duplicates."""
+    from rapidfuzz import fuzz, process  # noqa: PLC0415
+
+    leaders: list[int] = []
+    for position in positions:
+        key = keys[position]
+        near = process.extract(
+            key,
+            [keys[first] for first in leaders],
+            scorer=fuzz.ratio,
+            score_cutoff=NEAR if len(key) >= _SHORTEST_NEAR else 100.0,
+            limit=None,
+        )
+        same = (
+            leaders[number] for _, _, number in near if may_be_same(documents[position], documents[leaders[number]])
+        )
+        leader[position] = next(same, position)
+        if leader[position] == position:
+            leaders.append(position)

@@ -1,5 +1,5 @@
-"""Questions made from documents: planned, written by a language model, held against their source, kept or rejected with a reason."""
+"""Writes questions from documents with a language model, and checks them against their source."""
 
-from ragstone.truth.synthesis.making import Synthesis, synthesise
+from ragstone.truth.synthesis.pipeline import Synthesis, synthesise
 
 __all__ = ["Synthesis", "synthesise"]

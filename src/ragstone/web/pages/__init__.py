@@ -1,1 +1,1 @@
-"""One page a file: a function from the library and the address to page data."""
+"""The pages about runs: one file per page. A page function returns page data for a template and for JSON."""

@@ -1,4 +1,4 @@
-"""An evaluation that is under way: how far it is, and how the scores stand so far."""
+"""The progress of a run that is not finished, and its scores so far."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from ragstone.errors import StorageError
-from ragstone.report.plain import one_line
+from ragstone.report.text import one_line
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import RunFolder, read_table
 from ragstone.storage.scores import FAILED, read_score_files
 
-_MOST_METRICS = 40
+_MAX_METRICS = 40
 
 
 def progress_of(folder: RunFolder) -> dict[str, Any] | None:
-    """How far a run is; None if it is finished, or no run at all."""
+    """Return the progress of a run; None if it is finished or the folder is not a run."""
     try:
         if folder.manifest.exists() or not folder.plan.exists():
             return None
         plan = _plan(folder)
-        total, parts = _rows(folder.samples), sorted(folder.finished_parts())
+        total = _rows(folder.samples) if folder.samples.exists() else 0
+        parts = sorted(folder.finished_parts())
         metrics = _metrics(folder, parts)
         cells = sum(_rows(folder.part(number).scores) for number in parts)
         working = folder.is_worked_on()
-    except StorageError:  # it was finished, or removed, while we looked
+    except StorageError:  # the run was finished or removed in the meantime
         return None
     return {
         "id": folder.id,
@@ -42,7 +43,7 @@ def progress_of(folder: RunFolder) -> dict[str, Any] | None:
 
 
 def live_page(folder: RunFolder) -> dict[str, Any] | None:
-    """A run that is not finished; None if it is."""
+    """The page of a run that is not finished; None if it is."""
     progress = progress_of(folder)
     if progress is None:
         return None
@@ -50,8 +51,8 @@ def live_page(folder: RunFolder) -> dict[str, Any] | None:
 
 
 def _plan(folder: RunFolder) -> dict[str, Any]:
-    found = read_json(folder.plan)
-    return found if isinstance(found, dict) else {}
+    plan = read_json(folder.plan)
+    return plan if isinstance(plan, dict) else {}
 
 
 def _metrics(folder: RunFolder, parts: list[int]) -> list[str]:
@@ -62,20 +63,20 @@ def _metrics(folder: RunFolder, parts: list[int]) -> list[str]:
 
 
 def _means(folder: RunFolder) -> list[dict[str, Any]]:
-    """The means of the rows so far."""
+    """Return the mean and interval per metric over the finished rows."""
     try:
         parts = sorted(folder.finished_parts())
-        names = _metrics(folder, parts)[:_MOST_METRICS]
+        names = _metrics(folder, parts)[:_MAX_METRICS]
         bounds = _plan(folder).get("bounds") or {}
         scores = read_score_files([folder.part(number).scores for number in parts], names)
     except StorageError:
         return []
-    found = []
+    means = []
     for name in names:
         values = scores[name].values[~np.isnan(scores[name].values)]
         low, high = bounds.get(name, (None, None))
         interval = mean_interval(values, bounds=(low, high))
-        found.append(
+        means.append(
             {
                 "metric": name,
                 "mean": float(values.mean()) if len(values) else None,
@@ -85,10 +86,10 @@ def _means(folder: RunFolder) -> list[dict[str, Any]]:
                 "failed": int(np.count_nonzero(scores[name].states == FAILED)),
             }
         )
-    return found
+    return means
 
 
-def _rows(place: Place) -> int:
-    """How many rows a file has, from its foot alone."""
-    with place.open_input() as stream:
+def _rows(file: Place) -> int:
+    """Return the number of rows of a Parquet file from its footer."""
+    with file.open_input() as stream:
         return int(pq.ParquetFile(stream).metadata.num_rows)

@@ -1,70 +1,64 @@
-"""One run: the verdict and what to do, metrics, slices, and the table of its samples."""
+"""The page of one run: the diagnosis with advice, metrics, slices, and the table of its samples."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragstone.compare.findings import CAUSES
-from ragstone.compare.worst import telling_metrics
-from ragstone.report.html.measured import measured
-from ragstone.report.html.run_page import fits_the_line
-from ragstone.report.judged import judge_lines
-from ragstone.report.plain import one_line
-from ragstone.report.terminal import DIRECTION, part_of
+from starlette.datastructures import QueryParams
+
+from ragstone.compare.cause_names import CAUSES
+from ragstone.compare.sample_order import telling_metrics
+from ragstone.report.html.run_page import fits_unit_line, measured
+from ragstone.report.run import DIRECTION, judge_lines, part_of
+from ragstone.report.text import one_line
 from ragstone.storage.runs import Run
-from ragstone.web.index import RunIndex, number
-from ragstone.web.insights import Insight
-from ragstone.web.library import Library
-from ragstone.web.table import PAGE_SIZES, PLAIN_SORTS, STATUSES, TableState
+from ragstone.web.library import Insight, Library
+from ragstone.web.navigation import ListPage
+from ragstone.web.pages.live import live_page
+from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, STATUSES, RunIndex, TableState, number
 
-_MOST_CARDS = 8
-_MOST_COLUMNS = 5
+_MAX_CARDS = 8
+_MAX_COLUMNS = 5
 
 
-def run_page(library: Library, run: Run, query: Mapping[str, str], columns: Sequence[str]) -> dict[str, Any]:
-    """Everything about a run, and one page of its samples."""
+def run_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
+    """A run and one page of its samples; its progress if it is not finished."""
+    return live_page(library.folder(run)) or _finished_page(library, query, library.run(run))
+
+
+def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, Any]:
     index, insight = library.index(run), library.insight(run)
-    summary = library.summary(run)
-    state = read_state(index, query, columns)
+    summary, method = library.summary(run), measured(run)
+    state = read_state(index, query)
+    worst = index.order(TableState(), causes_of(insight))
     return {
         "page": "run",
         "title": one_line(run.name, 120),
-        "run": about(run),
-        "diagnosis": insight.told if insight else None,
+        "run": describe_run(run),
+        "diagnosis": insight.diagnosis if insight else None,
         "judged": list(judge_lines(run.info)),
-        "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MOST_CARDS)],
+        "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MAX_CARDS)],
         "metrics": [_metric(index, summary, metric) for metric in index.metrics],
         "slices": _slices(insight, state) if insight else [],
-        "worst": _worst_address(index, insight),
+        "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
         "table": _table(index, insight, state),
-        "measured": _measured(run),
+        "measured": {**method, "signatures": dict(method["signatures"])},
     }
 
 
-def _measured(run: Run) -> dict[str, Any]:
-    found = measured(run)
-    return {**found, "signatures": dict(found["signatures"])}
-
-
-def _worst_address(index: RunIndex, insight: Insight | None) -> str:
-    if not len(index.ids):
-        return ""
-    return f"/runs/{index.run.id}/samples/{int(index.order(TableState(), causes_of(insight))[0]) + 1}"
-
-
 def causes_of(insight: Insight | None) -> Sequence[str] | None:
-    """The main causes by row, if they are known already."""
+    """Return the main cause per row; None if the diagnosis is not ready."""
     return insight.causes if insight else None
 
 
-def read_state(index: RunIndex, query: Mapping[str, str], columns: Sequence[str]) -> TableState:
-    """The state of the table of a run's samples."""
-    return TableState.read(query, columns, [metric["metric"] for metric in index.metrics])
+def read_state(index: RunIndex, query: QueryParams) -> TableState:
+    """Read the state of the sample table from a query."""
+    return TableState.read(query, query.getlist("col"), [metric["metric"] for metric in index.metrics])
 
 
-def about(run: Run) -> dict[str, Any]:
-    """What every page about a run says of it."""
+def describe_run(run: Run) -> dict[str, Any]:
+    """Return the page data that identifies a run: id, name, address, size, time and parameters."""
     return {
         "id": run.id,
         "name": one_line(run.name, 120),
@@ -78,6 +72,7 @@ def about(run: Run) -> dict[str, Any]:
 def _metric(index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, Any]) -> dict[str, Any]:
     name = metric["metric"]
     row = summary[name]
+    worst_first = TableState(sort=name, descending=metric["better"] == "lower")
     return {
         "metric": name,
         "part": part_of(metric),
@@ -90,14 +85,10 @@ def _metric(index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, An
         "skipped": row.n_skipped,
         "failed": row.n_failed,
         "reason": row.reason or "",
-        "unit": fits_the_line(metric, row.mean, row.ci_low),
+        "unit": fits_unit_line(metric, row.mean, row.ci_low),
         "spread": index.spreads[name],
-        "address": f"/runs/{index.run.id}{_worst_by(metric).address}#samples",
+        "address": f"/runs/{index.run.id}{worst_first.address}#samples",
     }
-
-
-def _worst_by(metric: Mapping[str, Any]) -> TableState:
-    return TableState(sort=metric["metric"], descending=metric["better"] == "lower")
 
 
 def _slices(insight: Insight, state: TableState) -> list[dict[str, Any]]:
@@ -123,20 +114,19 @@ def _slices(insight: Insight, state: TableState) -> list[dict[str, Any]]:
 def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[str, Any]:
     causes = causes_of(insight)
     order = index.order(state, causes)
-    pages = max(1, -(-len(order) // state.size))
-    state = state.but(page=min(state.page, pages))
-    shown = order[(state.page - 1) * state.size : state.page * state.size]
-    columns = list(state.columns) or [m["metric"] for m in telling_metrics(index.metrics, _MOST_COLUMNS)]
+    page = ListPage.cut(order.tolist(), state.page, state.size)
+    state = state.but(page=page.number)
+    columns = list(state.columns) or [m["metric"] for m in telling_metrics(index.metrics, _MAX_COLUMNS)]
     return {
         "state": state,
         "here": state.address,
         "waiting_for_causes": insight is None,
         "total": len(index.ids),
         "fitting": len(order),
-        "first": (state.page - 1) * state.size + 1 if len(order) else 0,
-        "last": (state.page - 1) * state.size + len(shown),
-        "pages": pages,
-        "links": _links(state, pages),
+        "first": page.first,
+        "last": page.last,
+        "pages": page.pages,
+        "links": page.links(lambda number: state.but(page=number).address),
         "plain_sorts": {name: state.sorted_by(name).address for name in PLAIN_SORTS},
         "columns": [_column(index, state, name) for name in columns],
         "choices": [
@@ -147,15 +137,8 @@ def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[
         "slices": [f"{column}={part.label}" for column, parts in insight.slices for part in parts] if insight else [],
         "sizes": list(PAGE_SIZES),
         "causes": sorted({cause for cause in causes or () if cause}, key=list(CAUSES).index),
-        "rows": [_row(index, causes, int(row), columns, state) for row in shown],
+        "rows": [_row(index, causes, row, columns, state) for row in page.items],
     }
-
-
-def _links(state: TableState, pages: int) -> dict[str, str]:
-    """The pages one can turn to."""
-    wanted = {"first": 1, "previous": state.page - 1, "next": state.page + 1, "last": pages}
-    there = {name: page for name, page in wanted.items() if 1 <= page <= pages and page != state.page}
-    return {name: state.but(page=page).address or "?" for name, page in there.items()}
 
 
 def _column(index: RunIndex, state: TableState, name: str) -> dict[str, Any]:
@@ -171,13 +154,15 @@ def _column(index: RunIndex, state: TableState, name: str) -> dict[str, Any]:
 def _row(
     index: RunIndex, causes: Sequence[str] | None, row: int, columns: Sequence[str], state: TableState
 ) -> dict[str, Any]:
-    known = causes is not None and row < len(causes)
     return {
         "row": row + 1,
         "id": one_line(index.ids[row].as_py(), 60),
         "question": one_line(index.question(row), 160),
-        "cause": causes[row] if causes is not None and known else None,
+        "cause": causes[row] if causes is not None and row < len(causes) else None,
         "quality": number(index.quality[row]),
         "values": [index.value(name, row) for name in columns],
         "address": f"/runs/{index.run.id}/samples/{row + 1}{state.but(page=1).address}",
     }
+
+
+VIEWS = {"/runs/{run}": run_page}

@@ -1,5 +1,5 @@
-// Edits that are not saved yet: kept in this browser until a version holds them, so that closing it loses nothing.
-// An edit holds the fields of a case that differ from the version it began from. Undo is of this tab and this session.
+// Unsaved edits, stored in this browser until a version contains them.
+// An edit contains the fields of a case that differ from its base version. Undo works per tab and session.
 const bar = document.getElementById("draft");
 export const truth = JSON.parse(bar.dataset.truth);
 const key = `ragstone-draft:${truth.store}:${truth.name}`;
@@ -7,37 +7,37 @@ const undoKey = key.replace("draft", "undo");
 const TYPING_MS = 1000;
 const MOST_STEPS = 200;
 const MOST_HISTORY = 1_000_000;
-// Edits for which this browser has no room: they live as long as the page.
-let homeless = null;
-let homelessSteps = null;
+// Edits that do not fit into the storage of the browser; they are lost when the page is closed.
+let unstored = null;
+let unstoredSteps = null;
 
 export const say = (words) => { document.getElementById("said").textContent = words; };
 const shown = (text) => text.replace(/[^\S ]|[\p{Cc}\p{Cf}]/gu, "\ufffd");
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 export const token = () => bar.elements.token.value;
 
-// A browser may forbid pages to keep anything.
+// The browser may forbid storage.
 function stored(where, name) {
   try { return window[where].getItem(name); } catch { return null; }
 }
 function parse(text, otherwise) {
   try { return JSON.parse(text) ?? otherwise; } catch { return otherwise; }
 }
-// Cases have ids like __proto__ and constructor too, which mean something to ordinary objects.
+// No prototype: case ids may be __proto__ or constructor.
 export function draft() {
-  const found = homeless ?? parse(stored("localStorage", key), null) ?? { base: truth.number, mark: "", cases: {} };
+  const found = unstored ?? parse(stored("localStorage", key), null) ?? { base: truth.number, mark: "", cases: {} };
   return { ...found, cases: Object.assign(Object.create(null), found.cases) };
 }
-const steps = () => homelessSteps ?? parse(stored("sessionStorage", undoKey), { done: [], undone: [] });
+const steps = () => unstoredSteps ?? parse(stored("sessionStorage", undoKey), { done: [], undone: [] });
 
 function keep(found) {
   try {
     if (Object.keys(found.cases).length) {
       localStorage.setItem(key, JSON.stringify({ ...found, mark: `${Date.now()}-${Math.random().toString(36).slice(2, 8)}` }));
     } else localStorage.removeItem(key);
-    homeless = null;
+    unstored = null;
   } catch {
-    homeless = found;
+    unstored = found;
   }
 }
 function keepSteps(found) {
@@ -49,24 +49,24 @@ function keepSteps(found) {
   }
   try {
     sessionStorage.setItem(undoKey, text);
-    homelessSteps = null;
+    unstoredSteps = null;
   } catch {
-    homelessSteps = found;
+    unstoredSteps = found;
   }
 }
 
 const listeners = [];
 export const onChange = (listener) => listeners.push(listener);
-function tell(name) {
+function notify(name) {
   show();
   listeners.forEach((listener) => listener(name));
 }
 
-// What is known of a case now: the version's word, with the edits over it.
+// The current state of a case: the version with the edits applied.
 export const edited = (name, original) => ({ ...original, ...draft().cases[name] });
 
-// One change: `fields` are new values; what says the same as the version is no edit. Changes of one group soon after each
-// other are one step to undo, so that a word is undone and not a letter.
+// Applies new field values; values equal to the version are not edits. Consecutive changes of one group within a second
+// are one undo step, so that undo removes a word and not a letter.
 export function change(name, original, fields, words, group = "") {
   const found = draft();
   const before = found.cases[name] ?? {};
@@ -83,7 +83,7 @@ export function change(name, original, fields, words, group = "") {
   history.undone = [];
   keepSteps(history);
   bar.querySelector(".last").textContent = "";
-  tell(name);
+  notify(name);
 }
 function put(found, name, patch) {
   if (Object.keys(patch).length) found.cases[name] = patch;
@@ -100,25 +100,25 @@ function step(from, to, side) {
   keep(found);
   history[to].push(last);
   keepSteps(history);
-  tell(last.name);
+  notify(last.name);
   return last;
 }
-// Said aloud and shown: what was undone may be on another page.
+// Announced and shown, because the change may be on another page.
 function note(words, last) {
-  const told = `${words}: ${last.words}${last.name ? ` (${shown(last.name).slice(0, 40)})` : ""}`;
-  say(told);
-  bar.querySelector(".last").textContent = `${told}.`;
+  const message = `${words}: ${last.words}${last.name ? ` (${shown(last.name).slice(0, 40)})` : ""}`;
+  say(message);
+  bar.querySelector(".last").textContent = `${message}.`;
 }
 export function undo() {
   const last = step("done", "undone", "before");
   if (last) note("Undone", last);
-  else say("There is nothing to undo");
+  else say("Nothing to undo");
   return last;
 }
 export function redo() {
   const last = step("undone", "done", "after");
-  if (last) note("Done again", last);
-  else say("There is nothing to do again");
+  if (last) note("Redone", last);
+  else say("Nothing to redo");
   return last;
 }
 function discard() {
@@ -129,8 +129,8 @@ function discard() {
   found.cases = {};
   keep(found);
   keepSteps(history);
-  tell(null);
-  say("All edits were discarded; undo brings them back");
+  notify(null);
+  say("All edits discarded. Undo restores them.");
 }
 
 function show() {
@@ -138,10 +138,10 @@ function show() {
   const names = Object.keys(found.cases);
   const history = steps();
   bar.hidden = !names.length && !history.done.length && !history.undone.length;
-  bar.querySelector(".told b").textContent = names.length ? `${names.length} ${names.length === 1 ? "case" : "cases"} edited, not saved.` : "Nothing is unsaved.";
+  bar.querySelector(".told b").textContent = names.length ? `${names.length} ${names.length === 1 ? "case" : "cases"} edited, not saved.` : "No unsaved edits.";
   bar.querySelector(".told .muted").hidden = !names.length;
   const behind = names.length && truth.newest > found.base;
-  bar.querySelector(".warn").textContent = homeless ? "This browser has no room to keep more edits: save now, before you leave this page." : (behind ? `Somebody has saved v${truth.newest} since you began from v${found.base}: saving will show both and merge them.` : "");
+  bar.querySelector(".warn").textContent = unstored ? "The browser storage is full: save before you leave this page." : (behind ? `v${truth.newest} was saved after your base version v${found.base}. You can merge both when you save.` : "");
   bar.querySelector("[data-do=undo]").disabled = !history.done.length;
   bar.querySelector("[data-do=redo]").disabled = !history.undone.length;
   bar.querySelector("[data-do=discard]").hidden = !names.length;
@@ -149,7 +149,7 @@ function show() {
   document.body.classList.toggle("drafting", !bar.hidden);
   mark(found);
 }
-// Rows of edited cases, and cases that are in the draft alone.
+// Marks the rows of edited cases and lists the cases that exist only in the draft.
 function mark(found) {
   for (const row of document.querySelectorAll("tr[data-case]")) {
     const [name] = JSON.parse(row.dataset.case);
@@ -177,7 +177,7 @@ function mark(found) {
   }));
 }
 
-// Within one ground truth one may go about; who leaves it with unsaved edits is warned.
+// Leaving the pages of this ground truth with unsaved edits shows a warning.
 let inside = false;
 const isHome = (url) => url.origin === location.origin && (url.pathname === truth.home || url.pathname.startsWith(`${truth.home}/`));
 export function go(address) {
@@ -186,7 +186,7 @@ export function go(address) {
 }
 addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
-  if (link) inside = (isHome(new URL(link.href)) && !homeless) || link.hasAttribute("download");
+  if (link) inside = (isHome(new URL(link.href)) && !unstored) || link.hasAttribute("download");
 }, true);
 addEventListener("submit", (event) => {
   const url = new URL(event.target.getAttribute("action") ?? "", location.href);
@@ -197,7 +197,7 @@ addEventListener("beforeunload", (event) => {
 });
 addEventListener("pageshow", (event) => {
   inside = false;
-  if (event.persisted) tell(null);
+  if (event.persisted) notify(null);
 });
 
 bar.addEventListener("submit", (event) => {
@@ -219,18 +219,18 @@ addEventListener("keydown", (event) => {
   } else if (name === "s") {
     event.preventDefault();
     if (Object.keys(draft().cases).length) bar.requestSubmit();
-    else say("There is nothing to save");
+    else say("Nothing to save");
   }
 });
-addEventListener("storage", (event) => { if (event.key === key) tell(null); });
+addEventListener("storage", (event) => { if (event.key === key) notify(null); });
 
-// Somebody else may save meanwhile: said as soon as it is known, long before it could matter.
+// Checks whether another user has saved a version.
 async function look() {
   if (document.hidden || !Object.keys(draft().cases).length) return;
   try {
     const { newest } = await (await fetch(`${truth.home}/newest.json`)).json();
-    if (newest > truth.newest) { truth.newest = newest; show(); say(`Somebody has saved version ${newest}`); }
-  } catch { /* the viewer was stopped; edits are safe here */ }
+    if (newest > truth.newest) { truth.newest = newest; show(); say(`Version ${newest} was saved by another user`); }
+  } catch { /* the viewer was stopped; the edits are stored here */ }
 }
 setInterval(look, 15_000);
 addEventListener("focus", look);

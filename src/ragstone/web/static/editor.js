@@ -1,4 +1,4 @@
-// One case: question, right answers and facts, each change kept at once; citations are looked for as one types.
+// The editor of one case. Every change is stored at once; citations are checked while the user types.
 import { change, draft, edited, go, onChange, say, token, truth } from "/static/draft.js";
 import { safe, Sources } from "/static/sources.js";
 
@@ -35,14 +35,14 @@ function fit(box) {
   box.style.height = `${box.scrollHeight + 2}px`;
 }
 const hidden = (text) => /[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/.test(text);
-const warning = (text) => (hidden(text) ? [make("p", { className: "warn" }, "This text holds characters that do not show, or that turn the direction of writing.")] : []);
+const warning = (text) => (hidden(text) ? [make("p", { className: "warn" }, "This text contains control characters or bidirectional marks.")] : []);
 
 const question = document.getElementById("question");
 question.readOnly = false;
 question.addEventListener("input", () => { fit(question); set({ question: question.value }, "edit the question", "question"); });
 const answerable = document.getElementById("answerable");
 answerable.disabled = false;
-answerable.addEventListener("change", () => set({ answerable: { true: true, false: false }[answerable.value] ?? null }, "say whether it can be answered"));
+answerable.addEventListener("change", () => set({ answerable: { true: true, false: false }[answerable.value] ?? null }, "change whether it can be answered"));
 
 const moved = (list, from, to) => { const next = list.filter((_, place) => place !== from); next.splice(to, 0, list[from]); return next; };
 const without = (list, at) => list.filter((_, place) => place !== at);
@@ -51,7 +51,7 @@ const replaced = (list, at, item) => list.map((old, place) => (place === at ? it
 function drawAnswers({ references, standing }) {
   const many = references.length > 1;
   document.getElementById("answers").replaceChildren(...references.map((text, at) => make("li", {},
-    area(text, `Right answer ${at + 1}`, `answer-${at}`, (value) => set({ references: replaced(now().references, at, value) }, `edit answer ${at + 1}`, `answer-${at}`)),
+    area(text, `Reference answer ${at + 1}`, `answer-${at}`, (value) => set({ references: replaced(now().references, at, value) }, `edit answer ${at + 1}`, `answer-${at}`)),
     ...warning(text),
     make("p", { className: "tools" },
       ...(many ? [
@@ -59,7 +59,7 @@ function drawAnswers({ references, standing }) {
         button("↓", `Move answer ${at + 1} down`, () => { set({ references: moved(now().references, at, at + 1) }, `move answer ${at + 1} down`); focusOn(`answer-${at + 1}`); }, { disabled: at === references.length - 1 }),
       ] : []),
       button("Remove", `Remove answer ${at + 1}`, () => { set({ references: without(now().references, at) }, `remove answer ${at + 1}`); focusOn(`answer-${Math.max(0, at - 1)}`, "add-answer"); })))));
-  const tools = [button("Add an answer", "Add a right answer", () => { const { references: list } = now(); set({ references: [...list, ""] }, "add an answer"); focusOn(`answer-${list.length}`); }, { data: { key: "add-answer" } })];
+  const tools = [button("Add answer", "Add reference answer", () => { const { references: list } = now(); set({ references: [...list, ""] }, "add answer"); focusOn(`answer-${list.length}`); }, { data: { key: "add-answer" } })];
   if (references.length && (standing !== "accepted" || base.standing !== "accepted")) tools.push(...deciding(standing, "the answers", (next) => set({ standing: next }, `${next} answers`)));
   document.getElementById("answer-tools").replaceChildren(...tools);
 }
@@ -71,9 +71,9 @@ function deciding(standing, what, choose) {
 function drawFacts({ facts }) {
   const list = document.getElementById("facts");
   if (!facts.length) {
-    list.replaceChildren(make("li", { className: "empty" }, texts.length ? "No facts yet. Select words in a text to make them a fact, or write one." : "No facts yet."));
+    list.replaceChildren(make("li", { className: "empty" }, texts.length ? "No facts yet. Select text in a source to create a fact, or write one." : "No facts yet."));
   } else list.replaceChildren(...facts.map(drawFact));
-  document.getElementById("fact-tools").replaceChildren(button("Write a fact", "Write a fact", () => addFact("", null), { data: { key: "add-fact" } }));
+  document.getElementById("fact-tools").replaceChildren(button("Write fact", "Write fact", () => addFact("", null), { data: { key: "add-fact" } }));
 }
 const setFact = (at, fields, words, group) => set({ facts: replaced(now().facts, at, { ...now().facts[at], ...fields }) }, words, group);
 function drawFact(fact, at) {
@@ -81,8 +81,8 @@ function drawFact(fact, at) {
   const kind = make("select", { data: { key: `kind-${at}` }, aria: { label: `Kind of fact ${number}` } }, ...[...new Set([...kinds, fact.kind])].map((value) => make("option", { value, selected: value === fact.kind }, value)));
   kind.addEventListener("change", () => setFact(at, { kind: kind.value }, `change the kind of fact ${number}`));
   return make("li", { className: `hue${at % 8} ${fact.standing}`, data: { fact: at } },
-    make("p", { className: "facthead" }, make("span", { className: "dot", ariaHidden: "true" }), make("b", {}, String(number)), " ", make("span", { className: "verdict" }), " ", make("small", { dir: "auto" }, [fact.provenance, fact.source, fact.confidence === null ? "" : `${Math.round(fact.confidence * 100)} % sure`].filter(Boolean).map(safe).join(", "))),
-    // A person's words are no longer the tool's.
+    make("p", { className: "facthead" }, make("span", { className: "dot", ariaHidden: "true" }), make("b", {}, String(number)), " ", make("span", { className: "verdict" }), " ", make("small", { dir: "auto" }, [fact.provenance, fact.source, fact.confidence === null ? "" : `${Math.round(fact.confidence * 100)} % confidence`].filter(Boolean).map(safe).join(", "))),
+    // A fact edited by a person is a manual fact.
     area(fact.text, `Fact ${number}`, `fact-${at}`, (text) => setFact(at, { text, provenance: "manual", confidence: null }, `edit fact ${number}`, `fact-${at}`)),
     ...warning(fact.text),
     make("div", { className: "mending" }),
@@ -92,18 +92,18 @@ function drawFact(fact, at) {
 }
 function addFact(text, source) {
   const { facts } = now();
-  if (text && facts.some((fact) => fact.text === text)) { say("That is a fact already"); return; }
-  set({ facts: [...facts, { text, kind: kinds[0], source, provenance: "manual", standing: "accepted", confidence: null, note: null }] }, text ? "make a citation a fact" : "write a fact");
+  if (text && facts.some((fact) => fact.text === text)) { say("This fact already exists"); return; }
+  set({ facts: [...facts, { text, kind: kinds[0], source, provenance: "manual", standing: "accepted", confidence: null, note: null }] }, text ? "create a fact from a citation" : "write a fact");
   focusOn(`fact-${facts.length}`);
   if (text) say(`Fact ${facts.length + 1}: ${text}`);
 }
 
-// Verdicts: where a citation stands, in which words, or that it does not.
+// The verdict of a citation: where it was found, with which spelling, or that it was not found.
 const SIGNS = { stands: ["good", "✓"], repaired: ["doubt", "≈"], absent: ["bad", "✗"], invalid: ["bad", "✗"] };
 function words(check) {
   const text = texts[check.passage];
   const place = text ? `${text.kind} ${text.number}` : "";
-  return { stands: `stands in ${place}`, repaired: `other spelling in ${place}`, absent: "stands nowhere", invalid: "says something else" }[check.verdict];
+  return { stands: `found in ${place}`, repaired: `different spelling in ${place}`, absent: "not found", invalid: "different meaning" }[check.verdict];
 }
 function drawChecks() {
   const { facts } = now();
@@ -114,7 +114,7 @@ function drawChecks() {
     if (!chip) return;
     const [tone, sign] = SIGNS[check?.verdict] ?? ["silent", "·"];
     chip.className = `verdict chip ${tone}`;
-    chip.replaceChildren(make("span", { ariaHidden: "true" }, sign), ` ${!fact.text.trim() ? "empty" : fact.kind !== "citation" ? "not looked for" : !check ? "looking…" : SIGNS[check.verdict] ? words(check) : "no passages to look in"}`);
+    chip.replaceChildren(make("span", { ariaHidden: "true" }, sign), ` ${!fact.text.trim() ? "empty" : fact.kind !== "citation" ? "not checked" : !check ? "checking…" : SIGNS[check.verdict] ? words(check) : "no passages"}`);
     drawMending(box.querySelector(".mending"), check, at);
   });
   sources.mark(facts.map((fact, at) => (valid(fact, at) ? checks[at] : null)));
@@ -123,7 +123,7 @@ const valid = (fact, at) => fact.kind === "citation" && checked[at]?.[0] === fac
 function drawMending(box, check, at) {
   if (check?.verdict === "repaired") {
     box.replaceChildren(make("p", { className: "prose diff", dir: "auto" }, ...check.diff.map(({ kind, text }) => (kind === "same" ? safe(text) : make(kind === "gone" ? "del" : "ins", {}, safe(text))))),
-      button("Take the document’s words", `Take the document’s words for fact ${at + 1}`, () => { setFact(at, { text: check.text }, `take the document's words for fact ${at + 1}`); focusOn(`fact-${at}`); }));
+      button("Use the wording of the source", `Use the wording of the source for fact ${at + 1}`, () => { setFact(at, { text: check.text }, `use the wording of the source for fact ${at + 1}`); focusOn(`fact-${at}`); }));
   } else box.replaceChildren(...(check && SIGNS[check.verdict] && check.why ? [make("p", { className: "muted", dir: "auto" }, safe(check.why))] : []));
 }
 
@@ -146,8 +146,8 @@ async function check() {
     [checks, checked] = [found.checks, wanted];
     drawChecks();
   } catch (error) {
-    document.querySelectorAll("#facts .verdict").forEach((chip) => { chip.textContent = "not checked"; });
-    say(error.message || "The viewer does not answer; edits are kept here");
+    document.querySelectorAll("#facts .verdict").forEach((chip) => { chip.textContent = "check failed"; });
+    say(error.message || "The viewer does not respond. Your edits are kept in the browser.");
   }
 }
 
@@ -157,7 +157,7 @@ function focusOn(...keys) {
     if (found) { found.focus(); return; }
   }
 }
-// Who types keeps the field as it is; everything else is drawn anew, with the focus where it was.
+// Redraws everything except the field in which the user types, and restores the focus.
 let drawn = "";
 function shape(found) {
   return JSON.stringify([found.references.length, found.standing, found.removed, found.facts.map(({ text, ...rest }) => rest)]);
@@ -165,7 +165,7 @@ function shape(found) {
 function draw(force = false) {
   const found = now();
   const active = document.activeElement;
-  document.getElementById("heading").textContent = safe(found.question) || (isNew ? "A new case" : "(no question)");
+  document.getElementById("heading").textContent = safe(found.question) || (isNew ? "New case" : "(no question)");
   if (active !== question || question.value !== found.question) { if (question.value !== found.question) question.value = found.question; fit(question); }
   answerable.value = found.answerable === null ? "" : String(found.answerable);
   const fields = Array.from(document.querySelectorAll("#answers textarea, #facts textarea"), (box) => box.value);
@@ -191,25 +191,25 @@ function drawTools(found) {
   box.hidden = false;
   desk.classList.toggle("gone", Boolean(found.removed));
   box.replaceChildren(found.removed
-    ? button("Keep this case after all", "Keep this case after all", () => set({ removed: undefined }, "keep the case"))
+    ? button("Restore this case", "Restore this case", () => set({ removed: undefined }, "restore the case"))
     : button("Remove this case", "Remove this case", () => set({ removed: true }, "remove the case"), { className: "danger" }),
   make("p", { className: "muted" }, found.removed ? "This case will not be in the next version." : ""));
 }
 
 const sources = new Sources(texts, addFact, say);
-// Edits go on from the version that they began from; saving brings them together with newer ones.
+// Editing continues on the base version of the draft. Saving merges it with newer versions.
 const { base: begun, cases } = draft();
 if (Object.keys(cases).length && begun !== truth.number) {
   const there = await fetch(`${addresses.at.replace("?", ".json?")}&v=${begun}`);
   if (there.ok) go(`${addresses.at}&v=${begun}`);
-  else refuse(`This case came with v${truth.number}, and your edits began from v${begun}: save or discard them, then edit it.`);
+  else refuse(`This case was added in v${truth.number}, but your edits are based on v${begun}. Save or discard them before you edit this case.`);
 } else {
   onChange((changed) => { if (changed === name || changed === null || changed === undefined) draw(); });
   draw(true);
 }
-function refuse(told) {
+function refuse(message) {
   question.readOnly = true;
   answerable.disabled = true;
-  document.querySelector(".head").append(make("p", { className: "notice" }, told));
+  document.querySelector(".head").append(make("p", { className: "notice" }, message));
   onChange(() => { if (!Object.keys(draft().cases).length) location.reload(); });
 }

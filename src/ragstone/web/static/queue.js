@@ -1,4 +1,4 @@
-// The queue: a accepts, r rejects, u undoes, j and k move. Decisions are edits like any other.
+// The review queue: a accepts, r rejects, u undoes, j and k move. Decisions are stored as edits.
 import { change, draft, edited, go, onChange, say, truth, undo } from "/static/draft.js";
 
 const list = document.getElementById("queue");
@@ -7,7 +7,7 @@ if (list) {
   const cards = Array.from(list.children);
   const items = cards.map((card) => JSON.parse(card.dataset.item));
 
-  // A fact is found again by its words: others may have gone from the list before it.
+  // Finds a fact by its text, because facts before it may have been removed.
   function find([name, at]) {
     const { facts } = edited(name, cases[name]);
     const { text } = cases[name].facts[at];
@@ -24,7 +24,7 @@ if (list) {
   function decide(at, wanted) {
     const [name, fact] = items[at];
     const was = standing(items[at]);
-    if (was === "gone") { say("This one was edited or removed in your draft"); return; }
+    if (was === "gone") { say("Edited or removed in your draft"); return; }
     const next = was === wanted ? "proposed" : wanted;
     if (fact < 0) change(name, cases[name], { standing: next }, `${next} answer`);
     else {
@@ -49,7 +49,7 @@ if (list) {
       card.querySelector(".decided").textContent = { accepted: "accepted", rejected: "rejected", gone: "edited or removed in your draft" }[now] ?? "";
     });
     const open = left();
-    document.getElementById("left").textContent = open ? `${open} of ${cards.length} on this page are open.` : "All on this page are decided.";
+    document.getElementById("left").textContent = open ? `${open} of ${cards.length} on this page to review.` : "Everything on this page is reviewed.";
   }
   const here = () => cards.indexOf(document.activeElement?.closest("#queue > li"));
   function focus(at) {

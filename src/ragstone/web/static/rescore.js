@@ -1,4 +1,4 @@
-// How far the rescoring is; when one is through, the page tells what came of it.
+// Updates the progress of the rescoring jobs and reloads the page when one is finished.
 const list = document.getElementById("rescoring");
 async function look() {
   try {
@@ -12,7 +12,7 @@ async function look() {
       bar.value = run.job.done;
       box.querySelector(".told").textContent = `${run.job.state}, ${run.job.done.toLocaleString("en")} of ${run.job.total.toLocaleString("en")} samples`;
     }
-  } catch { /* the viewer was stopped; the next look tells */ }
+  } catch { /* the viewer was stopped; try again */ }
   setTimeout(look, 1000);
 }
 if (list?.dataset.working !== undefined) setTimeout(look, 500);

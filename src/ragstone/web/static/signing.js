@@ -1,8 +1,8 @@
-// Who signs is remembered in this browser.
+// Remembers the author in this browser.
 const author = document.querySelector("input[name=author]");
 if (author) {
-  try { author.value ||= localStorage.getItem("ragstone-author") ?? ""; } catch { /* nothing can be kept here */ }
+  try { author.value ||= localStorage.getItem("ragstone-author") ?? ""; } catch { /* storage is not available */ }
   author.form.addEventListener("submit", () => {
-    try { localStorage.setItem("ragstone-author", author.value); } catch { /* then it is asked for again */ }
+    try { localStorage.setItem("ragstone-author", author.value); } catch { /* storage is not available */ }
   });
 }

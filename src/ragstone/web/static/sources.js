@@ -1,9 +1,9 @@
-// The texts beside a case: facts marked where they stand, and words selected in them, by mouse or keyboard.
+// The sources of a case: marks the facts in them, and selects text by mouse or keyboard.
 const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-// One character for one character, so that places stay what they are.
+// Replaces one character by one character, so that positions do not change.
 export const safe = (text) => text.replace(UNSAFE, (sign) => (sign === "\r" ? " " : "\ufffd"));
 
-// Places come counted in characters, the browser counts in halves of some of them.
+// Converts a position in code points to a position in UTF-16 code units.
 function units(text, place) {
   if (!/[\ud800-\udfff]/.test(text)) return place;
   let at = 0;
@@ -11,7 +11,7 @@ function units(text, place) {
   return at;
 }
 
-// Pieces of a text: what no fact covers, and what the facts with these numbers do.
+// Splits a text into pieces, each with the numbers of the facts that cover it.
 function pieces(text, spans) {
   const cuts = new Set([0, text.length]);
   spans.forEach(({ start, end }) => { cuts.add(start); cuts.add(end); });
@@ -32,12 +32,12 @@ export class Sources {
     this.button = document.getElementById("cite");
     this.boxes.forEach((box, place) => box.addEventListener("keydown", (event) => this.#key(event, place)));
     document.addEventListener("selectionchange", () => this.#offer());
-    // The press itself must not take the selection away.
+    // Pressing the button must not clear the selection.
     this.button?.addEventListener("pointerdown", (event) => event.preventDefault());
     this.button?.addEventListener("click", () => this.cite());
   }
 
-  // The facts by number with where they stand.
+  // Marks the facts in the sources.
   mark(checks) {
     this.boxes.forEach((box, place) => {
       const { text } = this.texts[place];
@@ -57,7 +57,7 @@ export class Sources {
     });
   }
 
-  // The selection as a text and the words selected in it.
+  // Returns the selected text and its source.
   selected() {
     const selection = getSelection();
     if (!selection.rangeCount || selection.isCollapsed) return null;
@@ -74,7 +74,7 @@ export class Sources {
 
   cite() {
     const found = this.selected();
-    if (!found) { this.say("Select some words first"); return; }
+    if (!found) { this.say("Select some text first"); return; }
     const { id, source } = this.texts[found.place];
     getSelection().removeAllRanges();
     this.button.hidden = true;
@@ -109,7 +109,7 @@ export class Sources {
     }
   }
 
-  // The next or previous sentence, or with Shift one sentence more or less.
+  // Selects the next or previous sentence; with Shift extends or shrinks the selection.
   #sentence(place, step, grow) {
     const text = this.boxes[place].textContent;
     const list = Array.from(new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text), (one) => {

@@ -1,11 +1,11 @@
-// Comfort on top of pages that work without it: keys, filters that submit themselves, links to copy, waiting.
+// Optional features: keyboard shortcuts, filters that submit themselves, copied links and automatic reloads.
 const say = (words) => { document.getElementById("said").textContent = words; };
 const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
 
 for (const form of document.querySelectorAll("form[data-submits]")) {
   form.addEventListener("change", (event) => { if (event.target.matches("select")) form.requestSubmit(); });
 }
-// An address without empty parts reads better and is the same view.
+// Leaves empty fields out of the address.
 for (const form of document.querySelectorAll("form")) {
   form.addEventListener("formdata", (event) => {
     for (const [name, value] of Array.from(event.formData)) if (value === "") event.formData.delete(name);
@@ -15,11 +15,11 @@ for (const form of document.querySelectorAll("form")) {
 const boxes = Array.from(document.querySelectorAll("form.choosing input[name=run]"));
 const compare = document.getElementById("compare");
 if (compare) {
-  const told = document.getElementById("chosen");
+  const hint = document.getElementById("chosen");
   const count = () => {
     const chosen = boxes.filter((box) => box.checked).length;
     compare.disabled = chosen !== 2;
-    told.textContent = chosen === 2 ? "The older one is A." : chosen > 2 ? "Two at a time." : "Tick two runs; the older one is A.";
+    hint.textContent = chosen === 2 ? "The older one is A." : chosen > 2 ? "Select only two runs." : "Select two runs. The older one is A.";
   };
   boxes.forEach((box) => box.addEventListener("change", count));
   count();
@@ -48,15 +48,15 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     try {
       await navigator.clipboard.writeText(location.href);
       button.textContent = "Copied";
-      say("The link was copied");
+      say("Link copied");
     } catch {
-      button.textContent = "The address bar has the link";
+      button.textContent = "Copy the link from the address bar";
     }
     setTimeout(() => { button.textContent = "Copy link"; }, 2000);
   });
 }
 
-// A claim under the pointer or the focus shows the chunks that were found to say so, or otherwise.
+// Highlights the chunks that support or contradict the claim under the pointer or focus.
 const claims = document.querySelectorAll("[data-says], [data-denies]");
 const ranks = (text) => (text || "").split(" ").filter(Boolean);
 function light(element, on) {
@@ -64,16 +64,16 @@ function light(element, on) {
     for (const rank of ranks(list)) document.getElementById("chunk-" + rank)?.classList.toggle("lit-" + name, on);
   }
 }
-// A chunk that is out of sight is shown beside; who listens has its number in the text.
+// Shows a chunk that is outside the window in a box. Screen readers read its number in the text.
 const beside = document.createElement("aside");
 beside.className = "beside";
 beside.hidden = true;
 beside.setAttribute("aria-hidden", "true");
 document.body.append(beside);
 const inSight = (box) => { const { top, bottom } = box.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; };
-function tell(element) {
-  const found = [["says so", element.dataset.says], ["says otherwise", element.dataset.denies]]
-    .flatMap(([words, list]) => ranks(list).map((rank) => [`Chunk ${rank} ${words}`, document.getElementById("chunk-" + rank)]))
+function showChunks(element) {
+  const found = [["Supported", element.dataset.says], ["Contradicted", element.dataset.denies]]
+    .flatMap(([words, list]) => ranks(list).map((rank) => [`${words} by chunk ${rank}`, document.getElementById("chunk-" + rank)]))
     .filter(([, chunk]) => chunk && !inSight(chunk));
   beside.replaceChildren(...found.slice(0, 2).flatMap(([words, chunk]) => {
     const [head, body] = [document.createElement("b"), document.createElement("p")];
@@ -85,22 +85,22 @@ function tell(element) {
   beside.hidden = !found.length;
 }
 for (const element of claims) {
-  for (const name of ["mouseenter", "focusin"]) element.addEventListener(name, () => { light(element, true); tell(element); });
+  for (const name of ["mouseenter", "focusin"]) element.addEventListener(name, () => { light(element, true); showChunks(element); });
   for (const name of ["mouseleave", "focusout"]) element.addEventListener(name, () => { light(element, false); beside.hidden = true; });
 }
 addEventListener("keydown", (event) => { if (event.key === "Escape") beside.hidden = true; });
 
-// What is still being worked out: look again in a moment.
+// Reloads the page while a result is not ready.
 if (document.querySelector("[data-wait]")) setTimeout(() => location.reload(), 1500);
 
-// What is known of some samples only: told when it is known of all, without taking the page away from who reads it.
+// Reports when all samples are diagnosed, without reloading the page.
 const partly = document.querySelector("[data-partly]");
 async function look() {
   try {
     const { diagnosis } = await (await fetch(partly.dataset.partly)).json();
     if (diagnosis.looked_at < diagnosis.samples) { setTimeout(look, 3000); return; }
-    partly.firstChild.textContent = `All ${diagnosis.samples.toLocaleString("en")} samples have been looked into. `;
-    partly.querySelector("a").textContent = "Show what they say";
+    partly.firstChild.textContent = `All ${diagnosis.samples.toLocaleString("en")} samples are diagnosed. `;
+    partly.querySelector("a").textContent = "Show the results";
   } catch { setTimeout(look, 10000); }
 }
 if (partly) setTimeout(look, 3000);
@@ -118,7 +118,7 @@ async function watch(box) {
     if (found.metrics.length && document.body.classList.contains("page-live") && !body) { location.reload(); return; }
     if (body) fill(body, found.metrics);
   } catch {
-    box.querySelector(".told").textContent = "The viewer does not answer; was it stopped?";
+    box.querySelector(".told").textContent = "The viewer does not respond. Was it stopped?";
   }
   setTimeout(watch, 2000, box);
 }

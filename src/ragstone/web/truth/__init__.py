@@ -1,1 +1,1 @@
-"""The ground-truth editor: pages over versions of ground truth, and the few writes of the viewer."""
+"""The ground-truth editor: pages about versions of ground truth, and the only requests that write."""

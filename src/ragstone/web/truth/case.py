@@ -1,4 +1,4 @@
-"""One case in the editor: what can be changed, the texts that citations are taken from, and whether they stand there."""
+"""The editor page of one case: its fields, the texts that can be cited, and the checks of its citations."""
 
 from __future__ import annotations
 
@@ -7,67 +7,64 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from ragstone.compare.sample_evidence import read_cases_at
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
-from ragstone.report.plain import one_line
-from ragstone.truth.cases import Case
-from ragstone.web.evidence import Limits
+from ragstone.report.text import one_line
+from ragstone.truth.model import Case
 from ragstone.web.library import Library
-from ragstone.web.truth.addresses import case_address, truth_address
-from ragstone.web.truth.beside import chunks_of, runs_beside
-from ragstone.web.truth.checking import CITATION, check_fact, excuse_absence, passages_of
-from ragstone.web.truth.shelf import Held
-from ragstone.web.truth.table import CaseFilter, about_truth, fitting_rows, read_version
+from ragstone.web.navigation import case_address, neighbours, truth_address
+from ragstone.web.sample_data import Limits
+from ragstone.web.truth.case_checks import CITATION, NOT_CHECKED, check_fact, passages_of
+from ragstone.web.truth.related_runs import runs_of
+from ragstone.web.truth.store import LoadedVersion
+from ragstone.web.truth.versions import CaseFilter, describe_truth, load_version, matching_rows
 
-KINDS = (CITATION, "statement")
-_MOST_CHECKED = 500
-NO_RUN = "none"
-
-
-def case_page(library: Library, name: str, query: Mapping[str, str]) -> dict[str, Any]:
-    """A case of the newest version, or of the one that a draft began from."""
-    held = _held(library, name, query)
-    case = held.case(query.get("id", ""))
-    return {**_page(library, held, case, query), "walk": _walk(library, held, case, query), "new": False}
+_KINDS = (CITATION, "statement")
+_MAX_CHECKED = 500
+_NO_RUN = "none"
 
 
-def new_case_page(library: Library, name: str, query: Mapping[str, str]) -> dict[str, Any]:
-    """A case that is only in the draft of a browser, or is about to be."""
-    held = _held(library, name, query)
-    wanted = query.get("id", "").strip()[:200] or _free_id(held)
-    if wanted in held.rows:
+def case_page(library: Library, query: Mapping[str, str], name: str) -> dict[str, Any]:
+    """A case of the newest version, or of the version on which a draft is based."""
+    loaded = load_version(library, name, query)
+    case = loaded.case(query.get("id", ""))
+    return {**_page(library, loaded, case, query), "walk": _walk(library, loaded, case, query), "new": False}
+
+
+def new_case_page(library: Library, query: Mapping[str, str], name: str) -> dict[str, Any]:
+    """A new case that exists only in the draft of the browser."""
+    loaded = load_version(library, name, query)
+    wanted = query.get("id", "").strip()[:200] or _free_id(loaded)
+    if wanted in loaded.rows:
         return {"go": case_address(name, wanted)}
-    return {**_page(library, held, Case(wanted, question=""), query), "walk": None, "new": True}
+    return {**_page(library, loaded, Case(wanted, question=""), query), "walk": None, "new": True}
 
 
-def check_page(library: Library, name: str, form: Mapping[str, str]) -> dict[str, Any]:
-    """Whether some citations stand in the texts beside a case; asked by the editor as one types."""
-    held = _held(library, name, form)
+def check_citations(library: Library, form: Mapping[str, str], name: str) -> dict[str, Any]:
+    """Check citations against the texts of a case. The editor calls it while the user types."""
+    loaded = load_version(library, name, form)
     wanted = form.get("id", "")
-    case = held.case(wanted) if wanted in held.rows else Case(wanted, question="")
+    case = loaded.case(wanted) if wanted in loaded.rows else Case(wanted, question="")
     try:
         texts = json.loads(form.get("texts", "[]"))
-    except ValueError:
+    except (ValueError, RecursionError):
         texts = None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise UsageError("`texts` is no JSON list of texts")
-    found = _texts(library, case, form, _runs(library, name, case, form))
-    return {"page": "check", "checks": _checks([(CITATION, text) for text in texts], found)}
+        raise UsageError("`texts` is not a JSON list of strings")
+    sources = _texts(library, case, form, _runs(library, name, case, form))
+    return {"page": "check", "checks": _checks([(CITATION, text) for text in texts], sources)}
 
 
-def _held(library: Library, name: str, query: Mapping[str, str]) -> Held:
-    return library.truth.held(name, read_version(query["v"]) if query.get("v") else None)
-
-
-def _page(library: Library, held: Held, case: Case, query: Mapping[str, str]) -> dict[str, Any]:
-    runs = _runs(library, held.info.name, case, query)
+def _page(library: Library, loaded: LoadedVersion, case: Case, query: Mapping[str, str]) -> dict[str, Any]:
+    runs = _runs(library, loaded.info.name, case, query)
     texts = _texts(library, case, query, runs)
     limits = Limits.read(query)
-    name = held.info.name
+    name = loaded.info.name
     return {
         "page": "case",
         "title": f"{one_line(case.id, 60)} in {name}",
-        "truth": about_truth(library.truth, held),
+        "truth": describe_truth(library.truth, loaded),
         "case": {
             "id": case.id,
             "question": case.question,
@@ -85,11 +82,11 @@ def _page(library: Library, held: Held, case: Case, query: Mapping[str, str]) ->
         "cut": limits.cut,
         "runs": runs,
         "run": _chosen(query, runs),
-        "kinds": list(KINDS),
+        "kinds": list(_KINDS),
         "addresses": {
-            "here": case_address(name, case.id, held.info.number),
+            "here": case_address(name, case.id, loaded.info.number),
             "check": truth_address(name, "check.json"),
-            "at": truth_address(name, "new" if case.id not in held.rows else "case", id=case.id),
+            "at": truth_address(name, "new" if case.id not in loaded.rows else "case", id=case.id),
         },
     }
 
@@ -97,64 +94,67 @@ def _page(library: Library, held: Held, case: Case, query: Mapping[str, str]) ->
 def _texts(
     library: Library, case: Case, query: Mapping[str, str], runs: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """What citations can be taken from: the passages of the case, then what a run retrieved."""
-    found = [_text("passage", place, chunk) for place, chunk in enumerate(passages_of(case), 1)]
-    chosen = _chosen(query, runs)
-    if chosen:
-        chunks = chunks_of(library, chosen["id"], chosen["row"] - 1)
-        found += [_text("chunk", rank, chunk) for rank, chunk in enumerate(chunks, 1)]
-    return found
+    """Return the texts that can be cited: the passages of the case, then the chunks that a run retrieved."""
+    texts = [_text("passage", number, chunk) for number, chunk in enumerate(passages_of(case), 1)]
+    if chosen := _chosen(query, runs):
+        row = chosen["row"] - 1
+        chunks = read_cases_at(library.run(chosen["id"]), [row])[row].sample.contexts or ()
+        texts += [_text("chunk", rank, chunk) for rank, chunk in enumerate(chunks, 1)]
+    return texts
 
 
 def _checks(facts: Sequence[tuple[str, str]], texts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     passages, names = [text["text"] for text in texts], [f"{text['kind']} {text['number']}" for text in texts]
-    found = [check_fact(kind, text, passages, names) for kind, text in facts[:_MOST_CHECKED]]
-    has_own = any(text["kind"] == "passage" for text in texts)
-    return found if has_own else [excuse_absence(check) for check in found]
+    checks = [check_fact(kind, text, passages, names) for kind, text in facts[:_MAX_CHECKED]]
+    has_passages = any(text["kind"] == "passage" for text in texts)
+    return checks if has_passages else [_excuse_absence(check) for check in checks]
+
+
+def _excuse_absence(check: dict[str, Any]) -> dict[str, Any]:
+    """Drop the verdict `absent` if the case has no passages: a citation need not be in the retrieved chunks."""
+    if check["verdict"] != "absent":
+        return check
+    return {**NOT_CHECKED, "why": "the case has no passages to search, and no retrieved chunk contains it"}
 
 
 def _runs(library: Library, name: str, case: Case, query: Mapping[str, str]) -> list[dict[str, Any]]:
     wanted = query.get("run", "")
-    return runs_beside(library, name, case.id, "" if wanted == NO_RUN else wanted)
+    return runs_of(library, name, case.id, "" if wanted == _NO_RUN else wanted)
 
 
 def _chosen(query: Mapping[str, str], runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The run that was asked for, else the newest; none where that was asked for."""
+    """Return the requested run, otherwise the newest; None if the request is for no run."""
     wanted = query.get("run", "")
-    if wanted == NO_RUN:
+    if wanted == _NO_RUN:
         return None
     return next((run for run in runs if run["id"] == wanted), runs[0] if runs else None)
 
 
-def _text(kind: str, place: int, chunk: Chunk) -> dict[str, Any]:
-    return {"kind": kind, "number": place, "id": chunk.id or "", "source": chunk.source or "", "text": chunk.text}
+def _text(kind: str, number: int, chunk: Chunk) -> dict[str, Any]:
+    return {"kind": kind, "number": number, "id": chunk.id or "", "source": chunk.source or "", "text": chunk.text}
 
 
-def _walk(library: Library, held: Held, case: Case, query: Mapping[str, str]) -> dict[str, Any]:
-    """The neighbours in the list that the case was opened from."""
+def _walk(library: Library, loaded: LoadedVersion, case: Case, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return the links to the previous and next case in the list from which the case was opened."""
     chosen = replace(CaseFilter.read(query), page=1)
-    rows = fitting_rows(library.truth, held, chosen)
-    here = held.rows[case.id]
+    rows = matching_rows(library.truth, loaded, chosen)
+    here = loaded.rows[case.id]
     at = rows.index(here) if here in rows else None
-    version = held.info.number if query.get("v") else None
+    version = loaded.info.number if query.get("v") else None
 
-    def address(place: int | None) -> str:
-        if place is None or not 0 <= place < len(rows):
-            return ""
-        return case_address(held.info.name, held.at(rows[place]).id, version, **chosen.query)
+    def address(position: int) -> str:
+        return case_address(loaded.info.name, loaded.at(rows[position]).id, version, **chosen.query)
 
-    return {
-        "place": None if at is None else at + 1,
-        "of": len(rows),
-        "previous": address(None if at is None else at - 1),
-        "next": address(None if at is None else at + 1),
-        "back": f"{truth_address(held.info.name)}{chosen.address}",
-        "query": "",
-    }
+    links = neighbours(len(rows), at, address)
+    return {**links, "back": f"{truth_address(loaded.info.name)}{chosen.address}", "query": ""}
 
 
-def _free_id(held: Held) -> str:
-    number = len(held) + 1
-    while f"case-{number}" in held.rows:
+def _free_id(loaded: LoadedVersion) -> str:
+    number = len(loaded) + 1
+    while f"case-{number}" in loaded.rows:
         number += 1
     return f"case-{number}"
+
+
+VIEWS = {"/truth/{name}/case": case_page, "/truth/{name}/new": new_case_page}
+CHANGES = {"/truth/{name}/check": check_citations}

@@ -1,4 +1,4 @@
-"""Stored runs scored anew in the background, one after the other; how far each is, and what came of it."""
+"""Background jobs that rescore stored runs, one at a time, with progress and result."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Literal
 from ragstone.engine.progress import Progress, Report
 from ragstone.errors import RagstoneError
 from ragstone.storage.runs import Run
-from ragstone.truth.rescoring import rescore_with_truth
-from ragstone.truth.versions import Version
+from ragstone.truth.join import rescore_with_truth
+from ragstone.truth.store import Version
 
 State = Literal["waiting", "working", "done", "failed"]
 Key = tuple[str, str, int]
@@ -20,7 +20,7 @@ Key = tuple[str, str, int]
 
 @dataclass
 class Job:
-    """One run against one version."""
+    """The rescoring of one run against one version."""
 
     run: str
     state: State = "waiting"
@@ -31,12 +31,12 @@ class Job:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is something to wait for."""
+        """Whether the job is not finished."""
         return self.state in ("waiting", "working")
 
 
 class Rescoring:
-    """The jobs of this viewer; they are forgotten when it stops, what they made is not."""
+    """The jobs of this viewer. They are lost when it stops; the runs that they created are stored."""
 
     def __init__(self) -> None:
         self._jobs: dict[Key, Job] = {}
@@ -44,11 +44,11 @@ class Rescoring:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="ragstone-rescore")
 
     def job(self, run: str, name: str, number: int) -> Job | None:
-        """What became of a run against a version, if that was asked for."""
+        """Return the job of a run and a version, if one was started."""
         return self._jobs.get((run, name, number))
 
     def start(self, run: Run, version: Version) -> Job:
-        """Begin, unless it is under way or done already; what failed is tried again."""
+        """Start a job unless one is running or done; failed jobs are repeated."""
         key = (run.id, version.info.name, version.info.number)
         with self._lock:
             job = self._jobs.get(key)
@@ -58,7 +58,7 @@ class Rescoring:
         return job
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Cancel the jobs that have not started."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -72,5 +72,5 @@ def _work(job: Job, score: Callable[[Report], Run]) -> None:
         job.state = "done"
     except RagstoneError as error:
         job.why, job.state = str(error), "failed"
-    except Exception as error:  # noqa: BLE001  (a page must say so: nobody watches this thread)
+    except Exception as error:  # noqa: BLE001  (the page shows it; the thread has no other output)
         job.why, job.state = f"this is a bug in Ragstone: {type(error).__name__}: {error}", "failed"

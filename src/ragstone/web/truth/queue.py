@@ -1,4 +1,4 @@
-"""The queue: what was proposed and waits for a person to accept or reject it, each with what it can be judged by."""
+"""The review queue: proposed facts and answers that a person accepts or rejects, with the text around each."""
 
 from __future__ import annotations
 
@@ -6,87 +6,74 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ragstone.report.plain import one_line
-from ragstone.truth.cases import Case
+from ragstone.report.text import one_line
+from ragstone.truth.model import Case
 from ragstone.web.library import Library
-from ragstone.web.truth.addresses import case_address, truth_address
-from ragstone.web.truth.checking import check_fact, passages_of
-from ragstone.web.truth.shelf import Held
-from ragstone.web.truth.table import about_truth, read_version, whole
+from ragstone.web.navigation import ListPage, case_address, truth_address, whole_number
+from ragstone.web.sample_data import excerpt
+from ragstone.web.truth.case_checks import check_fact, passages_of
+from ragstone.web.truth.store import LoadedVersion
+from ragstone.web.truth.versions import describe_truth, load_version
 
-SIZE = 20
-_AROUND = 280
-_LONG = 4_000
-_MOST_SIGNS = 8
-# What a decision about an answer is called among decisions about facts.
+_PAGE_SIZE = 20
+_CONTEXT = 280
+_MAX_TEXT = 4_000
+_MAX_REASONS = 8
+# The position of the answers of a case among its facts.
 ANSWER = -1
 
 
-def queue_page(library: Library, name: str, query: Mapping[str, str]) -> dict[str, Any]:
+def queue_page(library: Library, query: Mapping[str, str], name: str) -> dict[str, Any]:
     """One page of the queue, in the order of the cases."""
-    held = library.truth.held(name, read_version(query["v"]) if query.get("v") else None)
-    waiting = [(row, fact) for row, case in enumerate(held.cases) for fact in _proposed(case)]
-    pages = max(1, -(-len(waiting) // SIZE))
-    page = min(pages, max(1, whole(query.get("page")) or 1))
-    shown = waiting[(page - 1) * SIZE : page * SIZE]
-    version = held.info.number if query.get("v") else None
+    loaded = load_version(library, name, query)
+    waiting = [(row, fact) for row, case in enumerate(loaded.cases) for fact in _proposed(case)]
+    page = ListPage.cut(waiting, whole_number(query.get("page")), _PAGE_SIZE)
+    version = loaded.info.number if query.get("v") else None
     return {
         "page": "queue",
         "title": f"{name}: to review",
-        "truth": about_truth(library.truth, held),
+        "truth": describe_truth(library.truth, loaded),
         "total": len(waiting),
         "answers": sum(fact == ANSWER for _, fact in waiting),
-        "at": page,
-        "pages": pages,
-        "first": (page - 1) * SIZE + 1 if waiting else 0,
-        "links": {
-            word: truth_address(name, "queue", v=version, page=number)
-            for word, number in (("previous", page - 1), ("next", page + 1))
-            if 1 <= number <= pages
-        },
-        "items": [_item(held, row, fact, version) for row, fact in shown],
-        # What the decisions are made in, by id: an edit holds all facts of its case.
-        "cases": {held.cases[row].id: _editable(held.cases[row]) for row, _ in shown},
+        "at": page.number,
+        "pages": page.pages,
+        "first": page.first,
+        "links": page.links(lambda number: truth_address(name, "queue", v=version, page=number)),
+        "items": [_item(loaded, row, fact, version) for row, fact in page.items],
+        # The editable fields by case id: an edit contains all facts of its case.
+        "cases": {loaded.cases[row].id: _editable(loaded.cases[row]) for row, _ in page.items},
     }
 
 
 def _proposed(case: Case) -> list[int]:
     answer = [ANSWER] if case.standing == "proposed" and case.references else []
-    return answer + [place for place, fact in enumerate(case.facts) if fact.standing == "proposed"]
+    return answer + [position for position, fact in enumerate(case.facts) if fact.standing == "proposed"]
 
 
 def _editable(case: Case) -> dict[str, Any]:
     return {"standing": case.standing, "facts": [asdict(fact) for fact in case.facts]}
 
 
-def _item(held: Held, row: int, place: int, version: int | None) -> dict[str, Any]:
-    case = held.cases[row]
+def _item(loaded: LoadedVersion, row: int, position: int, version: int | None) -> dict[str, Any]:
+    case = loaded.cases[row]
     common = {
         "case": case.id,
         "shown_case": one_line(case.id, 60),
-        "fact": place,
-        "question": case.question[:_LONG],
-        "answers": [text[:_LONG] for text in case.references],
-        "address": case_address(held.info.name, case.id, version),
+        "fact": position,
+        "question": case.question[:_MAX_TEXT],
+        "answers": [text[:_MAX_TEXT] for text in case.references],
+        "address": case_address(loaded.info.name, case.id, version),
     }
-    if place == ANSWER:
-        return {
-            **common,
-            "kind": "answer",
-            "text": "",
-            "provenance": case.provenance,
-            **_signs(case),
-            "source": "",
-            "check": None,
-            "around": None,
-        }
-    fact = case.facts[place]
+    if position == ANSWER:
+        answer = {"kind": "answer", "provenance": case.provenance, **_harvest_evidence(case)}
+        return {**common, **answer, "text": "", "source": "", "check": None, "around": None}
+    fact = case.facts[position]
     passages = [passage.text for passage in passages_of(case)]
     check = check_fact(fact.kind, fact.text, passages)
     return {
         **common,
         "kind": fact.kind,
-        "text": fact.text[:_LONG],
+        "text": fact.text[:_MAX_TEXT],
         "provenance": fact.provenance,
         "confidence": fact.confidence,
         "note": fact.note or "",
@@ -96,22 +83,20 @@ def _item(held: Held, row: int, place: int, version: int | None) -> dict[str, An
     }
 
 
-def _signs(case: Case) -> dict[str, Any]:
-    """What a harvest knows of an answer: how likely it is good, and by which signs."""
+def _harvest_evidence(case: Case) -> dict[str, Any]:
+    """Return the probability that a harvested answer is right, and the reasons."""
     probability, why = case.metadata.get("probability"), case.metadata.get("why")
     known = isinstance(probability, int | float) and 0 <= probability <= 1
-    words = [one_line(str(word), 80) for word in why[:_MOST_SIGNS]] if isinstance(why, list) else []
-    return {"confidence": probability if known else None, "note": "; ".join(words)}
+    reasons = [one_line(str(reason), 80) for reason in why[:_MAX_REASONS]] if isinstance(why, list) else []
+    return {"confidence": probability if known else None, "note": "; ".join(reasons)}
 
 
 def _around(passages: Sequence[str], check: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The place of a citation with the words around it."""
+    """Return a citation with the text around it."""
     if check["passage"] is None or check["verdict"] not in ("stands", "repaired"):
         return None
     text, start, end = passages[check["passage"]], check["start"], check["end"]
-    return {
-        "passage": check["passage"] + 1,
-        "before": ("… " if start > _AROUND else "") + text[max(0, start - _AROUND) : start],
-        "here": text[start:end][:_LONG],
-        "after": text[end : end + _AROUND] + (" …" if len(text) > end + _AROUND else ""),
-    }
+    return {"passage": check["passage"] + 1, **excerpt(text, start, end, _CONTEXT)}
+
+
+VIEWS = {"/truth/{name}/queue": queue_page}

@@ -1,0 +1,205 @@
+"""Prediction-powered estimates: the mean human label of all rows from some labels and a metric's scores.
+
+`choose_next` selects the rows to label next so that the confidence interval shrinks most.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragstone.agreement.labels import Joined
+from ragstone.errors import UsageError
+from ragstone.formats.file_rows import guarded
+from ragstone.stats.ppi import (
+    LEAST_LABELS,
+    Powered,
+    Rows,
+    Scale,
+    guess_errors,
+    make_chances,
+    pick,
+    powered_rounds,
+    tell_scale,
+)
+from ragstone.storage.places import open_place
+from ragstone.storage.runs import read_rows
+from ragstone.storage.scores import read_ids, read_labels
+
+UNLABELLED = -1
+
+
+@dataclass(frozen=True)
+class Powers:
+    """One estimate: of a run, a slice, or the difference of two runs; None with a reason if not possible."""
+
+    name: str
+    found: Powered | None
+    labels: int
+    rows: int
+    reason: str = ""
+    difference: bool = False
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few labels for a valid interval."""
+        return self.labels < LEAST_LABELS
+
+
+@dataclass(frozen=True)
+class Estimation:
+    """All estimates of one metric: the runs, their difference, and the slices by column and label."""
+
+    joined: Joined
+    metric: str
+    runs: tuple[Powers, ...]
+    difference: Powers | None
+    slices: tuple[tuple[str, Powers], ...]
+    remarks: tuple[str, ...]
+
+
+def estimate_means(joined: Joined, metric: str, slices: tuple[str, ...] = ()) -> Estimation:
+    """Estimate the mean of every run, the difference of two runs, and the slices."""
+    rows = [gather_rows(joined, metric, place) for place in range(len(joined.runs))]
+    difference, remarks = _difference(joined, rows) if len(rows) == 2 else (None, [])
+    return Estimation(
+        joined=joined,
+        metric=metric,
+        runs=tuple(
+            _power(run.name, part, tell_scale(joined.labels)) for run, part in zip(joined.runs, rows, strict=True)
+        ),
+        difference=difference,
+        slices=tuple(_slices(joined, rows, slices)),
+        remarks=(*joined.remarks, *_unscored(joined, metric), *remarks),
+    )
+
+
+def gather_rows(joined: Joined, metric: str, system: int) -> Rows:
+    """All rows of a run; rows without a score have nan."""
+    scores = joined.everything[metric][system]
+    rows = Rows(scores, np.full(len(scores), np.nan), np.full(len(scores), UNLABELLED), np.full(len(scores), np.nan))
+    mine = joined.systems == system
+    places = joined.places[mine]
+    rows.labels[places], rows.rounds[places] = joined.labels[mine], joined.rounds[mine]
+    rows.chances[places] = joined.chances[mine]
+    return rows
+
+
+def pair_rows(joined: Joined, rows: Sequence[Rows]) -> tuple[Rows, list[np.ndarray], int]:
+    """The common samples of two runs as differences (second minus first), their rows, and the number left out.
+
+    Samples labelled for only one run, or in different rounds, are left out: they may not have been selected as a pair.
+    """
+    first, second = ({name: place for place, name in enumerate(read_ids(run))} for run in joined.runs)
+    shared = [name for name in first if name in second]
+    if not shared:
+        raise UsageError("the runs have no sample in common, so there is no difference to estimate")
+    places = [np.array([side[name] for name in shared]) for side in (first, second)]
+    rounds = [part.rounds[at] for part, at in zip(rows, places, strict=True)]
+    kept = rounds[0] == rounds[1]
+    places = [at[kept] for at in places]
+    one, other = (part.take(at) for part, at in zip(rows, places, strict=True))
+    pairs = Rows(other.scores - one.scores, other.labels - one.labels, one.rounds, one.chances)
+    return pairs, places, int((~kept).sum())
+
+
+def _difference(joined: Joined, rows: Sequence[Rows]) -> tuple[Powers, list[str]]:
+    pairs, _, left_out = pair_rows(joined, rows)
+    scale: Scale = "change" if tell_scale(joined.labels) == "share" else "number"
+    lost = f"{left_out} samples are labelled for only one of the two systems; the difference leaves them out"
+    return _power("difference", pairs, scale, difference=True), [lost] if left_out else []
+
+
+def _power(name: str, rows: Rows, scale: Scale, difference: bool = False) -> Powers:
+    """The estimate over the rows that the metric has scored."""
+    scored = rows.take(~np.isnan(rows.scores))
+    labels = int((scored.rounds >= 0).sum())
+    found = powered_rounds(scored, scale=scale) if labels >= 2 else None
+    reason = "" if found else f"{labels} labelled rows with a score; at least 2 are needed"
+    return Powers(name, found, labels, len(scored.scores), reason, difference)
+
+
+def _slices(joined: Joined, rows: Sequence[Rows], columns: tuple[str, ...]) -> Iterator[tuple[str, Powers]]:
+    for column in columns:
+        for run, part in zip(joined.runs, rows, strict=True):
+            labels = read_labels(run, column).astype(str)
+            prefix = f"{run.name}, " if len(joined.runs) > 1 else ""
+            for label in np.unique(labels):
+                yield column, _power(f"{prefix}{label}", part.take(labels == label), tell_scale(joined.labels))
+
+
+def _unscored(joined: Joined, metric: str) -> Iterator[str]:
+    for run, scores in zip(joined.runs, joined.everything[metric], strict=True):
+        missing = int(np.isnan(scores).sum())
+        if missing:
+            yield f"{run.name}: {missing} of {len(scores)} rows have no {metric}; the estimate covers the others"
+
+
+COLUMNS = ("sample_id", "system", "label", "annotator", "round", "chance", "question", "answer")
+
+
+@dataclass(frozen=True)
+class ToDo:
+    """A row for a person to label."""
+
+    sample_id: str
+    system: str
+    round: int
+    chance: float
+    question: str
+    answer: str
+
+
+def choose_next(joined: Joined, metric: str, size: int, seed: int = 0) -> list[ToDo]:
+    """Select `size` inputs to label, in random order; for two runs, both answers."""
+    rows = [gather_rows(joined, metric, place) for place in range(len(joined.runs))]
+    bounds = next(tuple(each.bounds) for each in joined.metrics if each.metric == metric)
+    number = 1 + max([0, *(int(part.rounds.max(initial=0)) for part in rows)])
+    if len(rows) == 1:
+        population, places = rows[0], [np.arange(len(rows[0].scores))]
+    elif len(rows) == 2:
+        population, places, _ = pair_rows(joined, rows)
+        # A score difference near 0 is as uncertain as any.
+        bounds = (None, None)
+    else:
+        raise UsageError("--label-next needs one run, or two runs to compare")
+    picked, chances = _pick(population, bounds, size, seed + number)
+    return [
+        _describe(joined, system, int(side[row]), number, float(chance))
+        for row, chance in zip(picked, chances, strict=True)
+        for system, side in enumerate(places)
+    ]
+
+
+def _pick(rows: Rows, bounds: tuple[float | None, ...], size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    free = np.flatnonzero((rows.rounds < 0) & ~np.isnan(rows.scores))
+    if not len(free):
+        raise UsageError("all rows with a score are already labelled")
+    scored = ~np.isnan(rows.scores)
+    errors = np.zeros(len(rows.scores))
+    errors[scored] = guess_errors(rows.scores[scored], rows.labels[scored], (bounds[0], bounds[1]))
+    chances = make_chances(errors[free], size)
+    picked = pick(chances, seed)
+    return free[picked], chances[picked]
+
+
+def _describe(joined: Joined, system: int, place: int, number: int, chance: float) -> ToDo:
+    run = joined.runs[system]
+    ((_, batch),) = read_rows(run.folder.samples, [place], ["id", "question", "answer"])
+    sample = batch.to_pylist()[0]
+    return ToDo(sample["id"], run.name, number, chance, sample["question"] or "", sample["answer"] or "")
+
+
+def write_next(rows: Sequence[ToDo], path: str) -> None:
+    """Write a CSV with an empty label per row; the columns round and chance must not be edited."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    for row in rows:
+        cells = (row.sample_id, row.system, "", "", str(row.round), repr(row.chance), row.question, row.answer)
+        writer.writerow(map(guarded, cells))
+    open_place(path).write_bytes(text.getvalue().encode())

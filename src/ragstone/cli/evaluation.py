@@ -1,0 +1,124 @@
+"""Steps that several commands share: evaluate and print, estimate the cost, write the results of another tool."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ragstone.cli.output import command_line, next_steps, print_json
+
+if TYPE_CHECKING:
+    from ragstone.engine.ask_system import SystemQuote
+    from ragstone.storage.runs import Run
+
+NOTHING_SCORED = 4
+# The causes of more samples take too long after a run; `ragstone diagnose` looks at all.
+MOST_DIAGNOSED = 2_000
+
+
+def evaluate_data(data: Any, metrics: list[str], out: str, options: dict[str, Any], quiet: bool, json: bool) -> Run:
+    """Evaluates with progress and notes on standard error."""
+    from ragstone.cli.screen import noting, showing_progress
+    from ragstone.engine.evaluate import evaluate
+
+    with showing_progress(quiet or json) as progress:
+        return evaluate(data, metrics or None, out, progress=progress, note=noting(quiet), **options)
+
+
+def show_run(finished: Run, json: bool, full: bool) -> None:
+    """Prints the scores and, for people, a short diagnosis."""
+    if json:
+        rows = [asdict(row) for row in finished.summary()]
+        print_json({"run": finished.path, "id": finished.id, "summary": rows})
+        return
+    from ragstone.cli.screen import console
+    from ragstone.compare.diagnosis import diagnose
+    from ragstone.report.diagnosis import has_content, short_report
+    from ragstone.report.run import run_report
+
+    screen = console()
+    screen.print()
+    screen.print(run_report(finished, full=full))
+    diagnosis = diagnose(finished, most=MOST_DIAGNOSED)
+    if has_content(diagnosis):
+        screen.print(short_report(diagnosis))
+        typer.echo(f"    more: {command_line('diagnose', finished.path)}")
+    typer.echo(f"\nstored in {finished.path}")
+
+
+def suggest_after_run(finished: Run, out: str, metrics_file: list[str]) -> None:
+    """Prints what to do with a finished run: compare it with the run before it, or look inside."""
+    from ragstone.storage.places import open_place
+    from ragstone.storage.runs import finished_runs
+
+    others = (run for run in finished_runs(open_place(out)) if run.id != finished.id)
+    steps = [(command_line("view", out), "look at samples in a browser")]
+    if (before := next(others, None)) is not None:
+        compare = command_line("compare", before.id, finished.id, out=out, metrics_file=metrics_file)
+        steps.insert(0, (compare, "compare with the run before"))
+    next_steps(*steps)
+
+
+def fail_if_nothing_scored(finished: Run, or_most_failed: bool = False) -> None:
+    """Exit code 4 if not a single score was computed or, if asked for, if more cells failed than were scored."""
+    rows = list(finished.summary())
+    scored = sum(row.n_ok for row in rows)
+    if not scored or (or_most_failed and sum(row.n_failed for row in rows) > scored):
+        raise typer.Exit(NOTHING_SCORED)
+
+
+def show_quotes(runs: list[tuple[str, Any, dict[str, Any]]], metrics: list[str], json: bool) -> None:
+    """Prints the estimated cost of several runs, each with its title."""
+    from ragstone.cli.screen import console
+    from ragstone.engine.quote import quote
+    from ragstone.report.quote import quote_report
+
+    quotes = [(title, quote(data, metrics, **options)) for title, data, options in runs]
+    if json:
+        print_json([{"title": title, **asdict(one)} for title, one in quotes])
+        return
+    for title, one in quotes:
+        console().print(f"\n{title}", style="bold", markup=False, highlight=False)
+        console().print(quote_report(one))
+
+
+def show_system_quote(quote: SystemQuote, json: bool, about: str = "", is_final: bool = True) -> None:
+    """Prints the estimated cost of asking a system."""
+    from ragstone.report.text import counted
+
+    if json:
+        print_json(asdict(quote))
+        return
+    cost = "unknown" if quote.cost_usd is None else f"{quote.cost_usd:,.4f} usd"
+    typer.echo(
+        f"{counted(round(quote.calls), 'call')} of {quote.system} for {about or counted(quote.questions, 'question')}"
+    )
+    if quote.calls < quote.questions:
+        typer.echo(f"  the other {quote.questions - quote.calls:,.0f} are in the cache or duplicates")
+    typer.echo(f"  tokens in {quote.input_tokens:,.0f}, out {quote.output_tokens:,.0f}; cost {cost}")
+    end = " No call was made." if is_final else ""
+    typer.echo(f"  about {quote.seconds:,.0f} s (rough estimate).{end}")
+
+
+def write_ragchecker_results(finished: Run, target: str, is_printed: bool, quiet: bool) -> None:
+    """Writes a run as RAGChecker's file, and prints its means as RAGChecker does. Failed cells are always reported."""
+    import json
+
+    from ragstone.cli.screen import noting, remark
+    from ragstone.report.exports import printed_form, write_ragchecker
+    from ragstone.report.run import judge_lines
+    from ragstone.report.text import counted
+    from ragstone.storage.places import open_place
+
+    groups = write_ragchecker(finished, open_place(target))
+    if is_printed:
+        typer.echo(json.dumps(printed_form(groups), indent=2))
+    for line in judge_lines(finished.info):
+        noting(quiet)(line)
+    for row in finished.summary():
+        if row.n_failed:
+            cells = row.n_ok + row.n_skipped + row.n_failed
+            remark(f"{row.metric}: {row.n_failed} of {counted(cells, 'cell')} failed, so they are not in its mean")
+    noting(quiet)(f"RAGChecker's results in {target}, the run in {finished.path}")

@@ -1,0 +1,246 @@
+"""ragstone truth list, show, history, import and export: versions of ground truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ragstone.cli.options import argument, data_argument, option, parse_map, shared, sources
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.truth.options import (
+    NAME,
+    REFERENCE,
+    as_day,
+    author_or_user,
+    describe_counts,
+    open_store,
+    read_version,
+)
+from ragstone.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from ragstone.truth.model import Case
+    from ragstone.truth.store import Version
+
+
+_CASES_SHOWN = 20
+
+
+def show(
+    reference: str = argument("NAME[@N]", REFERENCE),
+    case: str | None = option(None, "--case", "Show one case in full.", metavar="ID"),
+    limit: int | None = shared("limit"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """Show a version: origin, cases, or one case in full."""
+    version = read_version(reference, out)
+    chosen = version.cases if case is None else [_find(version, case)]
+    if json:
+        print_json({**asdict(version.info), "cases": [asdict(item) for item in chosen[:limit]]})
+        return
+    if case is not None:
+        _show_case(chosen[0])
+    else:
+        _show_version(version, limit or _CASES_SHOWN)
+    next_steps((command_line("truth", "check", reference, out=out), "check the citations"))
+
+
+def _find(version: Version, name: str) -> Case:
+    for case in version.cases:
+        if case.id == name:
+            return case
+    known = [case.id for case in version.cases]
+    hint = f"`ragstone truth show {version.info.reference}` lists the cases."
+    raise UnknownNameError("case", name, known, hint)
+
+
+def _show_version(version: Version, most: int) -> None:
+    from ragstone.cli.screen import print_table
+
+    typer.echo("\n".join(_about(version)))
+    titles = ("id", "question", "reference", "facts", "proposed")
+    rows = []
+    for case in version.cases[:most]:
+        proposed = sum(fact.standing == "proposed" for fact in case.facts)
+        texts = (case.id, case.question, " / ".join(case.references) + _standing(case))
+        rows.append((*texts, str(len(case.accepted_facts)), str(proposed or "")))
+    typer.echo("")
+    print_table(titles, rows, right=("facts", "proposed"))
+    if len(version.cases) > most:
+        typer.echo(f"… and {len(version.cases) - most:,} more; -n shows more of them, --case ID one in full")
+
+
+def _about(version: Version) -> list[str]:
+    info, facts = version.info, [fact for case in version.cases for fact in case.facts]
+    standing = Counter(fact.standing for fact in facts)
+    provenance = Counter(fact.provenance for fact in facts)
+    cases = Counter(case.provenance for case in version.cases)
+    lines = {
+        "saved": f"{as_day(info)} by {info.author}" + (f", from version {info.parent}" if info.parent else ""),
+        "note": info.note,
+        "cases": f"{info.rows:,}" + _details(cases),
+        "facts": f"{len(facts):,}" + _details(standing, provenance),
+        "from": ", ".join(map(_source, info.lineage.sources)),
+        "tools": ", ".join(f"{tool} {name}" for tool, name in info.lineage.tools.items() if isinstance(name, str)),
+        "counts": ", ".join(_counted(name, count) for name, count in info.lineage.counts.items() if count),
+    }
+    return [info.reference, *(f"  {label:<8} {text}" for label, text in lines.items() if text)]
+
+
+def _source(source: Any) -> str:
+    """A source is a text, or a table with a path."""
+    return str(source["path"]) if isinstance(source, dict) and "path" in source else str(source)
+
+
+def _counted(name: str, count: Any) -> str:
+    """A count with its name; nested counts are summed, --json shows them all."""
+    named = name.replace("_", " ")
+    if isinstance(count, dict) and all(isinstance(part, int) for part in count.values()):
+        return f"{named} {sum(count.values()):,}"
+    return f"{named} {len(count):,}" if isinstance(count, dict | list) else f"{named} {count:,}"
+
+
+def _details(*counted: dict[str, int]) -> str:
+    details = [", ".join(f"{count:,} {name}" for name, count in counts.items()) for counts in counted if counts]
+    return f" ({'; '.join(details)})" if details else ""
+
+
+def _standing(case: Case) -> str:
+    """The status of references that are not accepted."""
+    return f"  [{case.standing}]" if case.references and case.standing != "accepted" else ""
+
+
+def _show_case(case: Case) -> None:
+    typer.echo(f"{case.id}  {case.question}")
+    for label, texts in (("reference", case.references), ("document", case.documents)):
+        standing = _standing(case) if label == "reference" else ""
+        for text in texts:
+            typer.echo(f"  {label:<10} {text}{standing}")
+    for fact in case.facts:
+        details = [fact.standing, fact.provenance, *([f"from {fact.source}"] if fact.source else [])]
+        details += [f"{fact.confidence:.0%} sure"] if fact.confidence is not None else []
+        typer.echo(f"  fact       {fact.text}  [{', '.join(details)}]{f'  {fact.note}' if fact.note else ''}")
+    lines = {
+        "passages": len(case.passages) or None,
+        "relevance": case.relevance or None,
+        "answerable": case.answerable,
+        "weight": case.weight,
+        "provenance": case.provenance,
+        "metadata": case.metadata or None,
+    }
+    for label, value in lines.items():
+        if value is not None:
+            typer.echo(f"  {label:<10} {value}")
+
+
+def list_(out: str = shared("out"), json: bool = shared("json")) -> None:
+    """List every ground truth with its newest version."""
+    from ragstone.cli.screen import print_table
+
+    store = open_store(out)
+    newest = [store.info(name) for name in store.names()]
+    if json:
+        print_json([asdict(info) for info in newest])
+        return
+    if not newest:
+        typer.echo(f"there is no ground truth under {out}")
+        next_steps((command_line("truth", "import", "FILE", "NAME", out=out), "create one from data"))
+        return
+    rows = [(info.name, str(info.number), f"{info.rows:,}", as_day(info), info.author, info.note) for info in newest]
+    print_table(("name", "version", "cases", "saved", "by", "note"), rows, right=("version", "cases"))
+    next_steps((command_line("truth", "show", newest[0].name, out=out), "show its cases"))
+
+
+def history(name: str = argument("NAME", NAME), out: str = shared("out"), json: bool = shared("json")) -> None:
+    """List all versions of a ground truth, newest first: author, time, reason, changes."""
+    from ragstone.cli.screen import print_table
+    from ragstone.truth.diff import count_changes, diff
+
+    store = open_store(out)
+    store.info(name)
+    versions = [store.read(name, info.number) for info in store.versions(name)]
+    counts = [count_changes(diff([], versions[0].cases))]
+    counts += [count_changes(diff(old.cases, new.cases)) for old, new in pairwise(versions)]
+    rows = [(version.info, changed) for version, changed in zip(versions, counts, strict=True)][::-1]
+    if json:
+        print_json([{**asdict(info), "changes": changed} for info, changed in rows])
+        return
+    cells = [
+        (str(info.number), f"{info.rows:,}", as_day(info), info.author, describe_counts(changed), info.note)
+        for info, changed in rows
+    ]
+    print_table(("version", "cases", "saved", "by", "changes", "note"), cells, right=("version", "cases"))
+    newest = rows[0][0]
+    step = "show" if newest.parent is None else "diff"
+    next_steps((command_line("truth", step, newest.reference, out=out), "look at the newest version"))
+
+
+def import_(
+    data: list[str] = data_argument(),
+    name: str = argument("NAME", NAME),
+    format: str | None = shared("format"),
+    map: list[str] = shared("map"),
+    limit: int | None = shared("limit"),
+    replace: bool = option(False, "--replace", "Remove cases that are not in the data."),
+    author: str | None = shared("author"),
+    note: str = shared("note"),
+    out: str = shared("out"),
+    quiet: bool = shared("quiet"),
+) -> None:
+    """Store data as ground truth: the first version of a name, or the next one."""
+    from ragstone.cli.screen import noting
+    from ragstone.formats import open_reader
+    from ragstone.truth.diff import count_changes, diff
+    from ragstone.truth.samples import read_cases, update_cases
+    from ragstone.truth.store import Lineage
+
+    store = open_store(out)
+    parent = store.newest(name)
+    earlier = [] if parent is None else store.read(name, parent).cases
+    reader = open_reader(sources(data), format, parse_map(map), limit)
+    found = read_cases(reader)
+    cases = update_cases(earlier, found, replace)
+    for text in [*reader.report.notes, *found.notes]:
+        noting(quiet)(text)
+    counts = count_changes(diff(earlier, cases))
+    if parent is not None and not any(counts.values()):
+        typer.echo(f"nothing changed: {name}@{parent} already contains {reader.name}")
+        return
+    lineage = Lineage(sources=[{"path": reader.name, "format": reader.format.name}], counts=counts)
+    info = store.save(name, cases, author=author_or_user(author), note=note, parent=parent, lineage=lineage)
+    if not quiet:
+        typer.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(counts)}), saved under {out}")
+        next_steps((command_line("truth", "check", name, out=out), "check the citations"))
+
+
+_FILES = (".jsonl", ".parquet", ".csv")
+
+
+def export(
+    reference: str = argument("NAME[@N]", REFERENCE),
+    target: str | None = argument("TARGET", "File to write: .jsonl, .parquet or .csv; a folder for dial.", None),
+    to: str = shared("to_format"),
+    out: str = shared("out"),
+    quiet: bool = shared("quiet"),
+) -> None:
+    """Write ground truth in another format, with accepted facts only."""
+    from ragstone.formats import write_dataset
+    from ragstone.truth.samples import cases_to_samples
+
+    if target is None:
+        # A user may have named the file with -o.
+        file = out if out.endswith(_FILES) else "truth.csv"
+        raise UsageError(
+            f"name the file after the ground truth: ragstone truth export {reference} {file}; -o is the root of the store"
+        )
+    version = read_version(reference, out)
+    samples = cases_to_samples(version.cases)
+    rows = write_dataset(samples.table.to_batches(), target, to)
+    if not quiet:
+        typer.echo(f"{rows:,} case{'s' if rows != 1 else ''} of {version.info.reference}, written to {target}")
+        next_steps((command_line("truth", "import", target, "NAME"), "store it again after editing"))

@@ -1,0 +1,139 @@
+"""The causes of failures, in the order of the pipeline, and the findings that name them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+Part = Literal["retriever", "generator"]
+Kind = Literal["reference claim", "answer claim", "fact", "answer"]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause: the responsible part of the system, if any, and its meaning."""
+
+    name: str
+    part: Part | None
+    meaning: str
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is a failure, or only information."""
+        return self.part is not None
+
+
+LOST = Cause(
+    "lost fact", "retriever", "the document contains it, but the parser or splitter left it out of every chunk"
+)
+SPLIT = Cause("split fact", "retriever", "the splitter cut it in two: no single chunk contains all of it")
+MISSING = Cause("missing chunk", "retriever", "no retrieved chunk contains it")
+LOW = Cause("ranked too low", "retriever", "its chunk is ranked below all chunks that the answer uses")
+REFUSED = Cause("wrongly refused", "generator", "the answer declines although a chunk contains it")
+NO_ANSWER = Cause("no answer", "generator", "the answer is empty although a chunk contains it")
+NOISE = Cause("contradicted by noise", "generator", "the answer follows a chunk that contradicts it")
+MISREAD = Cause("misread", "generator", "the answer contradicts the chunk that contains it")
+IGNORED = Cause("ignored", "generator", "a chunk contains it, but the answer leaves it out")
+HALLUCINATED = Cause("hallucinated", "generator", "the answer states it, but neither the reference nor any chunk does")
+WRONG = Cause("wrong answer", "generator", "the answer seems wrong; a judge model could find the reason")
+OWN = Cause("own knowledge", None, "the answer is correct, but no chunk supports it")
+EXTRA = Cause("not asked for", None, "a chunk supports it, but the reference does not mention it")
+UNSUPPORTED = Cause("unsupported", None, "no chunk supports it, and there is no reference to check it")
+
+CAUSES: dict[str, Cause] = {
+    cause.name: cause
+    for cause in (
+        LOST,
+        SPLIT,
+        MISSING,
+        LOW,
+        REFUSED,
+        NO_ANSWER,
+        NOISE,
+        MISREAD,
+        IGNORED,
+        HALLUCINATED,
+        WRONG,
+        OWN,
+        EXTRA,
+        UNSUPPORTED,
+    )
+}
+_ORDER = list(CAUSES)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The cause for one claim or fact, and the ranks (from 1) of the chunks that show it."""
+
+    cause: Cause
+    kind: Kind
+    number: int
+    text: str
+    chunks: tuple[int, ...] = ()
+    why: str = ""
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "cause": self.cause.name,
+            "part": self.cause.part,
+            "about": self.kind,
+            "number": self.number,
+            "text": self.text,
+            "chunks": list(self.chunks),
+            "why": self.why,
+        }
+
+
+@cache
+def _bare(cause: str, kind: Kind) -> Finding:
+    return Finding(CAUSES[cause], kind, 0, "")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All findings about a sample, or the reason why there are none."""
+
+    sample_id: str
+    findings: tuple[Finding, ...] = ()
+    undecided: str = ""
+    seen_by: Literal["claims", "facts", ""] = ""
+    # Counts of expected claims: stated, retrieved but not stated, not retrieved.
+    tally: Mapping[str, int] | None = None
+    # Whether the answer seems correct; None if unknown, or if a needed chunk is missing.
+    seems_right: bool | None = None
+
+    def without_texts(self) -> Outcome:
+        """A small copy for counting, without the texts of the findings."""
+        return replace(self, findings=tuple(_bare(finding.cause.name, finding.kind) for finding in self.findings))
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """The findings that are failures."""
+        return tuple(finding for finding in self.findings if finding.cause.fails)
+
+    @property
+    def cause(self) -> Cause | None:
+        """The main cause."""
+        return main_cause(self.failures)
+
+
+def main_cause(failures: Sequence[Finding]) -> Cause | None:
+    """The most frequent cause; ties go to the earliest in the pipeline, because later parts cannot fix earlier ones.
+
+    A wrong answer claim and the reference claim that it contradicts count once. A refusal or an empty answer always wins:
+    it is one decision about the whole answer.
+    """
+    for whole in (REFUSED, NO_ANSWER):
+        if any(finding.cause is whole for finding in failures):
+            return whole
+    wanted = Counter(finding.cause.name for finding in failures if finding.kind != "answer claim")
+    said = Counter(finding.cause.name for finding in failures if finding.kind == "answer claim")
+    counts = wanted | said
+    if not counts:
+        return None
+    return CAUSES[min(counts, key=lambda name: (-counts[name], _ORDER.index(name)))]

@@ -1,0 +1,247 @@
+"""All results for one sample: evidence, cause, scores and model calls.
+
+`count_items` lists the claims, facts or chunks in the numerator and denominator of a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import ragstone.evidence  # noqa: F401  (registers the evidence that metrics need)
+from ragstone.compare.cause_names import Outcome
+from ragstone.compare.causes import find_causes
+from ragstone.compare.sample_evidence import Case, read_case
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.evidence.claims import misled, relevant_chunks, supported, supported_somewhere
+from ragstone.registry import CATALOGUE
+from ragstone.registry.expression import Metric, parse_metric
+from ragstone.storage.runs import Run, read_table
+from ragstone.text.sentences import sentences
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The numbers, from 1, of the items in the numerator and in the denominator."""
+
+    kind: str
+    above: tuple[int, ...]
+    below: tuple[int, ...]
+
+    @property
+    def value(self) -> float | None:
+        """Numerator / denominator; None if there is nothing to count."""
+        return len(self.above) / len(self.below) if self.below else None
+
+
+Count = Callable[[Case, Mapping[str, Any]], Counted]
+
+
+def count_items(metric: str, case: Case, settings: Mapping[str, Any]) -> list[Counted]:
+    """The items that a metric counts in a sample: one entry per share; empty if it is not a share."""
+    counts = []
+    for count in _COUNTS.get(metric, ()):
+        try:
+            counts.append(count(case, settings))
+        except KeyError:  # the evidence is missing
+            return []
+    return counts
+
+
+def _flags(kind: str, above: Sequence[bool], below: Sequence[bool] | None = None) -> Counted:
+    whole = [True] * len(above) if below is None else below
+    return Counted(
+        kind,
+        tuple(number for number, (counts, there) in enumerate(zip(above, whole, strict=True), 1) if counts and there),
+        tuple(number for number, there in enumerate(whole, 1) if there),
+    )
+
+
+def _supported(kind: str, name: str) -> Count:
+    return lambda case, _: _flags(kind, supported(case.evidence[name]))
+
+
+def _somewhere(kind: str, name: str) -> Count:
+    return lambda case, _: _flags(kind, supported_somewhere(case.evidence[name]))
+
+
+def _context_precision(case: Case, _: Mapping[str, Any]) -> Counted:
+    rows = case.evidence["reference_claims_in_contexts"]
+    relevant = relevant_chunks(rows)
+    return _flags("chunk", [chunk in relevant for chunk in range(len(rows[0]) if rows else 0)])
+
+
+def _context_utilization(case: Case, _: Mapping[str, Any]) -> Counted:
+    found = supported_somewhere(case.evidence["reference_claims_in_contexts"])
+    return _flags("reference claim", supported(case.evidence["reference_claims_in_answer"]), found)
+
+
+def _noise(by_relevant: bool | None = None) -> Count:
+    def count(case: Case, settings: Mapping[str, Any]) -> Counted:
+        wanted = settings.get("mode", "relevant") == "relevant" if by_relevant is None else by_relevant
+        right = supported(case.evidence["answer_claims_in_reference"])
+        rows = case.evidence["answer_claims_in_contexts"]
+        wrong = misled(right, rows, case.evidence["reference_claims_in_contexts"], by_relevant=wanted)
+        return _flags("answer claim", wrong)
+
+    return count
+
+
+def _unfounded(right: bool) -> Count:
+    def count(case: Case, _: Mapping[str, Any]) -> Counted:
+        correct = supported(case.evidence["answer_claims_in_reference"])
+        founded = supported_somewhere(case.evidence["answer_claims_in_contexts"])
+        return _flags("answer claim", [not f and c == right for c, f in zip(correct, founded, strict=True)])
+
+    return count
+
+
+def _fact_recall(case: Case, settings: Mapping[str, Any]) -> Counted:
+    most = settings.get("k")
+    ranks = case.evidence["fact_ranks"]
+    return _flags("fact", [rank is not None and (most is None or rank <= most) for rank in ranks])
+
+
+def _fact_precision(case: Case, settings: Mapping[str, Any]) -> Counted:
+    return _flags("chunk", [count > 0 for count in case.evidence["chunk_relevance"][: settings.get("k")]])
+
+
+def _needed_sentences(case: Case, _: Mapping[str, Any]) -> Counted:
+    needed = set(case.evidence["needed_sentences"])
+    total = sum(1 for chunk in case.sample.contexts or () for _ in sentences(chunk.text))
+    return _flags("sentence", [number in needed for number in range(total)])
+
+
+_PRECISION = _supported("answer claim", "answer_claims_in_reference")
+_RECALL = _supported("reference claim", "reference_claims_in_answer")
+_COUNTS: dict[str, tuple[Count, ...]] = {
+    "ragchecker.precision": (_PRECISION,),
+    "ragchecker.recall": (_RECALL,),
+    "ragchecker.f1": (_PRECISION, _RECALL),
+    "ragchecker.claim_recall": (_somewhere("reference claim", "reference_claims_in_contexts"),),
+    "ragchecker.context_precision": (_context_precision,),
+    "ragchecker.context_utilization": (_context_utilization,),
+    "ragchecker.noise_sensitivity_in_relevant": (_noise(by_relevant=True),),
+    "ragchecker.noise_sensitivity_in_irrelevant": (_noise(by_relevant=False),),
+    "ragchecker.hallucination": (_unfounded(right=False),),
+    "ragchecker.self_knowledge": (_unfounded(right=True),),
+    "ragchecker.faithfulness": (_somewhere("answer claim", "answer_claims_in_contexts"),),
+    "ragas.faithfulness": (_supported("answer claim", "answer_claims_in_all_contexts"),),
+    "ragas.context_recall": (_supported("reference claim", "reference_claims_in_all_contexts"),),
+    "ragas.noise_sensitivity": (_noise(),),
+    "ragas.context_entity_recall": (lambda case, _: _flags("entity", case.evidence["reference_entities_in_contexts"]),),
+    "ragas.context_precision": (lambda case, _: _flags("chunk", case.evidence["chunk_usefulness"]),),
+    "ragas.context_relevance": (_needed_sentences,),
+    "ragas.answer_correctness": (_PRECISION, _RECALL),
+    "fact_recall": (_fact_recall,),
+    "fact_precision": (_fact_precision,),
+    "fact_f1": (_fact_recall, _fact_precision),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A score of the sample."""
+
+    metric: str
+    value: float | None
+    status: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Working:
+    """How one score was computed: its formula in words, and the items that it counts."""
+
+    cell: Cell
+    meaning: str
+    formula: str
+    counts: tuple[Counted, ...]
+    inputs: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The content of `ragstone explain`."""
+
+    run: str
+    row: int
+    rows: int
+    case: Case
+    outcome: Outcome
+    cells: tuple[Cell, ...]
+    calls: tuple[dict[str, Any], ...]
+    working: Working | None = None
+
+
+def explain_sample(run: Run, wanted: str, metric: str | None = None) -> Explanation:
+    """Explain a sample, by id or row number; with a metric, explain its score."""
+    ids = read_table(run.folder.samples, ["id"])["id"]
+    row = find_row(ids, wanted)
+    case = read_case(run, row)
+    mine = run.scores.filter(pc.equal(run.scores["sample_id"], case.sample.id))
+    cells = [Cell(*values) for values in zip(*(mine[name].to_pylist() for name in _CELL), strict=True)]
+    calls = run.calls.filter(pc.equal(run.calls["sample_id"], case.sample.id)).to_pylist()
+    working = None
+    if metric is not None:
+        cell, parsed = _find_cell(cells, metric, run)
+        working = _work_out(cell, parsed, case)
+        makers = _makers(parsed)
+        cells, calls = [cell], [call for call in calls if call["evidence"] in makers]
+    outcome = find_causes(case)
+    return Explanation(run.name, row, len(ids), case, outcome, tuple(cells), tuple(calls), working)
+
+
+_CELL = ("metric", "value", "status", "reason")
+
+
+def find_row(ids: pa.ChunkedArray, wanted: str) -> int:
+    """The row of a sample, by its id or otherwise by its row number from 1."""
+    row = int(pc.index(ids, wanted).as_py())
+    if row >= 0:
+        return row
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(ids):
+        return int(wanted) - 1
+    known = ids.to_pylist()
+    raise UnknownNameError(
+        "sample", wanted, known, f"The run has {len(known)}, from {known[0]} to {known[-1]}." if known else ""
+    )
+
+
+def _find_cell(cells: Iterable[Cell], wanted: str, run: Run) -> tuple[Cell, Metric | None]:
+    """The score with this name and its metric; a user's metric may not be defined here."""
+    by_name = {cell.metric: cell for cell in cells}
+    try:
+        parsed = parse_metric(wanted)
+    except UsageError:
+        parsed = None
+    name = wanted if wanted in by_name else str(parsed)
+    if name not in by_name:
+        if name in run.info.skipped:
+            raise UsageError(f"{name} was not computed: {run.info.skipped[name]}")
+        raise UnknownNameError("metric of this run", wanted, by_name, f"It has: {', '.join(by_name)}.")
+    return by_name[name], parsed
+
+
+def _work_out(cell: Cell, metric: Metric | None, case: Case) -> Working:
+    if metric is None:
+        return Working(cell, "", "", (), {})
+    spec = metric.spec
+    return Working(
+        cell,
+        spec.meaning,
+        " ".join(spec.details.split()),
+        tuple(count_items(spec.name, case, dict(metric.settings))),
+        {name: case.evidence[name] for name in spec.needs if name in case.evidence},
+    )
+
+
+def _makers(metric: Metric | None) -> set[str]:
+    """The evidence functions that a metric needs."""
+    if metric is None:
+        return set()
+    return {spec.name for spec in CATALOGUE.closure(metric.spec.needs).evidence.values()}

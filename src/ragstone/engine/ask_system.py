@@ -1,0 +1,167 @@
+"""Asks a user's system many questions from synchronous code, or estimates the cost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+
+from ragstone.engine.execute import run_to_end
+from ragstone.engine.progress import Progress, Report, silent
+from ragstone.engine.quote import sample_positions, sum_calls
+from ragstone.tools.open_tools import gateway_settings
+
+if TYPE_CHECKING:
+    from ragstone.llm.ask_all import Asked, Outcome
+    from ragstone.llm.gateway import Gateway
+    from ragstone.llm.systems import System
+    from ragstone.tools.open_tools import JudgingOptions
+
+
+DEFAULT_CONCURRENCY = 8
+
+
+class SystemOptions(TypedDict, total=False):
+    """How a user's system is asked."""
+
+    # A file with the text that a bare model is asked with.
+    template: str | os.PathLike[str] | None
+    # Identifies the state of a system whose code cannot be read.
+    version: str | None
+    base_url: str | None
+    concurrency: int
+    timeout_s: float
+    deadline_s: float | None
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    budget: str | float | None
+    # False: answers of earlier runs are not used.
+    cache: bool
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A system's outcomes, one per question, in the order of the questions."""
+
+    system: str
+    signature: str
+    outcomes: list[Outcome]
+    problem: str | None = None
+
+    @property
+    def failures(self) -> list[Outcome]:
+        """Those without an answer."""
+        return [outcome for outcome in self.outcomes if outcome.answer is None]
+
+    @property
+    def cached(self) -> int:
+        """How many were answered in an earlier run."""
+        return sum(outcome.cached for outcome in self.outcomes)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The total cost; None if the cost of one answer is unknown."""
+        costs = [outcome.cost_usd for outcome in self.outcomes]
+        return None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs)
+
+
+@dataclass(frozen=True)
+class SystemQuote:
+    """Estimated cost of asking a system."""
+
+    system: str
+    questions: int
+    calls: float
+    input_tokens: float
+    output_tokens: float
+    # None: the price is unknown.
+    cost_usd: float | None
+    seconds: float
+
+
+def describe_system(spec: Any, **options: Unpack[SystemOptions]) -> tuple[str, str]:
+    """The name and the signature of a system; raises an error if the system is misconfigured, before any call."""
+    gateway = _open_gateway(options, quoting=True)
+    system = _open(spec, gateway, options)
+    return system.name, system.signature
+
+
+def ask_system(
+    spec: Any,
+    questions: Sequence[Asked],
+    *,
+    needs_contexts: bool = False,
+    progress: Report = silent,
+    told: Callable[[Outcome], None] | None = None,
+    **options: Unpack[SystemOptions],
+) -> Asking:
+    """Ask a system all questions; `told` is called with each outcome as it arrives."""
+    done = -1
+
+    def report(outcome: Outcome | None) -> None:
+        nonlocal done
+        done += 1
+        if told is not None and outcome is not None:
+            told(outcome)
+        progress(Progress("asking", done, len(questions)))
+
+    system, outcomes, problem = run_to_end(_ask(spec, questions, needs_contexts, options, report))
+    return Asking(system.name, system.signature, outcomes, problem)
+
+
+def quote_system(
+    spec: Any, questions: Sequence[Asked], *, needs_contexts: bool = False, **options: Unpack[SystemOptions]
+) -> SystemQuote:
+    """Calls, tokens, money and time that `ask_system` would take. No call is made; what the cache has costs nothing."""
+    chosen = [questions[position] for position in sample_positions(len(questions))]
+    system, outcomes, _ = run_to_end(_ask(spec, chosen, needs_contexts, options, quoting=True))
+    calls = [call for outcome in outcomes for call in outcome.calls if not call.cached]
+    line = sum_calls(system.name, calls, _concurrency(options), len(questions) / max(len(chosen), 1))
+    return SystemQuote(
+        system=system.name,
+        questions=len(questions),
+        calls=line.calls,
+        input_tokens=line.input_tokens,
+        output_tokens=line.output_tokens,
+        cost_usd=line.cost_usd if system.is_priced else None,
+        seconds=line.seconds,
+    )
+
+
+async def _ask(
+    spec: Any,
+    questions: Sequence[Asked],
+    needs_contexts: bool,
+    options: SystemOptions,
+    report: Callable[[Outcome | None], None] = lambda _: None,
+    quoting: bool = False,
+) -> tuple[System, list[Outcome], str | None]:
+    """The system, its outcomes, and a problem that did not stop the run; `report` is called with None before the first call."""
+    from ragstone.llm.ask_all import answer_all  # noqa: PLC0415
+
+    gateway = _open_gateway(options, quoting)
+    try:
+        system = _open(spec, gateway, options)
+        if needs_contexts:
+            system.require_contexts()
+        report(None)
+        return system, await answer_all(system, questions, _concurrency(options), report), gateway.problem
+    finally:
+        await gateway.close()
+
+
+def _concurrency(options: SystemOptions) -> int:
+    return max(1, options.get("concurrency", DEFAULT_CONCURRENCY))
+
+
+def _open(spec: Any, gateway: Gateway, options: SystemOptions) -> System:
+    from ragstone.llm.systems import open_system  # noqa: PLC0415
+
+    return open_system(spec, gateway, options.get("template"), options.get("version"))
+
+
+def _open_gateway(options: SystemOptions, quoting: bool = False) -> Gateway:
+    from ragstone.llm.gateway import Gateway  # noqa: PLC0415
+
+    return Gateway(gateway_settings(cast("JudgingOptions", options), _concurrency(options)), quoting=quoting)

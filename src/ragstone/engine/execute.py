@@ -1,0 +1,193 @@
+"""Second step of a run: the plan over the stored samples, part by part, in this process.
+
+A run is worked on in parts: rows of the stored samples in, a folder of tables out. A finished part is never computed again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, NamedTuple, TypeVar, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ragstone.engine.batch import BatchResult, evaluate_batch
+from ragstone.engine.function_calls import Watch
+from ragstone.engine.plan import Plan
+from ragstone.engine.progress import Meter, Report
+from ragstone.engine.results import calls_table, evidence_tables, scores_table
+from ragstone.engine.stored_evidence import Recollection
+from ragstone.llm.cascade_tally import Tally
+from ragstone.llm.concurrency import gather_or_cancel
+from ragstone.storage.places import storage_errors
+from ragstone.storage.runs import PartFolder, RunFolder, write_table
+from ragstone.tools.protocols import Tool
+
+# Rows in a part when a model is asked: what an interruption may cost.
+WAITING_PART_ROWS = 100
+
+
+class Part(NamedTuple):
+    """Rows of one row group of the stored samples."""
+
+    number: int
+    group: int
+    start: int
+    rows: int
+
+
+def cut_parts(samples: pq.ParquetFile, plan: Plan) -> Iterator[Part]:
+    """The parts of a run; they do not depend on the backend."""
+    number = 0
+    for group in range(samples.num_row_groups):
+        rows = samples.metadata.row_group(group).num_rows
+        size = WAITING_PART_ROWS if plan.waits else rows
+        for start in range(0, rows, max(size, 1)):
+            yield Part(number, group, start, min(size, rows - start))
+            number += 1
+
+
+@contextmanager
+def open_samples(folder: RunFolder) -> Iterator[pq.ParquetFile]:
+    """The stored samples of a run."""
+    with folder.samples.open_input() as stream:
+        with storage_errors(f"cannot read {folder.samples}"):
+            samples = pq.ParquetFile(stream)
+        yield samples
+
+
+def split_work(
+    samples: pq.ParquetFile, plan: Plan, folder: RunFolder, progress: Report
+) -> tuple[int, list[Part], Meter]:
+    """The number of parts, those that are not finished, and the meter, which has counted the finished ones."""
+    parts = list(cut_parts(samples, plan))
+    finished = folder.finished_parts()
+    meter = Meter(plan, samples.metadata.num_rows, progress)
+    meter.add_rows(sum(part.rows for part in parts if part.number in finished))
+    return len(parts), [part for part in parts if part.number not in finished], meter
+
+
+async def compute_part(
+    plan: Plan,
+    folder: RunFolder,
+    part: tuple[Part, pa.RecordBatch],
+    tools: Mapping[str, Tool],
+    gate: asyncio.Semaphore,
+    tick: Callable[[], None] = lambda: None,
+    recollection: Recollection | None = None,
+) -> None:
+    """Evaluate the rows of one part and store the results."""
+    watch = Watch(part[1].column("id").to_pylist() if plan.waits else (), tick)
+    result = await evaluate_batch(plan, part[1], tools, gate, watch, recollection)
+    _store_part(plan, folder.part(part[0].number), result, watch)
+
+
+def read_parts(
+    folder: RunFolder, samples: pq.ParquetFile, parts: Sequence[Part]
+) -> Iterator[tuple[Part, pa.RecordBatch]]:
+    """Each part with its rows; a row group is read once."""
+    group, table = -1, pa.table({})
+    for part in parts:
+        if part.group != group:
+            with storage_errors(f"cannot read {folder.samples}"):
+                group, table = part.group, samples.read_row_group(part.group)
+        yield part, _single_batch(table.slice(part.start, part.rows))
+
+
+def _store_part(plan: Plan, home: PartFolder, result: BatchResult, watch: Watch) -> None:
+    """Writes the scores last: a part with scores is finished."""
+    for name, evidence in evidence_tables(plan, result).items():
+        write_table(home.evidence(name), evidence)
+    if plan.waits:
+        write_table(home.calls, calls_table(watch.calls))
+    if watch.tally != Tally():
+        home.tally.write_bytes(json.dumps(asdict(watch.tally)).encode())
+    write_table(home.scores, scores_table(plan, result))
+
+
+def _single_batch(table: pa.Table) -> pa.RecordBatch:
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if len(batches) == 1 else pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+PARTS_IN_FLIGHT = 4
+Result = TypeVar("Result")
+
+
+async def execute(
+    plan: Plan,
+    folder: RunFolder,
+    tools: Mapping[str, Tool],
+    concurrency: int,
+    progress: Report,
+    recollection: Recollection | None = None,
+) -> int:
+    """Compute the parts that are not there yet; returns how many there are in all."""
+    with open_samples(folder) as samples:
+        count, left, meter = split_work(samples, plan, folder, progress)
+        waiting = read_parts(folder, samples, left)
+        gate = asyncio.Semaphore(concurrency)
+
+        async def work() -> None:
+            for part in waiting:
+                await compute_part(plan, folder, part, tools, gate, meter.tick, recollection)
+                meter.add_rows(part[0].rows)
+
+        # While one part waits for its last rows, the next one keeps the model busy.
+        await (gather_or_cancel(work() for _ in range(PARTS_IN_FLIGHT)) if plan.waits else work())
+    return count
+
+
+def run_to_end(work: Coroutine[Any, Any, Result], waits: bool = True) -> Result:
+    """Run a coroutine from plain code; in a new thread if a loop is already running, as in a notebook.
+
+    A coroutine that never waits is run without a loop: a loop delays Ctrl-C until something waits, and plain functions
+    could not start a loop of their own.
+    """
+    if not waits:
+        return _run_without_loop(work)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    return _run_in_thread(work)
+
+
+def _run_without_loop(work: Coroutine[Any, Any, Result]) -> Result:
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return cast(Result, end.value)
+    work.close()
+    raise RuntimeError("a plan without async evidence waited for something")
+
+
+def _run_in_thread(work: Coroutine[Any, Any, Result]) -> Result:
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    outcome: list[Result | BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(loop.run_until_complete(task))
+        except BaseException as error:  # noqa: BLE001  (handed to the caller's thread)
+            outcome.append(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=run, name="ragstone")
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]

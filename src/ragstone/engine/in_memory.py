@@ -1,0 +1,226 @@
+"""Scores in memory, without files: lists of texts, single rows, and ranked lists of ids."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ragstone.data.columns import OK, Cells
+from ragstone.data.schema import FIELDS
+from ragstone.data.types import Chunk, Fact, FactMatch, Score
+from ragstone.engine.batch import compute_metrics, evaluate_batch
+from ragstone.engine.execute import run_to_end
+from ragstone.engine.ledger import Entry, Ledger
+from ragstone.engine.plan import Plan, make_plan
+from ragstone.errors import Skip, UsageError
+from ragstone.evidence.fact_matches import rows_without_words
+from ragstone.evidence.gains import PIECES, judge_lists
+from ragstone.formats import read_dataset
+from ragstone.formats.values import shown, storable
+from ragstone.registry import parse_metric, resolve_metrics
+from ragstone.text.matchers import Matcher, make_matcher
+from ragstone.tools.open_tools import open_matcher
+from ragstone.tools.protocols import Tool
+
+# What is computed together: enough rows to be quick, few enough characters to stay near the processor.
+_BLOCK_ROWS = 4096
+_BLOCK_CHARACTERS = 12_000_000
+_LOOKED_AT = 64
+_TEXTS = pa.list_(pa.string())
+
+Texts = Sequence[str | None]
+TextLists = Sequence[Sequence[str] | None]
+Scores = dict[str, list[float | None]]
+# What was given for some rows, by field.
+Columns = Mapping[str, Sequence[Any]]
+
+
+def score_lists(
+    metrics: str | Sequence[str],
+    *,
+    question: Texts | None = None,
+    answer: Texts | None = None,
+    contexts: TextLists | None = None,
+    references: TextLists | None = None,
+    reference_contexts: TextLists | None = None,
+    facts: TextLists | None = None,
+    answerable: Sequence[bool | None] | None = None,
+    matcher: str | Matcher = "citation",
+) -> Scores:
+    """Metrics for lists of texts with one entry per row (None if a row has none); returns each metric's scores in row order.
+
+    A score is None if it cannot be computed for a row. `score_lists("token_f1", answer=["at nine"], references=[["nine"]])`
+    is `{"token_f1": [0.666…]}`.
+    """
+    fields: dict[str, Sequence[Any] | None] = {"question": question, "answer": answer, "contexts": contexts}
+    fields |= {"references": references, "reference_contexts": reference_contexts}
+    fields |= {"facts": facts, "answerable": answerable}
+    columns = {name: column for name, column in fields.items() if column is not None}
+    size = _size(columns)
+    columns = {name: column if isinstance(column, list) else list(column) for name, column in columns.items()}
+    tools: dict[str, Tool] = {"matcher": make_matcher(matcher) if isinstance(matcher, str) else matcher}
+    plan = make_plan(resolve_metrics([metrics] if isinstance(metrics, str) else metrics), columns, tools)
+    for name, reason in plan.skipped.items():
+        raise UsageError(f"{name} cannot be computed from these lists: it {reason}")
+    scores: Scores = {step.name: [] for step in plan.metrics}
+    step = _block_rows(columns, size)
+    for start in range(0, size, step):
+        _score(plan, tools, {name: column[start : start + step] for name, column in columns.items()}, scores)
+    return scores
+
+
+def _size(columns: Columns) -> int:
+    """How many rows there are."""
+    for name, column in columns.items():
+        if isinstance(column, str) or not hasattr(column, "__len__"):
+            raise UsageError(f"{name} must be a list with an entry for each row, got {shown(column)}")
+    sizes = {name: len(column) for name, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise UsageError(f"the lists differ in length: {', '.join(f'{size} {name}' for name, size in sizes.items())}")
+    return next(iter(sizes.values()), 0)
+
+
+def _block_rows(columns: Columns, size: int) -> int:
+    """How many rows to compute together, by the length of some of them."""
+    rows = range(0, size, max(size // _LOOKED_AT, 1))
+    characters = sum(_characters(column[row]) for column in columns.values() for row in rows)
+    return max(min(_BLOCK_ROWS, _BLOCK_CHARACTERS * len(rows) // max(characters, 1)), 1)
+
+
+def _characters(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return sum(map(_characters, value)) if isinstance(value, list | tuple) else 0
+
+
+def _score(plan: Plan, tools: Mapping[str, Tool], columns: Columns, scores: Scores) -> None:
+    """Add the scores of some rows; in two parts where their texts are longer than one Arrow column can be."""
+    arrays = {name: _array(name, column) for name, column in columns.items()}
+    size = _size(columns)
+    if size > 1 and any(isinstance(array, pa.ChunkedArray) for array in arrays.values()):
+        for part in (slice(None, size // 2), slice(size // 2, None)):
+            _score(plan, tools, {name: column[part] for name, column in columns.items()}, scores)
+        return
+    batch = pa.RecordBatch.from_arrays(list(arrays.values()), list(arrays))
+    result = run_to_end(evaluate_batch(plan, batch, tools, asyncio.Semaphore(1)), plan.waits)
+    for name, cells in result.cells.items():
+        scores[name] += _values_or_none(cells)
+
+
+def _values_or_none(cells: Cells) -> list[float | None]:
+    """The values as Python numbers, None for rows without a value."""
+    values: list[float | None] = cells.values.tolist()
+    for row in np.flatnonzero(cells.status != OK).tolist():
+        values[row] = None
+    return values
+
+
+def _array(name: str, column: Sequence[Any]) -> pa.Array | pa.ChunkedArray:
+    """A column of the samples table, of the texts that are given for it."""
+    kind = FIELDS[name].type
+    listed = pa.types.is_list(kind)
+    if listed and str in set(map(type, column)):
+        raise UsageError(f"{name} must have a list of texts for each row, not a text")
+    try:
+        array = _convert(column, _TEXTS if listed else kind)
+    except (TypeError, ValueError) as error:
+        items = "true or false" if pa.types.is_boolean(kind) else "texts"
+        raise UsageError(f"{name} must have {'lists of ' if listed else ''}{items}: {error}") from None
+    if not listed or isinstance(array, pa.ChunkedArray):
+        return array
+    if array.values.null_count:
+        raise UsageError(f"{name} must have lists of texts, and one of them contains None")
+    return _dressed(array, kind)
+
+
+def _convert(column: Sequence[Any], kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    try:
+        return pa.array(column, type=kind)
+    except UnicodeEncodeError:  # half a character
+        return pa.array([_storable(value) for value in column], type=kind)
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    return [_storable(item) for item in value] if isinstance(value, Sequence) else value
+
+
+def _dressed(texts: pa.ListArray, kind: pa.ListType) -> pa.ListArray:
+    """Texts as the objects that a field holds: chunks and facts of which only the text is known."""
+    if not pa.types.is_struct(kind.value_type):
+        return texts
+    known = {"text": texts.values, "kind": pa.repeat(Fact("").kind, len(texts.values))}
+    inner = [known.get(field.name, pa.nulls(len(texts.values), field.type)) for field in kind.value_type]
+    objects = pa.StructArray.from_arrays(inner, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(texts.offsets, objects, type=kind, mask=texts.is_null())
+
+
+def match_facts(
+    facts: Sequence[str | Fact], contexts: Sequence[str | Chunk], matcher: str = "citation"
+) -> list[FactMatch]:
+    """Find each fact in the retrieved chunks; fact and chunk are positions from 0."""
+    texts = [fact if isinstance(fact, str) else fact.text for fact in facts]
+    for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
+        raise Skip(reason)
+    matches = open_matcher(matcher).find(texts, [chunk if isinstance(chunk, str) else chunk.text for chunk in contexts])
+    return [FactMatch(*place, matcher=matcher) for place in matches]
+
+
+def score_row(row: Mapping[str, Any], metric: str, matcher: str = "citation") -> Score:
+    """One metric of one row: `frame.apply(lambda row: ragstone.score_row(row, "recall@5").value, axis=1)`."""
+    values = row.to_dict() if hasattr(row, "to_dict") else dict(row)
+    table = read_dataset([values], format="ragstone").table
+    tools = {"matcher": open_matcher(matcher)}
+    wanted = parse_metric(metric)
+    present = [name for name in table.schema.names if table[name].null_count == 0]
+    plan = make_plan([wanted], present, tools)
+    if plan.skipped:
+        return Score(None, "skipped", plan.skipped[str(wanted)])
+    result = run_to_end(evaluate_batch(plan, table.to_batches()[0], tools, asyncio.Semaphore(1)), plan.waits)
+    return result.cells[str(wanted)][0]
+
+
+Relevance = Mapping[str, float] | Collection[str]
+
+
+def score_rankings(
+    retrieved: Sequence[Sequence[str]], relevance: Sequence[Relevance], metrics: str | Sequence[str]
+) -> dict[str, list[float | None]]:
+    """Retrieval metrics for ranked lists of ids, one list per query; returns each metric's scores in the order of queries.
+
+    `relevance` has for each query the grades by id, or the ids that are relevant. If no grade is above 0, nothing is
+    relevant and every score of the query is None. `score_rankings([["a", "b"]], [{"b": 1}], "mrr")` is `{"mrr": [0.5]}`.
+    """
+    chosen = resolve_metrics([metrics] if isinstance(metrics, str) else metrics)
+    _check(retrieved, relevance)
+    plan = make_plan(chosen, PIECES, {})
+    for name, reason in plan.skipped.items():
+        raise UsageError(f"{name} cannot be computed from ids: it {reason}")
+    needs = {need for step in plan.metrics for need in step.metric.spec.needs}
+    try:
+        pieces = judge_lists(retrieved, _grades(relevance), needs)
+    except (TypeError, ValueError) as error:  # there are too many to look at each before it is used
+        raise UsageError(f"ids must be text and grades numbers: {error}") from None
+    ledger = Ledger(pa.record_batch([pa.nulls(len(retrieved))], names=["nothing"]))
+    for name, column in pieces.items():
+        ledger.add(Entry(name, np.arange(ledger.size), column))
+    return {name: _values_or_none(cells) for name, cells in compute_metrics(plan, ledger).items()}
+
+
+def _check(retrieved: Sequence[Sequence[str]], relevance: Sequence[Relevance]) -> None:
+    if len(retrieved) != len(relevance):
+        raise UsageError(f"there are {len(retrieved)} lists of ids, but relevance for {len(relevance)}")
+    for what, rows in (("retrieved", retrieved), ("relevance", relevance)):
+        if str in set(map(type, rows)):
+            raise UsageError(f"{what} must have a list of ids for each query, not a text")
+
+
+def _grades(relevance: Sequence[Relevance]) -> Sequence[dict[str, float]]:
+    if set(map(type, relevance)) <= {dict}:  # quicker than looking at each
+        return relevance  # type: ignore[return-value]
+    return [dict(row) if isinstance(row, Mapping) else dict.fromkeys(row, 1.0) for row in relevance]

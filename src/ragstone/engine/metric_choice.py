@@ -1,0 +1,75 @@
+"""The metrics of stored runs, by the names that the user asks for.
+
+The metrics that most people want to know first; the rest is variants and parts of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+import ragstone.metrics  # noqa: F401  (fills the catalogue)
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.registry import CATALOGUE, Metric, parse_metric
+from ragstone.registry.expression import split_metrics
+from ragstone.storage.run_info import MetricInfo
+from ragstone.storage.runs import Run
+
+
+def find_metric(name: str) -> Metric | None:
+    """The metric behind a name; None if it is a user's metric that is not loaded."""
+    try:
+        return parse_metric(name)
+    except UsageError:
+        return None
+
+
+def choose_metrics(runs: Sequence[Run], wanted: Sequence[str] | str) -> list[MetricInfo]:
+    """The metrics that all runs have, in the order of the first; those asked for must be among them."""
+    common = [
+        metric
+        for metric in runs[0].info.metrics
+        if all(any(other.metric == metric.metric for other in run.info.metrics) for run in runs[1:])
+    ]
+    if not common:
+        listed = "; ".join(f"{run.name}: {', '.join(m.metric for m in run.info.metrics) or 'none'}" for run in runs)
+        raise UsageError(f"the runs have no metric in common: {listed}")
+    asked = split_metrics([wanted] if isinstance(wanted, str) else wanted)
+    names = [_spelled(name) for name in asked]
+    known = {metric.metric: metric for metric in common}
+    families = {metric.family for metric in common}
+    for name in names:
+        if name not in known and name not in families:
+            raise UnknownNameError("metric of all these runs", name, known, _where(name, runs))
+    return [metric for metric in common if not names or metric.metric in names or metric.family in names]
+
+
+def _spelled(name: str) -> str:
+    """A metric as runs write it: an alias is not known there."""
+    metric = find_metric(name)
+    return str(metric) if metric else name
+
+
+def _where(name: str, runs: Sequence[Run]) -> str:
+    having = [run.name for run in runs if any(metric.metric == name for metric in run.info.metrics)]
+    return f"Only {', '.join(having)} has it." if having else ""
+
+
+# With fewer there is not enough to leave anything out for.
+_FEWEST = 4
+
+
+def is_headline(name: str) -> bool:
+    """Whether a metric is declared as a headline; its cut-off and settings do not matter."""
+    return re.split(r"[@(]", name)[0] in CATALOGUE.headlines()
+
+
+def pick_headlines(names: Collection[str]) -> set[str]:
+    """The headlines among metrics; all of them where that would be too few."""
+    headlines = {name for name in names if is_headline(name)}
+    return headlines if len(headlines) >= _FEWEST else set(names)
+
+
+def say_more(count: int) -> str:
+    """How to see the metrics that were left out."""
+    return f"{count} more metric{'s' if count != 1 else ''} with --full"

@@ -1,0 +1,138 @@
+"""Estimates the cost of a run with the same plan and the same prompts, without any call.
+
+Each row is walked through with guesses in place of replies (its sentences for its claims, say), so that the number of calls
+and the length of the prompts come from the code that really asks. Replies in the cache are used and cost nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import pyarrow as pa
+
+from ragstone.engine.batch import collect_all
+from ragstone.engine.evaluate import DEFAULT_CONCURRENCY, Request, make_request
+from ragstone.engine.execute import run_to_end
+from ragstone.engine.function_calls import Watch
+from ragstone.engine.ingest import ingest
+from ragstone.engine.ledger import Ledger
+from ragstone.engine.plan import Plan
+from ragstone.engine.progress import silent
+from ragstone.formats import Reader, open_reader
+from ragstone.llm.wrappers import Call
+from ragstone.registry import CATALOGUE
+from ragstone.storage.places import open_place
+from ragstone.storage.runs import read_table
+from ragstone.text.matchers import Matcher
+from ragstone.tools.open_tools import JudgingOptions
+
+# More rows hardly improve the estimate.
+MOST_ROWS = 300
+# A rule of thumb for hosted models.
+_SECONDS_A_CALL, _SECONDS_A_TOKEN = 0.6, 0.012
+
+
+@dataclass(frozen=True)
+class QuoteLine:
+    """The estimate for one metric if it were computed alone."""
+
+    name: str
+    calls: float
+    input_tokens: float
+    output_tokens: float
+    # None: the price of a model is not known.
+    cost_usd: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Quote:
+    """The estimate for a run and for each metric. Metrics share evidence, so the total is less than their sum."""
+
+    rows: int
+    sampled_rows: int
+    total: QuoteLine
+    metrics: tuple[QuoteLine, ...]
+    skipped: Mapping[str, str]
+
+
+def quote(
+    data: Any,
+    metrics: str | Sequence[str] | None = None,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    matcher: str | Matcher = "citation",
+    concurrency: int = DEFAULT_CONCURRENCY,
+    **judging: Unpack[JudgingOptions],
+) -> Quote:
+    """Calls, tokens, money and time that `evaluate` with the same arguments would take. No call is made."""
+    request = make_request(metrics, matcher, "", concurrency, judging, dry_run=True)
+    try:
+        return _quote(request, open_reader(data, format, columns, limit))
+    finally:
+        request.close()
+
+
+def _quote(request: Request, reader: Reader) -> Quote:
+    with tempfile.TemporaryDirectory(prefix="ragstone-") as home:
+        samples = open_place(home) / "samples.parquet"
+        profile = ingest(reader, samples, silent)
+        table = read_table(samples)
+    plan = request.plan(profile)
+    chosen = sample_positions(len(table))
+    calls = run_to_end(_walk(plan, request, table.take(pa.array(chosen))))
+    factor = len(table) / max(len(chosen), 1)
+
+    def line(name: str, makers: set[str]) -> QuoteLine:
+        return sum_calls(name, [call for call in calls if call.evidence in makers], request.concurrency, factor)
+
+    lines = [line(step.name, _makers(plan, step.metric.spec.needs)) for step in plan.metrics]
+    total = line("all together", {step.spec.name for step in plan.evidence})
+    return Quote(len(table), len(chosen), total, tuple(line for line in lines if line.calls), plan.skipped)
+
+
+async def _walk(plan: Plan, request: Request, rows: pa.Table) -> list[Call]:
+    batch = pa.Table.to_batches(rows.combine_chunks())[0]
+    opened = request.judging.open()
+    watch = Watch(batch.column("id").to_pylist())
+    try:
+        gate = asyncio.Semaphore(request.concurrency)
+        await collect_all(plan, Ledger(batch), {**request.tools, **opened.tools}, gate, watch)
+    finally:
+        await opened.close()
+    return [call for call in watch.calls if not call.cached]
+
+
+def _makers(plan: Plan, needs: Iterable[str]) -> set[str]:
+    """The names of the evidence functions that a metric depends on in this plan."""
+    planned = {piece for step in plan.evidence for piece in step.pieces}
+    closure = CATALOGUE.closure(needs)
+    closure = CATALOGUE.closure(needs, closure.evidence.keys() - planned)
+    return {closure.evidence[piece].name for piece in closure.order}
+
+
+def sample_positions(count: int) -> np.ndarray:
+    """At most `MOST_ROWS` positions, evenly spread over all rows."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOST_ROWS)).round().astype(int))
+
+
+def sum_calls(name: str, calls: Sequence[Call], concurrency: int, factor: float = 1.0) -> QuoteLine:
+    """The total of some calls; `factor` is the number of rows per sampled row."""
+    output = sum(call.output_tokens or 0 for call in calls)
+    known = all(call.cost_usd is not None for call in calls)
+    seconds = len(calls) * _SECONDS_A_CALL + output * _SECONDS_A_TOKEN
+    return QuoteLine(
+        name=name,
+        calls=len(calls) * factor,
+        input_tokens=sum(call.input_tokens or 0 for call in calls) * factor,
+        output_tokens=output * factor,
+        cost_usd=sum(call.cost_usd or 0.0 for call in calls) * factor if known else None,
+        seconds=seconds * factor / concurrency,
+    )

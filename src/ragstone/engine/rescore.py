@@ -1,0 +1,153 @@
+"""Rescores a stored run with new ground truth or other metrics from its stored evidence, without any call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import pyarrow as pa
+
+from ragstone.engine.execute import execute, run_to_end
+from ragstone.engine.ingest import Profile, ingest
+from ragstone.engine.plan import make_plan
+from ragstone.engine.progress import Progress, Report, silent
+from ragstone.engine.results import call_totals, describe_run, finish_tables, now, write_json
+from ragstone.engine.stored_evidence import Recollection, stored_tools
+from ragstone.errors import StorageError, UnknownNameError, UsageError
+from ragstone.formats import Reader, find_format
+from ragstone.registry import Metric, resolve_metrics
+from ragstone.storage.places import Place, open_place, read_json
+from ragstone.storage.run_info import write_run_info
+from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
+
+# The key in plan.json that names the run that is rescored.
+_RESCORES = "rescores"
+_UNDEFINED = "its definition is not loaded; name its file with --metrics-file"
+
+
+class StoredReader(Reader):
+    """The samples of a stored run, as if they were read from a file."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__([], find_format(run.info["dataset"]["format"]))
+        self._run = run
+        self.schema = run.samples.table.schema
+
+    @property
+    def name(self) -> str:
+        """The sources as the user of the run named them."""
+        return str(self._run.info["dataset"]["path"])
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The samples as they were evaluated."""
+        self.report.clear()
+        yield from self._run.samples.table.to_batches()
+
+
+def rescore(
+    run: Run,
+    reader: Reader | None = None,
+    out: str | Place | None = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    name: str = "",
+    progress: Report = silent,
+) -> Run:
+    """A new run from the evidence of a stored one; no model is called.
+
+    `reader` gives the same samples in the same order with other ground truth; `metrics` are others than the run has. What needs
+    no model is computed again. What a model said counts as long as all that it was asked about is the same; the other cells
+    are skipped as out of date. The new run is stored next to the old one unless `out` names another root.
+    """
+    root = _root_of(run) if out is None else open_place(out) if isinstance(out, str) else out
+    _remove_dead(root)
+    folder = RunFolder.create(root)
+    try:
+        source = reader or StoredReader(run)
+        with folder.owned():
+            # With a plan, the folder is listed as unfinished if this process is killed.
+            write_json(folder.plan, {_RESCORES: run.id, "name": name, "bounds": {}, "created_at": now()})
+            profile = ingest(source, folder.samples, progress)
+            _check_same_samples(run, folder)
+            _compute(run, folder, profile, metrics, source, name, progress)
+    except BaseException:
+        with suppress(StorageError):  # what went wrong first is what matters
+            folder.discard()
+        raise
+    return Run(folder)
+
+
+def _remove_dead(root: Place) -> None:
+    """Removes the folders of rescores that were killed: they contain nothing that is not computed again."""
+    for folder in unfinished_runs(root):
+        plan = read_json(folder.plan)
+        if isinstance(plan, dict) and _RESCORES in plan and not folder.is_worked_on():
+            with suppress(StorageError):
+                folder.discard()
+
+
+def _compute(
+    run: Run,
+    folder: RunFolder,
+    profile: Profile,
+    metrics: Sequence[str] | None,
+    source: Reader,
+    name: str,
+    progress: Report,
+) -> None:
+    started, created = time.perf_counter(), now()
+    tools = stored_tools(run)
+    wanted, undefined = _find_metrics(run, metrics)
+    plan = make_plan(wanted, profile.present, tools, partial=profile.partial)
+    plan = replace(plan, skipped={**plan.skipped, **undefined})
+    work = execute(plan, folder, tools, 1, progress, Recollection(run))
+    parts = run_to_end(work, plan.waits)
+    progress(Progress("finishing", profile.rows, profile.rows))
+    finish_tables(plan, folder, parts, profile.rows)
+    totals = {**call_totals(folder), "seconds": round(time.perf_counter() - started, 3)}
+    truth = source.report.info.get("truth") or run.info.get("truth")
+    content = {
+        **describe_run(folder, plan, profile, created, totals),
+        **{part: run.info.get(part) for part in ("params", "tools", "judge", "prompts")},
+        "name": name or _name(run, truth),
+        "truth": truth,
+        "rescored": {"run": run.id, "name": run.name, "path": run.path},
+    }
+    write_run_info(folder.manifest, content)
+    folder.remove_scaffold()
+
+
+def _find_metrics(run: Run, names: Sequence[str] | None) -> tuple[list[Metric], dict[str, str]]:
+    """The metrics that were asked for, those of the run by default; and the run's that are not defined here."""
+    if names is not None:
+        return resolve_metrics(names), {}
+    found: dict[str, Metric] = {}
+    undefined: dict[str, str] = {}
+    for name in [*(item["metric"] for item in run.info["metrics"]), *run.info["skipped"]]:
+        try:
+            found.update({str(metric): metric for metric in resolve_metrics([name])})
+        except UnknownNameError:
+            undefined[name] = _UNDEFINED
+    return list(found.values()), undefined
+
+
+def _check_same_samples(run: Run, folder: RunFolder) -> None:
+    now_there = read_table(folder.samples, ["id"])["id"].to_pylist()
+    if now_there != run.samples.table["id"].to_pylist():
+        raise UsageError(f"the samples are not those of run {run.id}, or not in the same order")
+
+
+def _name(run: Run, truth: dict[str, object] | None) -> str:
+    """The old name and the new ground truth."""
+    rescored = run.info.get("rescored") or {"name": run.name}
+    return f"{rescored['name']} on {truth['name']}@{truth['version']}" if truth else f"{rescored['name']}, rescored"
+
+
+def _root_of(run: Run) -> Place:
+    """The root under which a run is stored, as `<root>/runs/<id>`."""
+    place = run.folder.place
+    url = place.url.rstrip("/").rsplit("/", 2)
+    path = place.path.rsplit("/", 2)[0]
+    return Place(place.files, path, url[0] if len(url) == 3 else path)

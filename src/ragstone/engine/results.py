@@ -1,0 +1,308 @@
+"""Last step of a run: Arrow tables of each part, joined tables, the summary and run.json."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ragstone._version import __version__
+from ragstone.data.codec import arrow_type, canonical_json
+from ragstone.data.columns import OK, STATUSES, Cells
+from ragstone.data.schema import CALLS, SCORES, evidence_schema
+from ragstone.data.summary import ALL, Summary, SummaryRow
+from ragstone.engine.batch import BatchResult
+from ragstone.engine.function_calls import Refused, absent_cells, explain
+from ragstone.engine.ingest import Profile
+from ragstone.engine.ledger import Entry
+from ragstone.engine.plan import EvidenceStep, MetricStep, Plan
+from ragstone.llm.cascade_tally import Tally, add_up
+from ragstone.llm.wrappers import Call
+from ragstone.stats.corpus_intervals import rows_interval, sums_interval
+from ragstone.stats.intervals import Interval, mean_interval
+from ragstone.storage.places import Place, read_json
+from ragstone.storage.run_info import LAYOUT
+from ragstone.storage.runs import RunFolder, read_table, write_table
+
+
+@dataclass
+class _Column:
+    """The cells of one metric over all parts."""
+
+    values: list[np.ndarray] = field(default_factory=list)
+    ok: list[np.ndarray] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+
+def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summary:
+    """Join the parts, write the summary; the parts can go afterwards."""
+    for name, annotation in plan.stored_evidence():
+        places = [folder.part(number).evidence(name) for number in range(parts)]
+        _join(places, folder.evidence(name), evidence_schema(arrow_type(annotation)))
+    columns = {step.name: _Column() for step in plan.metrics}
+    _join([folder.part(number).scores for number in range(parts)], folder.scores, SCORES, columns)
+    _join([folder.part(number).calls for number in range(parts if plan.waits else 0)], folder.calls, CALLS)
+    summary = Summary(
+        [_summarise(step, columns[step.name], folder) for step in plan.metrics]
+        + [SummaryRow(name, ALL, None, None, None, 0, rows, 0, reason) for name, reason in plan.skipped.items()]
+    )
+    write_table(folder.summary, summary.to_arrow())
+    return summary
+
+
+def call_totals(folder: RunFolder) -> dict[str, Any]:
+    """Totals over the calls of a run. Cached replies cost nothing; an unknown price gives None, not 0.
+
+    Calls that a budget or a deadline forbade were not made.
+    """
+    calls = read_table(folder.calls, ["cached", "attempts", "input_tokens", "output_tokens", "cost_usd"])
+    made = calls.filter(pc.and_(pc.invert(calls["cached"]), pc.greater(calls["attempts"], 0)))
+    tokens = {name: pc.sum(made[name]).as_py() or 0 for name in ("input_tokens", "output_tokens")}
+    cost = None if made["cost_usd"].null_count else pc.sum(made["cost_usd"]).as_py() or 0.0
+    return {"calls": made.num_rows, "cached_calls": pc.sum(calls["cached"]).as_py() or 0, **tokens, "cost_usd": cost}
+
+
+def ladder_totals(folder: RunFolder, parts: int) -> dict[str, Any]:
+    """Totals of a judge cascade over all parts, including those from before an interruption."""
+    places = [folder.part(number).tally for number in range(parts)]
+    return add_up(Tally(**read_json(place)) for place in places if place.exists()).totals()
+
+
+def _join(places: Sequence[Place], target: Place, schema: pa.Schema, columns: dict[str, _Column] | None = None) -> None:
+    """Copy the parts into one file, a row group a part, so that memory stays that of one part."""
+    with target.writing() as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+        for place in places:
+            table = read_table(place)
+            writer.write_table(table.cast(schema))
+            if columns is not None:
+                _gather(table, columns)
+
+
+def _gather(table: pa.Table, columns: dict[str, _Column]) -> None:
+    """The cells of a part lie metric by metric, in the order of the plan."""
+    rows = table.num_rows // len(columns) if columns else 0
+    for position, column in enumerate(columns.values()):
+        piece = table.slice(position * rows, rows)
+        column.values.append(piece["value"].drop_null().to_numpy())
+        column.ok.append(piece["value"].is_valid().to_numpy())
+        column.counts.update(_counts(piece["status"]))
+        column.reasons.update(_counts(piece["reason"]))
+
+
+def _counts(column: pa.ChunkedArray) -> dict[str, int]:
+    return {item["values"]: item["counts"] for item in pc.value_counts(column.drop_null()).to_pylist()}
+
+
+def _summarise(step: MetricStep, column: _Column, folder: RunFolder) -> SummaryRow:
+    reason = _main_reasons(column.reasons.most_common(2))
+    try:
+        score, interval = (_corpus_score if step.metric.spec.corpus else _mean_score)(step, column, folder)
+    except Refused as refused:
+        score, interval, reason = None, None, "; ".join(filter(None, [str(refused), reason]))
+    return SummaryRow(
+        metric=step.name,
+        slice=ALL,
+        mean=score,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        n_ok=column.counts["ok"],
+        n_skipped=column.counts["skipped"],
+        n_failed=column.counts["failed"],
+        reason=reason,
+    )
+
+
+def _mean_score(step: MetricStep, column: _Column, _folder: RunFolder) -> tuple[float | None, Interval | None]:
+    values = np.concatenate(column.values) if column.values else np.zeros(0)
+    mean = float(values.mean()) if len(values) else None
+    return mean, mean_interval(values, bounds=step.metric.spec.bounds)
+
+
+def _corpus_score(step: MetricStep, column: _Column, folder: RunFolder) -> tuple[float | None, Interval | None]:
+    """The score of all rows with an ok cell together, from the statistics that were kept of each."""
+    corpus = step.metric.spec.corpus
+    if corpus is None or not column.counts["ok"]:
+        return None, None
+    # Scores and evidence are stored in the order of the samples.
+    kept = read_table(folder.evidence(corpus.statistics), ["value"])["value"].filter(np.concatenate(column.ok))
+    score = partial(corpus.score, **dict(step.metric.settings))
+    try:
+        if corpus.additive:
+            statistics = _same_lengths(kept)
+            return _finite(score(statistics.sum(axis=0))), sums_interval(
+                statistics, score, bounds=step.metric.spec.bounds
+            )
+        rows = list(kept.to_numpy())
+        return _finite(score(rows)), rows_interval(rows, score, bounds=step.metric.spec.bounds)
+    except Exception as error:
+        raise Refused(f"there is no score of all rows together: {explain(error).reason}") from error
+
+
+def _finite(score: Any) -> float:
+    if not np.isfinite(value := float(score)):
+        raise Refused(f"it is {value}, which is not a number")
+    return value
+
+
+def _same_lengths(kept: pa.ChunkedArray) -> np.ndarray:
+    """Lists of numbers as an array, one row per list."""
+    shortest, longest = pc.min_max(pc.list_value_length(kept)).as_py().values()
+    if shortest != longest:
+        raise Refused(f"its statistics have {shortest} to {longest} numbers, not always as many")
+    statistics: np.ndarray = kept.combine_chunks().flatten().to_numpy().reshape(len(kept), -1)
+    return statistics
+
+
+def _main_reasons(most: Iterable[tuple[str, int]]) -> str | None:
+    return "; ".join(f"{reason} ({count} row{'s' if count != 1 else ''})" for reason, count in most) or None
+
+
+def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
+    """All cells of a batch, metric by metric."""
+    ids = result.batch.column("id")
+    tables = []
+    for step in plan.metrics:
+        cells = result.cells[step.name]
+        columns = [
+            ids,
+            _repeated(step.name, len(cells)),
+            pa.array(cells.values, mask=cells.status != OK),
+            _status(cells.status),
+            _reasons(cells),
+            _repeated(step.signature, len(cells)),
+        ]
+        tables.append(pa.Table.from_arrays(columns, schema=SCORES))
+    return pa.concat_tables(tables).unify_dictionaries() if tables else SCORES.empty_table()
+
+
+def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
+    """The stored evidence, one table per piece, with a hash of the inputs of each row."""
+    tables = {}
+    hashes: dict[tuple[str, ...], list[str]] = {}
+    for step in plan.evidence:
+        if step.spec.transient:
+            continue
+        # Several kinds of evidence often need the same fields.
+        if step.fields not in hashes:
+            hashes[step.fields] = _hash_inputs(step, result.batch)
+        inputs = hashes[step.fields]
+        for piece in step.pieces:
+            tables[piece] = _evidence_table(step, result.evidence[piece], result.batch.column("id"), inputs)
+    return tables
+
+
+def calls_table(calls: Sequence[Call]) -> pa.Table:
+    """Every call that was made for a batch, in the order in which they ended."""
+    columns = {name: [getattr(call, name) for call in calls] for name in CALLS.names}
+    return pa.Table.from_pydict(columns, schema=CALLS)
+
+
+def _evidence_table(step: EvidenceStep, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:
+    assert entry.stored is not None  # noqa: S101  (for the type checker: what is kept was made ready for it)
+    positions = np.full(len(ids), -1)
+    positions[entry.rows] = np.arange(len(entry.rows))
+    values = entry.stored.take(pa.array(positions, mask=positions < 0))
+    cells = absent_cells(len(ids), entry.absent)
+    columns = [
+        ids,
+        values,
+        _status(cells.status),
+        _reasons(cells),
+        pa.array(inputs),
+        _repeated(step.signature, len(ids)),
+    ]
+    return pa.Table.from_arrays(columns, schema=evidence_schema(values.type))
+
+
+def _hash_inputs(step: EvidenceStep, batch: pa.RecordBatch) -> list[str]:
+    """A hash of the fields that a row's evidence was made from; a change makes the evidence out of date."""
+    columns = [batch.column(name).to_pylist() for name in step.fields]
+    rows = zip(*columns, strict=True) if columns else [()] * batch.num_rows
+    return [hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).hexdigest() for values in rows]
+
+
+def _repeated(word: str, times: int) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(times, dtype=np.int32)), pa.array([word]))
+
+
+def _status(status: np.ndarray) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(status.astype(np.int32)), pa.array(STATUSES))
+
+
+def _reasons(cells: Cells) -> pa.DictionaryArray:
+    words = list(dict.fromkeys(cells.reasons.values()))
+    number = {word: position for position, word in enumerate(words)}
+    codes = np.full(len(cells), -1, dtype=np.int32)
+    for row, reason in cells.reasons.items():
+        codes[row] = number[reason]
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(words, type=pa.string()))
+
+
+def describe_run(
+    folder: RunFolder, plan: Plan, profile: Profile, created: str, totals: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The content of run.json that does not depend on the request."""
+    return {
+        "layout": LAYOUT,
+        "id": folder.id,
+        "name": folder.id,
+        "status": "finished",
+        "created_at": created,
+        "finished_at": now(),
+        "dataset": asdict(profile),
+        "metrics": [
+            {
+                "metric": step.name,
+                "signature": step.signature,
+                "family": step.metric.spec.family,
+                "judges": step.metric.spec.judges,
+                "against": step.metric.spec.against,
+                "better": step.metric.spec.better,
+                "bounds": step.metric.spec.bounds,
+            }
+            for step in plan.metrics
+        ],
+        "skipped": dict(plan.skipped),
+        "evidence": [name for name, _ in plan.stored_evidence()],
+        "versions": {
+            "ragstone": __version__,
+            "python": platform.python_version(),
+            **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
+        },
+        "code": _code_revision(),
+        "totals": dict(totals),
+    }
+
+
+def write_json(place: Place, value: Any) -> None:
+    """JSON that people can read, complete or absent."""
+    place.write_bytes(json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+def now() -> str:
+    """This second, as files have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _code_revision() -> dict[str, Any] | None:
+    """The commit of the user's working folder, so that a run can be traced to the code that was evaluated."""
+    try:
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True)
+        status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}

@@ -1,0 +1,62 @@
+"""Counts what a cascade of judges decided locally and how many calls that saved, per part of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass
+class Tally:
+    """Decisions of a cascade."""
+
+    decided: int = 0
+    passed_on: int = 0
+    calls_saved: int = 0
+    # Sum of the confidences of local decisions: the expected number of correct ones.
+    sure: float = 0.0
+
+    def totals(self) -> dict[str, float | int | None]:
+        """Return the totals for run.json. Escalated decisions agree with the stronger judge by definition."""
+        count = self.decided + self.passed_on
+        return {
+            "decided_locally": self.decided,
+            "passed_on": self.passed_on,
+            "calls_saved": self.calls_saved,
+            "estimated_agreement": round((self.sure + self.passed_on) / count, 4) if count else None,
+        }
+
+
+_CURRENT: ContextVar[Tally | None] = ContextVar("ragstone_tally", default=None)
+
+
+@contextmanager
+def tally_into(tally: Tally) -> Iterator[None]:
+    """Add the decisions made in this block, and in tasks started in it, to a tally."""
+    token = _CURRENT.set(tally)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def tally_decisions(confidences: Sequence[float], passed_on: int, calls_saved: int) -> None:
+    """Add decisions to the current tally, if there is one."""
+    if tally := _CURRENT.get():
+        tally.decided += len(confidences)
+        tally.sure += sum(confidences)
+        tally.passed_on += passed_on
+        tally.calls_saved += calls_saved
+
+
+def add_up(tallies: Iterable[Tally]) -> Tally:
+    """Return the sum of several tallies."""
+    total = Tally()
+    for tally in tallies:
+        total.decided += tally.decided
+        total.passed_on += tally.passed_on
+        total.calls_saved += tally.calls_saved
+        total.sure += tally.sure
+    return total

@@ -1,0 +1,280 @@
+"""Types of the replies that models are asked for, one class per prompt, and their JSON schemas.
+
+Numbers are those shown in the prompt: they start at 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator
+
+from ragstone.errors import DefinitionError
+
+VerdictWord = Literal["entailment", "neutral", "contradiction"]
+
+# Only unambiguous words; "yes", "no" and "unsupported" are not.
+_VERDICT_WORDS: dict[str, VerdictWord] = {
+    **dict.fromkeys(("entailment", "entailed", "entails", "entail", "supported", "supports"), "entailment"),
+    **dict.fromkeys(("neutral", "not enough information", "not enough info", "undetermined"), "neutral"),
+    **dict.fromkeys(
+        ("contradiction", "contradicted", "contradicts", "contradict", "contradictory", "refuted", "refutes"),
+        "contradiction",
+    ),
+}
+_NUMBER = re.compile(r"(?:claim|chunk|sentence|passage|item|no)?[\s_.:#]*\[?\s*(\d{1,9})\s*\]?\.?", re.IGNORECASE)
+
+# Error messages of validators are sent to the model in the second request, so they are part of cache keys.
+_GRADE = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def _read_verdict(value: Any) -> Any:
+    """Normalise a verdict that is written as another form of the same word."""
+    if not isinstance(value, str):
+        return value
+    word = re.sub(r"[\s_-]+", " ", value.strip(" \t\n.!*_`\"'")).casefold()
+    return _VERDICT_WORDS.get(word, value)
+
+
+def _read_number(value: Any) -> Any:
+    """Read "3", "[3]" or "claim 3" as a number. Booleans are rejected."""
+    if isinstance(value, bool):
+        raise ValueError("a number is wanted, not true or false")  # noqa: TRY004  (pydantic collects ValueErrors)
+    if isinstance(value, str) and (match := _NUMBER.fullmatch(value.strip())):
+        return int(match[1])
+    return value
+
+
+def _read_numbers(value: Any) -> Any:
+    """Read null, one number or a comma-separated line as a list of numbers."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        value = value.strip().strip("[]")
+        return [] if value.casefold() in ("", "none") else value.split(",")
+    return [value] if isinstance(value, int) else value
+
+
+def _read_grade(value: Any) -> Any:
+    """Read "4" as a number. Booleans are rejected, and so are "8/10" and "4 stars": their scale may differ."""
+    if isinstance(value, bool):
+        raise ValueError("a grade is wanted, not true or false")  # noqa: TRY004  (pydantic collects ValueErrors)
+    if isinstance(value, str):
+        if not _GRADE.fullmatch(value.strip()):
+            raise ValueError(f"write the grade as a number alone, not as {value.strip()[:20]!r}")
+        return float(value)
+    return value
+
+
+def _read_winner(value: Any) -> Any:
+    """Read A, B or tie in any case, with unambiguous words around it."""
+    if not isinstance(value, str):
+        return value
+    word = re.sub(r"[\s_-]+", " ", value.strip(" \t\n.!*_`\"'[]()")).casefold()
+    word = re.sub(r"^(?:the )?(?:answer|assistant|response) ", "", word)
+    return {"a": "A", "b": "B", "tie": "tie", "draw": "tie", "equal": "tie", "neither": "tie", "c": "tie"}.get(
+        word, value
+    )
+
+
+def _drop_blanks(texts: list[str]) -> list[str]:
+    return [text.strip() for text in texts if text.strip()]
+
+
+Verdict = Annotated[VerdictWord, BeforeValidator(_read_verdict)]
+Number = Annotated[int, BeforeValidator(_read_number)]
+Numbers = Annotated[list[Number], BeforeValidator(_read_numbers)]
+Grade = Annotated[float, BeforeValidator(_read_grade)]
+Winner = Annotated[Literal["A", "B", "tie"], BeforeValidator(_read_winner)]
+Texts = Annotated[list[str], AfterValidator(_drop_blanks)]
+
+
+class ClaimsReply(BaseModel):
+    """The claims of a text."""
+
+    claims: Texts
+
+
+class Triplet(BaseModel):
+    """A claim as subject, relation and object."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+class TripletsReply(BaseModel):
+    """The claims of a text as triplets."""
+
+    triplets: list[Triplet]
+
+
+class ClaimsAndEntitiesReply(BaseModel):
+    """The claims and named entities of a text."""
+
+    claims: Texts
+    entities: Texts
+
+
+class ClaimVerdict(BaseModel):
+    """The verdict of a text on one claim."""
+
+    claim: Number
+    verdict: Verdict
+
+
+class VerdictsReply(BaseModel):
+    """The verdicts of a text on all claims."""
+
+    verdicts: list[ClaimVerdict]
+
+
+class ClaimContextVerdict(BaseModel):
+    """The chunks that support or contradict one claim, and the verdict of all chunks together."""
+
+    claim: Number
+    supported_by: Numbers
+    contradicted_by: Numbers
+    together: Verdict
+
+
+class ContextVerdictsReply(BaseModel):
+    """The verdicts of the chunks on all claims."""
+
+    verdicts: list[ClaimContextVerdict]
+
+
+class QuestionsReply(BaseModel):
+    """Questions that an answer answers, and whether it is noncommittal."""
+
+    questions: Texts
+    noncommittal: bool
+
+
+class NeededSentencesReply(BaseModel):
+    """The sentences that are needed to answer a question."""
+
+    needed: Numbers
+
+
+class UsefulnessReply(BaseModel):
+    """The chunks that are useful for an answer."""
+
+    useful: Numbers
+
+
+class AnswerMatchReply(BaseModel):
+    """The references that an answer agrees with."""
+
+    matches: Numbers
+
+
+class GradeReply(BaseModel):
+    """A grade on the requested scale."""
+
+    grade: Grade
+
+
+class ReasonedGradeReply(BaseModel):
+    """Reasons for and against, followed by the grade."""
+
+    reasoning: str
+    grade: Grade
+
+
+class OwnReferenceReply(BaseModel):
+    """The judge's own answer."""
+
+    answer: str
+
+
+class PairReply(BaseModel):
+    """The reasons, followed by the better of two answers."""
+
+    reasoning: str
+    winner: Winner
+
+
+class CitationsReply(BaseModel):
+    """Quotations from passages that support an answer."""
+
+    citations: Texts
+
+
+class StanceReply(BaseModel):
+    """Whether an answer declines, and whether it reports errors in its sources."""
+
+    declines: bool
+    reports_errors: bool
+
+
+class NewQuestionReply(BaseModel):
+    """A question about passages with its answer, supporting citations and earlier turns."""
+
+    question: str
+    answer: str
+    citations: Texts
+    history: Texts
+
+
+class AnswerReply(BaseModel):
+    """An answer, or that there is none."""
+
+    answerable: bool
+    answer: str
+
+
+# The reply of each packaged prompt.
+KINDS: dict[str, type[BaseModel]] = {
+    "claims": ClaimsReply,
+    "triplets": TripletsReply,
+    "claims_and_entities": ClaimsAndEntitiesReply,
+    "verdicts": VerdictsReply,
+    "context_verdicts": ContextVerdictsReply,
+    "questions": QuestionsReply,
+    "needed_sentences": NeededSentencesReply,
+    "usefulness": UsefulnessReply,
+    "answer_match": AnswerMatchReply,
+    "stance": StanceReply,
+    "grade": GradeReply,
+    "own_reference": OwnReferenceReply,
+    "pair": PairReply,
+    "citations": CitationsReply,
+    "new_question": NewQuestionReply,
+    "answer_from_passages": AnswerReply,
+    "answer_from_memory": AnswerReply,
+}
+
+
+@cache
+def strict_schema(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema with all keys required, no other keys, and no $ref, which small servers do not support."""
+    schema = kind.model_json_schema()
+    plain: dict[str, Any] = _inline(schema, schema.get("$defs", {}), ())
+    return {"title": kind.__name__, **plain}
+
+
+def _inline(node: Any, parts: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_inline(item, parts, inside) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        name = node["$ref"].rpartition("/")[2]
+        if name in inside:
+            raise DefinitionError(f"a reply type cannot contain itself: {name} refers to {name}.")
+        return _inline(parts[name], parts, (*inside, name))
+    plain = {
+        # Names under `properties` are fields; a field may be called `title`.
+        key: {name: _inline(value, parts, inside) for name, value in entry.items()}
+        if key == "properties"
+        else _inline(entry, parts, inside)
+        for key, entry in node.items()
+        if key not in ("$defs", "title", "description", "default")
+    }
+    if plain.get("type") == "object":
+        plain |= {"required": list(plain.get("properties", {})), "additionalProperties": False}
+    return plain

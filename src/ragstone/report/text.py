@@ -1,0 +1,106 @@
+"""Text and numbers for reports. Text from data is made safe to print: it cannot send commands to the terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+# Control characters except tab and newline, and the marks that override the direction of writing.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# The same without the characters that JSON escapes.
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """Replace control characters by visible codes: an escape becomes a backslash and x1b."""
+    return _UNSAFE.sub(_code, text.replace("\r\n", "\n"))
+
+
+def _code(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Text from data as rich text: no markup, no control characters."""
+    return Text(visible(text), style=style)
+
+
+def indented(text: str, style: str = "") -> Padding:
+    """Text from data; every line starts two columns to the right."""
+    return Padding(plain(text, style), (0, 0, 0, 2), expand=False)
+
+
+def title(text: str) -> Text:
+    """The bold title of a section, after an empty line."""
+    return plain(f"\n{text}", "bold")
+
+
+def section(heading: str, lines: Iterable[str]) -> Iterator[RenderableType]:
+    """A title and its lines, indented. Nothing if there are no lines."""
+    listed = list(lines)
+    if listed:
+        yield title(heading)
+    yield from map(indented, listed)
+
+
+def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Names grouped by reason, from (name, reason) pairs. Empty reasons are left out."""
+    groups: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        if reason:
+            groups.setdefault(reason, []).append(name)
+    return groups
+
+
+def counted(count: int, word: str) -> str:
+    """A number with its noun: 1 question, 2 questions."""
+    return f"{count:,} {word}{'s' if count != 1 else ''}"
+
+
+def numbered(word: str, numbers: Sequence[int]) -> str:
+    """A noun with numbers: `fact 2`, `facts 1, 3`."""
+    return f"{word}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def one_line(text: str, most: int) -> str:
+    """The start of a text on one line, at most `most` characters."""
+    line = " ".join(visible(text).split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def number(value: float | None) -> str:
+    """Three decimals, or a dash for None."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """Three decimals with a sign, or a dash for None."""
+    return "–" if value is None else f"{value:+.3f}" if round(value, 3) else "0.000"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with three decimals, or `<0.001`."""
+    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """Both ends of an interval, or a dash."""
+    return "–" if low is None or high is None else f"{low:.3f} – {high:.3f}"
+
+
+def signed_interval(low: float | None, high: float | None) -> str:
+    """Both ends of the interval of a difference, or a dash."""
+    return "–" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+
+
+def to_json(value: Any) -> str:
+    """JSON for programs that is also safe to print on a terminal."""
+    written = json.dumps(value, indent=2, ensure_ascii=False)
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", written)

@@ -1,0 +1,1 @@
+"""Tools: what `--judge`, `--matcher`, `--embedder` and `--scorer` open, and the protocols they implement."""

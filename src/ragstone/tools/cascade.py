@@ -1,0 +1,120 @@
+"""A cascade of judges: the local judge decides if it is sure, otherwise a language model does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragstone.llm.cascade_tally import tally_decisions
+from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
+from ragstone.tools.llm_rater import LLMTool
+from ragstone.tools.local_judges import LocalChecker, LocalGrader, with_question
+from ragstone.tools.protocols import ENTAILMENT, NEUTRAL, ChunkVerdicts, Tool, strongest
+
+
+class _Ladder:
+    def __init__(self, local: Tool, above: LLMTool, agreement: float) -> None:
+        # Both judges, and the agreement that is aimed at.
+        self.signature = f"{local.signature}>{above.signature}@{agreement:g}"
+        self.prompt_hash = above.prompt_hash
+
+
+class LadderChecker(_Ladder):
+    """Uses the local verdict if its probability is near 0 or 1, otherwise asks the language model."""
+
+    def __init__(self, local: LocalChecker, above: JudgeChecker, agreement: float) -> None:
+        super().__init__(local, above, agreement)
+        self._local = local
+        self._above = above
+        self._needed = local.card.confidence_for("support", agreement)
+
+    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
+        """One verdict per claim; only unsure ones are escalated."""
+        supports = [row[0] for row in await self._local.weigh(claims, [with_question(question, text)])]
+        unsure = [at for at, support in enumerate(supports) if not self._is_sure(support.supported)]
+        words = [self._local.word(support) for support in supports]
+        escalated = await self._above.against_text(question, [claims[at] for at in unsure], text) if unsure else []
+        for at, word in zip(unsure, escalated, strict=True):
+            words[at] = word
+        sure = [confidence(support.supported) for at, support in enumerate(supports) if at not in unsure]
+        saved = self._above.calls_for(len(claims)) - self._above.calls_for(len(unsure))
+        tally_decisions(sure, len(unsure), saved)
+        return words
+
+    async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
+        """Escalates claims with an unsure chunk, and only such chunks; sure verdicts are kept."""
+        found = await self._local.weigh(claims, chunks)
+        each = [[self._local.word(support) for support in row] for row in found]
+        open_cells = {
+            (row, at)
+            for row, supports in enumerate(found)
+            for at, support in enumerate(supports)
+            if not self._is_sure(support.supported)
+        }
+        rows = sorted({row for row, _ in open_cells})
+        columns = sorted({at for _, at in open_cells})
+        above = ChunkVerdicts([], [], None)
+        if open_cells:
+            above = await self._above.against_chunks(
+                question, [claims[row] for row in rows], [chunks[at] for at in columns]
+            )
+        for row, at in open_cells:
+            each[row][at] = above.each[rows.index(row)][columns.index(at)]
+        sure = [
+            confidence(support.supported)
+            for row, supports in enumerate(found)
+            for at, support in enumerate(supports)
+            if (row, at) not in open_cells
+        ]
+        made = self._above.calls_for(len(rows), len(columns))
+        tally_decisions(sure, len(open_cells), self._above.calls_for(len(claims), len(chunks)) - made)
+        asked = dict(zip(rows, above.together, strict=True))
+        together = await self._join(claims, chunks, each, asked)
+        return ChunkVerdicts(each, together, None)
+
+    async def _join(
+        self, claims: Sequence[str], chunks: Sequence[str], each: Sequence[Sequence[str]], asked: dict[int, str]
+    ) -> list[str]:
+        """All chunks together: what one says, else what the model said of those that it saw, else the local judge."""
+        open_rows = [ENTAILMENT not in words and row not in asked for row, words in enumerate(each)]
+        local = await self._local.weigh_together(claims, chunks, open_rows)
+        joined = [self._local.joined(words, support) for words, support in zip(each, local, strict=True)]
+        return [strongest((word, asked.get(row, NEUTRAL))) for row, word in enumerate(joined)]
+
+    def _is_sure(self, probability: float) -> bool:
+        return confidence(probability) >= self._needed
+
+
+class LadderGrader(_Ladder):
+    """Grades clear answers with the local judge and the others with the language model."""
+
+    def __init__(self, local: LocalGrader, above: JudgeReader, agreement: float) -> None:
+        super().__init__(local, above, agreement)
+        self._local = local
+        self._above = above
+        card = local.checker.card
+        self._needed = {task: card.confidence_for(task, agreement) for task in ("match", "support")}
+
+    async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
+        """The local probabilities where the best of them is near 0 or 1."""
+        probabilities = await self._local.matches(question, answer, references)
+        sure = confidence(max(probabilities, default=0.0))
+        if sure >= self._needed["match"]:
+            tally_decisions([sure], 0, 1)
+            return probabilities
+        tally_decisions([], 1, 0)
+        return await self._above.matches(question, answer, references)
+
+    async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
+        """By the local judge where it is sure of every chunk."""
+        probabilities = await self._local.usefulness(question, answer, chunks)
+        sure = [confidence(probability) for probability in probabilities]
+        if all(value >= self._needed["support"] for value in sure):
+            tally_decisions(sure, 0, 1)
+            return self._local.decide(probabilities)
+        tally_decisions([], len(chunks), 0)
+        return await self._above.useful_chunks(question, answer, chunks)
+
+
+def confidence(probability: float) -> float:
+    """The probability of the more likely of two outcomes."""
+    return max(probability, 1.0 - probability)

@@ -1,0 +1,193 @@
+"""Tools of the local judge: claim checker, rule-based claim extractor, grader and estimator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from ragstone.data.types import Claim
+from ragstone.errors import Skip
+from ragstone.llm.concurrency import gather_or_cancel
+from ragstone.models.local_judge import Card, Judgements, Support
+from ragstone.text.names import has_capitals, names
+from ragstone.text.overlap import content_words
+from ragstone.text.passages import Passages
+from ragstone.text.questions import complete, is_fragment
+from ragstone.text.statements import statements
+from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, ChunkVerdicts, Content, Shares, strongest
+
+_NOTHING = Support(0.0, 0.0)
+
+
+class LocalChecker:
+    """Checks a claim against each passage of a text and uses the best one. Passages without a word of the claim are not read."""
+
+    def __init__(self, judge: Judgements, card: Card, signature: str) -> None:
+        self._judge = judge
+        self.card = card
+        self.signature = f"{signature};passages/2"
+        self._passages = lru_cache(maxsize=64)(Passages)
+
+    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
+        """One verdict per claim; a fragment is read together with its question."""
+        supports = await self.weigh(claims, [with_question(question, text)])
+        return [self.word(row[0]) for row in supports]
+
+    async def against_chunks(
+        self,
+        question: str,  # noqa: ARG002  (chunks are read without the question)
+        claims: Sequence[str],
+        chunks: Sequence[str],
+    ) -> ChunkVerdicts:
+        """A claim that one chunk supports is supported by all together; otherwise the nearest sentences of all chunks are read."""
+        supports = await self.weigh(claims, chunks)
+        each = [[self.word(support) for support in row] for row in supports]
+        together = await self.weigh_together(claims, chunks, [ENTAILMENT not in words for words in each])
+        return ChunkVerdicts(each, [self.joined(*pair) for pair in zip(each, together, strict=True)], None)
+
+    async def weigh(self, claims: Sequence[str], texts: Sequence[str]) -> list[list[Support]]:
+        """For each claim and text the best of the text's passages."""
+        asked = [[[(passage, claim) for passage in self.passages(claim, text)] for text in texts] for claim in claims]
+        weighed = iter(await self._judge.support([pair for row in asked for pairs in row for pair in pairs]))
+        return [[self._best(list(islice(weighed, len(pairs)))) for pairs in row] for row in asked]
+
+    async def weigh_together(
+        self, claims: Sequence[str], chunks: Sequence[str], wanted: Sequence[bool]
+    ) -> list[Support]:
+        """The support by the sentences of all chunks that are nearest to each wanted claim."""
+        joined = self._passages("\n\n".join(chunks)) if len(chunks) > 1 and any(wanted) else None
+        asked: dict[int, tuple[str, str]] = {}
+        for number, claim in enumerate(claims):
+            if joined and wanted[number] and (evidence := joined.nearest_sentences(claim)):
+                asked[number] = evidence, claim
+        supports = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
+        return [supports.get(number, _NOTHING) for number in range(len(claims))]
+
+    def word(self, support: Support) -> str:
+        """The verdict; a contradiction only where the judge is sure of it."""
+        if support.supported >= self.card.readings["support"].threshold:
+            return ENTAILMENT
+        return CONTRADICTION if support.contradicted >= self.card.contradiction else NEUTRAL
+
+    def joined(self, words: Sequence[str], together: Support) -> str:
+        """The verdict of all chunks: what one of them says, else what they say together."""
+        return ENTAILMENT if self.word(together) == ENTAILMENT else strongest(words)
+
+    def passages(self, claim: str, text: str) -> list[str]:
+        """The passages of a text that share a word with the claim."""
+        wanted = content_words(claim)
+        if not wanted:
+            return []
+        passages = self._passages(text).nearest_closely(claim)
+        return [passage for passage in passages if wanted & content_words(passage)]
+
+    def _best(self, supports: Sequence[Support]) -> Support:
+        """The best of several passages, less a discount: the more are read, the likelier one is liked by mistake.
+
+        The two nearest sentences, which come last, are in another passage too and do not count as another chance.
+        """
+        if not supports:
+            return _NOTHING
+        supported, contradicted = max(item.supported for item in supports), max(item.contradicted for item in supports)
+        return Support(lower_odds(supported, self.card.several * math.log(max(1, len(supports) - 1))), contradicted)
+
+
+def with_question(question: str, text: str) -> str:
+    """A text that says something without its question."""
+    return complete(question, text) if text.strip() and is_fragment(text) else text
+
+
+def lower_odds(probability: float, by: float) -> float:
+    """A probability whose log-odds are so much lower."""
+    return probability / (probability + (1.0 - probability) * math.exp(by))
+
+
+_NO_NAMES = Skip("names are found by their capital letters, which this script does not have; name a model with --judge")
+
+
+class LocalExtractor:
+    """Claims are sentences, taken apart where that is safe; names are words with a capital letter, and numbers."""
+
+    # Goes up when other claims come out.
+    signature = "rules/1"
+
+    async def claims(self, question: str, text: str) -> list[Claim]:
+        """The claims that a text makes."""
+        return [Claim(statement) for statement in statements(question, text)]
+
+    async def content(self, question: str, text: str, wanted: Collection[str]) -> Content:
+        """The claims and the names in a text."""
+        claims = await self.claims(question, text)
+        if "reference_entities" not in wanted:
+            return Content(claims, [])
+        if text.strip() and not has_capitals(text):
+            # The piece is skipped with this reason.
+            return Content(claims, _NO_NAMES)  # type: ignore[arg-type]
+        return Content(claims, names(text))
+
+
+# Words of a text whose supported share is estimated at once.
+_PART = 120
+# The number of parts of a longer text that are read, evenly spread.
+_MOST_PARTS = 12
+
+
+class LocalGrader:
+    """Answers by the head for answer match; a chunk is useful if it supports a claim of the right answer."""
+
+    def __init__(self, judge: Judgements, checker: LocalChecker, signature: str) -> None:
+        self._judge = judge
+        self.checker = checker
+        self.signature = signature
+
+    async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
+        """For each reference the probability that the answer says the same; an answer without content does not."""
+        if not answer.strip():
+            return [0.0] * len(references)
+        return await self._judge.match(question, references, answer)
+
+    async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
+        """For each chunk whether it supports anything that the right answer states."""
+        return self.decide(await self.usefulness(question, answer, chunks))
+
+    def decide(self, usefulness: Sequence[float]) -> list[bool]:
+        """Which chunks are useful, by how likely they are."""
+        return [likely >= self.checker.card.readings["support"].threshold for likely in usefulness]
+
+    async def usefulness(self, question: str, answer: str, chunks: Sequence[str]) -> list[float]:
+        """For each chunk how likely it supports the statement of the right answer that it supports best."""
+        supports = await self.checker.weigh(statements(question, answer), chunks)
+        return [max((row[at].supported for row in supports), default=0.0) for at in range(len(chunks))]
+
+
+class LocalEstimator:
+    """Shares by the head for support fractions, averaged with the share of words."""
+
+    def __init__(self, judge: Judgements, signature: str) -> None:
+        self._judge = judge
+        self.signature = signature
+
+    async def shares(self, question: str, answer: str, references: Sequence[str]) -> Shares:
+        """Both ways, for each reference."""
+        answer = with_question(question, answer)
+        known = [with_question(question, reference) for reference in references]
+        shares = await gather_or_cancel(
+            [
+                *(self._share(answer, reference) for reference in known),
+                *(self._share(reference, answer) for reference in known),
+            ]
+        )
+        return Shares(shares[: len(known)], shares[len(known) :])
+
+    async def _share(self, text: str, by: str) -> float:
+        """Part by part where a text is long: the best passage of the other one counts, the parts by their length."""
+        parts = Passages(text, _PART, overlap=0).all()
+        parts = parts[:: -(-len(parts) // _MOST_PARTS) or 1]
+        evidence = Passages(by)
+        asked = [[(passage, part) for passage in evidence.nearest(part)] for part in parts]
+        shares = iter(await self._judge.fraction([pair for pairs in asked for pair in pairs]))
+        best = [max([next(shares) for _ in pairs], default=0.0) for pairs in asked]
+        sizes = [len(part.split()) for part in parts]
+        return sum(share * size for share, size in zip(best, sizes, strict=True)) / sum(sizes) if sizes else 0.0

@@ -1,0 +1,81 @@
+"""The options that choose the models of a run and limit their calls, as one value for every layer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, Self
+
+from ragstone.errors import UsageError
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Models and call limits. Without a named model only local models are used.
+
+    `ragstone.evaluate` takes the same names as keyword arguments.
+    """
+
+    # Models, by name or as objects. `local` is the local judge; `local>openai/gpt-4o-mini` escalates uncertain verdicts.
+    judge: Any = None
+    extractor: Any = None
+    checker: Any = None
+    # Confidence at which the local judge decides without escalating.
+    agreement: float = 0.9
+    trained_judge: Any = None
+    estimator: Any = None
+    embedder: Any = None
+    scorer: Any = None
+    reward_model: Any = None
+    toxicity_model: Any = None
+    # Address of an OpenAI-compatible server.
+    base_url: str | None = None
+    # "sentences" or "triplets".
+    claims: str = "sentences"
+    # "points" (0 to 100), "stars" (1 to 5) or "ten" (1 to 10).
+    scale: str = "points"
+    # Any of "cot", "few-shot", "rubric", "own-reference".
+    grading: Sequence[str] = ()
+    # Pairwise judging: the aspect to compare, in "both" orders or in one "random" order.
+    aspect: str = "quality"
+    order: str = "both"
+    claims_per_call: int = 25
+    chunks_per_call: int = 10
+    repeats: int = 1
+    # Folder with prompts that replace the built-in ones.
+    prompts: str | os.PathLike[str] | None = None
+    # For example "5usd". Runs that share one Budget object spend it together.
+    budget: Any = None
+    timeout_s: float = 120.0
+    deadline_s: float | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    # False: replies of earlier runs are not used.
+    cache: bool = True
+    # True: only replies of earlier runs are used; a missing reply fails.
+    offline: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("repeats", "claims_per_call", "chunks_per_call"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise UsageError(f"{name} must be 1 or more, got {value!r}")
+
+    @classmethod
+    def from_keywords(cls, keywords: Mapping[str, Any]) -> Self:
+        """Options from keyword arguments of `evaluate`; an unknown name is a TypeError."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(keywords) - known):
+            raise TypeError(f"evaluate() got an unexpected keyword argument '{unknown[0]}'")
+        # `None` means the default unless None is itself a value.
+        defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+        return cls(**{k: v for k, v in keywords.items() if v is not None or defaults[k] is None})
+
+    def keywords(self) -> dict[str, Any]:
+        """The options that differ from their defaults, as keyword arguments for `evaluate`."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        }

@@ -1,0 +1,244 @@
+"""Protocols of the tools that evidence functions may need. A language model or a local model implements them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from ragstone.data.types import Claim, Grade, PairVerdict
+from ragstone.tools.aspects import Aspect
+
+
+class Tool(Protocol):
+    """A capability that evidence functions may ask for."""
+
+    @property
+    def signature(self) -> str:
+        """Its part of the signature of every score made with it."""
+        ...
+
+
+@runtime_checkable
+class Prompted(Protocol):
+    """A tool that asks a model with prompts from files."""
+
+    def prompt_hash(self, name: str) -> str:
+        """A hash of the wording of a prompt."""
+        ...
+
+
+# Only entailment counts as support.
+Verdict = Literal["entailment", "neutral", "contradiction"]
+ENTAILMENT: Verdict = "entailment"
+NEUTRAL: Verdict = "neutral"
+CONTRADICTION: Verdict = "contradiction"
+
+
+def strongest(verdicts: Collection[str]) -> str:
+    """Entailment if it is among the verdicts, else contradiction, else neutral."""
+    return next((word for word in (ENTAILMENT, CONTRADICTION) if word in verdicts), NEUTRAL)
+
+
+class Content(NamedTuple):
+    """The claims and the named entities of a text."""
+
+    claims: list[Claim]
+    entities: list[str]
+
+
+class Extractor(Protocol):
+    """Takes texts apart into claims."""
+
+    async def claims(self, question: str, text: str) -> list[Claim]:
+        """The claims that a text makes, given the question that it answers."""
+        ...
+
+    async def content(self, question: str, text: str, wanted: Collection[str]) -> Content:
+        """The claims and the names in a text; what is not wanted may be left out where that saves something."""
+        ...
+
+
+class ChunkVerdicts(NamedTuple):
+    """Verdicts of claims against each chunk and against all together, and how far repeats agree (None: asked once)."""
+
+    each: list[list[str]]
+    together: list[str]
+    agreement: list[float] | None
+
+
+class Checker(Protocol):
+    """Says of claims whether texts entail or contradict them."""
+
+    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
+        """One verdict per claim."""
+        ...
+
+    async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
+        """For each claim one verdict per chunk, and one for all chunks taken together."""
+        ...
+
+
+class GuessedQuestions(NamedTuple):
+    """Questions to which a text is an answer, and whether it evades."""
+
+    questions: list[str]
+    noncommittal: bool
+
+
+class Stance(NamedTuple):
+    """Whether an answer declines, and whether it reports errors in its sources."""
+
+    declines: bool
+    reports_errors: bool
+
+
+class Judge(Protocol):
+    """Reads contexts and answers with an eye to the question."""
+
+    async def needed_sentences(self, question: str, sentences: Sequence[str]) -> list[int]:
+        """The positions, from 0, of the sentences that are needed to answer."""
+        ...
+
+    async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
+        """Questions that the answer would answer."""
+        ...
+
+    async def stance(self, question: str, answer: str) -> Stance:
+        """Whether the answer declines, and whether it says that its sources are wrong."""
+        ...
+
+
+class Grader(Protocol):
+    """Holds answers and chunks against what is known to be right."""
+
+    async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
+        """For each reference the probability that the answer says the same."""
+        ...
+
+    async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
+        """For each chunk whether it helps to come to the answer."""
+        ...
+
+
+class Rater(Protocol):
+    """Gives grades."""
+
+    async def grade(
+        self, aspect: Aspect, question: str, answer: str, contexts: Sequence[str], reference: str | None
+    ) -> Grade:
+        """How good the answer is in one respect; contexts and reference are shown where the aspect is graded by them."""
+        ...
+
+
+class PairJudge(Protocol):
+    """Says which of two answers is better."""
+
+    async def compare(
+        self, question: str, one: str, other: str, contexts: Sequence[str], reference: str | None
+    ) -> list[PairVerdict]:
+        """A verdict for each order in which the answers were shown."""
+        ...
+
+
+class Shares(NamedTuple):
+    """Which share of the answer each reference supports, and which share of each reference the answer supports."""
+
+    of_answer: list[float]
+    of_references: list[float]
+
+
+class Estimator(Protocol):
+    """Says how much of one text another one supports, without taking either apart."""
+
+    async def shares(self, question: str, answer: str, references: Sequence[str]) -> Shares:
+        """Both ways, for each reference."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    async def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """One row per text."""
+        ...
+
+
+class TokenEmbedder(Protocol):
+    """Turns the tokens of texts into contextual vectors."""
+
+    async def embed_tokens(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each text one unit vector per token, and the rarity of each token."""
+        ...
+
+
+class Scorer(Protocol):
+    """Returns token probabilities of texts."""
+
+    async def log_probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """For each pair of prefix and text, the log-probability of each token of the text."""
+        ...
+
+
+class RewardModel(Protocol):
+    """Predicts how much people like an answer."""
+
+    async def rate(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each question and answer a number, from minus to plus infinity; more is better."""
+        ...
+
+
+class ToxicityModel(Protocol):
+    """Detects hate speech."""
+
+    async def rate(self, texts: Sequence[str]) -> list[float]:
+        """For each text the probability that it is hate speech."""
+        ...
+
+
+class LabelGuesser(Protocol):
+    """Predicts human labels."""
+
+    async def judge(
+        self, question: str | None, answer: str, contexts: Sequence[str] | None, references: Sequence[str] | None
+    ) -> float:
+        """The label that is expected, as a share of the scale of labels."""
+        ...
+
+
+class DryRunTool:
+    """Replaces a local model in a dry run: every call returns a fixed value and nothing is computed."""
+
+    def __init__(self, signature: str) -> None:
+        self.name = self.signature = signature
+
+    async def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """The same vector for every text."""
+        return np.ones((len(texts), 1))
+
+    async def embed_tokens(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """One token per text."""
+        return [(np.ones((1, 1)), np.ones(1)) for _ in texts]
+
+    async def log_probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """One token per text."""
+        return [[-1.0] for _ in pairs]
+
+    async def rate(self, items: Sequence[Any]) -> list[float]:
+        """The same score for every item."""
+        return [0.5 for _ in items]
+
+    async def match(self, question: str, references: Sequence[str], answer: str) -> list[float]:  # noqa: ARG002
+        """No reference matches."""
+        return [0.0 for _ in references]
+
+    async def support(self, evidence_and_claims: Sequence[tuple[str, str]]) -> list[Any]:
+        """No claim is supported."""
+        from ragstone.models.local_judge import Support  # noqa: PLC0415
+
+        return [Support(0.0, 0.0) for _ in evidence_and_claims]
+
+    async def fraction(self, evidence_and_texts: Sequence[tuple[str, str]]) -> list[float]:
+        """No part of a text is supported."""
+        return [0.0 for _ in evidence_and_texts]

@@ -1,0 +1,147 @@
+"""Assigns roles to judges: the local judge, a language model, or a cascade of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragstone.errors import UsageError
+from ragstone.tools.protocols import DryRunTool, Tool
+
+if TYPE_CHECKING:
+    from ragstone.models.local_judge import LocalJudge
+
+
+# The roles that an option can name a model for.
+NAMED = ("judge", "extractor", "checker")
+# What the local judge can do.
+LOCAL_ROLES = frozenset({"extractor", "checker", "grader", "estimator"})
+_NAMES = ("local", "local/judge")
+DEFAULT_AGREEMENT = 0.9
+
+
+class Choice(NamedTuple):
+    """The models for a role: the local judge, a language model, both as a cascade, or none that is named."""
+
+    local: bool
+    remote: Any
+
+    @property
+    def is_ladder(self) -> bool:
+        """Whether the local judge escalates to the language model."""
+        return self.local and self.remote is not None
+
+
+def choose(named: Any) -> Choice:
+    """Parse a name: `local`, `openai/gpt-4o-mini`, `local>openai/gpt-4o-mini`, a model of one's own, or `("local", model)`."""
+    if isinstance(named, tuple) and len(named) == 2 and named[0] in _NAMES:
+        return Choice(local=True, remote=named[1])
+    if not isinstance(named, str):
+        return Choice(local=False, remote=named)
+    first, arrow, second = (part.strip() for part in named.partition(">"))
+    if not arrow:
+        if first.startswith("local/") and first not in _NAMES:
+            raise UsageError(f"'{first}' is not a local judge. Choose from: {', '.join(_NAMES)}")
+        return Choice(local=first in _NAMES, remote=None if first in _NAMES else named)
+    if first not in _NAMES or not second or ">" in second or second in _NAMES:
+        raise UsageError(f"'{named}' is not a cascade of judges. Write the local judge first: local>openai/gpt-4o-mini")
+    return Choice(local=True, remote=second)
+
+
+class Roles:
+    """The models for the roles judge, extractor, checker, grader and estimator."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        judge = options.get("judge")
+        self._trained: Any = options.get("trained_judge")
+        if isinstance(judge, str) and judge.startswith("trained/"):
+            # It only predicts labels; the local judge takes the other roles.
+            self._trained, judge = judge, None
+        others = {role: options.get(role) for role in NAMED if role != "judge"}
+        self._choices = {role: choose(others.get(role) or judge) for role in NAMED}
+        # Claim extraction has no confidence, so it cannot be a cascade.
+        if self._choices["extractor"].is_ladder:
+            self._choices["extractor"] = Choice(local=True, remote=None)
+        self._choices["grader"] = self._choices["judge"]
+        # The local judge does not grade, so these roles cannot be a cascade.
+        for role in ("rater", "pair_judge"):
+            self._choices[role] = Choice(local=False, remote=self._choices["judge"].remote)
+        self._agreement = float(options.get("agreement", DEFAULT_AGREEMENT))
+        if not 0.5 <= self._agreement < 1.0:
+            raise UsageError(f"agreement must be from 0.5 to less than 1, got {self._agreement:g}")
+        self._estimator = options.get("estimator")
+        self._triplets = options.get("claims") == "triplets"
+        if self._triplets and self._choices["extractor"].local:
+            raise UsageError(
+                "the local judge cannot write triplets; leave out --claims triplets, or name an --extractor"
+            )
+        if any(choice.local for choice in self._choices.values()) and self.judge is None:
+            raise AssertionError("a named local judge is installed or raised an error")
+
+    @property
+    def remote(self) -> dict[str, Any]:
+        """The language models that are named, by role."""
+        return {role: choice.remote for role, choice in self._choices.items() if choice.remote is not None}
+
+    @property
+    def unnamed(self) -> frozenset[str]:
+        """The roles that the local judge takes by default."""
+        open_roles = {role for role, choice in self._choices.items() if not choice.local and choice.remote is None}
+        named = self._choices["judge"].local or self._estimator is not None
+        return frozenset(open_roles if named else {*open_roles, "estimator"})
+
+    @cached_property
+    def judge(self) -> LocalJudge | None:
+        """The local judge. If it is named it must be installed; otherwise it is used if it is installed and not switched off."""
+        from ragstone.models.local_judge import find_local_judge, open_local_judge  # noqa: PLC0415  (reads its card)
+
+        named = any(choice.local for choice in self._choices.values())
+        return open_local_judge() if named else find_local_judge()
+
+    @property
+    def has_ladder(self) -> bool:
+        """Whether the local judge escalates to a language model."""
+        return any(choice.is_ladder for choice in self._choices.values())
+
+    def open_role(self, role: str, remote: Tool | None, local: Mapping[str, Any], dry_run: bool) -> Tool | None:
+        """The tool for a role: the language model, the local judge, or a cascade of both.
+
+        A dry run counts every call that the language model of a cascade might get.
+        """
+        if not self._choices[role].is_ladder or role not in local or remote is None or dry_run:
+            return remote or local.get(role)
+        from ragstone.tools.cascade import LadderChecker, LadderGrader  # noqa: PLC0415
+
+        above: Any = remote
+        return (LadderChecker if role == "checker" else LadderGrader)(local[role], above, self._agreement)
+
+    def open_estimator(self, local: Mapping[str, Any]) -> Tool | None:
+        """The user's own estimator, or else that of the local judge."""
+        return self._estimator or local.get("estimator")
+
+    def open_trained(self) -> Any:
+        """The judge that was trained on labels, or the user's own; None if none is named."""
+        if not isinstance(self._trained, str):
+            return self._trained
+        from ragstone.models.trained import open_trained  # noqa: PLC0415
+        from ragstone.tools.trained_judge import make_tool  # noqa: PLC0415
+
+        return make_tool(open_trained(self._trained))
+
+    def local_tools(self, dry_run: bool) -> dict[str, Any]:
+        """The tools of the local judge, by role."""
+        if self.judge is None:
+            return {}
+        from ragstone.models.local_judge import Judgements  # noqa: PLC0415
+        from ragstone.tools.local_judges import LocalChecker, LocalEstimator, LocalExtractor, LocalGrader  # noqa: PLC0415
+
+        signature = self.judge.signature
+        judgements: Any = DryRunTool(signature) if dry_run else Judgements(self.judge)
+        checker = LocalChecker(judgements, self.judge.card, signature)
+        return {
+            **({} if self._triplets else {"extractor": LocalExtractor()}),
+            "checker": checker,
+            "grader": LocalGrader(judgements, checker, signature),
+            "estimator": LocalEstimator(judgements, signature),
+        }

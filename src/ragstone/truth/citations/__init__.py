@@ -1,0 +1,1 @@
+"""Checks that a citation is in its document."""

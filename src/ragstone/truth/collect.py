@@ -1,0 +1,183 @@
+"""Collects a system's answers to the questions of a data set; a journal makes interrupted collections resumable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import IO, Any, Unpack
+
+from ragstone.data.types import Sample
+from ragstone.engine.ask_system import SystemOptions, SystemQuote, ask_system, describe_system, quote_system
+from ragstone.engine.evaluate import unheard
+from ragstone.engine.progress import Report, silent
+from ragstone.errors import InterruptedRunError, StopRunError, StorageError
+from ragstone.llm.answers import Answer, read_answer, write_answer
+from ragstone.llm.ask_all import Asked, Outcome
+from ragstone.llm.base import LLMError
+
+# The metadata name of the reason for a missing answer.
+ERROR = "system_error"
+
+
+class Journal:
+    """A file with the answers of one system; answers of other systems and an incomplete last line are ignored."""
+
+    def __init__(self, path: str, signature: str) -> None:
+        self.path = path
+        self._head = json.dumps({"journal": 1, "system": signature}).encode() + b"\n"
+        self._stream: IO[bytes] | None = None
+
+    def read(self) -> dict[str, Answer]:
+        """The stored answers of the same system, by the key of their question."""
+        try:
+            with open(self.path, "rb") as stream:
+                lines = stream.read().splitlines(keepends=True)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StorageError(f"cannot read {self.path}: {error.strerror}") from None
+        if lines[:1] != [self._head]:
+            return {}
+        answers: dict[str, Answer] = {}
+        for line in lines[1:]:
+            with suppress(ValueError, KeyError, TypeError, LLMError):
+                entry = json.loads(line)
+                answers[entry["key"]] = read_answer(entry["reply"], "the journal")
+        return answers
+
+    def start(self, keep: bool) -> None:
+        """Opens the file for writing, after the stored answers or from the beginning."""
+        try:
+            os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
+            self._stream = open(self.path, "r+b" if keep else "wb")  # noqa: SIM115  (closed by `close`)
+            if keep:
+                content = self._stream.read()
+                # A last line without its end is incomplete.
+                self._stream.seek(content.rfind(b"\n") + 1)
+                self._stream.truncate()
+            else:
+                self._stream.write(self._head)
+        except OSError as error:
+            raise StorageError(f"cannot write {self.path}: {error.strerror}") from None
+
+    def add(self, outcome: Outcome) -> None:
+        """Stores an answer; failures are not stored, so that they are asked again."""
+        if self._stream is None or outcome.answer is None:
+            return
+        entry = {"key": _key_of(outcome.asked), "reply": json.loads(write_answer(outcome.answer))}
+        try:
+            self._stream.write(json.dumps(entry).encode() + b"\n")
+            self._stream.flush()
+        except OSError as error:
+            raise StorageError(f"cannot write {self.path}: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def remove(self) -> None:
+        """Deletes the file after all questions are answered."""
+        self.close()
+        with suppress(FileNotFoundError):
+            os.remove(self.path)
+
+
+def _key_of(asked: Asked) -> str:
+    """The key of a question; an edited question has another key."""
+    content = json.dumps([asked.id, asked.question, asked.documents])
+    return hashlib.blake2b(content.encode(), digest_size=10).hexdigest()
+
+
+@dataclass(frozen=True)
+class Collected:
+    """All rows in the order of their questions, with counts and cost."""
+
+    system: str
+    samples: list[Sample]
+    failed: int
+    # Answers without a call: from an earlier, interrupted collection, and from the cache.
+    resumed: int
+    cached: int
+    cost_usd: float | None
+
+    @property
+    def answered(self) -> int:
+        """The number of rows with an answer."""
+        return len(self.samples) - self.failed
+
+
+def collect(
+    questions: Iterable[Sample],
+    system: Any,
+    *,
+    journal: str | None = None,
+    resume: bool = False,
+    progress: Report = silent,
+    note: Callable[[str], object] = unheard,
+    **options: Unpack[SystemOptions],
+) -> Collected:
+    """Asks a system all questions; each row keeps its ground truth and gets the answer and the retrieved chunks.
+
+    A failed question becomes a row without an answer, with the reason in its metadata. `journal` is a local file with
+    the answers so far; `resume` continues from it.
+    """
+    samples = list(questions)
+    _, signature = describe_system(system, **options)
+    kept = Journal(journal, signature) if journal else None
+    known = kept.read() if kept and resume else {}
+    if resume and not known:
+        note("there is nothing to resume; starting from the beginning")
+    asked = [_ask(sample) for sample in samples]
+    left = [one for one in asked if one.question and _key_of(one) not in known]
+    if kept:
+        kept.start(keep=bool(known))
+    try:
+        asking = ask_system(system, left, progress=progress, told=kept.add if kept else None, **options)
+    except (KeyboardInterrupt, StopRunError) as error:
+        raise _stopped(error, kept, journal) from None
+    finally:
+        if kept:
+            kept.close()
+    if asking.problem:
+        note(asking.problem)
+    if kept and not asking.failures:
+        kept.remove()
+    outcomes = {outcome.asked.id: outcome for outcome in asking.outcomes}
+    rows = [
+        _row(sample, known.get(_key_of(one)), outcomes.get(one.id)) for sample, one in zip(samples, asked, strict=True)
+    ]
+    failed = sum(row.answer is None for row in rows)
+    resumed = sum(_key_of(one) in known for one in asked)
+    return Collected(asking.system, rows, failed, resumed, asking.cached, asking.cost_usd)
+
+
+def quote_collecting(questions: Sequence[Sample], system: Any, **options: Unpack[SystemOptions]) -> SystemQuote:
+    """The estimated cost of `collect`; the system is not called."""
+    return quote_system(system, [_ask(sample) for sample in questions if sample.question], **options)
+
+
+def _ask(sample: Sample) -> Asked:
+    return Asked(sample.id, sample.question or "", None, sample.documents or [])
+
+
+def _row(sample: Sample, known: Answer | None, outcome: Outcome | None) -> Sample:
+    answer = known if known is not None else outcome.answer if outcome else None
+    if answer is None:
+        reason = (outcome.error if outcome else None) or "there is no question"
+        return replace(sample, answer=None, contexts=None, metadata={**sample.metadata, ERROR: reason})
+    # The sample's metadata wins over the system's under the same name.
+    metadata = {**answer.metadata, **{name: value for name, value in sample.metadata.items() if name != ERROR}}
+    return replace(sample, answer=answer.text, contexts=answer.contexts, metadata=metadata)
+
+
+def _stopped(error: BaseException, journal: Journal | None, path: str | None) -> Exception:
+    kept = f"the answers are kept in {path}. Repeat the command with --resume to continue." if journal else ""
+    if isinstance(error, StopRunError):
+        return StopRunError(f"{error}\n{kept}".strip())
+    return InterruptedRunError(f"stopped; {kept or 'nothing is kept'}")

@@ -1,0 +1,1 @@
+"""Finds ground truth that is probably wrong."""

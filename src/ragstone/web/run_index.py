@@ -1,0 +1,222 @@
+"""The table of samples of a run: its columns in memory, and its state in the address (sort order, filters, page)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragstone.compare.differences import is_of_all_rows
+from ragstone.compare.sample_order import measure_quality
+from ragstone.compare.slices import find_columns
+from ragstone.report.html.charts import count_values
+from ragstone.storage.run_info import MetricInfo
+from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import FAILED, OK, SKIPPED, Scores, read_labels, read_scores
+from ragstone.web.navigation import whole_number
+
+WORST = "worst"
+PLAIN_SORTS = (WORST, "quality", "row")
+STATUSES = ("failed", "skipped", "complete")
+PAGE_SIZES = (25, 50, 100, 200)
+_MAX_QUERY = 200
+_MAX_SLICE = 1_000
+_MAX_QUESTION = 300
+
+
+@dataclass(frozen=True)
+class TableState:
+    """Sort order, filters and page of a table. It is stored in the address, so a link shows the same view to everyone."""
+
+    query: str = ""
+    status: str = ""
+    cause: str = ""
+    # Column and label, for example `kind=two steps`.
+    slice: str = ""
+    sort: str = WORST
+    descending: bool = False
+    columns: tuple[str, ...] = ()
+    page: int = 1
+    size: int = 50
+
+    @classmethod
+    def read(cls, query: Mapping[str, str], columns: Sequence[str], known: Collection[str]) -> TableState:
+        """Read the state from a query; invalid values are replaced by the defaults."""
+        sort = query.get("sort", WORST)
+        size = whole_number(query.get("size"))
+        return cls(
+            query=query.get("q", "").strip()[:_MAX_QUERY],
+            status=status if (status := query.get("status", "")) in STATUSES else "",
+            cause=query.get("cause", "")[:_MAX_QUERY],
+            slice=query.get("slice", "")[:_MAX_SLICE],
+            sort=sort if sort in known or sort in PLAIN_SORTS else WORST,
+            descending=query.get("dir") == "down",
+            columns=tuple(dict.fromkeys(name for name in columns if name in known)),
+            page=max(1, whole_number(query.get("page")) or 1),
+            size=size if size in PAGE_SIZES else 50,
+        )
+
+    def but(self, **changes: Any) -> TableState:
+        """Return a changed copy; it starts at the first page unless `page` is given."""
+        return replace(self, **({"page": 1} | changes))
+
+    def sorted_by(self, name: str, best_is_high: bool = True) -> TableState:
+        """Return the state sorted by a column, worst first; if it is the current column, the order is reversed."""
+        if self.sort == name:
+            return self.but(descending=not self.descending)
+        return self.but(sort=name, descending=not best_is_high)
+
+    @property
+    def address(self) -> str:
+        """The state as a query string, without default values."""
+        names = {"query": "q", "columns": "col"}
+        pairs: list[tuple[str, str]] = []
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value == item.default:
+                continue
+            if item.name == "descending":
+                pairs.append(("dir", "down"))
+            elif isinstance(value, tuple):
+                pairs += [("col", name) for name in value]
+            else:
+                pairs.append((names.get(item.name, item.name), str(value)))
+        return f"?{urlencode(pairs)}" if pairs else ""
+
+
+@dataclass(frozen=True)
+class RunIndex:
+    """The columns of a run: one array of scores per metric, ids, questions and quality."""
+
+    run: Run
+    metrics: Sequence[MetricInfo]
+    scores: Mapping[str, Scores]
+    ids: pa.ChunkedArray
+    questions: pa.ChunkedArray
+    quality: np.ndarray
+    _labels: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def read(cls, run: Run) -> RunIndex:
+        """Read the columns of a run."""
+        metrics = run.info["metrics"]
+        scores = read_scores(run, [metric["metric"] for metric in metrics])
+        table = read_table(run.folder.samples, ["id", "question"])
+        quality = measure_quality(metrics, scores, table.num_rows)
+        return cls(run, metrics, scores, table["id"], table["question"], quality)
+
+    @property
+    def bounded(self) -> list[MetricInfo]:
+        """The metrics from 0 to 1 whose value is the mean over rows; if there are none, all metrics that are means."""
+        means = [m for m in self.metrics if not is_of_all_rows(m["metric"], self.run, self.scores[m["metric"]])]
+        return [metric for metric in means if tuple(metric["bounds"]) == (0.0, 1.0)] or means
+
+    @cached_property
+    def spreads(self) -> dict[str, dict[str, Any]]:
+        """The histogram of each metric."""
+        return {m["metric"]: _spread(self.scores[m["metric"]].values, m["bounds"]) for m in self.metrics}
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The metadata columns that define slices."""
+        return find_columns(self.run)
+
+    def labels(self, column: str) -> np.ndarray:
+        """Return the label of each sample in a slice column."""
+        if column not in self._labels:
+            self._labels[column] = read_labels(self.run, column)
+        return self._labels[column]
+
+    @cached_property
+    def _answers(self) -> pa.ChunkedArray:
+        return read_table(self.run.folder.samples, ["answer"])["answer"]
+
+    @cached_property
+    def _worst_states(self) -> np.ndarray:
+        """FAILED if any score of the row failed, otherwise SKIPPED if any was skipped, otherwise OK."""
+        worst = np.full(len(self.ids), OK, dtype=np.int8)
+        for wanted in (SKIPPED, FAILED):
+            for column in self.scores.values():
+                worst[column.states == wanted] = wanted
+        return worst
+
+    def order(self, state: TableState, causes: Sequence[str] | None) -> np.ndarray:
+        """Return the matching rows in table order; `causes` is None until the diagnosis is ready."""
+        rows = self._sorted(state, causes)
+        matching: np.ndarray = rows[self._matches(state, causes)[rows]]
+        return matching
+
+    def _sorted(self, state: TableState, causes: Sequence[str] | None) -> np.ndarray:
+        if state.sort == WORST:
+            return self._worst_first(causes or ())
+        if state.sort == "row":
+            rows = np.arange(len(self.ids))
+            return rows[::-1] if state.descending else rows
+        values = self.quality if state.sort == "quality" else self.scores[state.sort].values
+        # argsort puts NaN last in both directions.
+        return np.argsort(-values if state.descending else values, kind="stable")
+
+    def _worst_first(self, causes: Sequence[str]) -> np.ndarray:
+        """Failing rows first, then the others; each group by ascending quality, rows without scores last."""
+        sound = np.ones(len(self.ids), dtype=bool)
+        sound[[row for row, cause in enumerate(causes) if cause]] = False
+        return np.lexsort((np.nan_to_num(self.quality, nan=2.0), sound))
+
+    def _matches(self, state: TableState, causes: Sequence[str] | None) -> np.ndarray:
+        matches = np.ones(len(self.ids), dtype=bool)
+        if state.status:
+            matches &= self._worst_states == {"failed": FAILED, "skipped": SKIPPED, "complete": OK}[state.status]
+        if state.cause:
+            known = [*(causes or ()), *([None] * (len(self.ids) - len(causes or ())))]
+            wanted = {"any fault": set(causes or ()) - {""}, "no fault": {""}}.get(state.cause, {state.cause})
+            matches &= np.array([cause in wanted for cause in known], dtype=bool)
+        if state.slice:
+            matches &= self._in_slice(state.slice)
+        for word in state.query.split():
+            matches &= self._contains(word)
+        return matches
+
+    def _in_slice(self, wanted: str) -> np.ndarray:
+        # A column name may contain "=": the longest matching name wins.
+        columns = [column for column in self.columns if wanted.startswith(f"{column}=")]
+        if not columns:
+            return np.zeros(len(self.ids), dtype=bool)
+        column = max(columns, key=len)
+        label = wanted.removeprefix(f"{column}=")
+        # Compared in Python: numpy strips trailing zero bytes from strings.
+        return np.array([other == label for other in self.labels(column)], dtype=bool)
+
+    def _contains(self, word: str) -> np.ndarray:
+        rows = np.zeros(len(self.ids), dtype=bool)
+        for column in (self.ids, self.questions, self._answers):
+            matches = pc.fill_null(pc.match_substring(column, word, ignore_case=True), fill_value=False)
+            rows |= matches.to_numpy().astype(bool)
+        return rows
+
+    def question(self, row: int) -> str:
+        """Return the beginning of a question."""
+        return str(self.questions[row].as_py() or "")[:_MAX_QUESTION]
+
+    def value(self, metric: str, row: int) -> float | None:
+        """Return one score."""
+        return number(self.scores[metric].values[row])
+
+
+def number(value: float) -> float | None:
+    """Return a float for JSON; None for NaN."""
+    return None if np.isnan(value) else float(value)
+
+
+def _spread(values: np.ndarray, bounds: Sequence[float | None]) -> dict[str, Any]:
+    present = values[~np.isnan(values)]
+    least, most = (float(present.min()), float(present.max())) if len(present) else (0.0, 1.0)
+    low, high = (least if bounds[0] is None else bounds[0]), (most if bounds[1] is None else bounds[1])
+    if high <= low:
+        low, high = low - 0.5, low + 0.5
+    return {"low": low, "high": high, "counts": [int(count) for count in count_values(present, low, high)]}

@@ -1,0 +1,101 @@
+"""Checks of a case: whether its citations are in its passages, and the problems that a person should look at."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragstone.data.types import Chunk
+from ragstone.report.text import visible
+from ragstone.truth.citations.check import check_citation
+from ragstone.truth.model import Case
+from ragstone.web.word_diff import word_diff
+
+CITATION = "citation"
+LOST = "citation not found"
+PROBLEMS = {
+    "no question": "the question is empty",
+    "no answer": "there is no reference answer, and the question is not marked as unanswerable",
+    "no fact": "there is no accepted fact, and the question is not marked as unanswerable",
+    "to review": "proposed facts or answers need a decision",
+    "duplicate question": "another case has the same question",
+    "answer to an unanswerable question": "the question is marked as unanswerable but has an answer or a fact",
+    "hidden characters": "a text contains control characters or bidirectional marks",
+    LOST: "a citation is not in any passage",
+}
+_PASSAGE = re.compile(r"\(passage (\d+)\)$")
+_MAX_DIFF = 4_000
+_MAX_CITATION = 20_000
+NOT_CHECKED: Mapping[str, Any] = {
+    "verdict": "none",
+    "passage": None,
+    "start": None,
+    "end": None,
+    "text": "",
+    "diff": [],
+}
+
+
+def passages_of(case: Case) -> list[Chunk]:
+    """Return the texts that must contain the citations of a case."""
+    return [*case.passages, *(Chunk(text) for text in case.reference_contexts)]
+
+
+def check_fact(kind: str, text: str, passages: Sequence[str], names: Sequence[str] = ()) -> dict[str, Any]:
+    """Look for a citation in the passages. The verdict is `none` for other kinds of facts or if all passages are empty.
+
+    `names` replace the passage numbers in the explanation.
+    """
+    if kind != CITATION or not any(passage.strip() for passage in passages):
+        return {**NOT_CHECKED, "why": "there are no passages to search" if kind == CITATION else ""}
+    if len(text) > _MAX_CITATION:
+        return {**NOT_CHECKED, "why": f"it is too long for a citation (over {_MAX_CITATION:,} characters)"}
+    check = check_citation(text, passages)
+    return {
+        "verdict": check.verdict,
+        "passage": check.passage,
+        "start": check.start,
+        "end": check.end,
+        "text": check.text,
+        "why": _PASSAGE.sub(lambda match: f"({names[int(match[1]) - 1]})" if names else match[0], check.why or ""),
+        "diff": word_diff(text[:_MAX_DIFF], check.text[:_MAX_DIFF]) if check.verdict == "repaired" else [],
+    }
+
+
+def find_problems(case: Case, times_asked: int) -> list[str]:
+    """Return the problems of a case except lost citations. `times_asked` counts the cases with its question."""
+    unanswerable = case.answerable is False
+    answers = case.standing == "proposed" and bool(case.references)
+    texts = [case.question, *case.references, *(fact.text for fact in case.facts)]
+    problems = {
+        "no question": not case.question.strip(),
+        "no answer": not case.references and not unanswerable,
+        "no fact": not case.accepted_facts and not unanswerable,
+        "to review": answers or any(fact.standing == "proposed" for fact in case.facts),
+        "duplicate question": bool(case.question.strip()) and times_asked > 1,
+        "answer to an unanswerable question": unanswerable and bool(case.references or case.accepted_facts),
+        "hidden characters": any(visible(text) != text.replace("\r\n", "\n") for text in texts),
+    }
+    return [name for name, present in problems.items() if present]
+
+
+def lost_citations(cases: Sequence[Case]) -> frozenset[int]:
+    """Return the rows of cases with a citation that is not in any passage. Cases without passages are not checked."""
+    rows = set()
+    for row, case in enumerate(cases):
+        begun = time.perf_counter()
+        if _has_lost(case):
+            rows.add(row)
+        time.sleep(time.perf_counter() - begun)  # leaves half of the time to requests
+    return frozenset(rows)
+
+
+def _has_lost(case: Case) -> bool:
+    passages = [passage.text for passage in passages_of(case)]
+    return bool(passages) and any(
+        check_fact(fact.kind, fact.text, passages)["verdict"] in ("absent", "invalid")
+        for fact in case.facts
+        if fact.standing != "rejected"
+    )

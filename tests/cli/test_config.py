@@ -1,0 +1,129 @@
+"""ragstone.toml: the defaults of every command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragstone.cli.config import find_config
+
+RUN = ("run", "answers.jsonl", "--json")
+
+
+@pytest.fixture
+def settings(home, monkeypatch):
+    monkeypatch.delenv("RAGSTONE_CONFIG", raising=False)
+    monkeypatch.delenv("RAGSTONE_ROOT", raising=False)
+
+    def write(text, name="ragstone.toml"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+        return home / name
+
+    return write
+
+
+def metrics_of(printed):
+    assert printed.code == 0, printed.err
+    return [row["metric"] for row in json.loads(printed.out)["summary"]]
+
+
+def test_a_section_is_the_default_of_its_command(cli, settings):
+    settings('[run]\nmetrics = ["token_f1"]\nlimit = 2\n')
+    printed = cli(*RUN)
+    assert metrics_of(printed) == ["token_f1"]
+    assert json.loads(printed.out)["summary"][0]["n_ok"] <= 2
+
+
+def test_the_command_line_wins_over_the_section_and_the_section_over_the_top(cli, settings):
+    settings('metrics = "exact_match"\nout = "elsewhere"\n[run]\nmetrics = "token_f1"\n')
+    assert metrics_of(cli(*RUN)) == ["token_f1"]
+    assert metrics_of(cli(*RUN, "-m", "token_recall")) == ["token_recall"]
+    assert json.loads(cli(*RUN).out)["run"].startswith("elsewhere/runs/")
+
+
+def test_the_environment_wins_over_the_file(cli, settings, monkeypatch):
+    settings('out = "elsewhere"\n')
+    monkeypatch.setenv("RAGSTONE_ROOT", "from-env")
+    assert json.loads(cli(*RUN, "-m", "token_f1").out)["run"].startswith("from-env/runs/")
+
+
+def test_a_nested_section(cli, settings):
+    settings("[truth.show]\nlimit = 1\n[truth.import]\nauthor = 'Ada'\n")
+    cli("truth", "import", "answers.jsonl", "harbour")
+    shown = json.loads(cli("truth", "show", "harbour", "--json").out)
+    assert (shown["author"], len(shown["cases"])) == ("Ada", 1)
+
+
+def test_a_map_may_be_a_table(cli, settings, home):
+    text = (home / "answers.jsonl").read_text().replace('"answer"', '"reply"')
+    (home / "odd.jsonl").write_text(text)
+    settings("[map]\nanswer = 'reply'\n")
+    assert metrics_of(cli("run", "odd.jsonl", "-m", "token_f1", "--json")) == ["token_f1"]
+
+
+def test_the_nearest_parent_is_read_and_its_paths_are_its_own(cli, settings, home, monkeypatch):
+    settings('out = "store"\n[run]\nmetrics = "token_f1"\n')
+    (home / "below").mkdir()
+    monkeypatch.chdir(home / "below")
+    printed = cli("run", "../answers.jsonl", "--json")
+    assert metrics_of(printed) == ["token_f1"]
+    assert json.loads(printed.out)["run"].startswith(str(home / "store"))
+
+
+def test_a_named_file_wins(cli, settings, monkeypatch):
+    settings('[run]\nmetrics = "token_f1"\n')
+    settings('[run]\nmetrics = "exact_match"\n', "other.toml")
+    assert metrics_of(cli(*RUN, "--config", "other.toml")) == ["exact_match"]
+    monkeypatch.setenv("RAGSTONE_CONFIG", "other.toml")
+    assert metrics_of(cli(*RUN)) == ["exact_match"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[rum]\nlimit = 1\n", ["rum", "Did you mean run"]),
+        ("metric = 'token_f1'\n", ["metric", "metrics"]),
+        ("[run]\nmetric = 'token_f1'\n", ["[run]", "metric", "metrics"]),
+        ("[truth.colect]\nlimit = 1\n", ["colect", "collect"]),
+        ("[run]\nlimit = 'two'\n", ["[run] limit", "a whole number", "two"]),
+        ("[run]\nlimit = 0\n", ["[run] limit", "at least 1"]),
+        ("[run]\nresume = 1\n", ["[run] resume", "true or false"]),
+        ("[run]\njudge = 3\n", ["[run] judge", "a text"]),
+        ("[compare]\nshow = true\n", ["[compare] show", "a whole number"]),
+        ("limit = 'two'\n", ["limit", "a whole number"]),
+        ("[run\n", ["not a TOML file"]),
+    ],
+)
+def test_what_is_wrong_is_an_error_in_every_command(cli, settings, text, words):
+    settings(text)
+    for command in (RUN, ("doctor",)):
+        printed = cli(*command)
+        assert printed.code == 2
+        for word in ["ragstone.toml", *words]:
+            assert word in printed.err
+
+
+def test_a_named_file_that_is_not_there(cli, settings):
+    printed = cli("doctor", "--config", "no.toml")
+    assert (printed.code, "no.toml" in printed.err) == (1, True)
+
+
+def test_doctor_shows_the_file_and_no_url(cli, settings):
+    settings('base_url = "https://user:secret@host"\n[run]\nlimit = 5\n')
+    printed = cli("doctor").out
+    assert "ragstone.toml" in printed
+    assert "limit" in printed
+    assert "secret" not in printed
+
+
+def test_without_a_file_there_is_none(settings):
+    assert find_config() is None
+
+
+def test_the_example_of_the_docs(cli, settings):
+    page = Path(__file__).parents[2] / "docs" / "config.md"
+    settings(page.read_text().partition("```toml\n")[2].partition("```")[0])
+    printed = cli("doctor")
+    assert printed.code == 0, printed.err
+    assert "max-drop" in printed.out

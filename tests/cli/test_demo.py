@@ -1,0 +1,10 @@
+"""The shipped example."""
+
+
+def test_the_second_system_suggests_the_comparison(cli, home):
+    assert "ragstone demo worse -o 'my store'" in cli("demo", "-o", "my store").out.replace("\n", " ")
+    worse = cli("demo", "worse", "-o", "my store").out
+    assert "compare harbour-worse harbour-better -o 'my store'" in worse
+    compared = cli("compare", "harbour-worse", "harbour-better", "-o", "my store")
+    assert compared.code == 0
+    assert "gate harbour-better --against harbour-worse --max-drop 0.02 -o 'my store'" in compared.out

@@ -1,0 +1,71 @@
+"""One sample in full."""
+
+import json
+from importlib import resources
+
+import pytest
+
+import ragstone
+
+HARBOUR = resources.files("ragstone.examples") / "harbour"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Two runs of the example."""
+    folder = tmp_path_factory.mktemp("store")
+    for name in ("better", "worse"):
+        ragstone.evaluate(str(HARBOUR / f"{name}.jsonl"), "quick", folder, name=f"harbour-{name}")
+    return folder
+
+
+@pytest.fixture
+def there(store, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_ROOT", str(store))
+    return store
+
+
+def test_explain_a_sample(cli, there):
+    printed = cli("explain", "harbour-worse", "h14")
+    assert "h14  row 14 of 25 in harbour-worse" in printed.out
+    assert "why it fails: split fact, retriever" in printed.out
+    assert "refunds#3  part of fact 1" in printed.out
+    assert "fact_recall" in printed.out
+
+
+def test_explain_by_row_number(cli, there):
+    assert cli("explain", "harbour-worse", "14").out == cli("explain", "harbour-worse", "h14").out
+
+
+def test_explain_a_metric(cli, there):
+    printed = cli("explain", "harbour-worse", "h11", "fact_recall")
+    assert "fact_recall = 0.333" in printed.out
+    assert "1 of 3 facts = 0.333" in printed.out
+    assert "✓ fact 1: A pallet of more than 500 kg" in printed.out
+    assert "· fact 2: Freight may stay" in printed.out
+    assert "rouge_l" not in printed.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["h1"], "unknown sample 'h1'. Did you mean"),
+        (["26"], "unknown sample '26'."),
+        (["0"], "unknown sample '0'."),
+        (["h14", "fact_recal"], "unknown metric of this run 'fact_recal'. Did you mean fact_recall"),
+        (["h14", "fact_recall@3"], "unknown metric of this run 'fact_recall@3'"),
+        (["h14", "\x1b[2J"], "unknown metric of this run"),
+    ],
+)
+def test_explain_what_there_is_not(cli, there, arguments, words):
+    printed = cli("explain", "harbour-worse", *arguments)
+    assert (printed.code, printed.out) == (2, "")
+    assert words in printed.err
+
+
+def test_explain_for_programs(cli, there):
+    found = json.loads(cli("explain", "harbour-worse", "h11", "fact_recall", "--json").out)
+    assert found["cause"] == "missing chunk"
+    assert found["working"]["counts"] == [{"kind": "fact", "above": [1], "below": [1, 2, 3]}]
+    assert found["scores"] == [{"metric": "fact_recall", "value": 1 / 3, "status": "ok", "reason": None}]
+    assert found["evidence"]["fact_ranks"] == [1, None, None]

@@ -1,0 +1,32 @@
+"""Evaluate a file of answers."""
+
+import json
+
+import pytest
+
+from ragstone.storage.runs import open_run
+
+
+def stored(printed):
+    assert printed.code == 0, printed.err
+    return open_run(json.loads(printed.out)["run"])
+
+
+def test_parameters_that_are_numbers_are_stored_as_numbers(cli, home):
+    options = ("--param", "chunk_size=256", "--param", "share=0.5", "--param", "splitter=by page", "--param", "x=inf")
+    run = stored(cli("run", "answers.jsonl", "-m", "token_f1", "--json", *options))
+    assert run.info["params"] == {"chunk_size": 256, "share": 0.5, "splitter": "by page", "x": "inf"}
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [(("--param", "chunk_size"), "NAME=VALUE"), (("--as", "ragcheker"), "ragchecker"), (("--backend", "rey"), "ray")],
+)
+def test_options_that_are_wrong(cli, home, options, word):
+    printed = cli("run", "answers.jsonl", "-m", "token_f1", *options)
+    assert (printed.code, word in printed.err) == (2, True)
+
+
+def test_a_quote_stores_nothing(cli, home):
+    assert cli("run", "answers.jsonl", "-m", "token_f1", "--quote").code == 0
+    assert not (home / "ragstone-store").exists()

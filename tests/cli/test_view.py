@@ -1,0 +1,21 @@
+"""The viewer is started with the options of the command."""
+
+import pytest
+
+
+class FakeViewer:
+    def __init__(self, *arguments):
+        FakeViewer.arguments = arguments
+        self.url = "http://127.0.0.1:1"
+
+    def serve(self):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("flag", ["--name", "--host-name"])
+def test_options_reach_the_viewer_and_ctrl_c_is_not_an_error(cli, monkeypatch, flag):
+    monkeypatch.setattr("ragstone.web.server.Viewer", FakeViewer)
+    printed = cli("view", "my-store", "--port", 0, flag, "rag.example", "--read-only")
+    assert printed.code == 0
+    assert "http://127.0.0.1:1" in printed.out
+    assert FakeViewer.arguments == ("my-store", "127.0.0.1", 0, None, ["rag.example"], True)

@@ -1,0 +1,109 @@
+"""Ground truth from a log."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragstone.truth.store import TruthStore
+from tests.formats.fixtures import dial_row, rating_row, write_part
+from tests.truth.harvest.log_files import write_lines
+
+
+def put(bucket, tmp_path, key, rows, cut=0):
+    content = Path(write_part(tmp_path / "part.parquet", rows)).read_bytes()
+    bucket.write(key, content[: len(content) - cut])
+
+
+@pytest.fixture
+def logs(bucket, tmp_path):
+    """Two deployments in both layouts: of `guide` two days and a half-written part, of `fares` a part nobody asks for."""
+    first = [
+        dial_row("r1", "When does the first ferry leave?", "At eight.", ["It leaves at eight."], chat="c1"),
+        rating_row("r1", True),
+        dial_row("r2", "Where is the fish market?", "At sea.", ["The market is at pier 2."], chat="c2"),
+        rating_row("r2", True, time="2024-05-01T10:10:00"),
+        rating_row("r2", False, time="2024-05-01T10:20:00"),
+        dial_row("r3", "Who runs the crane at gate 4?", None, chat="c3"),
+        dial_row("r4", "What does a child pay for a day ticket?", "Five.", time="2024-05-01T10:00:00", chat="c4"),
+        dial_row("r5", "No, I wanted something else", "Sorry.", time="2024-05-01T10:01:00", chat="c4"),
+    ]
+    second = [
+        dial_row("r6", "when does the first ferry leave", "At 8:00.", time="2024-05-02T09:00:00", chat="c6"),
+        dial_row("r7", "My mail is jo@example.org, who am I?", "Jo.", time="2024-05-02T09:00:00", chat="c7"),
+    ]
+    put(bucket, tmp_path, "logs/guide/parsed_logs/2024/05/01/a.parquet", first)
+    put(bucket, tmp_path, "logs/guide/parsed_logs/2024/05/02/a.parquet", second)
+    put(bucket, tmp_path, "logs/guide/parsed_logs/2024/05/02/b.parquet", second, cut=300)
+    put(bucket, tmp_path, "logs/guide/parsed_logs/2024/06/01/a.parquet", [dial_row("r8", "June?", "Yes.")])
+    put(bucket, tmp_path, "logs/fares/2024-05-01/part-0.parquet", [dial_row("r9", "Fares?", "Ten.")])
+    return f"{bucket.url}/logs"
+
+
+@pytest.fixture
+def signals(tmp_path):
+    rows = [
+        {"response_id": "r7", "kind": "like", "time": "2024-05-02T09:05:00", "user": "u"},
+        {"response_id": "r7", "kind": "copy"},
+        {"response_id": "r99", "kind": "like"},
+        {"response_id": "r7", "kind": "smile"},
+    ]
+    return write_lines(tmp_path / "signals.jsonl", rows)
+
+
+def test_from_logs_on_a_server_to_versions_on_a_server(cli, bucket, logs, signals):
+    printed = cli(
+        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--since", "2024-05-01"),
+        *("--until", "2024-05-31", "--to", "guide", "-n", 50, "--mask", "--accept", "-o", bucket.url, "--json"),
+    )
+    assert printed.code == 0, printed.err
+    said = json.loads(printed.out)
+    counts = said["counts"]
+    assert counts["rows"] == 10
+    assert counts["parts"] == 3
+    assert counts["left_out"] == {"rows without an answer": 1, "incomplete or damaged parts": 1}
+    assert counts["exchanges"] == 6
+    assert counts["remarks"] == 1
+    assert counts["repeated_questions"] == 1
+    assert counts["signals"] == {"like": 4, "dislike": 1, "copy": 1}
+    assert counts["signals_in_conversations"] == {"regenerate": 0, "thanks": 0, "complaint": 1}
+    assert counts["signals_left_out"] == {
+        "signals of an unknown kind: smile": 1,
+        "ratings that the same user changed later": 1,
+    }
+    assert counts["signals_of_unknown_answers"] == 1
+    assert (counts["good"], counts["bad"], counts["unclear"]) == (2, 2, 2)
+    assert (counts["drawn"], counts["duplicates_among_drawn"], counts["review"]) == (5, 1, 2)
+    assert counts["cases"] == {"good": 2, "bad": 2}
+    assert counts["masked"] == {"e-mail": 1}
+    assert [info["rows"] for info in said["saved"]] == [4, 2]
+    cases = {case.id: case for case in TruthStore(bucket.url).read("guide").cases}
+    assert cases["r1"].references == ["At eight."]
+    assert cases["r1"].weight == 2.0  # it was asked twice
+    assert cases["r7"].question == "My mail is [e-mail 1], who am I?"
+    review = {case.id: case for case in TruthStore(bucket.url).read("guide-review").cases}
+    assert review["r2"].metadata["why"] == ["the user disliked it"]
+    assert review["r4"].metadata["why"] == ["the next message complains"]
+
+
+def test_what_a_person_reads(cli, logs, signals, tmp_path):
+    printed = cli(
+        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--until", "2024-05-31"),
+        *("--to", "guide", "-o", tmp_path / "root"),
+    )
+    assert printed.code == 0, printed.err
+    assert (
+        "10 rows in 3 parts read, 6 exchanges, 5 sampled, 1 of them duplicates: 2 good, 2 bad, 0 unclear" in printed.out
+    )
+    assert "incomplete or damaged parts" in printed.out
+    assert "guide@1: 4 cases" in printed.out
+    assert "guide-review@1: 2 cases" in printed.out
+    assert "good answers are proposed as references" in printed.out
+    shown = cli("truth", "show", "guide-review", "-o", tmp_path / "root")
+    assert "Where is the fish market?" in shown.out
+    again = cli(
+        *("truth", "harvest", logs, "--signals", signals, "--deployment", "guide", "--until", "2024-05-31"),
+        *("--to", "guide", "-o", tmp_path / "root"),
+    )
+    assert "nothing new: guide" in again.out
+    assert len(TruthStore(str(tmp_path / "root")).versions("guide")) == 1

@@ -1,0 +1,153 @@
+"""Import, export, list and show versions."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ragstone.formats import formats, read_dataset
+from ragstone.formats.base import WritableFormat
+from ragstone.truth.model import Case, TruthFact
+from ragstone.truth.store import TruthStore
+
+ROWS = [
+    {
+        "id": "depth",
+        "question": "How deep is the harbour?",
+        "references": ["12 metres"],
+        "facts": ["The basin is 12 metres deep"],
+        "documents": ["guide.pdf"],
+        "metadata": {"weight": 2.5, "topic": "port"},
+    },
+    {"id": "pier", "question": "How long is the pier?", "references": ["300 metres"], "facts": ["300 metres long"]},
+]
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path / "truth.jsonl", ROWS)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return TruthStore(str(tmp_path / "ragstone-store"))
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_import_makes_the_first_version_and_then_the_next(cli, data, store):
+    done = cli("truth", "import", data, "harbour", "--author", "Ada", "--note", "from the guide")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("harbour@1: 2 cases (cases: 2 added), saved under ragstone-store\n")
+    first = store.read("harbour")
+    assert (first.info.author, first.info.note, first.info.parent) == ("Ada", "from the guide", None)
+    assert first.info.lineage.sources == [{"path": str(data), "format": "ragstone"}]
+    assert first.cases[0] == Case(
+        "depth",
+        "How deep is the harbour?",
+        ["12 metres"],
+        [TruthFact("The basin is 12 metres deep")],
+        ["guide.pdf"],
+        weight=2.5,
+        metadata={"topic": "port"},
+    )
+    assert "nothing changed: harbour@1" in cli("truth", "import", data, "harbour").out
+    write(data, [{**ROWS[0], "references": ["13 metres"]}, {"id": "new", "question": "Who dug it?"}])
+    assert "harbour@2: 3 cases (cases: 1 added, 1 changed)" in cli("truth", "import", data, "harbour").out
+    assert [case.id for case in store.read("harbour").cases] == ["depth", "pier", "new"]
+    replaced = cli("truth", "import", data, "harbour", "--replace")
+    assert "harbour@3: 2 cases (cases: 1 removed)" in replaced.out
+    assert store.read("harbour", 2).info.parent == 1
+
+
+def test_import_keeps_what_the_data_has_no_place_for(cli, data, store):
+    cli("truth", "import", data, "harbour")
+    known = store.read("harbour").cases
+    proposed = TruthFact("It was dredged in 1998", provenance="judge", standing="proposed")
+    sourced = replace(known[0].facts[0], provenance="synthetic", note="checked")
+    pier = replace(known[1], references=["310 metres"], standing="proposed")
+    store.save("harbour", [replace(known[0], facts=[sourced, proposed]), pier], author="Ada", parent=1)
+    cli("truth", "export", "harbour", "edited.jsonl")
+    edited = [json.loads(line) for line in Path("edited.jsonl").read_text().splitlines()]
+    edited[0]["references"] = ["13 metres"]
+    edited[0]["facts"].append({"text": "A new fact"})
+    write(data, edited)
+    cli("truth", "import", data, "harbour")
+    case = store.read("harbour").cases[0]
+    assert case.references == ["13 metres"]
+    assert case.weight == 2.5
+    assert case.facts == [sourced, TruthFact("A new fact"), proposed]
+    assert store.read("harbour").cases[1] == pier
+
+
+def test_import_says_what_it_leaves_out(cli, data, tmp_path):
+    write(data, [*ROWS, {"id": "odd", "answer": "yes"}])
+    assert "1 sample without a question is left out, for example 'odd'" in cli("truth", "import", data, "harbour").err
+    write(data, [{"id": "odd", "answer": "yes"}])
+    refused = cli("truth", "import", data, "other")
+    assert refused.code == 2
+    assert "no sample with a question" in refused.err
+
+
+def test_every_format_that_is_written_comes_back(cli, data, store):
+    cli("truth", "import", data, "harbour")
+    names = {
+        "ragstone": ["gt.jsonl", "gt.parquet", "gt.csv"],
+        "dial": ["dial"],
+        "ragchecker": ["gt.json"],
+    }
+    assert names.keys() == {name for name, item in formats().items() if isinstance(item, WritableFormat)}
+    for kind, targets in names.items():
+        for target in targets:
+            assert cli("truth", "export", "harbour@1", target, "--to", kind).code == 0
+            assert cli("truth", "import", target, f"from-{kind}-{targets.index(target)}", "-q").code == 0
+            again = store.read(f"from-{kind}-{targets.index(target)}").cases
+            told = [(case.id, case.question, case.references, case.facts, case.weight) for case in again]
+            assert told == [
+                (case.id, case.question, case.references, case.facts, case.weight)
+                for case in store.read("harbour").cases
+            ], target
+
+
+def test_export_writes_only_what_is_accepted(cli, data, store):
+    facts = [TruthFact("In"), TruthFact("Maybe", standing="proposed"), TruthFact("Out", standing="rejected")]
+    store.save("harbour", [Case("a", "How?", facts=facts)], author="Ada")
+    assert cli("truth", "export", "harbour", "gt.jsonl").out.startswith("1 case of harbour@1, written to gt.jsonl\n")
+    assert [fact.text for fact in read_dataset("gt.jsonl")[0].facts] == ["In"]
+
+
+@pytest.mark.parametrize(("more", "file"), [((), "truth.csv"), (("-o", "mine.jsonl"), "mine.jsonl")])
+def test_export_without_a_target_says_how_it_is_written(cli, data, more, file):
+    done = cli("truth", "export", "harbour", *more)
+    assert done.code == 2
+    assert f"ragstone truth export harbour {file}" in " ".join(done.err.split())
+
+
+def test_list_show_history(cli, data, store):
+    assert "ragstone truth import FILE NAME" in cli("truth", "list").out
+    cli("truth", "import", data, "harbour", "--author", "Ada")
+    write(data, [{**ROWS[0], "facts": ["Another fact"]}])
+    cli("truth", "import", data, "harbour", "--author", "Bo [red]x[/red]")
+    assert [row.split()[:3] for row in cli("truth", "list").out.splitlines()[1:2]] == [["harbour", "2", "2"]]
+    assert json.loads(cli("truth", "list", "--json").out)[0]["author"] == "Bo [red]x[/red]"
+    told = cli("truth", "history", "harbour").out.splitlines()
+    assert "facts: 1 gained, 1 lost" in told[1]
+    assert "[red]x[/red]" in told[1]
+    assert "cases: 2 added" in told[2]
+    assert [row["changes"]["added"] for row in json.loads(cli("truth", "history", "harbour", "--json").out)] == [0, 2]
+    shown = cli("truth", "show", "harbour@1").out
+    assert "2 (2 accepted; 2 manual)" in shown
+    assert "How long is the pier?" in shown
+    assert "Another fact  [accepted, manual]" in cli("truth", "show", "harbour", "--case", "depth").out
+    store.save("waiting", [Case("a", "How?", ["so"], standing="proposed")], author="Ada")
+    assert "  reference  so  [proposed]\n" in cli("truth", "show", "waiting", "--case", "a").out
+    assert "so  [proposed]" in cli("truth", "show", "waiting").out
+    assert len(json.loads(cli("truth", "show", "harbour", "--json", "-n", "1").out)["cases"]) == 1
+    wrong = cli("truth", "show", "harbour", "--case", "deepth")
+    assert wrong.code == 2
+    assert "Did you mean depth?" in wrong.err

@@ -1,0 +1,57 @@
+"""A look at data without evaluating it, and the catalogue as people see it."""
+
+import pytest
+
+from ragstone.engine.catalogue import cards, check, set_names
+from ragstone.errors import InputError, UnknownNameError
+from ragstone.registry import CATALOGUE, parse_metric
+
+ROWS = [{"question": "q", "answer": "a", "references": ["a"]}, {"question": "r", "answer": "b", "contextz": ["c"]}]
+
+
+def test_what_can_be_computed_and_what_cannot():
+    checked = check(ROWS)
+    assert checked.profile.rows == 2
+    assert checked.profile.present["references"] == 1
+    assert "token_f1" in checked.possible
+    assert "recall" in checked.impossible["needs contexts, which no row has"] + checked.impossible.get(
+        "needs relevance or reference_contexts, which no row has", []
+    )
+    assert any("contextz" in note for note in checked.notes)
+
+
+def test_every_metric_is_possible_or_has_a_reason():
+    checked = check(ROWS)
+    impossible = [name for names in checked.impossible.values() for name in names]
+    assert sorted([*checked.possible, *impossible]) == sorted(spec.name for spec in CATALOGUE.metrics())
+
+
+def test_problems_are_raised_together():
+    with pytest.raises(InputError, match="2 problems"):
+        check([{"question": "q", "contexts": 5}, {"question": "r", "relevance": 5.5}])
+
+
+def test_limit_and_columns():
+    assert check(ROWS, limit=1).profile.rows == 1
+    assert check(ROWS, columns={"contexts": "contextz"}).profile.present["contexts"] == 1
+
+
+@pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
+def test_every_card_says_what_a_person_must_know(card):
+    assert card.meaning
+    assert card.needs
+    assert card.range
+    assert card.source
+    assert parse_metric(card.name).spec.name == card.name
+    labels = [label for label, _ in card.lines()]
+    assert labels[:2] == ["write", "range"]
+    assert all(text for _, text in card.lines())
+
+
+def test_cards_by_name_by_alias_and_by_set():
+    assert [card.name for card in cards("recall")] == ["recall"]
+    assert [card.name for card in cards("dial.recall")] == ["fact_recall"]
+    for name in set_names():
+        assert cards(name)
+    with pytest.raises(UnknownNameError, match="recall"):
+        cards("recal")

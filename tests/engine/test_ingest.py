@@ -1,0 +1,38 @@
+"""Samples are counted, fingerprinted and stored in one pass."""
+
+import pyarrow.parquet as pq
+import pytest
+
+from ragstone.engine.ingest import ingest
+from ragstone.errors import RagstoneError
+from ragstone.formats import open_reader
+from ragstone.storage.places import open_place
+
+ROWS = [{"id": "1", "question": "a", "answer": "x"}, {"id": "2", "question": "b"}]
+
+
+def store(rows, folder):
+    progress = []
+    profile = ingest(open_reader(rows, None, None, None), open_place(str(folder)) / "samples.parquet", progress.append)
+    return profile, progress
+
+
+def test_the_profile_counts_rows_and_fields(tmp_path):
+    profile, progress = store(ROWS, tmp_path)
+    assert (profile.rows, profile.present["question"], profile.present["answer"]) == (2, 2, 1)
+    assert "references" not in profile.present
+    assert profile.partial == ["answer"]
+    assert progress[-1].done == 2
+    assert pq.read_table(tmp_path / "samples.parquet")["id"].to_pylist() == ["1", "2"]
+
+
+def test_the_fingerprint_depends_on_the_content(tmp_path):
+    first, second = store(ROWS, tmp_path / "a")[0], store(ROWS, tmp_path / "b")[0]
+    other = store([ROWS[0], {**ROWS[1], "question": "c"}], tmp_path / "c")[0]
+    assert first.fingerprint == second.fingerprint != other.fingerprint
+
+
+def test_bad_data_leaves_no_file(tmp_path):
+    with pytest.raises(RagstoneError):
+        store([*ROWS, {"id": "1", "question": "again"}], tmp_path)
+    assert not (tmp_path / "samples.parquet").exists()

@@ -1,0 +1,39 @@
+"""Plain Python values."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from ragstone.formats.values import kind_of, plain, shown, storable
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.float32(0.5), 0.5),
+        (np.array([1, 2]), [1, 2]),
+        (Decimal("1.5"), 1.5),
+        (float("nan"), None),
+        (np.float64("nan"), None),
+        ("text", "text"),
+    ],
+)
+def test_plain(value, expected):
+    assert plain(value) == expected
+
+
+def test_a_lone_surrogate_becomes_a_question_mark():
+    assert storable("a\ud800b") == "a?b"
+    assert storable("naïve") == "naïve"
+
+
+def test_names_of_kinds():
+    assert [kind_of(value) for value in ("a", 1, 0.5, True, [], {}, None)] == [
+        *("text", "a number", "a number", "true/false", "a list", "a mapping", "nothing")
+    ]
+
+
+def test_long_values_are_shortened():
+    assert shown("a") == "'a'"
+    assert len(shown("a" * 1000)) == 61

@@ -1,0 +1,99 @@
+"""Estimates of tokens beside the counts of two real tokenizers.
+
+The counts are those of tiktoken 0.14.0: `len(tiktoken.get_encoding(name).encode(text))` for cl100k_base and o200k_base.
+"""
+
+import asyncio
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.llm.base import LLM, LLMWrapper, Message, Request, estimate_request, estimate_tokens
+from ragstone.testing import FakeLLM
+
+PROSE = (
+    "The harbour was built in 1892 and has sheltered fishing boats ever since. Its lighthouse stands on the eastern mole, "
+    "where the keeper's cottage was turned into a small museum after the lamp had been automated. Visitors may climb the "
+    "tower on the first Sunday of every month, provided that the wind is below forty knots; otherwise the gallery remains "
+    "closed. According to the harbour master, roughly twelve thousand tonnes of herring are landed each year, most of which "
+    "is smoked in the old warehouses along the quay and sold at the morning market."
+)
+INSTRUCTION = (
+    "You are given a question, an answer and several numbered passages. Decide for every claim of the answer whether the "
+    "passages entail it, contradict it, or say nothing about it. Use only the passages, not your own knowledge. Reply with "
+    "a JSON object and nothing else.\n\n[1] The lighthouse was automated in 1964.\n[2] Tickets cost 4.50 euros.\n"
+)
+JSON_REPLY = (
+    '{"verdicts": [{"claim": 1, "supported_by": [1, 3], "contradicted_by": [], "together": "entailment"}, '
+    '{"claim": 2, "supported_by": [], "contradicted_by": [2], "together": "contradiction"}, '
+    '{"claim": 3, "supported_by": [], "contradicted_by": [], "together": "neutral"}]}'
+)
+JSON_CLAIMS = (
+    '{\n  "claims": [\n    "The harbour was built in 1892.",\n    "The lighthouse stands on the eastern mole.",\n'
+    '    "Visitors may climb the tower on the first Sunday of every month."\n  ],\n  "entities": ["harbour", "lighthouse"]\n}'
+)
+RUSSIAN = (
+    "Гавань была построена в тысяча восемьсот девяносто втором году и с тех пор принимает рыболовные суда. "
+    "Маяк на восточном молу виден за двадцать миль, а рынок открывается каждое утро в шесть часов."
+)
+CHINESE = "港口建于一八九二年,从那时起就停泊渔船。东码头上的灯塔在二十海里之外都能看见,市场每天早上六点开门。"
+JAPANESE = "港は一八九二年に建設され、それ以来漁船を受け入れています。東の桟橋の灯台は二十海里先からも見え、市場は毎朝六時に開きます。"
+KOREAN = (
+    "항구는 1892년에 건설되었으며 그 이후로 어선을 받아들이고 있습니다. "
+    "동쪽 부두의 등대는 20해리 밖에서도 보이고 시장은 매일 아침 여섯 시에 문을 엽니다."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [(PROSE, (110, 107)), (INSTRUCTION, (78, 77)), (JSON_REPLY, (92, 92)), (JSON_CLAIMS, (59, 57))],
+)
+def test_english_and_json_within_a_tenth(text, counts):
+    assert estimate_tokens(text) == pytest.approx(sum(counts) / 2, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"), [(RUSSIAN, (97, 61)), (CHINESE, (61, 47)), (JAPANESE, (70, 53)), (KOREAN, (81, 55))]
+)
+def test_other_scripts_lie_between_the_tokenizers(text, counts):
+    assert min(counts) <= estimate_tokens(text) <= max(counts)
+
+
+def test_small_texts():
+    assert [estimate_tokens(text) for text in ("", "a", " ", "Yes.", "\n\n")] == [0, 1, 1, 2, 1]
+
+
+@given(st.text(), st.text())
+def test_more_text_is_more_tokens(one, other):
+    both = estimate_tokens(f"{one}\n{other}")
+    assert max(estimate_tokens(one), estimate_tokens(other)) <= both + 1
+    assert both <= estimate_tokens(one) + estimate_tokens(other) + 3
+
+
+def test_a_request():
+    asked = Request((Message("system", "a b c d"), Message("user", "one two three four five")), guess="one two three")
+    assert estimate_request(asked) == (4 + 4 + 5 + 4 + 3, 3)
+
+
+def test_long_texts_take_no_time():
+    text = f"{PROSE} {RUSSIAN} {CHINESE}" * 100
+    started = time.process_time()
+    assert estimate_tokens(text) > 10_000
+    assert time.process_time() - started < 0.5
+
+
+def test_a_wrapper_forwards_everything_to_its_model():
+    async def work():
+        closed = []
+        model = FakeLLM(["yes"])
+        model.close = lambda: asyncio.sleep(0, closed.append("model"))
+        wrapper = LLMWrapper(LLMWrapper(model))
+        assert isinstance(wrapper, LLM)
+        assert (wrapper.name, wrapper.signature) == (model.name, model.signature)
+        assert (await wrapper.complete(Request((Message("user", "?"),)))).text == "yes"
+        await wrapper.close()
+        return closed
+
+    assert asyncio.run(work()) == ["model"]

@@ -1,0 +1,71 @@
+"""Replies are normalised where they have one meaning, and schemas are strict."""
+
+import pytest
+from pydantic import ValidationError
+
+from ragstone.llm.prompts import PromptBook
+from ragstone.llm.reply_types import (
+    KINDS,
+    ClaimContextVerdict,
+    ClaimsReply,
+    ClaimVerdict,
+    GradeReply,
+    PairReply,
+    UsefulnessReply,
+    strict_schema,
+)
+
+
+@pytest.mark.parametrize(("written", "claim"), [(3, 3), ("3", 3), ("[3]", 3), ("claim 3", 3), ("Claim #3.", 3)])
+def test_numbers(written, claim):
+    assert ClaimVerdict(claim=written, verdict="neutral").claim == claim
+
+
+@pytest.mark.parametrize(
+    ("written", "numbers"), [(None, []), ("none", []), ("1, 2", [1, 2]), (4, [4]), ([1, "[2]"], [1, 2])]
+)
+def test_lists_of_numbers(written, numbers):
+    assert UsefulnessReply(useful=written).useful == numbers
+
+
+@pytest.mark.parametrize(
+    ("written", "verdict"), [("Supported.", "entailment"), ("not_enough_info", "neutral"), ("REFUTES", "contradiction")]
+)
+def test_verdicts(written, verdict):
+    assert ClaimVerdict(claim=1, verdict=written).verdict == verdict
+
+
+@pytest.mark.parametrize("word", ["yes", "no", "unsupported"])
+def test_ambiguous_verdicts_are_rejected(word):
+    with pytest.raises(ValidationError):
+        ClaimVerdict(claim=1, verdict=word)
+
+
+@pytest.mark.parametrize("grade", [True, "8/10", "4 stars"])
+def test_grades_of_an_unknown_scale_are_rejected(grade):
+    assert GradeReply(grade=" 4.5 ").grade == 4.5
+    with pytest.raises(ValidationError):
+        GradeReply(grade=grade)
+
+
+@pytest.mark.parametrize(("written", "winner"), [("Answer A", "A"), ("(b)", "B"), ("draw", "tie"), ("C", "tie")])
+def test_winners(written, winner):
+    assert PairReply(reasoning="", winner=written).winner == winner
+
+
+def test_blank_texts_are_dropped():
+    assert ClaimsReply(claims=[" one ", "  "]).claims == ["one"]
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_schemas_require_all_keys_and_have_no_references(kind):
+    schema = strict_schema(kind)
+    assert schema["required"] == list(schema["properties"])
+    assert schema["additionalProperties"] is False
+    assert "$ref" not in str(schema)
+    assert schema["title"] == kind.__name__
+
+
+def test_every_packaged_prompt_has_a_type():
+    assert set(PromptBook().names) == set(KINDS)
+    assert set(ClaimContextVerdict.model_fields) == {"claim", "supported_by", "contradicted_by", "together"}

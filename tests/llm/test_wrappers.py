@@ -1,0 +1,144 @@
+"""Another try: when, how often, and in which words it is given up."""
+
+import asyncio
+import statistics
+import time
+from collections import Counter
+
+import pytest
+
+from ragstone.llm.base import LLMAccessError, LLMBusyError, LLMRefusedError, LLMStoppedError, LLMUnreachableError
+from ragstone.llm.wrappers import Patience, Retrying
+from ragstone.testing import FakeLLM
+from tests.http.loopback import GARBAGE, RESET, completion
+from tests.llm.asking import QUICK, ask, request
+
+
+def complete(*replies, patience=QUICK):
+    llm = FakeLLM(replies)
+    try:
+        return asyncio.run(Retrying(llm, patience).complete(request())), llm
+    except (LLMBusyError, LLMRefusedError, LLMAccessError, LLMStoppedError) as error:
+        return error, llm
+
+
+def test_attempts_are_counted():
+    reply, llm = complete(LLMBusyError("no"), LLMBusyError("no"), "yes")
+    assert (reply.text, reply.attempts, len(llm.requests)) == ("yes", 3, 3)
+
+
+def test_given_up_after_six():
+    error, llm = complete(*[LLMBusyError("the server is down")] * 9)
+    assert str(error) == "the server is down; given up after 6 attempts"
+    assert (error.attempts, len(llm.requests)) == (6, 6)
+
+
+@pytest.mark.parametrize("kind", [LLMRefusedError, LLMAccessError, LLMStoppedError])
+def test_what_is_not_busy_is_not_repeated(kind):
+    error, llm = complete(LLMBusyError("no"), kind("never"), "yes")
+    assert type(error) is kind
+    # Where money or time is used up, no request was sent for that attempt.
+    assert (error.attempts, len(llm.requests)) == (1 if kind is LLMStoppedError else 2, 2)
+
+
+def test_a_server_that_asks_for_fewer_is_asked_until_it_answers():
+    reply, _ = complete(*[LLMBusyError("429", slow_down=True)] * 30, "yes")
+    assert (reply.text, reply.attempts) == ("yes", 31)
+
+
+def test_but_not_for_ever():
+    patience = Patience(first_wait_s=0.01, longest_wait_s=0.02, longest_s=0.2)
+    started = time.perf_counter()
+    error, llm = complete(*[LLMBusyError("429", slow_down=True)] * 999, patience=patience)
+    assert time.perf_counter() - started < 1
+    assert 6 < len(llm.requests) < 999
+    assert str(error) == f"429; given up after {len(llm.requests)} attempts"
+
+
+def test_a_wait_that_is_too_long_is_not_begun():
+    error, llm = complete(LLMBusyError("429", retry_after_s=3600, slow_down=True), "yes")
+    assert str(error) == "429 (the server asks to wait 3600 s); given up after 1 attempt"
+    assert len(llm.requests) == 1
+
+
+def test_never_sooner_than_the_server_asks():
+    started = time.perf_counter()
+    complete(LLMBusyError("429", retry_after_s=0.2), "yes")
+    assert 0.2 <= time.perf_counter() - started < 1
+
+
+def test_full_jitter_grows_to_its_limit():
+    patience = Patience(first_wait_s=1, longest_wait_s=10)
+    for failures, most in ((1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (5000, 10)):
+        waits = [patience.wait_s(failures, LLMBusyError("")) for _ in range(400)]
+        assert 0 <= min(waits) <= max(waits) <= most
+        assert statistics.mean(waits) == pytest.approx(most / 2, rel=0.25)
+
+
+def test_an_address_that_never_answered_ends_the_run():
+    error, llm = complete(*[LLMUnreachableError("nothing answers at x")] * 9)
+    assert type(error) is LLMAccessError
+    assert (str(error), len(llm.requests), error.attempts) == ("nothing answers at x", 3, 3)
+
+
+def test_nobody_listens(loopback):
+    loopback.stop()
+    error = ask(loopback)
+    assert type(error) is LLMAccessError
+    assert f"no server answers at {loopback.url}/chat/completions" in str(error)
+    assert "OPENAI_BASE_URL or --base-url" in str(error)
+
+
+def test_a_server_that_dies_midway_is_only_busy(loopback):
+    from ragstone.llm.gateway import Gateway, GatewaySettings
+
+    async def two():
+        gateway = Gateway(GatewaySettings(base_url=loopback.url, patience=QUICK))
+        llm = gateway.open_llm("openai/m")
+        await llm.complete(request())
+        await asyncio.to_thread(loopback.stop)
+        try:
+            with pytest.raises(LLMBusyError) as raised:
+                await llm.complete(request("again"))
+        finally:
+            await gateway.close()
+        return raised.value
+
+    error = asyncio.run(two())
+    assert type(error) is LLMBusyError
+    assert "is it running?; given up after 6 attempts" in str(error)
+
+
+@pytest.mark.parametrize("trouble", [RESET, GARBAGE, (500, b"oops"), (200, b"{"), (503, b"", {"Retry-After": "0"})])
+def test_the_third_answer_is_good(loopback, trouble):
+    seen = Counter()
+
+    def handler(asked):
+        seen[asked.body] += 1
+        return completion() if seen[asked.body] == 3 else trouble
+
+    loopback.handler = handler
+    replies = ask(loopback, *(request(str(number)) for number in range(12)))
+    assert [reply.text for reply in replies] == ["fine"] * 12
+    assert sum(reply.attempts for reply in replies) == len(loopback.asked) == 36
+
+
+def test_all_rows_survive_a_storm(loopback):
+    """Four of five requests are refused, most with a time to wait; all 200 rows have their reply in the end."""
+    headers = [{"Retry-After": "0"}, {"retry-after-ms": "5"}, {}]
+
+    def storm(asked):
+        number = len(loopback.asked)
+        return completion() if number % 5 == 0 else (429, {"error": {"message": "slow"}}, headers[number % 3])
+
+    loopback.handler = storm
+    replies = ask(loopback, *(request(str(number)) for number in range(200)))
+    assert [reply for reply in replies if isinstance(reply, Exception)] == []
+    assert {reply.text for reply in replies} == {"fine"}
+    assert sum(reply.attempts for reply in replies) == len(loopback.asked) >= 1000
+
+
+def test_the_timeout_is_for_each_attempt(loopback):
+    loopback.handler = lambda asked: completion() if len(loopback.asked) > 2 else "hang"
+    reply = ask(loopback, timeout_s=0.2)
+    assert (reply.text, reply.attempts) == ("fine", 3)

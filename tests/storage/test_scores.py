@@ -1,0 +1,56 @@
+"""Score columns and labels of a run."""
+
+import numpy as np
+import pytest
+
+import ragstone
+from ragstone.errors import UnknownNameError
+from ragstone.storage.scores import FAILED, NONE, OK, SKIPPED, Scores, read_ids, read_labels, read_scores
+
+ROWS = [
+    {"id": "a", "question": "q", "answer": "one two", "references": ["one"], "metadata": {"topic": "x", "n": 1}},
+    {"id": "b", "question": "q", "answer": "one", "references": ["one"], "metadata": {"topic": "y", "flag": True}},
+    {"id": "c", "question": "q", "answer": "one", "answerable": False, "documents": ["z", "d"]},
+]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return ragstone.evaluate(ROWS, "token_f1", tmp_path_factory.mktemp("store"))
+
+
+def test_values_and_states_are_in_the_order_of_the_samples(run):
+    scores = read_scores(run, ["token_f1"])["token_f1"]
+    assert scores.values[:2] == pytest.approx([2 / 3, 1.0])
+    assert np.isnan(scores.values[2])
+    assert scores.states.tolist() == [OK, OK, SKIPPED]
+    assert read_ids(run) == ["a", "b", "c"]
+
+
+def test_a_metric_without_cells_has_empty_columns(run):
+    assert len(read_scores(run, ["recall"])["recall"].values) == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "labels"),
+    [
+        ("topic", ["x", "y", NONE]),
+        ("n", ["1", NONE, NONE]),
+        ("flag", [NONE, "yes", NONE]),
+        ("answerable", [NONE, NONE, "no"]),
+        ("documents", [NONE, NONE, "d, z"]),
+    ],
+)
+def test_labels(run, column, labels):
+    assert read_labels(run, column).tolist() == labels
+
+
+def test_an_unknown_column_lists_the_known_ones(run):
+    with pytest.raises(UnknownNameError, match=r"topic.*answerable"):
+        read_labels(run, "topics")
+
+
+def test_the_share_of_failed_cells_ignores_skipped_ones():
+    scores = Scores(np.full(4, np.nan), np.array([FAILED, SKIPPED, OK, SKIPPED], dtype=np.int8))
+    assert scores.share_failed() == 0.5
+    assert scores.take(np.array([1, 3])).share_failed() == 0.0

@@ -1,0 +1,105 @@
+"""The local judge decides what it is sure of; the rest is escalated."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from ragstone.llm.cascade_tally import Tally, tally_into
+from ragstone.models.local_judge import Support
+from ragstone.tools.cascade import LadderChecker, LadderGrader, confidence
+from ragstone.tools.protocols import ChunkVerdicts
+
+SURE, UNSURE, AGAINST = Support(0.99, 0.0), Support(0.6, 0.0), Support(0.01, 0.95)
+
+
+class Local:
+    """A local judge with fixed supports per (claim, text)."""
+
+    signature = "local"
+    card = SimpleNamespace(confidence_for=lambda task, agreement: agreement)
+
+    def __init__(self, supports):
+        self._supports = supports
+        self.checker = self
+
+    async def weigh(self, claims, texts):
+        return [[self._supports[claim, text] for text in texts] for claim in claims]
+
+    async def weigh_together(self, claims, chunks, wanted):
+        return [Support(0.0, 0.0)] * len(claims)
+
+    def word(self, support):
+        return "entailment" if support.supported > 0.5 else "contradiction" if support.contradicted > 0.9 else "neutral"
+
+    def joined(self, words, together):
+        return next((word for word in ("entailment", "contradiction") if word in words), "neutral")
+
+    async def matches(self, question, answer, references):
+        return [self._supports[reference] for reference in references]
+
+
+class Above:
+    """A language model that contradicts everything and records what it is asked."""
+
+    signature = "llm"
+
+    def __init__(self):
+        self.asked = []
+
+    def prompt_hash(self, name):
+        return f"hash of {name}"
+
+    def calls_for(self, claims, chunks=1):
+        return min(claims * chunks, 1)
+
+    async def against_text(self, question, claims, text):
+        self.asked.append(list(claims))
+        return ["contradiction"] * len(claims)
+
+    async def against_chunks(self, question, claims, chunks):
+        self.asked.append((list(claims), list(chunks)))
+        return ChunkVerdicts([["contradiction"] * len(chunks) for _ in claims], ["contradiction"] * len(claims), None)
+
+    async def matches(self, question, answer, references):
+        self.asked.append(list(references))
+        return [0.0] * len(references)
+
+
+TEXT = "A long text that is not a fragment of an answer, with a verb that says something."
+
+
+def test_only_unsure_claims_are_escalated():
+    above, tally = Above(), Tally()
+    checker = LadderChecker(Local({("a", TEXT): SURE, ("b", TEXT): UNSURE, ("c", TEXT): AGAINST}), above, 0.9)
+    with tally_into(tally):
+        words = asyncio.run(checker.against_text("Where?", ["a", "b", "c"], TEXT))
+    assert words == ["entailment", "contradiction", "contradiction"]
+    assert above.asked == [["b"]]
+    assert tally != Tally()
+
+
+def test_only_unsure_chunks_are_escalated():
+    above = Above()
+    supports = {("a", "1"): SURE, ("a", "2"): AGAINST, ("b", "1"): AGAINST, ("b", "2"): UNSURE}
+    found = asyncio.run(LadderChecker(Local(supports), above, 0.9).against_chunks("q", ["a", "b"], ["1", "2"]))
+    assert above.asked == [(["b"], ["2"])]
+    assert found.each == [["entailment", "contradiction"], ["contradiction", "contradiction"]]
+    assert found.together == ["entailment", "contradiction"]
+
+
+@pytest.mark.parametrize(("probability", "escalated"), [(0.97, False), (0.02, False), (0.6, True)])
+def test_unclear_answers_are_escalated(probability, escalated):
+    above = Above()
+    found = asyncio.run(LadderGrader(Local({"r": probability}), above, 0.9).matches("q", "a", ["r"]))
+    assert (found, bool(above.asked)) == (([0.0], True) if escalated else ([probability], False))
+
+
+def test_signature_and_prompts():
+    checker = LadderChecker(Local({}), Above(), 0.9)
+    assert checker.signature == "local>llm@0.9"
+    assert checker.prompt_hash("verdicts") == "hash of verdicts"
+
+
+def test_confidence():
+    assert (confidence(0.2), confidence(0.9)) == (0.8, 0.9)

@@ -1,0 +1,161 @@
+"""The tools by the local judge, with a toy in its place: what is asked of it, and what its probabilities become."""
+
+import asyncio
+import math
+from dataclasses import replace
+
+import pytest
+
+from ragstone.data.types import Claim
+from ragstone.errors import Skip
+from ragstone.models.local_judge import Judgements, LocalJudge, Support, read_card
+from ragstone.models.store import Installed
+from ragstone.tools.local_judges import LocalChecker, LocalEstimator, LocalExtractor, LocalGrader
+from tests.models.toy_judge import make_toy_judge
+
+pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
+pytest.importorskip("onnx", reason="onnx is not installed")
+
+MOLE = "The light stands on the mole. The horn is red."
+TOWER = "The tower is white and has three windows."
+FILLER = "Vessels carry crates of salt to the harbour every week. "
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory):
+    texts = [MOLE, TOWER, FILLER, "It was built in 1903 by Ada Moor, the keeper. Where not lamp"]
+    folder = make_toy_judge(tmp_path_factory.mktemp("toy"), texts)
+    card = read_card(folder)
+    return LocalJudge(Installed("local-judge", folder, "", dict(card.files)), card)
+
+
+@pytest.fixture
+def checker(judge):
+    return LocalChecker(Judgements(judge), judge.card, judge.signature)
+
+
+def run(awaited):
+    return asyncio.run(awaited)
+
+
+class Counting:
+    """Supports nothing, and keeps what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    async def support(self, pairs):
+        self.asked += pairs
+        return [Support(0.0, 0.0) for _ in pairs]
+
+
+def test_claims_are_sentences_and_names_are_capitals():
+    extractor = LocalExtractor()
+    content = run(extractor.content("Who built it?", "It was built by Ada Moor. It is red.", {"reference_entities"}))
+    assert content.claims == [Claim("It was built by Ada Moor."), Claim("It is red.")]
+    assert content.entities == ["Ada Moor"]
+    assert run(extractor.content("Who?", "It is Ada.", ())).entities == []
+    chinese = run(extractor.content("谁？", "灯塔建于1903年。", {"reference_entities"}))
+    assert chinese.claims == [Claim("灯塔建于1903年。")]
+    assert isinstance(chinese.entities, Skip)
+
+
+def test_verdicts_against_a_text(checker):
+    claims = [
+        "The light stands on the mole.",
+        "The horn is white.",
+        "The horn is not red.",
+        "",
+        "…",
+        "灯塔建于1903年。",
+    ]
+    assert run(checker.against_text("Where?", claims, MOLE)) == [
+        "entailment", "neutral", "contradiction", "neutral", "neutral", "neutral",
+    ]  # fmt: skip
+    assert run(checker.against_text("Where?", claims[:2], " ")) == ["neutral", "neutral"]
+    assert run(checker.against_text("Where?", [], MOLE)) == []
+
+
+def test_a_short_text_is_read_with_its_question(checker):
+    assert run(checker.against_text("Where is the light?", ["The light: on the mole."], "on the mole")) == [
+        "entailment"
+    ]
+    assert run(checker.against_text("Where is the tower?", ["The light: on the mole."], "on the mole")) == ["neutral"]
+
+
+def test_verdicts_against_chunks_and_against_all_of_them(checker):
+    claims = [
+        "The light stands on the mole.",
+        "The light stands on the mole, the tower has three white windows.",
+        "It has salt lamp.",
+    ]
+    found = run(checker.against_chunks("Where?", claims, [MOLE, TOWER]))
+    assert found.each == [["entailment", "neutral"], ["neutral", "neutral"], ["neutral", "neutral"]]
+    assert found.together == ["entailment", "entailment", "neutral"], "the second one needs both chunks"
+    assert found.agreement is None
+    nothing = run(checker.against_chunks("Where?", claims, []))
+    assert (nothing.each, nothing.together) == ([[], [], []], ["neutral"] * 3)
+
+
+def test_the_best_of_several_windows_counts_less(judge):
+    claim, long = "The light stands on the horn.", f"{MOLE} {FILLER * 40} {TOWER} The horn stands on the light house."
+
+    def weigh(text, several):
+        checker = LocalChecker(Judgements(judge), replace(judge.card, several=several), "")
+        return run(checker.weigh([claim], [text]))[0][0]
+
+    passages = LocalChecker(Judgements(judge), judge.card, "").passages(claim, long)
+    assert len(passages) == 3, "two windows, and the two nearest sentences of them"
+    before, after = weigh(long, 0.0), weigh(long, 0.5)
+    assert 0.01 < before.supported < 0.999
+    assert logit(before.supported) - logit(after.supported) == pytest.approx(0.5 * math.log(2))
+    assert before.contradicted == after.contradicted
+    assert weigh(f"{MOLE} {TOWER}", 0.0) == weigh(f"{MOLE} {TOWER}", 0.5), "one window is taken as it is"
+
+
+def logit(probability):
+    return math.log(probability / (1 - probability))
+
+
+def test_a_passage_without_a_word_of_the_claim_is_not_read(judge):
+    counting = Counting()
+    run(LocalChecker(counting, judge.card, "").against_chunks("Where?", ["The light is red."], [MOLE, "Nothing else."]))
+    assert [evidence for evidence, _ in counting.asked] == [MOLE, MOLE], "alone, and as what is nearest of all"
+
+
+def test_evidence_of_a_hundred_thousand_words(judge):
+    text = FILLER * 6000 + "The light stands on the mole. " + FILLER * 5000
+    assert len(text.split()) > 100_000
+    counting = Counting()
+    checker = LocalChecker(counting, judge.card, "")
+    run(checker.against_text("Where?", ["The light stands on the mole.", "Vessels carry salt."], text))
+    assert len(counting.asked) <= 2 * 4
+    real = LocalChecker(Judgements(judge), judge.card, "")
+    assert run(real.against_text("Where?", ["The light stands on the mole."], text)) == ["entailment"]
+
+
+def test_numbers_as_words_find_their_passage(judge):
+    counting = Counting()
+    run(LocalChecker(counting, judge.card, "").against_text("How many?", ["3"], TOWER))
+    assert len(counting.asked) == 1
+
+
+def test_answers_are_graded_against_each_reference(judge, checker):
+    grader = LocalGrader(Judgements(judge), checker, judge.signature)
+    found = run(grader.matches("Where?", "on the mole", ["on the mole", "white tower"]))
+    assert found[0] > 0.9
+    assert found[1] < 0.1
+    assert run(grader.matches("Where?", " ", ["on the mole"])) == [0.0]
+    assert run(grader.useful_chunks("Where?", "The light stands on the mole.", [TOWER, MOLE])) == [False, True]
+    assert run(grader.useful_chunks("Where?", "", [TOWER])) == [False]
+
+
+def test_shares_go_both_ways(judge):
+    estimator = LocalEstimator(Judgements(judge), judge.signature)
+    found = run(estimator.shares("Where?", "The light stands on the mole.", [MOLE, TOWER]))
+    assert found.of_answer[0] > 0.9 > found.of_answer[1]
+    assert found.of_references[0] < found.of_answer[0], "half of the reference is not in the answer"
+    empty = run(LocalEstimator(Judgements(judge), "").shares("Where?", "", ["", MOLE]))
+    assert (empty.of_answer, empty.of_references) == ([0.0, 0.0], [0.0, 0.0])
+    long = run(LocalEstimator(Judgements(judge), "").shares("Where?", FILLER * 2000, [FILLER]))
+    assert long.of_answer[0] > 0.9

@@ -1,0 +1,201 @@
+"""Runs judged on this machine: by name, without being named, and as the first rung of a ladder. The judge is a toy."""
+
+import json
+import socket
+
+import pytest
+
+import ragstone
+from ragstone.engine import evaluate as evaluation
+from ragstone.engine import execute as execution
+from ragstone.engine import execute as parts
+from ragstone.engine.quote import quote
+from ragstone.errors import InterruptedRunError, StopRunError, UsageError
+from ragstone.llm.base import Reply
+from ragstone.testing import FakeLLM
+from ragstone.tools.roles import choose
+from tests.models.toy_judge import make_toy_judge
+
+pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
+pytest.importorskip("onnx", reason="onnx is not installed")
+
+LIGHT, HALF, SALT = "The light stands on the mole.", "The light stands on the red horn.", "Vessels carry much salt."
+ROW = {
+    "id": "1",
+    "question": "Where does the light stand?",
+    "answer": f"{LIGHT} {SALT}",
+    "contexts": [LIGHT, SALT],
+    "references": [LIGHT],
+}
+UNSURE = {**ROW, "id": "2", "answer": f"{LIGHT} {HALF}"}
+PRECISION, FAITHFUL = "ragchecker.precision", "ragas.faithfulness"
+
+
+@pytest.fixture(autouse=True)
+def toy(tmp_path, monkeypatch):
+    folder = make_toy_judge(tmp_path / "toy", [LIGHT, HALF, SALT, ROW["question"]])
+    monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", str(folder))
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    """Any attempt to leave the machine is kept, and fails."""
+    tried, connect = [], socket.socket.connect
+
+    def refuse(self, address):
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            tried.append(address)
+            raise OSError("the network is cut")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    return tried
+
+
+def by_guess(request):
+    """Whatever is asked is supported."""
+    return Reply(request.guess, "fake/model", input_tokens=100, output_tokens=10)
+
+
+def test_names():
+    assert choose("local") == choose("local/judge") == (True, None)
+    assert choose("openai/gpt-4o-mini") == (False, "openai/gpt-4o-mini")
+    assert choose(None) == (False, None)
+    assert choose("local > openai/gpt-4o-mini") == (True, "openai/gpt-4o-mini")
+    for wrong in ("openai/a>local", "local>", "local>a/b>c/d", "local>local", ">a/b"):
+        with pytest.raises(UsageError, match="is not a cascade"):
+            choose(wrong)
+    with pytest.raises(UsageError, match="'local/minilm' is not a local judge"):
+        choose("local/minilm")
+
+
+def test_it_is_used_without_being_named(toy, no_network):
+    run = ragstone.evaluate([ROW])
+    means = {row.metric: row.mean for row in run.summary()}
+    assert means[PRECISION] == 0.5
+    assert means["ragchecker.recall"] == 1.0
+    assert means[FAITHFUL] == 1.0
+    assert means["ragchecker.context_precision"] == 0.5
+    assert means["ragas.context_precision"] == 1.0
+    assert means["ragas.context_entity_recall"] is None, "the reference names nobody"
+    assert means["answer_match"] == pytest.approx(0.1192, abs=1e-4), "8 of its 12 tokens: 1 / (1 + e^2)"
+    assert 0 < means["support_precision"] < means["support_recall"] <= 1
+    assert "ragas.answer_relevancy" not in means, "it needs somebody who writes questions"
+    signature = next(row["signature"] for row in run.scores.to_pylist() if row["metric"] == PRECISION)
+    assert "checker:local-judge/toy#" in signature
+    assert "extractor:rules/1" in signature
+    assert run.info["judge"]["grader"].startswith("local-judge/toy")
+    assert run.info["totals"]["calls"] == 0
+    assert "ladder" not in run.info["totals"]
+    assert no_network == []
+
+
+def test_switched_off_it_is_not_there(monkeypatch):
+    monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", "off")
+    run = ragstone.evaluate([ROW])
+    assert PRECISION not in {row.metric for row in run.summary()}
+    [row] = ragstone.evaluate([ROW], "support_f1").summary()
+    assert row.reason == "needs an estimator: it comes with the local judge: pip install 'ragstone[local]'"
+
+
+def test_by_name_it_says_what_it_cannot_do():
+    run = ragstone.evaluate([ROW], ["ragas.answer_relevancy", "ragas.context_relevance", PRECISION], judge="local")
+    reasons = {row.metric: row.reason for row in run.summary()}
+    assert reasons["ragas.answer_relevancy"] == reasons["ragas.context_relevance"]
+    assert reasons["ragas.answer_relevancy"].startswith("needs a judge: ")
+    assert "--judge" in reasons["ragas.answer_relevancy"]
+    assert reasons[PRECISION] is None
+    with pytest.raises(UsageError, match="cannot write triplets"):
+        ragstone.evaluate([ROW], PRECISION, judge="local", claims="triplets")
+    with pytest.raises(UsageError, match=r"agreement must be from 0.5 to less than 1, got 2"):
+        ragstone.evaluate([ROW], PRECISION, judge="local", agreement=2)
+
+
+def test_a_language_model_that_is_named_is_asked_and_not_it():
+    llm = FakeLLM(by_guess)
+    run = ragstone.evaluate([ROW], [PRECISION, "answer_match", "support_f1"], judge=llm)
+    assert {call["prompt"] for call in run.calls.to_pylist()} == {"claims", "verdicts", "answer_match"}
+    assert run.summary()["answer_match"].mean == 1.0
+    assert run.summary()["support_f1"].n_ok == 1, "nobody else can say"
+    mixed = ragstone.evaluate([ROW], PRECISION, extractor=FakeLLM(by_guess), checker="local")
+    assert {call["prompt"] for call in mixed.calls.to_pylist()} == {"claims"}
+    assert mixed.summary()[PRECISION].mean == 0.5
+
+
+def test_many_rows_do_not_wait_for_a_judge_that_nobody_named(monkeypatch):
+    monkeypatch.setattr(evaluation, "MOST_ROWS_JUDGED", 1)
+    notes = []
+    run = ragstone.evaluate([ROW, UNSURE], note=notes.append)
+    assert PRECISION not in {row.metric for row in run.summary()}
+    assert notes == ["metrics of the local judge are left out for more than 1 rows; ask for them with --judge local"]
+    assert ragstone.evaluate([ROW, UNSURE], judge="local").summary()[PRECISION].n_ok == 2
+    assert ragstone.evaluate([ROW, UNSURE], PRECISION).summary()[PRECISION].n_ok == 2
+
+
+def test_a_broken_judge_stops_the_run(toy):
+    whole = bytearray((toy / "model.onnx").read_bytes())
+    whole[-1] ^= 1
+    (toy / "model.onnx").write_bytes(whole)
+    with pytest.raises(StopRunError, match=r"model\.onnx.*checksum"):
+        ragstone.evaluate([ROW], PRECISION)
+
+
+def test_on_a_ladder_the_sure_ones_are_not_asked():
+    llm = FakeLLM(by_guess, "openai/above")
+    run = ragstone.evaluate([ROW, UNSURE], PRECISION, judge=("local", llm))
+    values = {row["sample_id"]: row["value"] for row in run.scores.to_pylist()}
+    assert values == {"1": 0.5, "2": 1.0}, "the second one's doubtful claim was taken for supported"
+    assert [call["sample_id"] for call in run.calls.to_pylist()] == ["2"]
+    [asked] = llm.requests
+    text = json.dumps([message.content for message in asked.messages][-1])
+    assert "red horn" in text
+    assert "Vessels" not in text
+    assert run.info["totals"]["ladder"] == {
+        "decided_locally": 3,
+        "passed_on": 1,
+        "calls_saved": 1,
+        "estimated_agreement": pytest.approx(0.98, abs=0.02),
+    }
+
+
+def test_a_ladder_that_was_resumed_counts_what_it_did_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "WAITING_PART_ROWS", 1)
+    monkeypatch.setattr(execution, "PARTS_IN_FLIGHT", 1)
+    rows = [ROW, UNSURE, {**UNSURE, "id": "3", "question": "Where, then, does the light stand?"}]
+    at_once = ragstone.evaluate(rows, PRECISION, judge=("local", FakeLLM(by_guess, "openai/above")), cache=False)
+
+    def stop_at_the_third(request):
+        if "Where, then" in json.dumps([message.content for message in request.messages]):
+            raise KeyboardInterrupt
+        return by_guess(request)
+
+    stopped, resumed = FakeLLM(stop_at_the_third, "openai/above"), FakeLLM(by_guess, "openai/above")
+    with pytest.raises(InterruptedRunError, match="2 finished parts are kept"):
+        ragstone.evaluate(rows, PRECISION, tmp_path, judge=("local", stopped), cache=False)
+    run = ragstone.evaluate(rows, PRECISION, tmp_path, judge=("local", resumed), cache=False, resume=True)
+    assert len(resumed.requests) == 1, "only the third row was left"
+    assert run.info["totals"]["ladder"] == at_once.info["totals"]["ladder"]
+    assert run.info["totals"]["ladder"]["decided_locally"] == 4
+    assert run.info["totals"]["ladder"]["passed_on"] == 2
+
+
+def test_on_a_ladder_chunks_and_answers_too():
+    llm = FakeLLM(by_guess, "openai/above")
+    metrics = [FAITHFUL, "answer_match", "ragas.context_precision"]
+    run = ragstone.evaluate([ROW, UNSURE], metrics, judge=("local", llm))
+    asked = {(call["sample_id"], call["prompt"]) for call in run.calls.to_pylist()}
+    assert ("2", "context_verdicts") in asked
+    assert ("1", "context_verdicts") not in asked
+    assert not {prompt for _, prompt in asked} & {"claims", "usefulness"}
+    assert run.summary()[FAITHFUL].mean == 1.0
+    strict = FakeLLM(by_guess, "openai/above")
+    ragstone.evaluate([ROW], PRECISION, judge=("local", strict), agreement=0.99)
+    assert len(strict.requests) == 1, "who wants more agreement asks more"
+
+
+def test_a_quote_counts_what_a_ladder_might_ask_and_nothing_for_the_local_judge():
+    assert quote([ROW], PRECISION, judge="local").total.calls == 0
+    assert quote([ROW], PRECISION).total.calls == 0
+    assert quote([ROW], PRECISION, judge="local>openai/above", base_url="http://127.0.0.1:1").total.calls == 1

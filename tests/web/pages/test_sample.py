@@ -1,0 +1,106 @@
+"""The page of one sample."""
+
+import json
+
+import pytest
+
+import ragstone
+from ragstone.compare.explain import explain_sample
+from ragstone.compare.sample_evidence import read_case
+from ragstone.storage.runs import read_rows, read_table
+
+LONG = "<b onmouseover=alert(3)>" + "word " * 200_000
+
+
+@pytest.fixture(scope="module")
+def long(serve, tmp_path_factory):
+    root = tmp_path_factory.mktemp("long")
+    chunks = [LONG, "javascript:alert(4)"]
+    row = {"id": "javascript:alert(5)", "question": LONG, "answer": LONG, "contexts": chunks, "references": [LONG]}
+    row |= {"facts": [LONG, "javascript:alert(4)"], "metadata": {"<i>": LONG}}
+    file = root / "long.jsonl"
+    file.write_text(json.dumps(row))
+    return serve(root), ragstone.evaluate(file, ["exact_match", "fact_recall"], root, name="long")
+
+
+def test_a_sample_is_what_the_run_has(viewer, worse):
+    for row in (1, 8, 25):
+        found = viewer.json(f"/runs/{worse.id}/samples/{row}.json")
+        case = read_case(worse, row - 1)
+        explained = explain_sample(worse, case.sample.id)
+        assert found["sample"]["id"] == case.sample.id
+        assert found["sample"]["question"] == case.sample.question
+        assert "".join(piece["text"] for piece in found["sample"]["answer"]) == case.sample.answer
+        assert [chunk["rank"] for chunk in found["chunks"]] == list(range(1, len(case.sample.contexts) + 1))
+        for chunk, given in zip(found["chunks"], case.sample.contexts, strict=True):
+            assert "".join(piece["text"] for piece in chunk["pieces"]) == given.text
+            assert chunk["score"] == given.score
+        assert found["sample"]["cause"] == (explained.outcome.cause.name if explained.outcome.cause else "")
+        values = {cell.metric: (cell.value, cell.status, cell.reason or "") for cell in explained.cells}
+        assert {cell["metric"]: (cell["value"], cell["status"], cell["reason"]) for cell in found["scores"]} == values
+
+
+def test_claims_show_the_chunks_that_say_so(viewer, hostile):
+    found = viewer.json(f"/runs/{hostile.id}/samples/1.json")
+    answer, reference = found["claims"]
+    assert [(claim["said"]["tone"], claim["says"], claim["denies"]) for claim in answer["rows"]] == [
+        ("good", [1], []),
+        ("bad", [2], []),
+    ]
+    assert [(claim["said"]["tone"], claim["says"], claim["denies"]) for claim in reference["rows"]] == [
+        ("good", [1], []),
+        ("bad", [], [2]),
+    ]
+    marked = [piece for piece in found["sample"]["answer"] if piece["numbers"]]
+    assert [(piece["text"].strip(), piece["tone"], piece["says"]) for piece in marked] == [
+        ("The boat is red.", "good", [1]),
+        ("It leaves at ten.", "bad", [2]),
+    ]
+    page = viewer.page(f"/runs/{hostile.id}/samples/1")
+    assert {"chunk-1", "chunk-2"} <= set(page.ids)
+    assert [mark["data-says"] for mark in page.find("mark")] == ["1", "2"]
+    assert "claim 1, supported by chunk 1" in page.text()
+
+
+def test_one_walks_in_the_order_of_the_table(viewer, worse):
+    query = "?sort=token_f1&dir=down"
+    rows = [row["row"] for row in viewer.json(f"/runs/{worse.id}.json{query}")["table"]["rows"]]
+    place, seen = f"/runs/{worse.id}/samples/{rows[0]}{query.replace('&', '&')}", []
+    while place:
+        base, _, rest = place.partition("?")
+        found = viewer.json(f"{base}.json?{rest}")
+        seen.append(found["sample"]["row"])
+        place = found["walk"]["next"]
+    assert seen == rows
+    assert viewer.json(f"/runs/{worse.id}/samples/{rows[0]}.json{query}")["walk"]["previous"] == ""
+
+
+@pytest.mark.parametrize("row", ["0", "26", "-1", "1e3", "x", "99999999999", "%F0%9F%9A%A2"])
+def test_samples_that_are_not_there(viewer, worse, row):
+    assert viewer.ask(f"/runs/{worse.id}/samples/{row}")[0].status == 404
+    assert viewer.ask(f"/runs/{worse.id}/samples/{row}/facts.json")[0].status == 404
+
+
+def test_a_text_of_a_megabyte_is_cut_until_it_is_asked_for(long):
+    client, run = long
+    for path in ("", "/facts"):
+        _, body = client.ask(f"/runs/{run.id}/samples/1{path}")
+        assert len(body) < 400_000
+        assert b"1,000,024 characters in all" in body
+        assert b"<b onmouse" not in body
+    _, body = client.ask(f"/runs/{run.id}/samples/1?full=1")
+    assert len(body) > 3_000_000
+    for path in ("/runs", f"/runs/{run.id}", f"/compare/{run.id}/{run.id}/samples/1"):
+        answer, body = client.ask(path)
+        assert answer.status == 200
+        assert len(body) < 400_000
+    assert [link for link in client.page(f"/runs/{run.id}/samples/1").links if "javascript" in link] == []
+
+
+def test_rows_are_read_by_their_numbers(worse):
+    table = read_table(worse.folder.samples, ["id"])
+    rows = [24, 0, 7, 7]
+    assert {row: part["id"][0].as_py() for row, part in read_rows(worse.folder.samples, rows, ["id"])} == {
+        row: table["id"][row].as_py() for row in rows
+    }
+    assert list(read_rows(worse.folder.samples, [99])) == []

@@ -1,0 +1,34 @@
+"""The review queue."""
+
+from dataclasses import replace
+
+from tests.web import truths
+
+
+def test_the_queue_holds_what_is_proposed(client):
+    found = client.json("/truth/ferry/queue.json")
+    assert [(item["case"], item["fact"]) for item in found["items"]] == [("f2", 0), ("f2", 1), ("f2", 2)]
+    assert found["items"][0]["around"]["here"] == "Children under 12 pay 4 crowns"
+    assert found["items"][1]["around"] is None
+    assert client.json("/truth/many/queue.json?page=2")["items"][0]["case"] == "c200"
+    assert found["total"] == 3
+
+
+def test_an_empty_queue_says_where_facts_come_from(serve, tmp_path):
+    truths.save(tmp_path, "decided", truths.ferry()[:1])
+    assert "Nothing to review" in serve(tmp_path).page("/truth/decided/queue").text()
+
+
+def test_proposed_answers_wait_too(serve, tmp_path):
+    about = {"probability": 0.0474, "why": ["the user disliked it"]}
+    cases = [replace(truths.ferry()[0], standing="proposed", provenance="harvested", metadata=about)]
+    truths.save(tmp_path, "logs", cases)
+    client = serve(tmp_path)
+    found = client.json("/truth/logs/queue.json")
+    assert [(item["kind"], item["answers"]) for item in found["items"]] == [("answer", ["At 21:40."])]
+    assert client.page("/truth/logs/queue").text("h1") == "0 proposed facts and 1 answer"
+    assert "harvested, 5 % likely correct the user disliked it" in client.page("/truth/logs/queue").text()
+    # Both lists lead there.
+    assert "Review 1 proposed" in client.page("/truth/logs").text()
+    assert "review logs" in client.page("/truth").text()
+    assert client.json("/truth/logs.json?problem=to+review")["cases"][0]["id"] == "f1"
