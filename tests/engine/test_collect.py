@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ragstone.data.columns import Gaps, Ragged, Rows
-from ragstone.data.types import Sample
+from ragstone.data.columns import Ragged, Rows
+from ragstone.data.types import Gaps, Sample
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
 from tests.engine.batch import samples, scores, walk

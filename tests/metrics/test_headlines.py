@@ -93,6 +93,6 @@ def test_a_metric_gives_way_to_a_better_one_of_the_diagnosis():
 def test_the_threshold_must_be_within_the_bounds(monkeypatch):
     monkeypatch.setattr(declare, "CATALOGUE", type(CATALOGUE)())
     with pytest.raises(DefinitionError, match="good"):
-        metric("mine", good=80)
+        metric("mine", good=80)(lambda answer: 1.0)
     with pytest.raises(DefinitionError, match="good"):
-        metric("mine", judges="ranking", good=Good(-1))
+        metric("mine", judges="ranking", good=Good(-1))(lambda answer: 1.0)

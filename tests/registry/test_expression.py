@@ -96,7 +96,7 @@ def test_settings_are_printed_in_the_order_of_declaration():
 
 
 def test_signature():
-    assert parse_metric("p@5(over=retrieved)").signature == "precision(over=retrieved)@5|v1"
+    assert parse_metric("p@5(over=retrieved)").signature == "precision(over=retrieved)@5|v2"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from ragstone.data.types import Score, Status
 
 STATUSES: tuple[Status, ...] = ("ok", "skipped", "failed")
 OK, SKIPPED, FAILED = range(3)
-AnyColumn = TypeVar("AnyColumn")
 
 
 @runtime_checkable
@@ -155,14 +154,6 @@ class Cells:
         """Remove the value of a row and set the reason."""
         self.values[row], self.status[row] = 0.0, status
         self.reasons[row] = reason
-
-
-@dataclass(frozen=True)
-class Gaps(Generic[AnyColumn]):
-    """The return value of a columnar evidence function if some rows have no value: a column of all rows, and the reasons."""
-
-    column: AnyColumn
-    reasons: dict[int, str]
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 Status = Literal["ok", "skipped", "failed"]
+AnyColumn = TypeVar("AnyColumn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +99,11 @@ class Score:
             raise ValueError(f"a {self.status} score cannot have the value {self.value!r}")
         if self.status != "ok" and not self.reason:
             raise ValueError(f"a {self.status} score needs a reason")
+
+
+@dataclass(frozen=True)
+class Gaps(Generic[AnyColumn]):
+    """The return value of a columnar evidence function if some rows have no value: a column of all rows, and the reasons."""
+
+    column: AnyColumn
+    reasons: dict[int, str]

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.data.codec import arrow_type, encoder
-from ragstone.data.columns import FAILED, SKIPPED, Column, Gaps, Rows
+from ragstone.data.columns import FAILED, SKIPPED, Column, Rows
+from ragstone.data.types import Gaps
 from ragstone.engine.function_calls import Outcome, Refused, Watch, call_async, call_columnar, call_plain, explain
 from ragstone.engine.ledger import Absence, Entry, Ledger
 from ragstone.engine.plan import EvidenceStep

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ragstone.data.columns import Gaps
 from ragstone.data.fact_columns import Counts, FactMatches, Ranks
+from ragstone.data.types import Gaps
 from ragstone.evidence.tokens import list_offsets
 from ragstone.registry import evidence
 from ragstone.text.matchers import FoldingMatcher, Matcher

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ragstone.data.columns import Gaps, Ragged, Sparse
+from ragstone.data.columns import Ragged, Sparse
 from ragstone.data.gains import Gains
 from ragstone.data.id_lookup import IdLists, Matches, match_ids, match_lists
+from ragstone.data.types import Gaps
 from ragstone.evidence.tokens import list_offsets
 from ragstone.registry import evidence
 from ragstone.text.word_columns import fold_texts

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.data.columns import Gaps
 from ragstone.data.tokens import Nested, Tokens, ngram_counts, same_numbers, shared_ngrams
+from ragstone.data.types import Gaps
 from ragstone.metrics.retrieval import divide
 from ragstone.registry import evidence, metric
 from ragstone.text.overlap import common_lengths, union_of_common

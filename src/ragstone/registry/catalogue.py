@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ragstone.data.schema import FIELDS
+from ragstone.data.types import Sample
 from ragstone.errors import DefinitionError, UnknownNameError, UsageError
 from ragstone.registry.specs import EvidenceSpec, FunctionSpec, MetricSpec
 
@@ -86,7 +86,7 @@ class Catalogue:
             if name in path:
                 cycle = cycle or (*path, name)
             spec = self._evidence.get(name)
-            if name in FIELDS:
+            if name in Sample.__dataclass_fields__:
                 fields[name] = None
             elif spec is None:
                 tools[name] = None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ragstone.data.columns import Gaps
+from ragstone.data.types import Gaps
 from ragstone.errors import DefinitionError, UsageError
 
 Direction = Literal["higher", "lower", "none"]
