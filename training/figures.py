@@ -1,13 +1,10 @@
-"""Figures: area under the curve, calibration error, intervals by resampling, and the token features that scores are mixed with."""
+"""Figures: area under the curve, calibration error, intervals by resampling."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
-
-from ragstone.text.squad import tokens
 
 
 def auc(score: np.ndarray, truth: np.ndarray) -> float:
@@ -59,22 +56,3 @@ def platt(score: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> tuple[flo
         if np.abs(step).max() < 1e-8:
             break
     return float(found[0]), float(found[1])
-
-
-def share_found(text: str, source: str) -> float:
-    """The share of a text's tokens that occur in the source (the metric `k_precision`); nought for an empty text."""
-    wanted, there = tokens(text), set(tokens(source))
-    return sum(token in there for token in wanted) / len(wanted) if wanted else 0.0
-
-
-def token_f1(reference: str, answer: str) -> float:
-    """SQuAD's F1 of two texts."""
-    left, right = tokens(reference), tokens(answer)
-    same = sum((Counter(left) & Counter(right)).values())
-    return 2 * same / (len(left) + len(right)) if same else 0.0
-
-
-def contains(reference: str, answer: str) -> bool:
-    """Whether the reference stands in the answer, both normalised."""
-    left = " ".join(tokens(reference))
-    return bool(left) and f" {left} " in f" {' '.join(tokens(answer))} "

@@ -1,8 +1,7 @@
-"""The cross-encoder: one encoder for MiniLM and MPNet, and three heads on its first token."""
+"""The cross-encoder: BERT with three heads on its first token."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from torch.nn import functional
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of an encoder, and how its inputs differ."""
+    """The sizes of an encoder."""
 
     layers: int
     hidden: int
@@ -22,13 +21,10 @@ class Shape:
     positions: int
     vocabulary: int
     epsilon: float
-    is_mpnet: bool = False
 
 
 MINILM = Shape(6, 384, 12, 512, 30522, 1e-12)
-MPNET = Shape(12, 768, 12, 514, 30527, 1e-5, is_mpnet=True)
-# MPNet numbers the same word pieces from 4 on, and has its own marks for padding, unknown, start and end.
-_MPNET_MARKS = {0: 1, 100: 3, 101: 0, 102: 2}
+GTE = Shape(12, 384, 12, 512, 30522, 1e-12)
 
 
 def _feed(x: Tensor, mixed: Tensor, parts: list[tuple[Tensor, Tensor]], dropout: float, epsilon: float) -> Tensor:
@@ -92,8 +88,7 @@ class Judge(nn.Module):
         self.shape, self.dropout = shape, dropout
         self.words = nn.Embedding(shape.vocabulary, shape.hidden)
         self.places = nn.Embedding(shape.positions, shape.hidden)
-        self.segments = None if shape.is_mpnet else nn.Embedding(2, shape.hidden)
-        self.relative = nn.Embedding(32, shape.heads) if shape.is_mpnet else None
+        self.segments = nn.Embedding(2, shape.hidden)
         self.norm = nn.LayerNorm(shape.hidden, shape.epsilon)
         self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.layers))
         self.pooler = nn.Linear(shape.hidden, shape.hidden)
@@ -107,13 +102,7 @@ class Judge(nn.Module):
         mask = torch.zeros(padding.shape, device=ids.device, dtype=torch.float32).masked_fill(padding, -1e4)[
             :, None, None
         ]
-        if self.shape.is_mpnet:
-            ids, places = _mpnet_ids(ids), places + 2
-        x = self.words(ids) + self.places(places)[None]
-        if self.segments is not None:
-            x = x + self.segments(segments)
-        if self.relative is not None:
-            mask = mask + _relative_bias(self.relative.weight, length)
+        x = self.words(ids) + self.places(places)[None] + self.segments(segments)
         x = functional.dropout(self.norm(x), self.dropout, self.training)
         kind = torch.bfloat16 if torch.is_autocast_enabled("cuda") else torch.float32
         mask = mask.to(kind).expand(-1, self.shape.heads, length, -1)
@@ -123,9 +112,10 @@ class Judge(nn.Module):
         return self.heads(pooled).float()
 
 
-def load_base(path: Path, shape: Shape, dropout: float = 0.1) -> Judge:
-    """The published weights with new heads, or a judge that was trained before and is to be trained on."""
-    given = {name: value.float() for name, value in read_weights(path).items()}
+def load_base(paths: list[Path], shape: Shape, dropout: float = 0.1) -> Judge:
+    """The published weights with new heads, a judge that was trained before, or the mean of several such judges."""
+    read = [read_weights(path) for path in paths]
+    given = {name: sum(one[name].float() for one in read) / len(read) for name in read[0]}
     judge = Judge(shape, dropout)
     if "heads.weight" in given:
         judge.load_state_dict(given)
@@ -133,18 +123,14 @@ def load_base(path: Path, shape: Shape, dropout: float = 0.1) -> Judge:
     state = dict(judge.state_dict())
     state["words.weight"] = given["embeddings.word_embeddings.weight"]
     state["places.weight"] = given["embeddings.position_embeddings.weight"]
+    state["segments.weight"] = given["embeddings.token_type_embeddings.weight"]
     for part in ("weight", "bias"):
         state[f"norm.{part}"] = given[f"embeddings.LayerNorm.{part}"]
-        state[f"pooler.{part}"] = given[f"pooler.dense.{part}"]
-    if shape.is_mpnet:
-        state["relative.weight"] = given["encoder.relative_attention_bias.weight"]
-    else:
-        state["segments.weight"] = given["embeddings.token_type_embeddings.weight"]
+        if f"pooler.dense.{part}" in given:  # gte-small has none
+            state[f"pooler.{part}"] = given[f"pooler.dense.{part}"]
     for index in range(shape.layers):
-        _fill_layer(state, given, index, is_mpnet=shape.is_mpnet)
+        _fill_layer(state, given, index)
     judge.load_state_dict(state)
-    if judge.relative is not None:
-        judge.relative.weight.requires_grad_(requires_grad=False)
     nn.init.normal_(judge.heads.weight, std=0.02)
     nn.init.zeros_(judge.heads.bias)
     return judge
@@ -162,33 +148,13 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     return plain
 
 
-def _fill_layer(state: dict[str, Tensor], given: dict[str, Tensor], index: int, *, is_mpnet: bool) -> None:
+def _fill_layer(state: dict[str, Tensor], given: dict[str, Tensor], index: int) -> None:
     base, own = f"encoder.layer.{index}.", f"layers.{index}."
-    attention = "attention.attn." if is_mpnet else "attention.self."
-    names = ("q", "k", "v") if is_mpnet else ("query", "key", "value")
     for part in ("weight", "bias"):
-        state[f"{own}qkv.{part}"] = torch.cat([given[f"{base}{attention}{name}.{part}"] for name in names])
-        out = "attention.attn.o" if is_mpnet else "attention.output.dense"
-        state[f"{own}out.{part}"] = given[f"{base}{out}.{part}"]
-        norm = "attention.LayerNorm" if is_mpnet else "attention.output.LayerNorm"
-        state[f"{own}norm1.{part}"] = given[f"{base}{norm}.{part}"]
+        qkv = [given[f"{base}attention.self.{name}.{part}"] for name in ("query", "key", "value")]
+        state[f"{own}qkv.{part}"] = torch.cat(qkv)
+        state[f"{own}out.{part}"] = given[f"{base}attention.output.dense.{part}"]
+        state[f"{own}norm1.{part}"] = given[f"{base}attention.output.LayerNorm.{part}"]
         state[f"{own}up.{part}"] = given[f"{base}intermediate.dense.{part}"]
         state[f"{own}down.{part}"] = given[f"{base}output.dense.{part}"]
         state[f"{own}norm2.{part}"] = given[f"{base}output.LayerNorm.{part}"]
-
-
-def _mpnet_ids(ids: Tensor) -> Tensor:
-    shifted = ids + 4
-    for own, theirs in _MPNET_MARKS.items():
-        shifted = torch.where(ids == own, theirs, shifted)
-    return shifted
-
-
-def _relative_bias(weight: Tensor, length: int) -> Tensor:
-    """MPNet's bias by distance: 16 buckets to each side, exact up to 8, then growing up to 128."""
-    places = torch.arange(length, device=weight.device)
-    distance = places[:, None] - places[None, :]
-    far = distance.abs()
-    grown = 8 + (torch.log(far.clamp(min=1).float() / 8) / math.log(128 / 8) * 8).long()
-    buckets = (distance < 0) * 16 + torch.where(far < 8, far, grown.clamp(max=15))
-    return weight[buckets].permute(2, 0, 1)[None]

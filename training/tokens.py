@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,8 @@ class Pairs(NamedTuple):
     label: np.ndarray
     split: np.ndarray
     source: np.ndarray
+    # The teacher's log-probabilities of supported, not stated, contradicted; NaN where it was not asked.
+    soft: np.ndarray
 
     def __len__(self) -> int:
         return len(self.task)
@@ -53,9 +56,14 @@ def join(first: list[int], second: list[int], task: str) -> tuple[list[int], int
     return [CLS, *first, SEP, *second, SEP], len(first) + 2
 
 
-def tokenise(path: Path, tokenizer: Tokenizer) -> Pairs:
-    """All rows of a file of pairs."""
+def tokenise(path: Path, tokenizer: Tokenizer, soft: Path | None = None) -> Pairs:
+    """All rows of a file of pairs, with the teacher's labels where `soft` has them."""
     rows = [json.loads(line) for line in path.open(encoding="utf-8")]
+    if soft is not None:
+        with np.load(soft) as arrays:
+            known = dict(zip(arrays["key"].tolist(), arrays["logp"].tolist(), strict=True))
+        for row in rows:
+            row.setdefault("soft", known.get(_key(row["first"], row["second"])) if row["task"] == "support" else None)
     firsts = _encode(tokenizer, [row["first"] for row in rows])
     seconds = _encode(tokenizer, [row["second"] for row in rows])
     joined = [join(first, second, row["task"]) for row, first, second in zip(rows, firsts, seconds, strict=True)]
@@ -68,7 +76,21 @@ def tokenise(path: Path, tokenizer: Tokenizer) -> Pairs:
         np.array([row["label"] for row in rows], dtype=np.float32),
         np.array([row["split"] for row in rows]),
         np.array([row["source"] for row in rows]),
+        np.array([row.get("soft") or (np.nan,) * 3 for row in rows], dtype=np.float32),
     )
+
+
+def _key(first: str, second: str) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{first}\n{second}".encode(), digest_size=8).digest())
+
+
+def merge(parts: list[Pairs]) -> Pairs:
+    """Several files of pairs as one."""
+    starts = [np.zeros(1, dtype=np.int64)]
+    for part in parts:
+        starts.append(part.starts[1:] + starts[-1][-1])
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Pairs._fields}
+    return Pairs(**{**joined, "starts": np.concatenate(starts)})
 
 
 def _encode(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:

@@ -1,6 +1,7 @@
-"""Trains the judge: the teacher from MPNet, or a student from MiniLM with or without the teacher's answers.
+"""Trains the judge on pairs, from published weights or from a judge that was trained before.
 
-`--predict` writes a model's outputs for all pairs, which is what a student learns from.
+Each epoch draws a new sample: `--mix made=0.3,written=3` takes 0.3 of the synthetic pairs and each written pair three
+times. Where the teacher's log-probabilities are known, half of the loss is the distance from them.
 """
 
 from __future__ import annotations
@@ -15,49 +16,47 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from model import MINILM, MPNET, Judge, compile_feed, load_base, plain_feed
-from tokens import Pairs, load_tokenizer, plan, tokenise
+from figures import auc
+from model import GTE, MINILM, Judge, compile_feed, load_base, plain_feed
+from tokens import Pairs, load_tokenizer, merge, plan, tokenise
 
-_TEMPERATURE = 2.0
+_SHAPES = {"gte": GTE, "minilm": MINILM}
 
 
 def main() -> None:
     """Reads the pairs, trains, predicts."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=Path, required=True)
+    parser.add_argument("--pairs", type=Path, nargs="+", required=True)
     parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument("--base", type=Path, required=True)
-    parser.add_argument("--kind", choices=["teacher", "student"], required=True)
+    parser.add_argument("--soft", type=Path, help="soft_labels.npz of the teacher")
+    parser.add_argument("--base", type=Path, required=True, help="weights, or several judges to average", nargs="+")
+    parser.add_argument("--shape", choices=list(_SHAPES), default="gte")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.safetensors and outputs.npy")
-    parser.add_argument("--teacher", type=Path, nargs="*", default=[], help="folders with outputs.npy of teachers")
-    parser.add_argument("--epochs", type=float, default=2)
-    parser.add_argument("--rate", type=float, default=5e-5)
+    parser.add_argument("--mix", default="", help="source=share of it in an epoch, comma-separated; 1 if not named")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--tokens", type=int, default=32768)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit-seconds", type=float, default=1e9, help="end the schedule in time, whatever is left")
     parser.add_argument("--compile", action="store_true", help="compile parts of the model (on a GPU)")
-    parser.add_argument("--predict", choices=["all", "valid"], default="valid")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(options.seed)
     torch.set_float32_matmul_precision("high")
-    pairs = _pairs(options.pairs, options.tokenizer)
+    pairs = merge([_pairs(path, options.tokenizer, options.soft) for path in options.pairs])
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    judge = load_base(options.base, MPNET if options.kind == "teacher" else MINILM).to(device)
-    guides = [torch.from_numpy(np.load(folder / "outputs.npy")).float() for folder in options.teacher]
-    teacher = torch.stack(guides).mean(0) if guides else None
+    judge = load_base(options.base, _SHAPES[options.shape]).to(device)
     if options.compile:
         _compile(judge, device)
-    train(judge, pairs, teacher, options, device)
+    train(judge, pairs, options, device)
     plain_feed()
     save_file(
         {name: value.half().contiguous().cpu() for name, value in judge.state_dict().items()},
         options.out / "model.safetensors",
     )
-    rows = np.arange(len(pairs)) if options.predict == "all" else np.flatnonzero(pairs.split != "train")
-    outputs = np.zeros((len(pairs), 5), dtype=np.float16)
-    outputs[rows] = predict(judge, pairs, rows, device, options.tokens * 2)
-    np.save(options.out / "outputs.npy", outputs)
+    rows = np.flatnonzero(pairs.split != "train")
+    outputs = predict(judge, pairs, rows, device, options.tokens * 2)
+    np.save(options.out / "outputs.npy", outputs.astype(np.float16))
     _report(pairs, outputs, rows)
 
 
@@ -78,42 +77,46 @@ def _compile(judge: Judge, device: torch.device) -> None:
     print(f"compiled in {time.perf_counter() - began:.0f} s", flush=True)
 
 
-def _pairs(path: Path, tokenizer: Path) -> Pairs:
+def _pairs(path: Path, tokenizer: Path, soft: Path | None) -> Pairs:
     stored = path.with_suffix(".npz")
     if not stored.exists():
         began = time.perf_counter()
-        made = tokenise(path, load_tokenizer(tokenizer))
+        made = tokenise(path, load_tokenizer(tokenizer), soft)
         part = stored.with_suffix(".part.npz")
         np.savez(part, **made._asdict())
         part.replace(stored)
-        print(
-            f"tokenised {len(made)} pairs, {len(made.ids) / 1e6:.1f} million tokens, {time.perf_counter() - began:.0f} s",
-            flush=True,
-        )
+        seconds = time.perf_counter() - began
+        print(f"tokenised {len(made)} pairs, {len(made.ids) / 1e6:.1f} million tokens, {seconds:.0f} s", flush=True)
     with np.load(stored) as arrays:
         return Pairs(**{name: arrays[name] for name in Pairs._fields})
 
 
-def train(
-    judge: Judge, pairs: Pairs, teacher: Tensor | None, options: argparse.Namespace, device: torch.device
-) -> None:
-    """One-cycle training over shuffled batches of equal length."""
+def _draw(pairs: Pairs, mix: str, rng: np.random.Generator) -> np.ndarray:
+    """The rows of one epoch: each source's share of its rows, whole copies first and a random part of the rest."""
+    shares = {name: float(share) for name, _, share in (part.partition("=") for part in mix.split(",") if part)}
+    usable = (pairs.split == "train") & ((pairs.label >= 0) | ~np.isnan(pairs.soft[:, 0]))
+    family = np.array([source.split("/", 1)[0] for source in pairs.source])
+    chosen = []
+    for name in np.unique(family[usable]):
+        rows = np.flatnonzero(usable & (family == name))
+        whole, part = divmod(shares.get(str(name), 1.0), 1.0)
+        chosen += [np.repeat(rows, int(whole)), rows[rng.random(len(rows)) < part]]
+    return np.concatenate(chosen)
+
+
+def train(judge: Judge, pairs: Pairs, options: argparse.Namespace, device: torch.device) -> None:
+    """Training with a rising, then falling rate over shuffled batches of equal length."""
     rng = np.random.default_rng(options.seed)
-    known = pairs.label >= 0 if teacher is None else np.ones(len(pairs), dtype=bool)
-    rows = np.flatnonzero((pairs.split == "train") & known)
     todo: list[np.ndarray] = []
-    for _ in range(int(np.ceil(options.epochs))):
-        todo += plan(pairs, rows, options.tokens, rng)
-    todo = todo[: int(len(todo) * options.epochs / np.ceil(options.epochs))]
+    for _ in range(options.epochs):
+        todo += plan(pairs, _draw(pairs, options.mix, rng), options.tokens, rng)
     groups = [
-        {"params": [p for p in judge.parameters() if p.requires_grad and p.ndim > 1], "weight_decay": 0.01},
-        {"params": [p for p in judge.parameters() if p.requires_grad and p.ndim == 1], "weight_decay": 0.0},
+        {"params": [p for p in judge.parameters() if p.ndim > 1], "weight_decay": 0.01},
+        {"params": [p for p in judge.parameters() if p.ndim == 1], "weight_decay": 0.0},
     ]
     optimiser = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=device.type == "cuda")
     store = _Store(pairs, device)
-    labels = torch.from_numpy(pairs.label).to(device)
-    tasks = torch.from_numpy(pairs.task).to(device)
-    guide = teacher.to(device) if teacher is not None else None
+    labels, tasks, soft = (torch.from_numpy(part).to(device) for part in (pairs.label, pairs.task, pairs.soft))
     judge.train()
     began, losses, done = time.perf_counter(), [], 0.0
     for step, chosen in enumerate(todo):
@@ -126,7 +129,7 @@ def train(
         ids, lengths, segments, index = store.batch(chosen)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             outputs = judge(ids, lengths, segments)
-        loss = _loss(outputs, labels[index], tasks[index], None if guide is None else guide[index])
+        loss = _loss(outputs, labels[index], tasks[index], soft[index])
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
@@ -159,19 +162,21 @@ class _Store:
         return ids, lengths, segments, index
 
 
-def _loss(outputs: Tensor, labels: Tensor, tasks: Tensor, guide: Tensor | None) -> Tensor:
+def _loss(outputs: Tensor, labels: Tensor, tasks: Tensor, soft: Tensor) -> Tensor:
     hard = _hard(outputs, labels, tasks)
-    if guide is None:
-        return hard.sum() / len(labels)
-    soft = _soft(outputs, guide.float(), tasks)
-    return torch.where(labels < 0, soft, 0.4 * hard + 0.6 * soft).sum() / len(labels)
+    asked = ~torch.isnan(soft[:, 0])
+    own = functional.log_softmax(outputs[:, 1:4], dim=1)
+    theirs = functional.softmax(torch.nan_to_num(soft), dim=1)
+    distance = functional.kl_div(own, theirs, reduction="none").sum(1)
+    mixed = torch.where(labels < 0, distance, 0.5 * hard + 0.5 * distance)
+    return torch.where(asked, mixed, hard).mean()
 
 
 def _hard(outputs: Tensor, labels: Tensor, tasks: Tensor) -> Tensor:
     """Each pair's loss against its label; nought where it has none."""
     single = torch.where(tasks == 0, outputs[:, 0], outputs[:, 4])
     target = labels.clamp(0, 1)
-    # Labels are smoothed a little: some are wrong, and a tiny model should not be sure of everything.
+    # Labels are smoothed a little: some are wrong, and a small model should not be sure of everything.
     binary = functional.binary_cross_entropy_with_logits(single, 0.02 + 0.96 * target, reduction="none")
     logs = functional.log_softmax(outputs[:, 1:4], dim=1)
     either = torch.logsumexp(logs[:, 1:], dim=1)
@@ -179,19 +184,6 @@ def _hard(outputs: Tensor, labels: Tensor, tasks: Tensor) -> Tensor:
     chosen = torch.where(labels == 3, either, known)
     support = -0.96 * chosen - 0.04 * logs.mean(1)
     return torch.where(labels < 0, 0.0, torch.where(tasks == 1, support, binary))
-
-
-def _soft(outputs: Tensor, guide: Tensor, tasks: Tensor) -> Tensor:
-    """Each pair's distance from what the teacher says."""
-    heat = _TEMPERATURE
-    own = functional.log_softmax(outputs[:, 1:4] / heat, dim=1)
-    theirs = functional.softmax(guide[:, 1:4] / heat, dim=1)
-    support = functional.kl_div(own, theirs, reduction="none").sum(1) * heat**2
-    single = torch.where(tasks == 0, outputs[:, 0], outputs[:, 4])
-    wanted = torch.sigmoid(torch.where(tasks == 0, guide[:, 0], guide[:, 4]) / heat)
-    binary = functional.binary_cross_entropy_with_logits(single / heat, wanted, reduction="none")
-    entropy = functional.binary_cross_entropy(wanted, wanted, reduction="none")
-    return torch.where(tasks == 1, support, (binary - entropy) * heat**2)
 
 
 @torch.no_grad()
@@ -208,27 +200,21 @@ def predict(judge: Judge, pairs: Pairs, rows: np.ndarray, device: torch.device, 
 
 
 def _report(pairs: Pairs, outputs: np.ndarray, rows: np.ndarray) -> None:
-    valid = rows[(pairs.split[rows] == "valid") & (pairs.label[rows] >= 0)]
-    raw = outputs[valid].astype(np.float64)
-    task, label, source = pairs.task[valid], pairs.label[valid], pairs.source[valid]
-    match = task == 0
-    for name in ("claims/", "made/"):
-        own = np.char.startswith(source.astype(str), name)
-        right = (raw[:, 0] > 0) == (label > 0.5)
-        margin = raw[:, 1] - np.logaddexp(raw[:, 2], raw[:, 3])
-        print(f"{name} match accuracy {right[match & own].mean():.4f} ", end="")
-        part = (task == 1) & own
-        print(
-            f"support accuracy {((margin > 0) == (label == 0))[part].mean():.4f} AUC {_auc(margin[part], label[part] == 0):.4f}"
-        )
-    part = task == 2
-    print(f"fraction error {np.abs(1 / (1 + np.exp(-raw[part, 4])) - label[part]).mean():.4f}", flush=True)
-
-
-def _auc(score: np.ndarray, truth: np.ndarray) -> float:
-    ranks = np.argsort(np.argsort(score, kind="stable"))
-    positive = truth.sum()
-    return float((ranks[truth].sum() - positive * (positive - 1) / 2) / (positive * (len(truth) - positive)))
+    raw = outputs.astype(np.float64)
+    margin = raw[:, 1] - np.logaddexp(raw[:, 2], raw[:, 3])
+    task, label, split = pairs.task[rows], pairs.label[rows], pairs.split[rows]
+    family = np.array([source.split("/", 1)[0] for source in pairs.source[rows]])
+    for name in np.unique(family):
+        for part in ("valid", "test"):
+            own = (family == name) & (split == part) & (label >= 0)
+            match, support = own & (task == 0), own & (task == 1)
+            line = f"{part} {name}:"
+            if match.any():
+                line += f" match accuracy {((raw[:, 0] > 0) == (label > 0.5))[match].mean():.4f} ({match.sum()})"
+            if support.any() and 0 < (label[support] == 0).mean() < 1:
+                three = (raw[support, 1:4].argmax(1) == label[support])[label[support] < 3].mean()
+                line += f" support AUC {auc(margin[support], label[support] == 0):.4f} three-way {three:.4f} ({support.sum()})"
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

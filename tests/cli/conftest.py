@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-import ragstone.metrics  # noqa: F401  (fills the catalogue before a test isolates it)
 from tests.e2e.conftest import ROWS
 
 
