@@ -1,6 +1,7 @@
 """Ctrl-C, kill -9, two runs at once: what is finished is kept, and never computed again."""
 
 import json
+import platform
 import signal
 import subprocess
 import time
