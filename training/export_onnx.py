@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from safetensors.torch import load_file
 
-from model import MINILM, Judge
+from model import GTE, Judge
 from tokens import Pairs, batches
 
 _OPSET = 20
@@ -46,7 +46,7 @@ class _Graph:
 
     def norm(self, x: str, weights: dict[str, np.ndarray], name: str) -> str:
         scale, bias = (self.constant(f"{name}.{part}", weights[f"{name}.{part}"]) for part in ("weight", "bias"))
-        return self.add("LayerNormalization", x, scale, bias, axis=-1, epsilon=MINILM.epsilon)
+        return self.add("LayerNormalization", x, scale, bias, axis=-1, epsilon=GTE.epsilon)
 
 
 def build(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
@@ -61,7 +61,7 @@ def build(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
     seen = graph.add("Unsqueeze", graph.add("Cast", "attention_mask", to=TensorProto.FLOAT), number("axes", [1, 2]))
     hidden = graph.add("Sub", graph.constant("one", np.array(1, dtype=np.float32)), seen)
     mask = graph.add("Mul", hidden, graph.constant("low", np.array(-1e4, dtype=np.float32)))
-    for index in range(MINILM.layers):
+    for index in range(GTE.layers):
         x = _layer(graph, x, mask, weights, f"layers.{index}.")
     first = graph.add("Gather", x, graph.constant("first", np.array(0, dtype=np.int64)), axis=1)
     pooled = graph.add("Tanh", graph.linear(first, weights, "pooler"))
@@ -85,8 +85,8 @@ def build(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
 
 
 def _layer(graph: _Graph, x: str, mask: str, weights: dict[str, np.ndarray], name: str) -> str:
-    size = MINILM.hidden // MINILM.heads
-    shape = graph.constant("split", np.array([0, 0, MINILM.heads, size], dtype=np.int64))
+    size = GTE.hidden // GTE.heads
+    shape = graph.constant("split", np.array([0, 0, GTE.heads, size], dtype=np.int64))
     mixed = graph.linear(x, weights, f"{name}qkv")
     parts = graph.add("Split", mixed, outputs=3, axis=2, num_outputs=3)
     q, k, v = (graph.add("Reshape", f"{parts}_{i}", shape) for i in range(3))
@@ -98,7 +98,7 @@ def _layer(graph: _Graph, x: str, mask: str, weights: dict[str, np.ndarray], nam
     )
     shares = graph.add("Softmax", graph.add("Add", scores, mask), axis=-1)
     read = graph.add("Transpose", graph.add("MatMul", shares, v), perm=[0, 2, 1, 3])
-    read = graph.add("Reshape", read, graph.constant("joined", np.array([0, 0, MINILM.hidden], dtype=np.int64)))
+    read = graph.add("Reshape", read, graph.constant("joined", np.array([0, 0, GTE.hidden], dtype=np.int64)))
     x = graph.norm(graph.add("Add", graph.linear(read, weights, f"{name}out"), x), weights, f"{name}norm1")
     fed = graph.add("Gelu", graph.linear(x, weights, f"{name}up"))
     return graph.norm(graph.add("Add", graph.linear(fed, weights, f"{name}down"), x), weights, f"{name}norm2")
@@ -144,7 +144,7 @@ def run(path: Path, pairs: Pairs, rows: np.ndarray, threads: int) -> np.ndarray:
 @torch.no_grad()
 def in_torch(weights: dict[str, torch.Tensor], pairs: Pairs, rows: np.ndarray) -> np.ndarray:
     """The same outputs by torch in single precision."""
-    judge = Judge(MINILM)
+    judge = Judge(GTE)
     judge.load_state_dict({name: value.float() for name, value in weights.items()})
     judge.eval()
     found = np.zeros((len(pairs), 5), dtype=np.float32)
