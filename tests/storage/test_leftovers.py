@@ -18,14 +18,14 @@ from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder
 from ragstone.truth.store import claiming
 
-ROWS = [{"question": "q", "answer": "a b", "reference": "a"}]
+ROWS = [{"question": "q", "answer": "a b", "references": ["a"]}]
 KILLED_INGESTION = (
     "import os, signal, ragstone\n"
     "import ragstone.engine.ingest as module\n"
     "class Killed(module.Profiler):\n"
     "    def profile(self): os.kill(os.getpid(), signal.SIGKILL)\n"
     "module.Profiler = Killed\n"
-    "ragstone.evaluate([{'question': 'q', 'answer': 'a b', 'reference': 'a'}], ['token_f1'], OUT)\n"
+    "ragstone.evaluate([{'question': 'q', 'answer': 'a b', 'references': ['a']}], ['token_f1'], OUT)\n"
 )
 
 

@@ -14,7 +14,7 @@ from ragstone.storage.runs import RunFolder
 from ragstone.truth.model import Case
 from ragstone.truth.store import TruthStore
 
-ROWS = [{"question": "q", "answer": "a b", "reference": "a"}]
+ROWS = [{"question": "q", "answer": "a b", "references": ["a"]}]
 
 
 @pytest.fixture(params=[0o022, 0o000, 0o077], autouse=True)
