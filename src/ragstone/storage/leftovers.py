@@ -1,4 +1,4 @@
-"""What killed processes left behind: half-read data, rescores, downloads and temporary folders. Live work is never listed."""
+"""Leftovers of killed processes: half-read data, rescores, downloads and temporary folders. Live work is never listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read, whatever the umask: runs, ground truth, cached replies."""
+"""Files and folders that only their owner can read, for any umask: runs, ground truth, cached replies."""
 
 from __future__ import annotations
 

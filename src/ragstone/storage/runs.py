@@ -106,7 +106,9 @@ class RunFolder:
         """Mark the run as owned by this process; an error if another process on this machine owns it."""
         owner = read_owner(self.place)
         if owner and is_local(owner) and owner["pid"] != os.getpid() and is_running(owner):
-            raise StorageError(f"run {self.id} is in use by process {owner['pid']} of Ragstone. Wait until it has finished.")
+            raise StorageError(
+                f"run {self.id} is in use by process {owner['pid']} of Ragstone. Wait until it has finished."
+            )
         with owning(self.place):
             yield
 
