@@ -121,7 +121,7 @@ def call_line(info: RunInfo) -> str | None:
     if not calls:
         return f"no model calls, {stored}"
     cost, tokens = totals.get("cost_usd"), f"{totals['input_tokens']:,} tokens in, {totals['output_tokens']:,} out"
-    paid = f"{tokens}, price unknown" if cost is None else f"{cost:,.4f} usd"
+    paid = f"{tokens}, price unknown" if cost is None else f"{cost:,.4f} usd" if cost else "no cost"
     return ", ".join(filter(None, [counted(calls, "model call"), stored, paid]))
 
 
