@@ -42,17 +42,10 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def demo(cli, home):
-    for command in ("demo worse", "demo better"):
-        assert cli(*command.split(), "-q").code == 0
-    return home
-
-
-@pytest.mark.usefixtures("demo")
+@pytest.mark.usefixtures("home")
 def test_comparing(cli):
-    commands = {line: output for line, output in shown("comparing.md").items() if output.strip()}
-    assert [line.split()[1] for line in commands] == ["compare", "gate"]
+    commands = shown("comparing.md")
+    assert [line.split()[1] for line in commands] == ["demo", "demo", "compare", "gate"]
     for line, output in commands.items():
         printed = cli(*shlex.split(line)[1:])
         assert printed.code == (4 if "gate" in line else 0)
@@ -60,16 +53,18 @@ def test_comparing(cli):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("demo")
-def test_agreement(cli):
-    lines = [line for line in shown("agreement.md") if "harbour" in line]
-    assert [line.split()[1] for line in lines] == ["agree", "agree", "train"]
-    for line in lines:
+@pytest.mark.usefixtures("home")
+def test_agreement(cli, monkeypatch):
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
+    commands = {line: output for line, output in shown("agreement.md").items() if "demo" in line}
+    assert [line.split()[1] for line in commands] == ["demo", "demo", "agree", "agree", "train"]
+    for line, output in commands.items():
         printed = cli(*shlex.split(line)[1:])
         assert printed.code == 0, printed.err
-    # Other processors round the local judge's scores in another way, so only texts are compared.
-    printed, expected = cli(*shlex.split(lines[1])[1:]).out, shown("agreement.md")[lines[1]]
-    assert plain(printed)[0] == plain(expected)[0]
+        # Other processors round the local judge's scores in another way, so only the first words are compared.
+        if first := plain(output)[:1]:
+            assert first == ["…"] or plain(printed.out)[0] == first[0]
 
 
 def test_estimates(cli, home):

@@ -1,4 +1,4 @@
-"""ragstone doctor: installed packages, settings, keys and what killed processes left behind."""
+"""ragstone doctor: installed packages, settings, keys and leftovers of killed processes."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SETTINGS = (
 
 
 def doctor(
-    clean: bool = option(False, "--clean", "Remove what killed processes left behind."),
+    clean: bool = option(False, "--clean", "Remove leftovers of killed processes."),
     out: str = shared("out"),
     json: bool = shared("json"),
 ) -> None:
-    """Show packages, settings, which keys are set, and what killed processes left behind."""
+    """Show packages, settings, keys and leftovers of killed processes."""
     leftovers, problem = _find_leftovers(out)
     if clean:
         for leftover in leftovers:
