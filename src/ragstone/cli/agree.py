@@ -59,7 +59,11 @@ def agree(
         step = command_line("agree", *runs, "-m", _only_metric(joined, ""), "--ppi", **again)  # type: ignore[arg-type]
         next_steps((step, "after the rows are labelled"))
     elif ppi:
-        _show_estimates(joined, _only_metric(joined, "--ppi"), slices, json)
+        metric = _only_metric(joined, "--ppi")
+        _show_estimates(joined, metric, slices, json)
+        if not json:
+            step = command_line("agree", *runs, "-m", metric, label_next=40, todo="todo.csv", **again)  # type: ignore[arg-type]
+            next_steps((step, "choose rows to label, for a narrower interval"))
     else:
         _show_agreement(joined, _make_settings(joined, coefficient, level, threshold), show, full, json)
         if not json:

@@ -13,6 +13,14 @@ from ragstone.errors import UsageError
 if TYPE_CHECKING:
     from ragstone.models.store import Installed, Store
 
+_METRIC_OF_TASK = {
+    "embeddings": "semantic_similarity",
+    "language model": "context_relevance.perplexity",
+    "reward": "answer_reward",
+    "toxicity": "toxicity",
+}
+# Other models are used if they are installed.
+_FLAG_OF_TASK = {"embeddings": "embedder", "language model": "scorer"}
 _ACTIONS = ("list", "pull", "path", "show", "remove")
 
 
@@ -101,6 +109,21 @@ def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> Non
     else:
         for model in found:
             typer.echo(f"{model.name} is in {model.folder} ({model.size_bytes / 1e6:,.0f} MB)")
+        next_steps(_use(names[-1]))
+
+
+def _use(name: str) -> tuple[str, str]:
+    """The command that uses a model that was just installed."""
+    from ragstone.models.catalogue import MODELS, Hub
+
+    known = MODELS.get(name)
+    task = known.task if known else ""
+    if task in _METRIC_OF_TASK:
+        flag = _FLAG_OF_TASK.get(task)
+        model = f"hf/{known.source.repository}" if known and isinstance(known.source, Hub) else f"local/{name}"
+        options: dict[str, object] = {flag: model} if flag else {}
+        return command_line("run", "DATA", "-m", _METRIC_OF_TASK[task], **options), "evaluate with it"  # type: ignore[arg-type]
+    return command_line("models", "show", name), "details, with verified checksums"
 
 
 def _remove(store: Store, names: list[str], json: bool) -> None:
