@@ -121,3 +121,12 @@ def test_downloads(tmp_path, alive):
         if not alive:
             (part / "owner.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 2**22 + 1}))
         assert [item.place.path for item in store.leftovers()] == ([] if alive else [str(part)])
+
+
+def test_links_in_the_temporary_folder_are_not_followed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "owner.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 2**22 + 1}))
+    (tmp_path / "tmp" / "ragstone-link").symlink_to(tmp_path / "elsewhere")
+    assert list(temporary_leftovers()) == []

@@ -13,14 +13,13 @@ from ragstone.errors import UsageError
 if TYPE_CHECKING:
     from ragstone.models.store import Installed, Store
 
-_METRIC_OF_TASK = {
-    "embeddings": "semantic_similarity",
-    "language model": "context_relevance.perplexity",
+# A metric for each task. Models that no option names are used if they are installed.
+_USES = {
+    "embeddings": "semantic_similarity --embedder {}",
+    "language model": "context_relevance.perplexity --scorer {}",
     "reward": "answer_reward",
     "toxicity": "toxicity",
 }
-# Other models are used if they are installed.
-_FLAG_OF_TASK = {"embeddings": "embedder", "language model": "scorer"}
 _ACTIONS = ("list", "pull", "path", "show", "remove")
 
 
@@ -117,13 +116,11 @@ def _use(name: str) -> tuple[str, str]:
     from ragstone.models.catalogue import MODELS, Hub
 
     known = MODELS.get(name)
-    task = known.task if known else ""
-    if task in _METRIC_OF_TASK:
-        flag = _FLAG_OF_TASK.get(task)
-        model = f"hf/{known.source.repository}" if known and isinstance(known.source, Hub) else f"local/{name}"
-        options: dict[str, object] = {flag: model} if flag else {}
-        return command_line("run", "DATA", "-m", _METRIC_OF_TASK[task], **options), "evaluate with it"  # type: ignore[arg-type]
-    return command_line("models", "show", name), "details, with verified checksums"
+    if known is None or known.task not in _USES:
+        return command_line("models", "show", name), "details, with verified checksums"
+    model = f"hf/{known.source.repository}" if isinstance(known.source, Hub) else f"local/{name}"
+    words = [word.format(model) for word in _USES[known.task].split()]
+    return command_line("run", "DATA", "-m", *words), "evaluate with it"
 
 
 def _remove(store: Store, names: list[str], json: bool) -> None:

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 
 from ragstone.errors import StorageError
 from ragstone.llm.base import LLM, LLMWrapper, Reply, Request, UnsupportedFormatError, read_logprobs
-from ragstone.storage.places import Place, open_place
-from ragstone.storage.private_files import make_private_folders, open_private
+from ragstone.storage.places import Place, make_private_folders, open_place, open_private
 
 VARIABLE = "RAGSTONE_CACHE"
 _SUFFIX = ".json"

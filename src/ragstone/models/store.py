@@ -24,8 +24,7 @@ from ragstone.models.catalogue import MODELS, WEIGHTS, Hub, Model, Package, Ship
 from ragstone.models.fetch import MANIFEST, Note, checksum_of, fetch
 from ragstone.storage.leftovers import Leftover, folder_leftovers
 from ragstone.storage.owners import record_owner
-from ragstone.storage.places import open_place
-from ragstone.storage.private_files import make_private_folders, open_private, private_opener
+from ragstone.storage.places import make_private_folders, open_place, open_private, private_opener
 
 VARIABLE = "RAGSTONE_MODELS"
 _SHIPPED = Path(__file__).parent / "weights"

@@ -83,7 +83,7 @@ def part_of(metric: Mapping[str, Any]) -> str:
 
 
 def judge_failure(run: Run) -> str | None:
-    """What to print first if a judge failed: more of its cells failed than were scored."""
+    """The first line of a result whose judge failed: more of its cells failed than were scored."""
     judged = {metric.metric: metric.signature for metric in run.info.metrics if _is_judged(metric)}
     rows = [row for row in run.summary() if row.metric in judged]
     failed, scored = (sum(getattr(row, count) for row in rows) for count in ("n_failed", "n_ok"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,6 +25,7 @@ TEMPORARY_PREFIX = "ragstone-"
 # Without a recorded owner, work is assumed to be alive for so long after its last change.
 QUIET_S = 3600.0
 _RUN = re.compile(r"\d{8}-\d{6}-[0-9a-f]+")
+_ANY = re.compile(".*", re.DOTALL)
 _VERSION = re.compile(r"v[1-9]\d*")
 
 
@@ -51,80 +54,71 @@ def temporary_folder() -> tempfile.TemporaryDirectory[str]:
 
 def store_leftovers(root: Place) -> Iterator[Leftover]:
     """Killed work under the root of a store: runs that cannot be resumed, half-written files, versions without content."""
-    for place in (root / "runs").children():
-        if not _RUN.fullmatch(place.name) or not place.is_folder():
-            continue
+    for place in _folders(root / "runs", _RUN):
         folder = RunFolder(place)
-        if not _is_lost(folder):
+        plan = read_json(folder.plan) if folder.plan.exists() else None
+        if folder.manifest.exists() or (plan is not None and RESCORES not in plan):
             yield from _half_written(place)
         elif is_dead(place):
-            yield Leftover(place, "rescore" if folder.plan.exists() else "data that was being read", _size(place))
-    for name in (root / "truth").children():
-        for version in name.children() if name.is_folder() else []:
-            if not _VERSION.fullmatch(version.name) or not version.is_folder():
-                continue
-            if (version / "metadata.json").exists():
-                yield from _half_written(version)
-            elif is_dead(version):
-                yield Leftover(version, "version of a ground truth", _size(version))
+            yield _leftover(place, "data that was being read" if plan is None else "rescore")
+    for version in (place for name in _folders(root / "truth", _ANY) for place in _folders(name, _VERSION)):
+        if (version / "metadata.json").exists():
+            yield from _half_written(version)
+        elif is_dead(version):
+            yield _leftover(version, "version of a ground truth")
 
 
 def temporary_leftovers() -> Iterator[Leftover]:
-    """Killed work in the system's temporary folder that has a record of its owner."""
+    """Killed work of this user in the system's temporary folder, if it has a record of its owner."""
     for place in open_place(tempfile.gettempdir()).children():
-        with suppress(StorageError):  # it belongs to another user, or was removed in the meantime
-            if place.name.startswith(TEMPORARY_PREFIX) and read_owner(place) and is_dead(place):
-                yield Leftover(place, "temporary folder", _size(place))
+        with suppress(StorageError, OSError):  # it was removed in the meantime
+            # A link, or a folder of another user, could lead anywhere.
+            is_ours = place.name.startswith(TEMPORARY_PREFIX) and _is_own_folder(place.path)
+            if is_ours and read_owner(place) and is_dead(place):
+                yield _leftover(place, "temporary folder")
+
+
+def folder_leftovers(parent: Place, prefix: str, what: str) -> Iterator[Leftover]:
+    """The folders of a prefix that no process works on."""
+    for place in _folders(parent, re.compile(f"{re.escape(prefix)}.*")):
+        if is_dead(place):
+            yield _leftover(place, what)
 
 
 def is_dead(folder: Place) -> bool:
     """Whether no process works on a folder."""
     owner = read_owner(folder)
-    return not is_running(owner) if owner else _is_quiet(folder)
-
-
-def folder_leftovers(parent: Place, prefix: str, what: str) -> Iterator[Leftover]:
-    """The folders of a prefix that no process works on."""
-    for place in parent.children():
-        if place.name.startswith(prefix) and is_dead(place):
-            yield Leftover(place, what, _size(place))
-
-
-def _is_lost(folder: RunFolder) -> bool:
-    """Whether a run is neither finished nor can be resumed."""
-    if folder.manifest.exists():
-        return False
-    plan = read_json(folder.plan) if folder.plan.exists() else None
-    return plan is None or (isinstance(plan, dict) and RESCORES in plan)
+    return not is_running(owner) if owner else all(map(_is_quiet, _inside(folder)))
 
 
 def _half_written(folder: Place) -> Iterator[Leftover]:
     """Temporary files of atomic writes that were killed."""
     owner = read_owner(folder)
-    if owner and is_running(owner):
-        return
-    for info in _files(folder):
-        if info.base_name.endswith(TEMPORARY_ENDING) and time.time() - _changed(info) > QUIET_S:
-            place = Place(
-                folder.files, info.path, f"{folder.url.rstrip('/')}{info.path[len(folder.path.rstrip('/')) :]}"
-            )
-            yield Leftover(place, "half-written file", info.size or 0)
+    if owner is None or not is_running(owner):
+        for info in _inside(folder):
+            if info.base_name.endswith(TEMPORARY_ENDING) and _is_quiet(info):
+                yield Leftover(folder / info.path[len(folder.path) + 1 :], "half-written file", info.size)
 
 
-def _is_quiet(folder: Place) -> bool:
-    with storage_errors(f"cannot look at {folder}"):
-        own = folder.files.get_file_info(folder.path)
-    return time.time() - max(map(_changed, [own, *_files(folder)])) > QUIET_S
+def _folders(parent: Place, name: re.Pattern[str]) -> list[Place]:
+    return [place for place in parent.children() if name.fullmatch(place.name) and place.is_folder()]
 
 
-def _size(folder: Place) -> int:
-    return sum(info.size or 0 for info in _files(folder))
+def _is_own_folder(path: str) -> bool:
+    found = os.lstat(path)
+    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
 
 
-def _files(folder: Place) -> list[fs.FileInfo]:
+def _leftover(folder: Place, what: str) -> Leftover:
+    return Leftover(folder, what, sum(info.size or 0 for info in _inside(folder)))
+
+
+def _inside(folder: Place) -> list[fs.FileInfo]:
+    """The folder itself and all that it contains."""
     with storage_errors(f"cannot list {folder}"):
-        return list(folder.files.get_file_info(fs.FileSelector(folder.path, allow_not_found=True, recursive=True)))
+        own = folder.files.get_file_info(folder.path)
+        return [own, *folder.files.get_file_info(fs.FileSelector(folder.path, allow_not_found=True, recursive=True))]
 
 
-def _changed(info: fs.FileInfo) -> float:
-    return float(info.mtime.timestamp()) if info.mtime else 0.0
+def _is_quiet(info: fs.FileInfo) -> bool:
+    return info.mtime is None or time.time() - info.mtime.timestamp() > QUIET_S

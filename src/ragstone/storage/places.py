@@ -17,7 +17,6 @@ import pyarrow as pa
 from pyarrow import fs
 
 from ragstone.errors import MissingExtraError, StorageError, UsageError
-from ragstone.storage.private_files import make_private_folders, open_private
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _S3_TIMEOUT_S = 20
@@ -158,6 +157,27 @@ class Place:
             with suppress(FileNotFoundError):
                 os.remove(temporary)
             raise
+
+
+def make_private_folders(path: str) -> None:
+    """Create a folder and its missing parents with mode 0700. Folders that exist keep their permissions."""
+    if path and not os.path.isdir(path):
+        make_private_folders(os.path.dirname(path))
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:  # another process was faster, or it is a file
+            if not os.path.isdir(path):
+                raise
+
+
+def private_opener(path: str, flags: int) -> int:
+    """The `opener` of `open` that creates files with mode 0600."""
+    return os.open(path, flags, 0o600)
+
+
+def open_private(path: str) -> IO[bytes]:
+    """Open a file for writing; a new file gets mode 0600."""
+    return open(path, "wb", opener=private_opener)
 
 
 def open_place(url: str | os.PathLike[str]) -> Place:

@@ -18,7 +18,7 @@ from ragstone.errors import InterruptedRunError, StopRunError, StorageError
 from ragstone.llm.answers import Answer, read_answer, write_answer
 from ragstone.llm.ask_all import Asked, Outcome
 from ragstone.llm.base import LLMError
-from ragstone.storage.private_files import private_opener
+from ragstone.storage.places import private_opener
 
 # The metadata name of the reason for a missing answer.
 ERROR = "system_error"

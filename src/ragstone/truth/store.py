@@ -23,8 +23,7 @@ import pyarrow.parquet as pq
 from ragstone._version import __version__
 from ragstone.data.fingerprint import fingerprint
 from ragstone.errors import StorageError, TruthConflictError, UnknownNameError, UsageError
-from ragstone.storage.places import Place, open_place, read_json, storage_errors
-from ragstone.storage.private_files import make_private_folders, private_opener
+from ragstone.storage.places import Place, make_private_folders, open_place, private_opener, read_json, storage_errors
 from ragstone.storage.runs import read_table
 from ragstone.truth.model import Case, cases_from_table, cases_to_table
 

@@ -8,8 +8,7 @@ import pytest
 import ragstone
 from ragstone.llm.cache import Cache
 from ragstone.models.store import Store
-from ragstone.storage.places import open_place
-from ragstone.storage.private_files import make_private_folders, open_private
+from ragstone.storage.places import make_private_folders, open_place, open_private
 from ragstone.storage.runs import RunFolder
 from ragstone.truth.model import Case
 from ragstone.truth.store import TruthStore
