@@ -106,6 +106,7 @@ def test_estimates_of_all_rows(cli, store):
     assert printed.code == 0
     assert "People would rate one 0." in printed.out
     assert "on average (0." in printed.out
+    assert "agree one -m quality --label-next 40 --todo todo.csv --human labels.csv" in printed.out
     printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--ppi", "-m", "quality")
     assert "no evidence that people would find two better or worse than one" in printed.out
     found = json.loads(

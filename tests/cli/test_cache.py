@@ -13,7 +13,10 @@ def test_size_and_clear(cli, tmp_path, monkeypatch):
     assert cli("cache").out == f"0 replies, 0 bytes in {tmp_path}/replies\n"
     fill(tmp_path / "replies", 3)
     assert cli("cache", "size").out.startswith(f"3 replies, 3 kB in {tmp_path}/replies\n")
-    assert cli("cache", "clear").out == f"removed 3 replies, 3 kB from {tmp_path}/replies\n"
+    cleared = cli("cache", "clear").out
+    assert cleared.startswith(f"removed 3 replies, 3 kB from {tmp_path}/replies\n")
+    assert "next: ragstone run DATA --judge MODEL --quote" in cleared
+    assert "next" not in cli("cache", "clear").out
     assert cli("cache").out.startswith("0 replies")
 
 

@@ -12,4 +12,10 @@ def test_the_end_of_a_run(cli, tmp_path):
 
 
 def test_json_of_a_run_has_no_diagnosis_beside_it(cli, tmp_path):
-    assert json.loads(cli("demo", "--json", "-o", tmp_path).out).keys() == {"run", "id", "summary"}
+    assert json.loads(cli("demo", "--json", "-o", tmp_path).out).keys() == {
+        "run",
+        "id",
+        "judge_failure",
+        "summary",
+        "totals",
+    }

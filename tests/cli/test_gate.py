@@ -100,7 +100,9 @@ def test_a_drop_without_a_name_says_what_it_is_for(cli, tmp_path, monkeypatch):
 def test_the_settings_file(cli, store):
     (store / "ragstone.toml").write_text('[gate]\nagainst = "main"\nmax-drop = 0.02\n[gate.min]\nquality = 0.1\n')
     assert cli("gate", "branch").code == 3
-    assert cli("gate", "main").code == 0
+    passed = cli("gate", "main")
+    assert passed.code == 0
+    assert "next: ragstone gate NEW --against main --max-drop 0.02" in passed.out
     assert cli("gate", "branch", "--min", "quality=0.1").code == 0  # a condition on the command line is all there is
     (store / "other.toml").write_text("[gate]\nmax = {quality = 0.9}\n")
     assert cli("gate", "branch", "--config", "other.toml").code == 0

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ragstone.cli.models import _use
 from ragstone.models.catalogue import MODELS
 from tests.models.index import describe, make_wheel
 
@@ -21,7 +22,8 @@ def tiny(tmp_path, monkeypatch):
 def test_pull_show_path_and_remove(cli, tiny, tmp_path):
     home = tmp_path / "store" / "tiny"
     pulled = cli("models", "pull", "tiny", "--from", tiny)
-    assert (pulled.code, pulled.out) == (0, f"tiny is in {home} (0 MB)\n")
+    assert (pulled.code, pulled.out.splitlines()[0]) == (0, f"tiny is in {home} (0 MB)")
+    assert pulled.out.splitlines()[-1].startswith("next: ragstone ")
     assert cli("models", "path", "tiny").out == f"{home}\n"
     shown = cli("models", "show", "tiny").out
     assert "model.onnx, tokenizer.json" in shown
@@ -82,3 +84,17 @@ def test_mistakes(cli, tiny, arguments, words):
     assert done.code == 2
     assert words in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("minilm", "run DATA -m semantic_similarity --embedder local/minilm"),
+        ("smollm2", "run DATA -m context_relevance.perplexity --scorer local/smollm2"),
+        ("flan-t5-small", "run DATA -m context_relevance.perplexity --scorer hf/google/flan-t5-small"),
+        ("reward", "run DATA -m answer_reward"),
+        ("organisation/mine", "models show organisation/mine"),
+    ],
+)
+def test_a_model_that_was_installed_is_used_next(name, words):
+    assert _use(name)[0].endswith(words)

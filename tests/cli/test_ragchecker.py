@@ -48,6 +48,7 @@ def test_written_and_printed(ragchecker, home):
     )
     assert written["results"][0]["metrics"]["hallucination"] == 0.5
     assert "note: RAGChecker's results in out.json, the run in " in done.err
+    assert "next: ragstone diagnose " in done.err
 
 
 @pytest.mark.parametrize(

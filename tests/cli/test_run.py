@@ -30,3 +30,19 @@ def test_options_that_are_wrong(cli, home, options, word):
 def test_a_quote_stores_nothing(cli, home):
     assert cli("run", "answers.jsonl", "-m", "token_f1", "--quote").code == 0
     assert not (home / "ragstone-store").exists()
+
+
+def test_a_run_with_a_judge_ends_with_its_calls(cli, home):
+    (home / "judge.py").write_text("def ask(prompts):\n    return ['{\"matches\": [1]}' for _ in prompts]\n")
+    printed = cli("run", "answers.jsonl", "-m", "answer_match", "--judge", "judge.py:ask", "--no-cache")
+    assert "2 model calls, no cost\nstored in" in printed.out
+    found = json.loads(cli("run", "answers.jsonl", "-m", "answer_match", "--judge", "judge.py:ask", "--json").out)
+    assert found["totals"]["calls"]
+    assert found["judge_failure"] is None
+
+
+def test_a_judge_that_failed_everywhere_comes_first(cli, home):
+    (home / "judge.py").write_text("def ask(messages):\n    raise RuntimeError('not loaded')\n")
+    printed = cli("run", "answers.jsonl", "-m", "answer_match", "--judge", "judge.py:ask", "--no-cache")
+    assert printed.out.lstrip().startswith("The judge failed (")
+    assert "not loaded" in printed.out.lstrip().splitlines()[0] + printed.out.lstrip().splitlines()[1]

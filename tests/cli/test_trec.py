@@ -1,6 +1,7 @@
 """ragstone trec: what it prints is what trec_eval prints."""
 
 import gzip
+import shlex
 
 import numpy as np
 import pytest
@@ -75,6 +76,13 @@ def test_all_judged_queries(trec):
         ("num_q", "all", "4"),
     ]
     assert trec("num_q") == [("num_q", "all", "3")]
+
+
+def test_the_next_step_stores_a_run(cli, files, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    [step] = [line for line in cli("trec", *files, "map").err.splitlines() if line.startswith("next: ragstone ")]
+    command = shlex.split(step.partition("   (")[0])[2:]
+    assert cli(*command, "-q").code == 0
 
 
 def test_what_is_left_out_is_said(cli, files):

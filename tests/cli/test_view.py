@@ -19,3 +19,11 @@ def test_options_reach_the_viewer_and_ctrl_c_is_not_an_error(cli, monkeypatch, f
     assert printed.code == 0
     assert "http://127.0.0.1:1" in printed.out
     assert FakeViewer.arguments == ("my-store", "127.0.0.1", 0, None, ["rag.example"], True)
+
+
+def test_the_next_step_depends_on_what_is_there(cli, home, monkeypatch):
+    monkeypatch.setattr("ragstone.web.server.Viewer", FakeViewer)
+    assert "next: ragstone demo -o store" in cli("view", "store").out
+    assert cli("run", "answers.jsonl", "-m", "token_f1", "-o", "store", "-q").code == 0
+    assert "next: ragstone report latest --root store" in cli("view", "store").out
+    assert cli("report", "latest", "--root", "store", "-q").code == 0

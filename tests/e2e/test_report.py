@@ -5,8 +5,7 @@ def test_from_an_example_to_a_page(shell, home):
     for system in ("worse", "better"):
         assert shell("demo", system, "-q").returncode == 0
     done = shell("report", "harbour-worse", "harbour-better", "-o", "page.html")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("written to page.html\n")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "written to page.html"), done.stderr
     page = (home / "page.html").read_text()
     assert "harbour-better is better than harbour-worse" in page
     assert str(home) not in page

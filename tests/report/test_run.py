@@ -13,7 +13,7 @@ from ragstone.llm.base import Reply
 from ragstone.registry import metric
 from ragstone.report.html.run_page import run_html
 from ragstone.report.markdown import run_markdown
-from ragstone.report.run import judge_lines, run_report
+from ragstone.report.run import call_line, judge_failure, judge_lines, run_report
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.testing import FakeLLM
 from tests.report.pages import Page
@@ -247,3 +247,48 @@ def test_what_was_not_computed_does_not_count_as_shown():
     Console(file=screen, width=110, highlight=False).print(run_report(run, full=False))
     assert "rouge_l" in screen.getvalue()
     assert "more metric" not in screen.getvalue()
+
+
+def broken_judge(*_):
+    raise RuntimeError("the model is not loaded")
+
+
+def first_line(run):
+    screen = Console(file=io.StringIO(), width=200)
+    screen.print(run_report(run, full=False))
+    return screen.file.getvalue().splitlines()[0]
+
+
+def test_a_judge_that_failed_everywhere_comes_first_in_all_reports(tmp_path):
+    rows = [ROW | {"id": str(number)} for number in range(3)]
+    run = ragstone.evaluate(rows, ["token_f1", "answer_match"], tmp_path, judge=broken_judge, cache=False)
+    failure = judge_failure(run)
+    assert failure.startswith("The judge failed (")
+    assert "3 of its 3 scores are missing. Main reason: " in failure
+    assert "the model is not loaded" in failure
+    assert first_line(run) == failure
+    assert run_markdown(run).startswith("**The judge failed (")
+    texts = Page(run_html(run)).text()
+    assert texts.index("The judge failed (") < texts.index("samples that fail")
+
+
+def test_a_judge_that_failed_once_is_only_counted(tmp_path):
+    replies = iter(["nothing", '{"matches": [1]}', '{"matches": [1]}'])
+    rows = [ROW | {"id": str(number), "question": f"What colour {number}?"} for number in range(3)]
+    run = ragstone.evaluate(
+        rows, ["answer_match"], tmp_path, judge=FakeLLM(lambda _: next(replies, '{"matches": [1]}'))
+    )
+    assert judge_failure(run) is None
+
+
+def test_calls_and_cost():
+    tokens = {"input_tokens": 1200, "output_tokens": 30}
+    assert call_line(info("token_f1|v1")) is None
+    assert (
+        call_line(info(ASKED, calls=1234, cached_calls=0, cost_usd=0.01234, **tokens))
+        == "1,234 model calls, 0.0123 usd"
+    )
+    assert call_line(info(ASKED, calls=1, cached_calls=2, cost_usd=None, **tokens)) == (
+        "1 model call, 2 from the cache, 1,200 tokens in, 30 out, price unknown"
+    )
+    assert call_line(info(ASKED, calls=0, cached_calls=2, cost_usd=0.0, **tokens)) == "no model calls, 2 from the cache"

@@ -9,6 +9,7 @@ import pytest
 
 import ragstone
 from ragstone.errors import StorageError
+from ragstone.storage.owners import describe_process, process_start
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder, unfinished_runs
 
@@ -45,7 +46,7 @@ def test_discarding_leaves_other_runs_alone(tmp_path):
 def test_while_a_run_is_worked_on_its_owner_is_known(folder):
     owner = open_place(folder.place.path) / "owner.json"
     with folder.owned():
-        assert json.loads(owner.read_bytes()) == {"host": socket.gethostname(), "pid": os.getpid()}
+        assert json.loads(owner.read_bytes()) == describe_process()
     assert not owner.exists()
 
 
@@ -67,6 +68,23 @@ def test_a_dead_owner_is_no_obstacle(folder, pid):
     (folder.place / "owner.json").write_bytes(json.dumps({"host": socket.gethostname(), "pid": pid}).encode())
     with folder.owned():
         assert json.loads((folder.place / "owner.json").read_bytes())["pid"] == os.getpid()
+
+
+def test_a_stranger_with_the_number_of_a_dead_owner_is_no_obstacle(folder):
+    owner = {"host": socket.gethostname(), "pid": os.getppid(), "started": "another boot:1"}
+    (folder.place / "owner.json").write_bytes(json.dumps(owner).encode())
+    assert not folder.is_worked_on()
+    with folder.owned():
+        assert folder.is_worked_on()
+
+
+def test_a_live_owner_is_waited_for_and_never_to_be_ended(folder):
+    owner = {"host": socket.gethostname(), "pid": os.getppid(), "started": process_start(os.getppid())}
+    (folder.place / "owner.json").write_bytes(json.dumps(owner).encode())
+    with pytest.raises(StorageError, match="Wait until") as caught, folder.owned():
+        pass
+    assert "stop" not in str(caught.value)
+    assert "kill" not in str(caught.value)
 
 
 def test_unfinished_runs_come_newest_first(tmp_path):

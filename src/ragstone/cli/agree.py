@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragstone.agreement.labels import Joined
     from ragstone.agreement.metric_agreement import Settings
 
+DEMO_LABELS = "demo"
 NO_LABELS = "name the file with the human labels: --human labels.csv"
 
 
@@ -58,7 +59,11 @@ def agree(
         step = command_line("agree", *runs, "-m", _only_metric(joined, ""), "--ppi", **again)  # type: ignore[arg-type]
         next_steps((step, "after the rows are labelled"))
     elif ppi:
-        _show_estimates(joined, _only_metric(joined, "--ppi"), slices, json)
+        metric = _only_metric(joined, "--ppi")
+        _show_estimates(joined, metric, slices, json)
+        if not json:
+            step = command_line("agree", *runs, "-m", metric, label_next=40, todo="todo.csv", **again)  # type: ignore[arg-type]
+            next_steps((step, "choose rows to label, for a narrower interval"))
     else:
         _show_agreement(joined, _make_settings(joined, coefficient, level, threshold), show, full, json)
         if not json:
@@ -72,8 +77,19 @@ def join_labels(
     """The human labels of the files next to the scores of the runs."""
     from ragstone.agreement.labels import join, merge_labels, parse_words, read_human
 
-    labels = [read_human(file, parse_words(value), parse_map(map)) for file in human]
+    labels = [read_human(_find_labels(file), parse_words(value), parse_map(map)) for file in human]
     return join([find_run(name, out) for name in runs], merge_labels(labels), metrics)
+
+
+def _find_labels(file: str) -> str:
+    """A file of labels; `demo` is the shipped one, for the runs of `ragstone demo`."""
+    from importlib import resources
+
+    from ragstone.storage.places import open_place
+
+    if file != DEMO_LABELS or open_place(file).exists():
+        return file
+    return str(resources.files("ragstone.examples") / "harbour" / "labels.csv")
 
 
 def _make_settings(joined: Joined, coefficient: str | None, level: str, threshold: float | None) -> Settings:

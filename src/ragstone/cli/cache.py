@@ -26,6 +26,9 @@ def cache(
     typer.echo(f"removed {what} from {replies.shown}" if action == "clear" else f"{what} in {replies.shown}")
     if action == "size" and size.entries:
         next_steps((command_line("cache", "clear", folder=folder), "remove them"))
+    elif size.entries:
+        step = command_line("run", "DATA", judge="MODEL", quote=True)
+        next_steps((step, "estimate what the calls cost that are no longer stored"))
 
 
 def _show_bytes(count: float) -> str:

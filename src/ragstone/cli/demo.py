@@ -27,11 +27,15 @@ def demo(
         show_run(evaluate_data(data, [], out, options, quiet, json), json, full)
     if json or quiet:
         return
-    first = (command_line("demo", "worse", out=out), "evaluate the other system of the example")
+    steps = [(command_line("demo", "worse", out=out), "evaluate the other system of the example")]
     if system == "worse":
-        first = (command_line("compare", "harbour-worse", "harbour-better", out=out), "compare both systems")
+        both = ("harbour-worse", "harbour-better")
+        steps = [
+            (command_line("compare", *both, out=out), "compare both systems"),
+            (command_line("agree", *both, human="demo", out=out), "compare the metrics with human labels"),
+        ]
     next_steps(
-        first,
+        *steps,
         (command_line("metrics", "fact_recall"), "what a metric means and when it misleads"),
         (command_line("run", "answers.jsonl"), "evaluate your own data"),
     )

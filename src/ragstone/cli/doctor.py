@@ -1,16 +1,19 @@
-"""ragstone doctor: installed packages, settings and keys."""
+"""ragstone doctor: installed packages, settings, keys and leftovers of killed processes."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ragstone.cli.config import find_config
-from ragstone.cli.options import shared
+from ragstone.cli.options import option, shared
 from ragstone.cli.output import command_line, next_steps, print_json
+
+if TYPE_CHECKING:
+    from ragstone.storage.leftovers import Leftover
 
 CORE = ("numpy", "scipy", "pyarrow", "typer", "rich")
 OPTIONAL = {"pandas": "pip install pandas", "polars": "pip install polars", "fsspec": "pip install 'ragstone[fsspec]'"}
@@ -29,13 +32,22 @@ SETTINGS = (
 )
 
 
-def doctor(json: bool = shared("json")) -> None:
-    """Show packages, settings and which keys are set."""
-    state = examine()
+def doctor(
+    clean: bool = option(False, "--clean", "Remove leftovers of killed processes."),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """Show packages, settings, keys and leftovers of killed processes."""
+    leftovers, problem = _find_leftovers(out)
+    if clean:
+        for leftover in leftovers:
+            leftover.remove()
+    found = [{"path": str(item.place), "what": item.what, "bytes": item.size_bytes} for item in leftovers]
+    state = examine() | {"leftovers": found, "removed": clean, "leftovers_problem": problem}
     if json:
         print_json(state)
     else:
-        _print(state)
+        _print(state, command_line("doctor", clean=True, out=out))
     if not state["healthy"]:
         raise typer.Exit(1)
 
@@ -70,6 +82,23 @@ def examine() -> dict[str, Any]:
     }
 
 
+def _find_leftovers(root: str) -> tuple[list[Leftover], str | None]:
+    """Killed work in the store, the model folder and the temporary folder; and why a store could not be read."""
+    from ragstone.errors import StorageError
+    from ragstone.models.store import Store
+    from ragstone.storage.leftovers import store_leftovers, temporary_leftovers
+    from ragstone.storage.places import open_place
+
+    found: list[Leftover] = []
+    problems = []
+    for search in (lambda: store_leftovers(open_place(root)), Store().leftovers, temporary_leftovers):
+        try:
+            found += search()
+        except StorageError as error:
+            problems.append(str(error))
+    return found, "; ".join(problems) or None
+
+
 def _without_urls(table: dict[str, Any]) -> dict[str, Any]:
     """The settings; URLs are only named, as they may contain a password or a token."""
     return {
@@ -78,7 +107,7 @@ def _without_urls(table: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _print(state: dict[str, Any]) -> None:
+def _print(state: dict[str, Any], clean: str) -> None:
     typer.echo(f"ragstone {state['ragstone']}, Python {state['python']}, {state['platform']}")
     for title in ("core", "optional"):
         typer.echo(f"\n{title}")
@@ -96,8 +125,21 @@ def _print(state: dict[str, Any]) -> None:
         typer.echo(f"\nsettings of {config['file']}")
         for name, value in config["values"].items():
             typer.echo(f"  {name:<22} {value}")
+    _print_leftovers(state)
     if state["healthy"]:
         typer.echo("\nall is well")
-        next_steps((command_line("demo"), "evaluate the shipped example"))
+        remaining = state["leftovers"] and not state["removed"]
+        next_steps((clean, "remove them") if remaining else (command_line("demo"), "evaluate the shipped example"))
     else:
         typer.echo("\nsomething is missing, see above")
+
+
+def _print_leftovers(state: dict[str, Any]) -> None:
+    from ragstone.report.text import visible
+
+    if state["leftovers"]:
+        typer.echo(f"\n{'removed' if state['removed'] else 'left behind by killed processes'}")
+    for item in state["leftovers"]:
+        typer.echo(f"  {visible(item['path'])}   {item['what']}, {item['bytes']:,} bytes")
+    if state["leftovers_problem"]:
+        typer.echo(f"\nnot searched: {state['leftovers_problem']}")

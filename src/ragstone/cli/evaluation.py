@@ -29,14 +29,18 @@ def evaluate_data(data: Any, metrics: list[str], out: str, options: dict[str, An
 
 def show_run(finished: Run, json: bool, full: bool) -> None:
     """Prints the scores and, for people, a short diagnosis."""
+    from ragstone.report.run import call_line, judge_failure, run_report
+
     if json:
         rows = [asdict(row) for row in finished.summary()]
-        print_json({"run": finished.path, "id": finished.id, "summary": rows})
+        failure, totals = judge_failure(finished), finished.info["totals"]
+        print_json(
+            {"run": finished.path, "id": finished.id, "judge_failure": failure, "summary": rows, "totals": totals}
+        )
         return
     from ragstone.cli.screen import console
     from ragstone.compare.diagnosis import diagnose
     from ragstone.report.diagnosis import has_content, short_report
-    from ragstone.report.run import run_report
 
     screen = console()
     screen.print()
@@ -45,6 +49,8 @@ def show_run(finished: Run, json: bool, full: bool) -> None:
     if has_content(diagnosis):
         screen.print(short_report(diagnosis))
         typer.echo(f"    more: {command_line('diagnose', finished.path)}")
+    if calls := call_line(finished.info):
+        typer.echo(f"\n{calls}", nl=False)
     typer.echo(f"\nstored in {finished.path}")
 
 

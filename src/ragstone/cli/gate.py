@@ -68,13 +68,21 @@ def gate(
     _write(decision, markdown, junit)
     if json or not quiet:
         _show(decision, json)
-    if decision.exit_code and not json and not quiet:
-        if against:
-            compare = command_line("compare", against, run, out=out, metrics_file=metrics_file)
-            next_steps((compare, "see what changed"))
-        else:
-            next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
+    # The run of an early look may be unfinished, so it is not a baseline.
+    if not json and not quiet and (decision.exit_code or not sequential):
+        _suggest(decision, run, against, out, metrics_file)
     raise typer.Exit(decision.exit_code)
+
+
+def _suggest(decision: Gate, run: str, against: str | None, out: str, metrics_file: list[str]) -> None:
+    if not decision.exit_code:
+        baseline = command_line("gate", "NEW", against=run, max_drop=0.02, out=out, metrics_file=metrics_file)
+        next_steps((baseline, "check the next version against this run"))
+    elif against:
+        compare = command_line("compare", against, run, out=out, metrics_file=metrics_file)
+        next_steps((compare, "see what changed"))
+    else:
+        next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
 
 
 def _show(decision: Gate, json: bool) -> None:

@@ -13,6 +13,13 @@ from ragstone.errors import UsageError
 if TYPE_CHECKING:
     from ragstone.models.store import Installed, Store
 
+# A metric for each task. Models that no option names are used if they are installed.
+_USES = {
+    "embeddings": "semantic_similarity --embedder {}",
+    "language model": "context_relevance.perplexity --scorer {}",
+    "reward": "answer_reward",
+    "toxicity": "toxicity",
+}
 _ACTIONS = ("list", "pull", "path", "show", "remove")
 
 
@@ -101,6 +108,19 @@ def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> Non
     else:
         for model in found:
             typer.echo(f"{model.name} is in {model.folder} ({model.size_bytes / 1e6:,.0f} MB)")
+        next_steps(_use(names[-1]))
+
+
+def _use(name: str) -> tuple[str, str]:
+    """The command that uses a model that was just installed."""
+    from ragstone.models.catalogue import MODELS, Hub
+
+    known = MODELS.get(name)
+    if known is None or known.task not in _USES:
+        return command_line("models", "show", name), "details, with verified checksums"
+    model = f"hf/{known.source.repository}" if isinstance(known.source, Hub) else f"local/{name}"
+    words = [word.format(model) for word in _USES[known.task].split()]
+    return command_line("run", "DATA", "-m", *words), "evaluate with it"
 
 
 def _remove(store: Store, names: list[str], json: bool) -> None:

@@ -39,7 +39,7 @@ SHARED = {
     "truth": Shared("--truth", DATA, "Score against this ground truth, newest version or @N.", None, "NAME[@N]"),
     "value": Shared("--value", DATA, "Number for a label in words: --value fine=1. Repeatable.", [], "WORD=NUMBER"),
     "human": Shared(
-        "--human", DATA, "Labels: CSV, JSONL or Parquet with sample_id and label. Repeatable.", [], "FILE"
+        "--human", DATA, "Labels: CSV, JSONL or Parquet with sample_id and label; or demo. Repeatable.", [], "FILE"
     ),
     "documents": Shared("--documents", DATA, "Files or folders with the documents. Repeatable.", [], "PATH"),
     "run": Shared("--run --runs", DATA, "Stored run: folder, id or name.", [], "RUN"),

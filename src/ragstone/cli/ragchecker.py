@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.cli.evaluation import evaluate_data, fail_if_nothing_scored, write_ragchecker_results
 from ragstone.cli.options import DATA, METRICS, MODELS, OUTPUT, argument, option, shared
+from ragstone.cli.output import command_line, next_steps
 from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def ragchecker(
     if not finished.info["metrics"]:
         raise UsageError(_nothing_computed(finished))
     write_ragchecker_results(finished, output_path, is_printed=True, quiet=quiet)
+    if not quiet:
+        next_steps((command_line("diagnose", finished.id, out=out), "see what limits quality"), err=True)
     fail_if_nothing_scored(finished, or_most_failed=True)
 
 

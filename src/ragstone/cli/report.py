@@ -99,7 +99,7 @@ def _write(text: str, output: str | None, run: Run, file_name: str, quiet: bool)
     """Writes to the named file, or into the folder of the run."""
     from ragstone.storage.places import open_place
 
-    path = run.folder.place / file_name if output is None else open_place(output)
+    path = run.folder.place.as_shared() / file_name if output is None else open_place(output)
     path.write_bytes(text.encode("utf-8", "replace"))
     if not quiet:
         typer.echo(f"written to {path}")

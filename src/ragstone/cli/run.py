@@ -153,7 +153,7 @@ def _export(finished: Run, write_as: str | None, json: bool, quiet: bool) -> Non
     if write_as == "dial":
         from ragstone.report.exports import write_dial_table
 
-        table = write_dial_table(finished, finished.folder.place / "dial")
+        table = write_dial_table(finished, finished.folder.place.as_shared() / "dial")
         if not json and not quiet:
             typer.echo(f"DIAL's table in {table}")
 

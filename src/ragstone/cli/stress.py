@@ -167,7 +167,7 @@ def _show(tests: list[StressTest], json: bool, out: str) -> None:
     screen = console()
     screen.print()
     screen.print(stress_report(tests, contrasts))
-    page = tests[-1].run.folder.place / PAGE
+    page = tests[-1].run.folder.place.as_shared() / PAGE
     page.write_bytes(stress_html(tests, contrasts).encode("utf-8", "replace"))
     for test in tests:
         typer.echo(f"\nstored in {test.run.path}", nl=False)

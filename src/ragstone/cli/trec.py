@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from ragstone.cli.options import argument, option
+from ragstone.cli.output import command_line, next_steps
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def trec(
         [str(measure.metric) for measure in wanted if measure.metric],
     )
     typer.echo("\n".join(_lines(wanted, queries, scores, per_query)))
+    # Standard output has trec_eval's form.
+    next_steps((command_line("run", qrels, run), "store it as a run, to compare and diagnose"), err=True)
 
 
 def _parse(name: str, level: float | None) -> Iterator[Measure]:

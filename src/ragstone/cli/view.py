@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 
 import typer
 
 from ragstone.cli.options import DEFAULT_ROOT, option
+from ragstone.cli.output import command_line, next_steps
 
 
 def view(
@@ -27,6 +29,7 @@ def view(
 
     viewer = Viewer(root, host, port, token, names, read_only)
     typer.echo(f"runs under {root}: {viewer.url}   (Ctrl-C stops)")
+    next_steps(_next_step(root))
     if browse:
         import webbrowser
 
@@ -34,3 +37,15 @@ def view(
     # Ctrl-C ends the viewer and is not an error.
     with suppress(KeyboardInterrupt):
         viewer.serve()
+
+
+def _next_step(root: str) -> tuple[str, str]:
+    """Something to look at if there is no run yet; otherwise a report for people without the viewer."""
+    from ragstone.storage.places import open_place
+    from ragstone.storage.runs import RunFolder
+
+    folders = map(RunFolder, (open_place(root) / "runs").children())
+    if not any(folder.manifest.exists() for folder in folders):
+        return command_line("demo", out=root), "a first run to look at"
+    named = None if root in (DEFAULT_ROOT, os.environ.get("RAGSTONE_ROOT")) else root
+    return command_line("report", "latest", root=named), "the newest run as one file to send"

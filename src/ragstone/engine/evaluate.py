@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ from ragstone.engine.results import call_totals, describe_run, finish_tables, la
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, open_reader
 from ragstone.registry import CATALOGUE, resolve_metrics
+from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
@@ -171,7 +171,7 @@ def evaluate(
 
 
 def _evaluate_in_temporary_folder(reader: Reader, request: Request, resume: bool, progress: Report, note: Note) -> Run:
-    home = tempfile.TemporaryDirectory(prefix="ragstone-")
+    home = temporary_folder()
     try:
         run = _evaluate(reader, request, open_place(home.name), resume, progress, note)
     except BaseException as error:
@@ -217,7 +217,14 @@ def make_request(
 
 
 def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Note) -> Run:
-    folder = RunFolder.create(root)
+    fresh = RunFolder.create(root)
+    with fresh.owned():  # a killed process leaves a folder that `ragstone doctor` recognises
+        return _evaluate_in(fresh, reader, request, root, resume, progress, note)
+
+
+def _evaluate_in(
+    folder: RunFolder, reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Note
+) -> Run:
     try:
         profile = ingest(reader, folder.samples, progress)
     except BaseException as error:

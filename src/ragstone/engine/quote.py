@@ -7,7 +7,6 @@ and the length of the prompts come from the code that really asks. Replies in th
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -26,6 +25,7 @@ from ragstone.engine.progress import silent
 from ragstone.formats import Reader, open_reader
 from ragstone.llm.wrappers import Call
 from ragstone.registry import CATALOGUE
+from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import read_table
 from ragstone.text.matchers import Matcher
@@ -81,7 +81,7 @@ def quote(
 
 
 def _quote(request: Request, reader: Reader) -> Quote:
-    with tempfile.TemporaryDirectory(prefix="ragstone-") as home:
+    with temporary_folder() as home:
         samples = open_place(home) / "samples.parquet"
         profile = ingest(reader, samples, silent)
         table = read_table(samples)

@@ -18,12 +18,12 @@ from ragstone.engine.stored_evidence import Recollection, stored_tools
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, find_format
 from ragstone.registry import Metric, resolve_metrics
+from ragstone.storage.leftovers import RESCORES
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
 
 # The key in plan.json that names the run that is rescored.
-_RESCORES = "rescores"
 _UNDEFINED = "its definition is not loaded; name its file with --metrics-file"
 
 
@@ -68,7 +68,7 @@ def rescore(
         source = reader or StoredReader(run)
         with folder.owned():
             # With a plan, the folder is listed as unfinished if this process is killed.
-            write_json(folder.plan, {_RESCORES: run.id, "name": name, "bounds": {}, "created_at": now()})
+            write_json(folder.plan, {RESCORES: run.id, "name": name, "bounds": {}, "created_at": now()})
             profile = ingest(source, folder.samples, progress)
             _check_same_samples(run, folder)
             _compute(run, folder, profile, metrics, source, name, progress)
@@ -83,7 +83,7 @@ def _remove_dead(root: Place) -> None:
     """Removes the folders of rescores that were killed: they contain nothing that is not computed again."""
     for folder in unfinished_runs(root):
         plan = read_json(folder.plan)
-        if isinstance(plan, dict) and _RESCORES in plan and not folder.is_worked_on():
+        if isinstance(plan, dict) and RESCORES in plan and not folder.is_worked_on():
             with suppress(StorageError):
                 folder.discard()
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ragstone.errors import StorageError
 from ragstone.llm.base import LLM, LLMWrapper, Reply, Request, UnsupportedFormatError, read_logprobs
-from ragstone.storage.places import Place, open_place
+from ragstone.storage.places import Place, make_private_folders, open_place, open_private
 
 VARIABLE = "RAGSTONE_CACHE"
 _SUFFIX = ".json"
@@ -145,11 +145,11 @@ def _decode_entry(key: str, entry: bytes) -> Any:
 def _write_file(path: str, content: bytes) -> None:
     """Write without fsync: a reply that is lost in a power cut is only requested again."""
     try:
-        with open(path, "wb") as stream:
+        with open_private(path) as stream:
             stream.write(content)
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as stream:
+        make_private_folders(os.path.dirname(path))
+        with open_private(path) as stream:
             stream.write(content)
 
 
@@ -286,7 +286,7 @@ class DistantCache(Cache):
     def __init__(self, url: str) -> None:
         super().__init__(".")
         self.url = self.shown = url
-        self._root = open_place(url)
+        self._root = open_place(url).as_private()
 
     def __repr__(self) -> str:
         return f"DistantCache({self.url!r})"

@@ -22,6 +22,9 @@ from typing import Any
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.models.catalogue import MODELS, WEIGHTS, Hub, Model, Package, Shipped, Wheel
 from ragstone.models.fetch import MANIFEST, Note, checksum_of, fetch
+from ragstone.storage.leftovers import Leftover, folder_leftovers
+from ragstone.storage.owners import record_owner
+from ragstone.storage.places import make_private_folders, open_place, open_private, private_opener
 
 VARIABLE = "RAGSTONE_MODELS"
 _SHIPPED = Path(__file__).parent / "weights"
@@ -148,10 +151,11 @@ class Store:
         folder = self._folder_of(name)
         with self._temporary_folder() as temporary:
             model = temporary / "model"
-            model.mkdir()
+            make_private_folders(str(model))
             for file, content in files.items():
-                (model / file).write_bytes(content)
-            self._publish(model, folder, name, origin)
+                with open_private(str(model / file)) as stream:
+                    stream.write(content)
+            self._publish(model, folder, name, origin, private=True)
         return self.get(name)
 
     def remove(self, name: str) -> Installed | None:
@@ -168,6 +172,10 @@ class Store:
             home.rename(trash)
             shutil.rmtree(trash)
         return model or Installed(name, home, "", {})
+
+    def leftovers(self) -> list[Leftover]:
+        """Folders of killed downloads."""
+        return list(folder_leftovers(open_place(self.folder), _PART, "download of a model"))
 
     def _find_intact(self, name: str) -> Installed | None:
         with suppress(StorageError, UsageError):
@@ -201,13 +209,14 @@ class Store:
         with _disk_errors(f"cannot write to {self.folder}"):
             temporary.mkdir(parents=True)
             try:
+                record_owner(open_place(temporary))
                 yield temporary
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
 
-    def _publish(self, made: Path, home: Path, name: str, origin: str) -> None:
+    def _publish(self, made: Path, home: Path, name: str, origin: str, private: bool = False) -> None:
         """Move a finished model to its folder. A broken model there is replaced; an identical one is kept."""
-        _write_manifest(made, name, origin)
+        _write_manifest(made, name, origin, private)
         for _ in range(3):
             try:
                 made.rename(home)
@@ -261,14 +270,15 @@ def _describe(name: str, folder: Path, origin: str) -> Installed | None:
     return Installed(name, folder, origin, files) if files else None
 
 
-def _write_manifest(folder: Path, name: str, origin: str) -> None:
+def _write_manifest(folder: Path, name: str, origin: str, private: bool) -> None:
     files: dict[str, Any] = {
         path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": checksum_of(path)}
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
     data = {"name": name, "origin": origin, "files": files}
-    (folder / MANIFEST).write_text(json.dumps(data, indent=2), encoding="utf-8")
+    with open(folder / MANIFEST, "wb", opener=private_opener if private else None) as stream:
+        stream.write(json.dumps(data, indent=2).encode())
 
 
 @contextmanager

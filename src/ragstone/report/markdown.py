@@ -26,7 +26,7 @@ from ragstone.report.diagnosis import reason_line
 from ragstone.report.gates import gate_table, left_out_line
 from ragstone.report.html.run_data import MOST_DIAGNOSED
 from ragstone.report.leaderboard import letter, order_runs, parameter_text
-from ragstone.report.run import judge_lines, metrics_table
+from ragstone.report.run import judge_failure, judge_lines, metrics_table
 from ragstone.report.table import Column, Table, columns
 from ragstone.report.table import escape_markdown as escape
 from ragstone.report.text import one_line, p_value, signed
@@ -46,7 +46,9 @@ def run_markdown(run: Run, worst: int = 5) -> str:
         f"{number}. {escape(item.text)} <sub>{escape('; '.join(map(reason_line, item.because)))}</sub>"
         for number, item in enumerate(diagnosis.advice, start=1)
     ]
+    failure = judge_failure(run)
     lines = [
+        *([f"**{escape(failure)}**", ""] if failure else []),
         f"### {escape(run.name)}: {escape(diagnosis_headline(diagnosis))}",
         "",
         f"{run.info['dataset']['rows']:,} samples, run `{escape(run.id)}`, {totals.get('calls', 0):,} model calls, {cost}",

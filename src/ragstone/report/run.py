@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.data.summary import SummaryRow
 from ragstone.engine.metric_choice import is_headline, pick_headlines, say_more
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
-from ragstone.report.text import by_reason, interval_text, number, section, visible
+from ragstone.report.text import by_reason, counted, interval_text, number, section, visible
 from ragstone.storage.run_info import MetricInfo, RunInfo
-from ragstone.storage.runs import Run
+from ragstone.storage.runs import Run, read_batches
 
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
@@ -30,7 +33,9 @@ def run_report(run: Run, full: bool = True) -> RenderableType:
             rows, remarks = shown, [say_more(more), *remarks]
     missing = by_reason((row.metric, row.reason or "") for row in rows if row.metric not in metrics)
     partial = by_reason((row.metric, row.reason or "") for row in rows if row.metric in metrics)
+    failure = judge_failure(run)
     return Group(
+        *([Text(f"{failure}\n", style="bold red")] if failure else []),
         metrics_table(rows, metrics),
         *(Text(f"\n{remark}") for remark in remarks),
         *section("not computed", _reasons(missing)),
@@ -75,6 +80,49 @@ def part_of(metric: Mapping[str, Any]) -> str:
     if metric["judges"] in ("contexts", "ranking"):
         return "retrieval"
     return str(metric["judges"] or "other")
+
+
+def judge_failure(run: Run) -> str | None:
+    """The first line of a result whose judge failed: more of its cells failed than were scored."""
+    judged = {metric.metric: metric.signature for metric in run.info.metrics if _is_judged(metric)}
+    rows = [row for row in run.summary() if row.metric in judged]
+    failed, scored = (sum(getattr(row, count) for row in rows) for count in ("n_failed", "n_ok"))
+    if failed <= scored:
+        return None
+    names = dict.fromkeys(
+        name for signature in judged.values() for name in signature.llms or [signature.trained_judge or "local"]
+    )
+    reasons: Counter[str] = Counter()
+    for batch in read_batches(run.folder.scores, ["metric", "status", "reason"]):
+        chosen = pc.and_(
+            pc.equal(batch["status"].cast("string"), "failed"),
+            pc.is_in(batch["metric"].cast("string"), pa.array(list(judged))),
+        )
+        reasons.update(str(reason) for reason in batch.filter(chosen)["reason"].to_pylist())
+    [(reason, _)] = reasons.most_common(1)
+    return visible(
+        f"The judge failed ({' and '.join(names)}): {failed:,} of its {counted(failed + scored, 'score')} "
+        f"{'is' if failed == 1 else 'are'} missing. Main reason: {reason}"
+    )
+
+
+def _is_judged(metric: MetricInfo) -> bool:
+    signature = metric.signature
+    return bool(signature.llms or signature.uses_local_judge or signature.trained_judge)
+
+
+def call_line(info: RunInfo) -> str | None:
+    """The model calls of a run with their cost, or with their tokens if a price is unknown. None without calls."""
+    totals = info["totals"]
+    calls, cached = totals.get("calls", 0), totals.get("cached_calls", 0)
+    if not calls and not cached:
+        return None
+    stored = f"{cached:,} from the cache" if cached else ""
+    if not calls:
+        return f"no model calls, {stored}"
+    cost, tokens = totals.get("cost_usd"), f"{totals['input_tokens']:,} tokens in, {totals['output_tokens']:,} out"
+    paid = f"{tokens}, price unknown" if cost is None else f"{cost:,.4f} usd" if cost else "no cost"
+    return ", ".join(filter(None, [counted(calls, "model call"), stored, paid]))
 
 
 def judge_lines(info: RunInfo) -> Iterator[str]:

@@ -10,7 +10,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
 import pyarrow as pa
@@ -20,21 +20,32 @@ from ragstone.errors import MissingExtraError, StorageError, UsageError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _S3_TIMEOUT_S = 20
+# The end of a file's name while it is written.
+TEMPORARY_ENDING = ".tmp"
 
 
 @dataclass(frozen=True)
 class Place:
-    """A path within a file system."""
+    """A path within a file system. New local files and folders of a private place are for their owner only."""
 
     files: fs.FileSystem
     path: str
     url: str
+    private: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return self.url
 
     def __truediv__(self, name: str) -> Place:
-        return Place(self.files, f"{self.path.rstrip('/')}/{name}", f"{self.url.rstrip('/')}/{name}")
+        return Place(self.files, f"{self.path.rstrip('/')}/{name}", f"{self.url.rstrip('/')}/{name}", self.private)
+
+    def as_private(self) -> Place:
+        """The same place, for data that only the user may read."""
+        return replace(self, private=True)
+
+    def as_shared(self) -> Place:
+        """The same place, for files with the usual permissions, such as reports."""
+        return replace(self, private=False)
 
     @property
     def name(self) -> str:
@@ -130,10 +141,14 @@ class Place:
 
     @contextmanager
     def _writing_locally(self) -> Iterator[IO[bytes]]:
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        temporary = f"{self.path}.{uuid.uuid4().hex[:8]}.tmp"
+        folder = os.path.dirname(self.path)
+        if self.private:
+            make_private_folders(folder)
+        else:
+            os.makedirs(folder, exist_ok=True)
+        temporary = f"{self.path}.{uuid.uuid4().hex[:8]}{TEMPORARY_ENDING}"
         try:
-            with open(temporary, "wb") as stream:
+            with open_private(temporary) if self.private else open(temporary, "wb") as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -142,6 +157,27 @@ class Place:
             with suppress(FileNotFoundError):
                 os.remove(temporary)
             raise
+
+
+def make_private_folders(path: str) -> None:
+    """Create a folder and its missing parents with mode 0700. Folders that exist keep their permissions."""
+    if path and not os.path.isdir(path):
+        make_private_folders(os.path.dirname(path))
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:  # another process was faster, or it is a file
+            if not os.path.isdir(path):
+                raise
+
+
+def private_opener(path: str, flags: int) -> int:
+    """The `opener` of `open` that creates files with mode 0600."""
+    return os.open(path, flags, 0o600)
+
+
+def open_private(path: str) -> IO[bytes]:
+    """Open a file for writing; a new file gets mode 0600."""
+    return open(path, "wb", opener=private_opener)
 
 
 def open_place(url: str | os.PathLike[str]) -> Place:

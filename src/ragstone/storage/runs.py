@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
-import socket
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -20,7 +18,8 @@ from ragstone.data.dataset import Dataset
 from ragstone.data.fingerprint import PREFIX, fingerprint
 from ragstone.data.summary import Summary
 from ragstone.errors import StorageError, UnknownNameError
-from ragstone.storage.places import Place, open_place, read_json, storage_errors
+from ragstone.storage.owners import is_local, is_running, owning, read_owner
+from ragstone.storage.places import Place, open_place, storage_errors
 from ragstone.storage.run_info import read_run_info
 
 _ROWS_AT_A_TIME = 1000
@@ -30,14 +29,13 @@ class RunFolder:
     """`<root>/runs/<id>/`: an unfinished run has plan.json and parts; a finished run has run.json, written last."""
 
     def __init__(self, place: Place) -> None:
-        self.place = place
+        self.place = place = place.as_private()
         self.samples = place / "samples.parquet"
         self.scores = place / "scores.parquet"
         self.summary = place / "summary.parquet"
         self.calls = place / "calls.parquet"
         self.plan = place / "plan.json"
         self.manifest = place / "run.json"
-        self._owner = place / "owner.json"
         self._parts = place / "parts"
         self._new_above: list[str] = []
 
@@ -100,24 +98,19 @@ class RunFolder:
 
     def is_worked_on(self) -> bool:
         """Whether a process is working on the run; a process on another machine is assumed to be alive."""
-        if not self._owner.exists():
-            return False
-        owner = read_json(self._owner)
-        return bool(owner["host"] != socket.gethostname() or _is_alive(owner["pid"]))
+        owner = read_owner(self.place)
+        return owner is not None and is_running(owner)
 
     @contextmanager
     def owned(self) -> Iterator[None]:
         """Mark the run as owned by this process; an error if another process on this machine owns it."""
-        if self._owner.exists():
-            owner = read_json(self._owner)
-            if owner["host"] == socket.gethostname() and owner["pid"] != os.getpid() and _is_alive(owner["pid"]):
-                raise StorageError(f"run {self.id} is in use by process {owner['pid']}. Wait for it, or stop it.")
-        self._owner.write_bytes(json.dumps({"host": socket.gethostname(), "pid": os.getpid()}).encode())
-        try:
+        owner = read_owner(self.place)
+        if owner and is_local(owner) and owner["pid"] != os.getpid() and is_running(owner):
+            raise StorageError(
+                f"run {self.id} is in use by process {owner['pid']} of Ragstone. Wait until it has finished."
+            )
+        with owning(self.place):
             yield
-        finally:
-            with suppress(StorageError):  # a stale owner file is harmless; the first error matters
-                self._owner.remove()
 
 
 class PartFolder:
@@ -274,13 +267,3 @@ def _missing_folders(path: str) -> list[str]:
         missing.append(path)
         path = os.path.dirname(path)
     return missing
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

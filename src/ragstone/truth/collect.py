@@ -18,6 +18,7 @@ from ragstone.errors import InterruptedRunError, StopRunError, StorageError
 from ragstone.llm.answers import Answer, read_answer, write_answer
 from ragstone.llm.ask_all import Asked, Outcome
 from ragstone.llm.base import LLMError
+from ragstone.storage.places import private_opener
 
 # The metadata name of the reason for a missing answer.
 ERROR = "system_error"
@@ -53,7 +54,7 @@ class Journal:
         """Opens the file for writing, after the stored answers or from the beginning."""
         try:
             os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
-            self._stream = open(self.path, "r+b" if keep else "wb")  # noqa: SIM115  (closed by `close`)
+            self._stream = open(self.path, "r+b" if keep else "wb", opener=private_opener)  # noqa: SIM115  (closed by `close`)
             if keep:
                 content = self._stream.read()
                 # A last line without its end is incomplete.

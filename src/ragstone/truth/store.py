@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from ragstone._version import __version__
 from ragstone.data.fingerprint import fingerprint
 from ragstone.errors import StorageError, TruthConflictError, UnknownNameError, UsageError
-from ragstone.storage.places import Place, open_place, read_json, storage_errors
+from ragstone.storage.places import Place, make_private_folders, open_place, private_opener, read_json, storage_errors
 from ragstone.storage.runs import read_table
 from ragstone.truth.model import Case, cases_from_table, cases_to_table
 
@@ -58,9 +58,9 @@ def is_claimed(folder: Place) -> bool:
 def _create(claim: Place) -> bool:
     with storage_errors(f"cannot write {claim}"):
         while True:
-            os.makedirs(os.path.dirname(claim.path), exist_ok=True)
+            make_private_folders(os.path.dirname(claim.path))
             try:
-                os.close(os.open(claim.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+                os.close(private_opener(claim.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             except FileExistsError:
                 return False
             except FileNotFoundError:  # another process has just removed the folder
@@ -127,7 +127,7 @@ class TruthStore:
 
     def __init__(self, root: Place | str) -> None:
         self.root = open_place(root) if isinstance(root, str) else root
-        self._home = self.root / "truth"
+        self._home = self.root.as_private() / "truth"
 
     def names(self) -> list[str]:
         """Every ground truth that has a version."""

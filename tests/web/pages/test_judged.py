@@ -68,3 +68,15 @@ def test_the_local_judge_has_no_words(serve, tmp_path, monkeypatch):
     client = serve(tmp_path)
     assert "The local judge decided this sample" in client.page(f"/runs/{run.id}/samples/1").text()
     assert client.json(f"/runs/{run.id}.json")["judged"][0].startswith("The metric comes from the local judge")
+
+
+def test_a_judge_that_failed_everywhere_comes_first(tmp_path, serve):
+    def broken(_):
+        raise RuntimeError("the model is not loaded")
+
+    run = ragstone.evaluate(rows(SAMPLES), ["answer_match"], tmp_path, judge=broken, cache=False)
+    client = serve(tmp_path)
+    failure = client.json(f"/runs/{run.id}.json")["judge_failure"]
+    assert "the model is not loaded" in failure
+    page = client.page(f"/runs/{run.id}").text()
+    assert page[page.rindex("Verdict") :].removeprefix("Verdict").lstrip().startswith(failure)

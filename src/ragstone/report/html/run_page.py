@@ -21,7 +21,7 @@ from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.html.run_data import RunData, read_run_data, show_rows
 from ragstone.report.html.sample_data import Shown
-from ragstone.report.run import DIRECTION, judge_lines, part_of
+from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of
 from ragstone.report.text import by_reason, interval_text, one_line
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_labels
@@ -84,6 +84,7 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) 
         "title": run.name,
         "run": run,
         "headline": headline(read.diagnosis),
+        "judge_failure": judge_failure(run),
         "judged": list(judge_lines(run.info)),
         "diagnosis": read.diagnosis,
         "rows": len(read.ids),

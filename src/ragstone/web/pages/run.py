@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.report.html.run_page import fits_unit_line, measured
-from ragstone.report.run import DIRECTION, judge_lines, part_of
+from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of
 from ragstone.report.text import one_line
 from ragstone.storage.runs import Run
 from ragstone.web.library import Insight, Library
@@ -37,6 +37,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "title": one_line(run.name, 120),
         "run": describe_run(run),
         "diagnosis": insight.diagnosis if insight else None,
+        "judge_failure": judge_failure(run),
         "judged": list(judge_lines(run.info)),
         "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MAX_CARDS)],
         "metrics": [_metric(index, summary, metric) for metric in index.metrics],
