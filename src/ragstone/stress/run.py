@@ -9,13 +9,12 @@ from typing import Any, cast
 
 from ragstone.data.dataset import Dataset
 from ragstone.data.types import Sample
-from ragstone.engine.ask_system import Asking, SystemOptions, SystemQuote, ask_system, quote_system
+from ragstone.engine.ask_system import Asked, Asking, SystemOptions, SystemQuote, ask_system, quote_system
 from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Report, silent
 from ragstone.errors import InterruptedRunError, UsageError
 from ragstone.formats.rgb import PARTS
-from ragstone.llm.ask_all import Asked
 from ragstone.storage.runs import Run
 from ragstone.stress.false_answers import plant_errors
 from ragstone.stress.passage_pools import Embed, NegativesReport, clean_negatives, find_negatives, read_pools
