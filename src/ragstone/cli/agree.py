@@ -70,10 +70,10 @@ def join_labels(
     runs: list[str], human: list[str], metrics: list[str], map: list[str], value: list[str], out: str
 ) -> Joined:
     """The human labels of the files next to the scores of the runs."""
-    from ragstone.agreement.labels import join, merge_labels, parse_words, read_human
+    from ragstone.agreement.labels import join, read_labels
 
-    labels = [read_human(file, parse_words(value), parse_map(map)) for file in human]
-    return join([find_run(name, out) for name in runs], merge_labels(labels), metrics)
+    labels = read_labels(human, value, parse_map(map))
+    return join([find_run(name, out) for name in runs], labels, metrics)
 
 
 def _make_settings(joined: Joined, coefficient: str | None, level: str, threshold: float | None) -> Settings:

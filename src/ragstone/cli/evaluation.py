@@ -35,14 +35,14 @@ def show_run(finished: Run, json: bool, full: bool) -> None:
         return
     from ragstone.cli.screen import console
     from ragstone.compare.diagnosis import diagnose
-    from ragstone.report.diagnosis import has_content, short_report
+    from ragstone.report.diagnosis import short_report
     from ragstone.report.run import run_report
 
     screen = console()
     screen.print()
     screen.print(run_report(finished, full=full))
     diagnosis = diagnose(finished, most=MOST_DIAGNOSED)
-    if has_content(diagnosis):
+    if diagnosis.has_content:
         screen.print(short_report(diagnosis))
         typer.echo(f"    more: {command_line('diagnose', finished.path)}")
     typer.echo(f"\nstored in {finished.path}")

@@ -25,7 +25,7 @@ from ragstone.data.summary import ALL, Summary, SummaryRow
 from ragstone.engine.function_calls import Refused, explain
 from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import MetricStep, Plan
-from ragstone.llm.cascade_tally import Tally, add_up
+from ragstone.llm.cascade_tally import Tally
 from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.storage.places import Place, read_json
@@ -220,3 +220,14 @@ def _code_revision() -> dict[str, Any] | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}
+
+
+def add_up(tallies: Iterable[Tally]) -> Tally:
+    """Return the sum of several tallies."""
+    total = Tally()
+    for tally in tallies:
+        total.decided += tally.decided
+        total.passed_on += tally.passed_on
+        total.calls_saved += tally.calls_saved
+        total.sure += tally.sure
+    return total

@@ -161,21 +161,20 @@ def _command_line(spec: str) -> str | None:
 
 
 def _open_object(value: Any, gateway: Gateway, label: str | None, version: str | None) -> System:
-    from ragstone.llm.providers.python_function import CallableSystem, as_function, is_chain  # noqa: PLC0415
+    from ragstone.llm.providers.python_function import CallableSystem, as_function  # noqa: PLC0415
 
-    chain = is_chain(value)
-    if not chain and not callable(value):
+    chain = as_function(value)
+    if chain is None and not callable(value):
         raise UsageError(
             f"{label or 'the system'} is {type(value).__name__}: a system is a function, a LangChain runnable, "
             "a LlamaIndex query engine, or a name such as rag.py:answer, cmd:./rag or openai/gpt-4o-mini"
         )
     name = label or getattr(value, "__qualname__", type(value).__qualname__)
-    state = version or (UNKNOWN_VERSION if chain else version_of(value))
+    state = version or (UNKNOWN_VERSION if chain is not None else version_of(value))
     if state == UNKNOWN_VERSION:
         # Two chains of one class may differ, so this chain has its own cache.
         state = f"unseen-{secrets.token_hex(4)}"
-    function = as_function(value) if chain else value
-    system = CallableSystem(function, f"function/{name}", state, gateway.timeout_s)
+    system = CallableSystem(chain or value, f"function/{name}", state, gateway.timeout_s)
     return System(gateway.open_llm(system), _JSONExchange(system.takes_contexts))
 
 
