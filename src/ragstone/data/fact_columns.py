@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.data.codec import arrow_type
-from ragstone.data.columns import Ragged, concat_offsets
+from ragstone.data.columns import Lists, Ragged, concat_offsets
 from ragstone.data.types import FactMatch
 
 _MATCHES = arrow_type(list[FactMatch])
 
 
-class FactMatches:
+class FactMatches(Lists):
     """A list of `FactMatch` per row: one array per number, and the name of the matcher."""
 
     row_type = list[FactMatch]
@@ -41,9 +41,6 @@ class FactMatches:
         numbers = [np.concatenate(parts) for parts in zip(*(column.numbers for column in columns), strict=True)]
         return cls(numbers, concat_offsets(columns), columns[0].matcher)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __getitem__(self, row: int) -> list[FactMatch]:
         row = range(len(self))[row]
         here = slice(self.offsets[row], self.offsets[row + 1])
@@ -57,16 +54,6 @@ class FactMatches:
     def numbers(self) -> list[np.ndarray]:
         """The columns in the order of `FactMatch`."""
         return [self.facts, self.chunks, self.starts, self.ends, self.confidences]
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """The number of matches in each row."""
-        return np.diff(self.offsets)
-
-    @property
-    def row_of(self) -> np.ndarray:
-        """The row of each match."""
-        return np.repeat(np.arange(len(self)), self.lengths)
 
     def take(self, rows: np.ndarray) -> FactMatches:
         """The chosen rows, in the given order."""
