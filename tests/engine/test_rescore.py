@@ -10,8 +10,8 @@ import pytest
 
 import ragstone
 from ragstone.data.columns import Ragged
-from ragstone.data.fact_columns import Counts
 from ragstone.engine.rescore import rescore
+from ragstone.evidence.fact_matches import Counts
 from ragstone.registry import evidence, metric
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder, unfinished_runs
