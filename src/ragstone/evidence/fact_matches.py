@@ -129,7 +129,7 @@ class FactMatches(Lists):
         matches = stored.flatten()
         *numbers, matchers = (matches.field(position) for position in range(matches.type.num_fields))
         matcher = matchers[0].as_py() if len(matchers) else ""
-        return cls([column.to_numpy() for column in numbers], _offsets(stored), matcher)
+        return cls([column.to_numpy() for column in numbers], list_offsets(stored), matcher)
 
 
 class Counts(Ragged):
@@ -147,7 +147,7 @@ class Counts(Ragged):
     @classmethod
     def from_arrow(cls, stored: pa.ListArray) -> Self:
         """The column from its stored form; rows must not be null."""
-        return cls(stored.flatten().fill_null(0).to_numpy(), _offsets(stored))
+        return cls(stored.flatten().fill_null(0).to_numpy(), list_offsets(stored))
 
 
 class Ranks(Counts):
@@ -162,7 +162,3 @@ class Ranks(Counts):
         """The stored form."""
         ranks = pa.array(self.values, mask=self.values == 0)
         return pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), ranks)
-
-
-def _offsets(lists: pa.ListArray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lists.value_lengths().to_numpy(), dtype=np.int64)])

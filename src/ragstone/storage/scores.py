@@ -35,6 +35,11 @@ class Scores:
         return Scores(self.values[rows], self.states[rows])
 
 
+def unless_nan(value: float) -> float | None:
+    """A number as a float, or None for nan."""
+    return None if np.isnan(value) else float(value)
+
+
 def read_scores(run: Run, metrics: Collection[str]) -> dict[str, Scores]:
     """The columns of these metrics; the file is read by row group to save memory."""
     return read_score_files([run.folder.scores], metrics)

@@ -18,10 +18,10 @@ from ragstone.report.text import one_line
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import Run, RunFolder, read_table
-from ragstone.storage.scores import FAILED, read_score_files
+from ragstone.storage.scores import FAILED, read_score_files, unless_nan
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
-from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, STATUSES, RunIndex, TableState, number
+from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, STATUSES, RunIndex, TableState
 
 _MAX_CARDS = 8
 _MAX_COLUMNS = 5
@@ -166,7 +166,7 @@ def _row(
         "id": one_line(index.ids[row].as_py(), 60),
         "question": one_line(index.question(row), 160),
         "cause": causes[row] if causes is not None and row < len(causes) else None,
-        "quality": number(index.quality[row]),
+        "quality": unless_nan(index.quality[row]),
         "values": [index.value(name, row) for name in columns],
         "address": f"/runs/{index.run.id}/samples/{row + 1}{state.but(page=1).address}",
     }
