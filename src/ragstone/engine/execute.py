@@ -1,4 +1,4 @@
-"""Second step of a run: the plan over the stored samples, part by part, in this process.
+"""Second step of a run: the plan over the stored samples, part by part, in this process; and the tables of a part.
 
 A run is worked on in parts: rows of the stored samples in, a folder of tables out. A finished part is never computed again.
 """

@@ -1,4 +1,4 @@
-"""Last step of a run: Arrow tables of each part, joined tables, the summary and run.json."""
+"""Last step of a run: the joined tables, the summary and run.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converts the return value of a user's system, or the attachments of a DIAL application, to an Answer."""
+"""Converts the return value of a user's system to an Answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of the replies that models are asked for, one class per prompt, and their JSON schemas.
+"""Types of the replies that models are asked for, one class per prompt.
 
 Numbers are those shown in the prompt: they start at 1.
 """

@@ -1,4 +1,4 @@
-"""Find out by phrases whether an answer declines to answer, and whether it reports errors in its sources.
+"""Find out by phrases whether an answer declines to answer.
 
 An answer is a refusal if one of its clauses declines ("the documents do not say", "I cannot answer") and no clause has
 content: the others only apologise, give advice, ask a question, or describe the documents. An answer that follows or

@@ -1,4 +1,4 @@
-"""Aspects in which answers are graded (packaged, or from a user's TOML file), and the grading scales."""
+"""Aspects in which answers are graded (packaged, or from a user's TOML file)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The ASGI app of the viewer. Appending .json to the address of a page returns its data.
+"""The viewer: its ASGI app, and the server that runs it. Appending .json to the address of a page returns its data.
 
 Page modules list their routes in VIEWS (GET) and CHANGES (POST). Changes require the token that our own pages contain.
+Addresses other than loopback require a token.
 """
 
 from __future__ import annotations

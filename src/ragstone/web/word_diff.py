@@ -1,4 +1,4 @@
-"""Word-level diffs, and the passage that is most similar to a given text."""
+"""Word-level diffs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds cases whose ground truth is probably wrong, from stored data only."""
+"""Finds cases whose ground truth is probably wrong, from stored data only: references, documents, and the answers of several systems."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ from ragstone.truth.model import Case, TruthFact
 from ragstone.truth.synthesis.question_plan import Job, Shelf, is_row, plan_jobs
 from ragstone.truth.synthesis.writer import Draft, Writer
 
+if TYPE_CHECKING:
+    from ragstone.models.embedders import LocalEmbedder
+
 T = TypeVar("T")
 R = TypeVar("R")
 # At most this many times the wanted number of questions is tried.
 MOST_TRIES = 3
 DUPLICATE = "it asks the same as another question"
-
-if TYPE_CHECKING:
-    from ragstone.models.embedders import LocalEmbedder
 
 # A paraphrase may share at most this much of the passage's words.
 MOST_SHARED = 0.5

@@ -1,4 +1,4 @@
-"""The page of one run: the diagnosis with advice, metrics, slices, and the table of its samples."""
+"""The page of one run: the diagnosis with advice, metrics, slices, and the table of its samples; or its progress."""
 
 from __future__ import annotations
 
@@ -172,9 +172,6 @@ def _row(
     }
 
 
-VIEWS = {"/runs/{run}": run_page}
-
-
 def progress_of(folder: RunFolder) -> dict[str, Any] | None:
     """Return the progress of a run; None if it is finished or the folder is not a run."""
     try:
@@ -251,3 +248,6 @@ def _rows(file: Place) -> int:
     """Return the number of rows of a Parquet file from its footer."""
     with file.open_input() as stream:
         return int(pq.ParquetFile(stream).metadata.num_rows)
+
+
+VIEWS = {"/runs/{run}": run_page}

@@ -1,4 +1,4 @@
-"""Matches between stored runs and ground truth: the runs that asked a question, and the case of a sample.
+"""Matches between stored runs and ground truth: the newest runs, and the cases of a sample.
 
 A sample matches the case with its id if any version of that case has its question. The id alone is not enough, because many
 datasets number their rows from 1. Otherwise it matches the case with the same question.

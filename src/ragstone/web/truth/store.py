@@ -1,4 +1,4 @@
-"""Cached access to the ground truth under a root. Versions never change, so each is read once."""
+"""Cached access to the ground truth under a root, with the problems of its cases. Versions never change, so each is read once."""
 
 from __future__ import annotations
 
