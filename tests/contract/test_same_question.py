@@ -4,7 +4,6 @@ import unicodedata
 
 import pyarrow as pa
 import pytest
-from ragstone.truth.suspects.rules import find_conflicting
 
 from ragstone import evaluate
 from ragstone.agreement.duels import pair_runs
@@ -16,8 +15,10 @@ from ragstone.truth.harvest.pipeline import add_cases
 from ragstone.truth.join import CaseMatcher
 from ragstone.truth.model import Case
 from ragstone.truth.store import TruthStore
+from ragstone.truth.suspects.find import _find_conflicting
 from ragstone.web.library import Library
-from ragstone.web.truth.related_runs import cases_of, runs_beside
+from ragstone.web.truth.case import runs_of
+from ragstone.web.truth.related_runs import cases_of
 
 QUESTION = "Où est le café ?"
 SAME = [
@@ -47,7 +48,7 @@ def _harvest_knows(text):
 
 def _conflicts(text):
     cases = [Case("one", QUESTION, ["Rue Haute"]), Case("two", text, ["Quai Bas"])]
-    return bool(list(find_conflicting(cases)))
+    return bool(list(_find_conflicting(cases)))
 
 
 @pytest.mark.parametrize(("text", "same"), QUESTIONS)
@@ -80,8 +81,8 @@ def test_in_stored_runs_and_the_viewer(tmp_path, text, same):
     library = Library(str(tmp_path))
     try:
         assert [case["name"] for case in cases_of(library, "1", text)] == ["gold"]
-        assert len(runs_beside(library, "gold", "case")) == (2 if same else 1)
-        held = library.truth.held("gold")
-        assert ("asked twice" in held.problems_of(held.case("case"))) is same
+        assert len(runs_of(library, "gold", "case")) == (2 if same else 1)
+        loaded = library.truth.load("gold")
+        assert ("duplicate question" in loaded.problems_of(loaded.case("case"))) is same
     finally:
         library.close()
