@@ -17,7 +17,7 @@ from ragstone.report.html.run_page import run_html
 from ragstone.truth.model import Case, TruthFact
 from ragstone.truth.samples import case_from_sample
 from ragstone.truth.store import TruthStore
-from ragstone.web.server import Viewer
+from ragstone.web.app import Viewer
 
 IMAGES = Path(__file__).parent / "images"
 PROPOSED = [

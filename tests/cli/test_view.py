@@ -14,7 +14,7 @@ class FakeViewer:
 
 @pytest.mark.parametrize("flag", ["--name", "--host-name"])
 def test_options_reach_the_viewer_and_ctrl_c_is_not_an_error(cli, monkeypatch, flag):
-    monkeypatch.setattr("ragstone.web.server.Viewer", FakeViewer)
+    monkeypatch.setattr("ragstone.web.app.Viewer", FakeViewer)
     printed = cli("view", "my-store", "--port", 0, flag, "rag.example", "--read-only")
     assert printed.code == 0
     assert "http://127.0.0.1:1" in printed.out

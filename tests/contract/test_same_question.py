@@ -17,7 +17,8 @@ from ragstone.truth.model import Case
 from ragstone.truth.store import TruthStore
 from ragstone.truth.suspects.find import find_suspects
 from ragstone.web.library import Library
-from ragstone.web.truth.related_runs import cases_of, runs_of
+from ragstone.web.truth.case import runs_of
+from ragstone.web.truth.related_runs import cases_of
 
 QUESTION = "Où est le café ?"
 SAME = [

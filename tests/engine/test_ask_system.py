@@ -2,8 +2,7 @@
 
 import pytest
 
-from ragstone.engine.ask_system import ask_system, describe_system, quote_system
-from ragstone.llm.ask_all import Asked
+from ragstone.engine.ask_system import Asked, ask_system, describe_system, quote_system
 
 QUESTIONS = [Asked(f"q{number}", f"question {number}") for number in range(5)]
 

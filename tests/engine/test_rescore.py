@@ -10,13 +10,13 @@ import pytest
 
 import ragstone
 from ragstone.data.columns import Ragged
-from ragstone.data.fact_columns import Counts
 from ragstone.engine.rescore import rescore
+from ragstone.evidence.fact_matches import Counts
 from ragstone.registry import evidence, metric
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder, unfinished_runs
 from ragstone.text.matchers import CitationMatcher
-from ragstone.web.pages.live import progress_of
+from ragstone.web.pages.run import progress_of
 
 ROWS = [
     {"id": "a", "question": "?", "answer": "x", "facts": ["nine"], "contexts": ["at nine", "at ten"]},

@@ -3,8 +3,8 @@
 import pytest
 
 import ragstone
-from ragstone.engine.rescore import rescore
-from ragstone.engine.stored_evidence import NEVER_MADE, OUT_OF_DATE, PromptedTool, stored_tools
+from ragstone.engine.rescore import PromptedTool, rescore, stored_tools
+from ragstone.engine.stored_evidence import NEVER_MADE, OUT_OF_DATE
 from ragstone.formats import open_reader
 from ragstone.llm.base import Reply
 from ragstone.testing import FakeLLM

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 import ragstone
 from ragstone.data.codec import arrow_type, encoder
-from ragstone.data.fact_columns import FactMatches
 from ragstone.data.schema import FIELDS
 from ragstone.data.types import FactMatch
 from ragstone.errors import Skip
 from ragstone.evidence import fact_matches as evidence
+from ragstone.evidence.fact_matches import FactMatches
 from ragstone.text.matchers import MATCHERS, FoldingMatcher, make_matcher
 
 FACTS = ["opens at 9", "closed on Sunday", "free"]

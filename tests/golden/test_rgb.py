@@ -9,7 +9,7 @@ import math
 import pytest
 
 from ragstone.formats import read_dataset
-from ragstone.stress.curves import find_curves, read_rows
+from ragstone.stress.results import find_curves, read_rows
 from ragstone.stress.run import prepare, run_stress
 from ragstone.stress.test_beds import Setting
 from tests.shared_data import shared_data

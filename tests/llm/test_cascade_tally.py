@@ -2,7 +2,8 @@
 
 import asyncio
 
-from ragstone.llm.cascade_tally import Tally, add_up, tally_decisions, tally_into
+from ragstone.engine.results import add_up
+from ragstone.llm.cascade_tally import Tally, tally_decisions, tally_into
 
 
 def test_decisions_are_added_to_the_current_tally_only():

@@ -8,12 +8,11 @@ from ragstone.llm.loose_json import (
     MalformedError,
     UnclosedError,
     between,
-    drop_thoughts,
     find_pieces,
     stands_alone,
-    strip_marks,
     unique_object,
 )
+from ragstone.llm.reply_parser import drop_thoughts, strip_marks
 
 
 def only_value(text):

@@ -9,11 +9,11 @@ from pydantic import BaseModel
 
 from ragstone.errors import DefinitionError
 from ragstone.llm.base import LLMBusyError, LLMReplyError, Reply, UnsupportedFormatError
-from ragstone.llm.prompted import REPEAT_TEMPERATURE, Judge
+from ragstone.llm.prompted import REPEAT_TEMPERATURE, Judge, strict_schema
 from ragstone.llm.prompts import PromptBook
-from ragstone.llm.prompts.fence import read_fenced
-from ragstone.llm.reply_types import KINDS, ClaimsReply, VerdictsReply, strict_schema
+from ragstone.llm.reply_types import KINDS, ClaimsReply, VerdictsReply
 from ragstone.testing import FakeLLM
+from tests.llm.prompts.fenced import read_fenced
 
 BOOK = PromptBook()
 GOOD = '{"claims": ["a"]}'

@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
+from ragstone.llm.prompted import strict_schema
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.reply_types import (
     KINDS,
@@ -12,7 +13,6 @@ from ragstone.llm.reply_types import (
     GradeReply,
     PairReply,
     UsefulnessReply,
-    strict_schema,
 )
 
 

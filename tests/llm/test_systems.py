@@ -15,11 +15,10 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
-from ragstone.llm.answers import RETRIEVAL_RESPONSE
 from ragstone.llm.base import LLMAccessError, LLMError, LLMStoppedError
 from ragstone.llm.budget import Budget
 from ragstone.llm.cache import Cache
-from ragstone.llm.systems import Answer, find_system_endpoint
+from ragstone.llm.systems import RETRIEVAL_RESPONSE, Answer, find_system_endpoint
 from tests.http.loopback import completion
 from tests.llm.systems import PASSAGES, answer, using
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.data.fact_columns import Counts
 from ragstone.data.types import Chunk, Fact, Sample, Score
+from ragstone.evidence.fact_matches import Counts
 from ragstone.metrics import facts as metrics
 from tests.metrics.scoring import cell, score
 

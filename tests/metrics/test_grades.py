@@ -9,8 +9,8 @@ import ragstone
 from ragstone.errors import UsageError
 from ragstone.llm.base import Reply
 from ragstone.metrics.grades import register_aspects, share_of
-from ragstone.tools.aspects import SCALES, packaged_aspects, read_aspects
-from ragstone.tools.llm_rater import MANNERS, expected_grade
+from ragstone.tools.aspects import packaged_aspects, read_aspects
+from ragstone.tools.llm_rater import MANNERS, SCALES, expected_grade
 from tests.oracle.judge import worth
 from tests.oracle.server import OracleServer
 from tests.oracle.world import make_samples

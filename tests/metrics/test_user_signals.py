@@ -2,7 +2,8 @@ import pytest
 
 import ragstone
 from ragstone.data.types import Sample
-from ragstone.text.feedback import WEIGHTS, confidence_of, features_of, reading_tilt
+from ragstone.text.feedback import WEIGHTS, features_of, reading_tilt
+from ragstone.truth.harvest.signal_weights import confidence_of
 from tests.metrics.scoring import cell, score
 
 

@@ -16,7 +16,7 @@ from ragstone.compare.diagnosis import (
     judge_parts,
     list_signs,
 )
-from ragstone.report.diagnosis import diagnosis_dict, full_report, has_content, headline, short_report
+from ragstone.report.diagnosis import diagnosis_dict, full_report, headline, short_report
 from tests.compare.making import claim_case
 
 BY_NAME = {sign.metric: sign for sign in list_signs()}
@@ -122,9 +122,9 @@ def test_nothing_fails():
 
 
 def test_a_diagnosis_without_content():
-    assert not has_content(make())
-    assert has_content(make(BAD))
-    assert has_content(make(cases=CASES))
+    assert not make().has_content
+    assert make(BAD).has_content
+    assert make(cases=CASES).has_content
 
 
 def test_for_programs():

@@ -5,7 +5,7 @@ import pytest
 
 import ragstone
 from ragstone.errors import UnknownNameError
-from ragstone.storage.scores import FAILED, NONE, OK, SKIPPED, Scores, read_ids, read_labels, read_scores
+from ragstone.storage.scores import NONE, OK, SKIPPED, read_ids, read_labels, read_scores
 
 ROWS = [
     {"id": "a", "question": "q", "answer": "one two", "references": ["one"], "metadata": {"topic": "x", "n": 1}},
@@ -48,9 +48,3 @@ def test_labels(run, column, labels):
 def test_an_unknown_column_lists_the_known_ones(run):
     with pytest.raises(UnknownNameError, match=r"topic.*answerable"):
         read_labels(run, "topics")
-
-
-def test_the_share_of_failed_cells_ignores_skipped_ones():
-    scores = Scores(np.full(4, np.nan), np.array([FAILED, SKIPPED, OK, SKIPPED], dtype=np.int8))
-    assert scores.share_failed() == 0.5
-    assert scores.take(np.array([1, 3])).share_failed() == 0.0

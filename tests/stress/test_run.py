@@ -5,12 +5,12 @@ import json
 import pytest
 
 from ragstone.errors import InterruptedRunError, UsageError
-from ragstone.llm.prompts.fence import read_fenced
 from ragstone.stress.erag import list_samples, run_erag
 from ragstone.stress.results import read_stress
 from ragstone.stress.run import open_embed, prepare, run_stress
 from ragstone.stress.test_beds import Setting
 from ragstone.tools.model_options import ModelOptions
+from tests.llm.prompts.fenced import read_fenced
 from tests.oracle.server import OracleServer
 from tests.stress.generators import DECLINES, DETECTS, copies, detects, samples
 

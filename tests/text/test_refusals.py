@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.metrics.rgb import find_error_notice
 from ragstone.text import refusal_phrases as phrases_module
 from ragstone.text.refusal_phrases import add_refusal_phrases, phrases_signature, refusal_patterns, refusal_phrases
-from ragstone.text.refusals import find_error_notice, find_refusal
+from ragstone.text.refusals import find_refusal
 from tests.text.refusal_cases import ANSWERS, REFUSALS, developed_on, held_out
 
 SAY_SO = [

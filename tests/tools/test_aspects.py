@@ -4,7 +4,8 @@ import pytest
 
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.tools import aspects
-from ragstone.tools.aspects import SCALES, Aspect, find_aspect, find_scale, packaged_aspects, read_aspects
+from ragstone.tools.aspects import Aspect, find_aspect, packaged_aspects, read_aspects
+from ragstone.tools.llm_rater import SCALES, find_scale
 
 POLITE = """
 [politeness]

@@ -11,8 +11,8 @@ from ragstone.llm.base import Reply
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
-from ragstone.tools.aspects import SCALES, Aspect
-from ragstone.tools.llm_rater import JudgeRater, expected_grade
+from ragstone.tools.aspects import Aspect
+from ragstone.tools.llm_rater import SCALES, JudgeRater, expected_grade
 
 ASPECT = Aspect("politeness", "how polite it is", "rude", "Look at the tone.", rubric=("rude", "polite"))
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ragstone.web.server import Viewer
+from ragstone.web.app import Viewer
 from tests.report import runs
 from tests.report.pages import Page
 

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow.compute as pc
 
-from ragstone.agreement import audit_probes
-from ragstone.agreement.audit_probes import ITEM, PART, PROBE
+from ragstone.agreement.audit_probes import ITEM, KNOWN, PART, PROBE, Row, make_rows
 from ragstone.agreement.duels import METRICS, Asking, judge_name, majority
 from ragstone.errors import UsageError
 from ragstone.metrics.pairwise import OTHER_ANSWER
@@ -122,7 +121,7 @@ class Duels:
     """The rows of some probes with the verdicts of the judge."""
 
     def __init__(
-        self, rows: Sequence[audit_probes.Row], scores: Mapping[str, np.ndarray], reasons: Sequence[str | None] = ()
+        self, rows: Sequence[Row], scores: Mapping[str, np.ndarray], reasons: Sequence[str | None] = ()
     ) -> None:
         self.rows = rows
         # The reason why each duel was not decided.
@@ -130,7 +129,7 @@ class Duels:
         self.win, self.stays, self.seat = (scores[name] for name in METRICS)
 
     @classmethod
-    def read(cls, run: Run, rows: Sequence[audit_probes.Row]) -> Duels:
+    def read(cls, run: Run, rows: Sequence[Row]) -> Duels:
         """Read the verdicts from a stored run over these rows."""
         values = {metric: found.values for metric, found in read_scores(run, METRICS).items()}
         wins = run.scores.filter(pc.equal(run.scores["metric"], METRICS[0]))
@@ -199,16 +198,7 @@ def _find(found: Duels, guided: Duels, juries: Sequence[Duels]) -> list[Finding]
     ]
 
 
-def make_rows(
-    run: Run, against: Run | None, limit: int, seed: int
-) -> tuple[list[audit_probes.Row], list[audit_probes.Row]]:
-    """All probes, and those that are repeated after the judge has answered the question itself."""
-    samples, known = audit_probes.draw_samples(run, limit, seed), audit_probes.known_answers()
-    on_run = [audit_probes.natural_pairs(run, against, limit, seed), audit_probes.padded_twins(samples)]
-    return [*on_run[0], *on_run[1], *audit_probes.injected_answers(samples), *known, *audit_probes.languages()], known
-
-
-def natural(rows: Sequence[audit_probes.Row]) -> list[audit_probes.Row]:
+def natural(rows: Sequence[Row]) -> list[Row]:
     """The rows with two real answers, which the jury judges too."""
     return [row for row in rows if row["metadata"][PROBE] == "natural"]
 
@@ -300,7 +290,7 @@ def _errors(found: Duels, guided: Duels) -> list[Finding]:
             advice=advice,
             why=asked.why_undecided(),
         )
-        for kind in audit_probes.KNOWN
+        for kind in KNOWN
         for manner, words, duels, advice in (
             ("alone", "", found, "Give it references (--with-reference), or let it answer first (--own-reference)."),
             ("guided", " after answering the question itself", guided, "Do not use it for this without references."),

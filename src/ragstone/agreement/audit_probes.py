@@ -30,6 +30,13 @@ def packaged_probes() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
+def make_rows(run: Run, against: Run | None, limit: int, seed: int) -> tuple[list[Row], list[Row]]:
+    """All probes, and those that are repeated after the judge has answered the question itself."""
+    samples, known = draw_samples(run, limit, seed), known_answers()
+    on_run = [natural_pairs(run, against, limit, seed), padded_twins(samples)]
+    return [*on_run[0], *on_run[1], *injected_answers(samples), *known, *languages()], known
+
+
 def natural_pairs(run: Run, against: Run | None, limit: int, seed: int) -> list[Row]:
     """Real answers: of two systems, or of one system paired with the reference or with a shortened answer."""
     if against is not None:

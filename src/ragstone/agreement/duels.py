@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ragstone.data.types import Chunk, Sample
+from ragstone.data.types import Sample
 from ragstone.engine.evaluate import Request, evaluate, make_request, unheard
 from ragstone.engine.ingest import Profiler
 from ragstone.errors import UsageError
@@ -188,7 +188,7 @@ def _row(one: Sample, other: Sample, names: tuple[str, str], with_reference: boo
         "id": f"{one.id}/{names[0]}/{names[1]}" if several else one.id,
         "question": one.question,
         "answer": one.answer,
-        "contexts": [_as_dict(chunk) for chunk in chunks.values()],
+        "contexts": [{"text": chunk.text, "id": chunk.id, "source": chunk.source} for chunk in chunks.values()],
         "references": references,
         "metadata": {
             **one.metadata,
@@ -200,10 +200,6 @@ def _row(one: Sample, other: Sample, names: tuple[str, str], with_reference: boo
         },
     }
     return {name: value for name, value in row.items() if value is not None}
-
-
-def _as_dict(chunk: Chunk) -> dict[str, Any]:
-    return {"text": chunk.text, "id": chunk.id, "source": chunk.source}
 
 
 # The significance level.

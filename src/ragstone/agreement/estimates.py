@@ -20,9 +20,7 @@ from ragstone.stats.ppi import (
     Powered,
     Rows,
     Scale,
-    guess_errors,
-    make_chances,
-    pick,
+    choose_rows,
     powered_rounds,
     tell_scale,
 )
@@ -167,24 +165,14 @@ def choose_next(joined: Joined, metric: str, size: int, seed: int = 0) -> list[T
         bounds = (None, None)
     else:
         raise UsageError("--label-next needs one run, or two runs to compare")
-    picked, chances = _pick(population, bounds, size, seed + number)
+    picked, chances = choose_rows(population, (bounds[0], bounds[1]), size, seed + number)
+    if not len(picked):
+        raise UsageError("all rows with a score are already labelled")
     return [
         _describe(joined, system, int(side[row]), number, float(chance))
         for row, chance in zip(picked, chances, strict=True)
         for system, side in enumerate(places)
     ]
-
-
-def _pick(rows: Rows, bounds: tuple[float | None, ...], size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    free = np.flatnonzero((rows.rounds < 0) & ~np.isnan(rows.scores))
-    if not len(free):
-        raise UsageError("all rows with a score are already labelled")
-    scored = ~np.isnan(rows.scores)
-    errors = np.zeros(len(rows.scores))
-    errors[scored] = guess_errors(rows.scores[scored], rows.labels[scored], (bounds[0], bounds[1]))
-    chances = make_chances(errors[free], size)
-    picked = pick(chances, seed)
-    return free[picked], chances[picked]
 
 
 def _describe(joined: Joined, system: int, place: int, number: int, chance: float) -> ToDo:

@@ -76,6 +76,11 @@ def read_human(
     return Labels(opened.name, tuple(found), len(empty), {number: empty.count(number) for number in set(empty) - {0}})
 
 
+def read_labels(files: Sequence[str], values: Sequence[str], renames: Mapping[str, str]) -> Labels:
+    """Read and merge the labels of several files; `values` defines words as `ok=0.5`."""
+    return merge_labels([read_human(file, parse_words(values), renames) for file in files])
+
+
 def merge_labels(parts: Sequence[Labels]) -> Labels:
     """Merge the labels of several files."""
     labels = [label for part in parts for label in part.labels]
@@ -155,7 +160,7 @@ def _check_twice(source: str, labels: list[Label]) -> None:
         raise InputError(source, problems)
 
 
-def parse_words(pairs: list[str]) -> dict[str, float]:
+def parse_words(pairs: Sequence[str]) -> dict[str, float]:
     """Parse `ok=0.5` pairs."""
     return dict(_parse_word(pair) for pair in pairs)
 

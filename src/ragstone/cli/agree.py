@@ -75,10 +75,10 @@ def join_labels(
     runs: list[str], human: list[str], metrics: list[str], map: list[str], value: list[str], out: str
 ) -> Joined:
     """The human labels of the files next to the scores of the runs."""
-    from ragstone.agreement.labels import join, merge_labels, parse_words, read_human
+    from ragstone.agreement.labels import join, read_labels
 
-    labels = [read_human(_find_labels(file), parse_words(value), parse_map(map)) for file in human]
-    return join([find_run(name, out) for name in runs], merge_labels(labels), metrics)
+    labels = read_labels([_find_labels(file) for file in human], value, parse_map(map))
+    return join([find_run(name, out) for name in runs], labels, metrics)
 
 
 def _find_labels(file: str) -> str:

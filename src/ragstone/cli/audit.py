@@ -77,7 +77,8 @@ def audit(
 
 
 def _show_quote(judge: str, jury: list[str], about: tuple[Any, ...], options: dict[str, Any], json: bool) -> None:
-    from ragstone.agreement.audit import make_rows, natural
+    from ragstone.agreement.audit import natural
+    from ragstone.agreement.audit_probes import make_rows
     from ragstone.agreement.duels import METRICS
 
     rows, known = make_rows(*about)

@@ -45,10 +45,8 @@ def diagnose(
 
 
 def _open_store(chunks: str | None, documents: list[str]) -> Store | None:
-    from ragstone.compare.indexed_corpus import Store, read_chunks, read_documents
+    from ragstone.compare.indexed_corpus import open_store
 
     if chunks is None and documents:
         raise UsageError("--documents needs --chunks: a fact of a document is lost only if no chunk contains it")
-    if chunks is None:
-        return None
-    return Store(read_chunks(chunks), tuple(text for path in documents for text in read_documents(path)))
+    return None if chunks is None else open_store(chunks, documents)

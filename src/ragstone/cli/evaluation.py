@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, print_json
 
 if TYPE_CHECKING:
     from ragstone.engine.ask_system import SystemQuote
@@ -40,31 +40,18 @@ def show_run(finished: Run, json: bool, full: bool) -> None:
         return
     from ragstone.cli.screen import console
     from ragstone.compare.diagnosis import diagnose
-    from ragstone.report.diagnosis import has_content, short_report
+    from ragstone.report.diagnosis import short_report
 
     screen = console()
     screen.print()
     screen.print(run_report(finished, full=full))
     diagnosis = diagnose(finished, most=MOST_DIAGNOSED)
-    if has_content(diagnosis):
+    if diagnosis.has_content:
         screen.print(short_report(diagnosis))
         typer.echo(f"    more: {command_line('diagnose', finished.path)}")
     if calls := call_line(finished.info):
         typer.echo(f"\n{calls}", nl=False)
     typer.echo(f"\nstored in {finished.path}")
-
-
-def suggest_after_run(finished: Run, out: str, metrics_file: list[str]) -> None:
-    """Prints what to do with a finished run: compare it with the run before it, or look inside."""
-    from ragstone.storage.places import open_place
-    from ragstone.storage.runs import finished_runs
-
-    others = (run for run in finished_runs(open_place(out)) if run.id != finished.id)
-    steps = [(command_line("view", out), "look at samples in a browser")]
-    if (before := next(others, None)) is not None:
-        compare = command_line("compare", before.id, finished.id, out=out, metrics_file=metrics_file)
-        steps.insert(0, (compare, "compare with the run before"))
-    next_steps(*steps)
 
 
 def fail_if_nothing_scored(finished: Run, or_most_failed: bool = False) -> None:

@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli.evaluation import (
-    evaluate_data,
-    fail_if_nothing_scored,
-    show_run,
-    suggest_after_run,
-    write_ragchecker_results,
-)
+from ragstone.cli.evaluation import evaluate_data, fail_if_nothing_scored, show_run, write_ragchecker_results
 from ragstone.cli.options import (
     DATA,
     EXECUTION,
@@ -100,7 +94,7 @@ def run(
     _export(finished, write_as, json, quiet)
     _notify(finished, listeners, quiet)
     if not json and not quiet and write_as != "ragchecker":
-        suggest_after_run(finished, out, metrics_file)
+        _suggest_after_run(finished, out, metrics_file)
     fail_if_nothing_scored(finished, or_most_failed=write_as == "ragchecker")
 
 
@@ -171,3 +165,16 @@ def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bo
     else:
         console().print(quote_report(estimate))
         next_steps((command_line("run", "…", budget="AMOUNT"), "the same command without --quote, with a limit"))
+
+
+def _suggest_after_run(finished: Run, out: str, metrics_file: list[str]) -> None:
+    """Prints what to do with a finished run: compare it with the run before it, or look inside."""
+    from ragstone.storage.places import open_place
+    from ragstone.storage.runs import finished_runs
+
+    others = (run for run in finished_runs(open_place(out)) if run.id != finished.id)
+    steps = [(command_line("view", out), "look at samples in a browser")]
+    if (before := next(others, None)) is not None:
+        compare = command_line("compare", before.id, finished.id, out=out, metrics_file=metrics_file)
+        steps.insert(0, (compare, "compare with the run before"))
+    next_steps(*steps)

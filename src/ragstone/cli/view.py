@@ -25,7 +25,7 @@ def view(
     browse: bool = option(False, "--open", "Open the browser."),
 ) -> None:
     """Show runs in a browser and edit ground truth."""
-    from ragstone.web.server import Viewer
+    from ragstone.web.app import Viewer
 
     viewer = Viewer(root, host, port, token, names, read_only)
     typer.echo(f"runs under {root}: {viewer.url}   (Ctrl-C stops)")

@@ -91,17 +91,14 @@ def differing_truth(before: Run, after: Run, pairs: Alignment) -> dict[str, int]
     found = {}
     for name in _TRUTH:
         first, second = (
-            _column(run, name).take(pa.array(rows)) for run, rows in ((before, pairs.before), (after, pairs.after))
+            read_table(run.folder.samples, [name])[name].take(pa.array(rows))
+            for run, rows in ((before, pairs.before), (after, pairs.after))
         )
         if not first.equals(second):
             count = sum(mine != theirs for mine, theirs in zip(first.to_pylist(), second.to_pylist(), strict=True))
             if count:
                 found[name] = count
     return found
-
-
-def _column(run: Run, name: str) -> pa.ChunkedArray:
-    return read_table(run.folder.samples, [name])[name]
 
 
 # Further slices are too small to be informative.
@@ -166,7 +163,7 @@ def compare_runs(
     names = [metric.metric for metric in able]
     scores = (_taken(before, names, pairs.before), _taken(after, names, pairs.after))
     clusters = read_labels(after, settings.cluster)[pairs.after] if settings.cluster else None
-    means = [metric for metric in able if not is_of_all_rows(metric.metric, before, _all(scores, metric))]
+    means = [metric for metric in able if not is_of_all_rows(metric.metric, before, scores[0][metric.metric])]
     items = {item.metric: item for item in measure(means, *scores, settings, clusters)}
     for name, metric in zip(names, able, strict=True):
         if name not in items:
@@ -192,10 +189,6 @@ def compare_runs(
 
 def _taken(run: Run, names: Sequence[str], rows: np.ndarray) -> dict[str, Scores]:
     return {name: scores.take(rows) for name, scores in read_scores(run, names).items()}
-
-
-def _all(scores: tuple[Mapping[str, Scores], ...], metric: MetricInfo) -> Scores:
-    return scores[0][metric.metric]
 
 
 def _slices(

@@ -224,6 +224,11 @@ class Diagnosis:
     by_facts: bool = False
 
     @property
+    def has_content(self) -> bool:
+        """Whether the run shows anything about its parts or its samples."""
+        return self.limits != "unknown" or bool(self.causes)
+
+    @property
     def failing(self) -> int:
         """The number of inspected samples that fail."""
         return sum(outcome.cause is not None for outcome in self.outcomes)

@@ -33,7 +33,7 @@ from ragstone.stats.paired import (
 from ragstone.stats.power import detectable_effect
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
-from ragstone.storage.scores import FAILED, SKIPPED, Scores
+from ragstone.storage.scores import FAILED, SKIPPED, Scores, unless_nan
 
 Verdict = Literal["better", "worse", "no evidence", "too few rows"]
 ALPHA = 0.05
@@ -126,7 +126,7 @@ def measure(
         item = _describe(metric, before[name], after[name], changes[:, column], clusters)
         shares = _of_shares(metric, before[name], after[name], clusters, settings)
         low, high = _ends(shares or intervals[column], float(chances.p[column]), settings)
-        p, joint_p = _number(chances.p[column]), _number(chances.joint[column])
+        p, joint_p = unless_nan(chances.p[column]), unless_nan(chances.joint[column])
         found.append(replace(item, low=low, high=high, p=p, joint_p=joint_p))
     return found
 
@@ -216,7 +216,7 @@ def judge(groups: Sequence[Sequence[Difference]], settings: Settings) -> list[li
     times = tests if settings.correction == "holm" else 1
     return [
         [
-            replace(item, corrected_p=_number(p), verdict=_verdict(item, p, times, 1 - settings.level))
+            replace(item, corrected_p=unless_nan(p), verdict=_verdict(item, p, times, 1 - settings.level))
             for item, p in zip(group, found, strict=True)
         ]
         for group, found in zip(groups, corrected, strict=True)
@@ -233,10 +233,6 @@ def _jointly(group: Sequence[Difference], p: np.ndarray, tests: int) -> np.ndarr
         there = ~np.isnan(lot)
         corrected[there] = np.minimum(lot[there] * tests / max(1, np.count_nonzero(there)), 1.0)
     return corrected
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _verdict(item: Difference, corrected_p: float, tests: int, alpha: float) -> Verdict | None:

@@ -47,6 +47,11 @@ class Store:
         return [(name, FoldedText(text)) for name, text in self.documents]
 
 
+def open_store(chunks: str, documents: Sequence[str]) -> Store:
+    """Read a file of chunks and folders of documents."""
+    return Store(read_chunks(chunks), tuple(text for path in documents for text in read_documents(path)))
+
+
 def read_chunks(path: str) -> list[Chunk]:
     """All chunks of a JSONL file: lines with `text` and, optionally, `id` and `source`."""
     chunks, problems = [], []

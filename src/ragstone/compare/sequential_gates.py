@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ragstone.compare.alignment import align_samples
 from ragstone.compare.differences import ALPHA
 from ragstone.compare.gates import MOST_FAILED, Check, Checked, Gate, Outcome, decide, too_many_failed
-from ragstone.engine.metric_choice import find_metric
+from ragstone.engine.metric_choice import find_metric, spelled
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.stats.intervals import Interval
 from ragstone.stats.sequential import watch_mean
@@ -71,11 +71,11 @@ def check_so_far(
         raise UsageError("--max-drop needs --against RUN: the baseline")
     if any(check.metric == "*" for check in checks):
         raise UsageError("with --sequential name the metric of each drop: --max-drop METRIC=VALUE")
-    found = _read(folder, [_spelled(check.metric) for check in checks])
+    found = _read(folder, [spelled(check.metric) for check in checks])
     # The intervals hold together: the error rate is that of the exit code.
     level = 1 - ALPHA / len(checks)
     items = [
-        _check(Check(check.kind, _spelled(check.metric), check.limit), found, folder, against, most_failed, level)
+        _check(Check(check.kind, spelled(check.metric), check.limit), found, folder, against, most_failed, level)
         for check in checks
     ]
     return Gate(
@@ -86,11 +86,6 @@ def check_so_far(
         sequential=True,
         finished=found.finished,
     )
-
-
-def _spelled(name: str) -> str:
-    metric = find_metric(name)
-    return str(metric) if metric else name
 
 
 def _read(folder: RunFolder, metrics: Sequence[str]) -> _SoFar:

@@ -45,7 +45,26 @@ class Rows:
         return Rows([self.values[row] for row in rows])
 
 
-class Ragged:
+class Lists:
+    """A column with one list per row; `offsets` has the start of each list, and the end of the last one."""
+
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The length of each list."""
+        return np.diff(self.offsets)
+
+    @property
+    def row_of(self) -> np.ndarray:
+        """The row of each entry."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+
+class Ragged(Lists):
     """Lists of numbers of different lengths: one flat array and the start of each row."""
 
     def __init__(self, values: np.ndarray, offsets: np.ndarray) -> None:
@@ -64,22 +83,9 @@ class Ragged:
         """One column of the rows of all columns."""
         return cls(np.concatenate([column.values for column in columns]), concat_offsets(columns))
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __getitem__(self, row: int) -> np.ndarray:
         row = range(len(self))[row]
         return self.values[self.offsets[row] : self.offsets[row + 1]]
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """The number of values in each row."""
-        return np.diff(self.offsets)
-
-    @property
-    def row_of(self) -> np.ndarray:
-        """The row of each value."""
-        return np.repeat(np.arange(len(self)), self.lengths)
 
     @property
     def position(self) -> np.ndarray:

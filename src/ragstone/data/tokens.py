@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.data.columns import Ragged, concat_offsets
+from ragstone.data.columns import Lists, Ragged, concat_offsets
 
 Inner = TypeVar("Inner", bound=Any)
 
@@ -51,7 +51,7 @@ class Tokens(Ragged):
         return Tokens(chosen.values, chosen.offsets, self.words)
 
 
-class Nested(Generic[Inner]):
+class Nested(Lists, Generic[Inner]):
     """One list per row; its entries are rows of another column: the references of a sample, the chunks of a retrieval."""
 
     def __init__(self, inner: Inner, offsets: np.ndarray) -> None:
@@ -64,22 +64,9 @@ class Nested(Generic[Inner]):
         inner = type(columns[0].inner).concat([column.inner for column in columns])
         return cls(inner, concat_offsets(columns))
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __getitem__(self, row: int) -> list[Any]:
         row = range(len(self))[row]
         return [self.inner[entry] for entry in range(self.offsets[row], self.offsets[row + 1])]
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """The number of entries in each row."""
-        return np.diff(self.offsets)
-
-    @property
-    def row_of(self) -> np.ndarray:
-        """The row of each entry."""
-        return np.repeat(np.arange(len(self)), self.lengths)
 
     def joined(self) -> Tokens:
         """Join the texts of each row."""

@@ -1,4 +1,4 @@
-"""Second step of a run: the plan over the stored samples, part by part, in this process.
+"""Second step of a run: the plan over the stored samples, part by part, in this process; and the tables of a part.
 
 A run is worked on in parts: rows of the stored samples in, a folder of tables out. A finished part is never computed again.
 """
@@ -6,6 +6,7 @@ A run is worked on in parts: rows of the stored samples in, a folder of tables o
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -13,17 +14,22 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple, TypeVar, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragstone.data.codec import canonical_json
+from ragstone.data.columns import OK, STATUSES, Cells
+from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.engine.batch import BatchResult, evaluate_batch
-from ragstone.engine.function_calls import Watch
-from ragstone.engine.plan import Plan
+from ragstone.engine.function_calls import Watch, absent_cells
+from ragstone.engine.ledger import Entry
+from ragstone.engine.plan import EvidenceStep, Plan
 from ragstone.engine.progress import Meter, Report
-from ragstone.engine.results import calls_table, evidence_tables, scores_table
 from ragstone.engine.stored_evidence import Recollection
 from ragstone.llm.cascade_tally import Tally
 from ragstone.llm.concurrency import gather_or_cancel
+from ragstone.llm.wrappers import Call
 from ragstone.storage.places import storage_errors
 from ragstone.storage.runs import PartFolder, RunFolder, write_table
 from ragstone.tools.protocols import Tool
@@ -191,3 +197,84 @@ def _run_in_thread(work: Coroutine[Any, Any, Result]) -> Result:
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
+
+
+def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
+    """All cells of a batch, metric by metric."""
+    ids = result.batch.column("id")
+    tables = []
+    for step in plan.metrics:
+        cells = result.cells[step.name]
+        columns = [
+            ids,
+            _repeated(step.name, len(cells)),
+            pa.array(cells.values, mask=cells.status != OK),
+            _status(cells.status),
+            _reasons(cells),
+            _repeated(step.signature, len(cells)),
+        ]
+        tables.append(pa.Table.from_arrays(columns, schema=SCORES))
+    return pa.concat_tables(tables).unify_dictionaries() if tables else SCORES.empty_table()
+
+
+def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
+    """The stored evidence, one table per piece, with a hash of the inputs of each row."""
+    tables = {}
+    hashes: dict[tuple[str, ...], list[str]] = {}
+    for step in plan.evidence:
+        if step.spec.transient:
+            continue
+        # Several kinds of evidence often need the same fields.
+        if step.fields not in hashes:
+            hashes[step.fields] = _hash_inputs(step, result.batch)
+        inputs = hashes[step.fields]
+        for piece in step.pieces:
+            tables[piece] = _evidence_table(step, result.evidence[piece], result.batch.column("id"), inputs)
+    return tables
+
+
+def calls_table(calls: Sequence[Call]) -> pa.Table:
+    """Every call that was made for a batch, in the order in which they ended."""
+    columns = {name: [getattr(call, name) for call in calls] for name in CALLS.names}
+    return pa.Table.from_pydict(columns, schema=CALLS)
+
+
+def _evidence_table(step: EvidenceStep, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:
+    assert entry.stored is not None  # noqa: S101  (for the type checker: what is kept was made ready for it)
+    positions = np.full(len(ids), -1)
+    positions[entry.rows] = np.arange(len(entry.rows))
+    values = entry.stored.take(pa.array(positions, mask=positions < 0))
+    cells = absent_cells(len(ids), entry.absent)
+    columns = [
+        ids,
+        values,
+        _status(cells.status),
+        _reasons(cells),
+        pa.array(inputs),
+        _repeated(step.signature, len(ids)),
+    ]
+    return pa.Table.from_arrays(columns, schema=evidence_schema(values.type))
+
+
+def _hash_inputs(step: EvidenceStep, batch: pa.RecordBatch) -> list[str]:
+    """A hash of the fields that a row's evidence was made from; a change makes the evidence out of date."""
+    columns = [batch.column(name).to_pylist() for name in step.fields]
+    rows = zip(*columns, strict=True) if columns else [()] * batch.num_rows
+    return [hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).hexdigest() for values in rows]
+
+
+def _repeated(word: str, times: int) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(times, dtype=np.int32)), pa.array([word]))
+
+
+def _status(status: np.ndarray) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(status.astype(np.int32)), pa.array(STATUSES))
+
+
+def _reasons(cells: Cells) -> pa.DictionaryArray:
+    words = list(dict.fromkeys(cells.reasons.values()))
+    number = {word: position for position, word in enumerate(words)}
+    codes = np.full(len(cells), -1, dtype=np.int32)
+    for row, reason in cells.reasons.items():
+        codes[row] = number[reason]
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(words, type=pa.string()))

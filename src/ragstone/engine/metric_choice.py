@@ -35,7 +35,7 @@ def choose_metrics(runs: Sequence[Run], wanted: Sequence[str] | str) -> list[Met
         listed = "; ".join(f"{run.name}: {', '.join(m.metric for m in run.info.metrics) or 'none'}" for run in runs)
         raise UsageError(f"the runs have no metric in common: {listed}")
     asked = split_metrics([wanted] if isinstance(wanted, str) else wanted)
-    names = [_spelled(name) for name in asked]
+    names = [spelled(name) for name in asked]
     known = {metric.metric: metric for metric in common}
     families = {metric.family for metric in common}
     for name in names:
@@ -44,7 +44,7 @@ def choose_metrics(runs: Sequence[Run], wanted: Sequence[str] | str) -> list[Met
     return [metric for metric in common if not names or metric.metric in names or metric.family in names]
 
 
-def _spelled(name: str) -> str:
+def spelled(name: str) -> str:
     """A metric as runs write it: an alias is not known there."""
     metric = find_metric(name)
     return str(metric) if metric else name

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from ragstone.data.signature import Signature
 from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.plan import make_plan
 from ragstone.engine.progress import Progress, Report, silent
 from ragstone.engine.results import call_totals, describe_run, finish_tables, now, write_json
-from ragstone.engine.stored_evidence import Recollection, stored_tools
+from ragstone.engine.stored_evidence import Recollection, StoredTool
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, find_format
-from ragstone.registry import Metric, resolve_metrics
+from ragstone.registry import CATALOGUE, Metric, resolve_metrics
 from ragstone.storage.leftovers import RESCORES
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
+from ragstone.text.matchers import MATCHERS, make_matcher
+from ragstone.tools.protocols import Tool
 
 # The key in plan.json that names the run that is rescored.
 _UNDEFINED = "its definition is not loaded; name its file with --metrics-file"
@@ -151,3 +154,42 @@ def _root_of(run: Run) -> Place:
     url = place.url.rstrip("/").rsplit("/", 2)
     path = place.path.rsplit("/", 2)[0]
     return Place(place.files, path, url[0] if len(url) == 3 else path)
+
+
+@dataclass
+class PromptedTool(StoredTool):
+    """A stored tool that used prompts from files."""
+
+    hashes: Mapping[str, str]
+
+    def prompt_hash(self, name: str) -> str:
+        """The hash of the prompt in the stored run."""
+        return self.hashes.get(name, "unknown")
+
+
+def stored_tools(run: Run) -> dict[str, Tool]:
+    """The tools of a stored run: a matcher without a model is opened, all others are `StoredTool`s."""
+    signatures: dict[str, str] = run.info["tools"]
+    hashes = {name: prompt["hash"] for name, prompt in (run.info.get("prompts") or {}).items()}
+    matcher = signatures.get("matcher", "citation/").partition("/")[0]
+    tools: dict[str, Tool] = {"matcher": make_matcher(matcher)} if matcher in MATCHERS else {}
+    for tool, signature in signatures.items():
+        if tool not in tools:
+            prompted = _was_prompted(run, tool, hashes)
+            tools[tool] = PromptedTool(tool, signature, hashes) if prompted else StoredTool(tool, signature)
+    return tools
+
+
+def _was_prompted(run: Run, tool: str, hashes: Mapping[str, str]) -> bool:
+    """Whether the signature of evidence that the tool made names a prompt."""
+    for piece in run.info["evidence"]:
+        spec = CATALOGUE.evidence(piece)
+        if spec is not None and tool in spec.needs and spec.prompts:
+            asked = {prompt for signature in _signatures(run, piece) for prompt in signature.prompts}
+            return any((name, hashes.get(name)) in asked for name in spec.prompts)
+    return False
+
+
+def _signatures(run: Run, piece: str) -> list[Signature]:
+    column = read_table(run.folder.evidence(piece), ["signature"])["signature"]
+    return [Signature.parse(text) for text in column.unique().to_pylist()]

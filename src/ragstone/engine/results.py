@@ -1,8 +1,7 @@
-"""Last step of a run: Arrow tables of each part, joined tables, the summary and run.json."""
+"""Last step of a run: the joined tables, the summary and run.json."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import subprocess
@@ -20,17 +19,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ragstone._version import __version__
-from ragstone.data.codec import arrow_type, canonical_json
-from ragstone.data.columns import OK, STATUSES, Cells
+from ragstone.data.codec import arrow_type
 from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.data.summary import ALL, Summary, SummaryRow
-from ragstone.engine.batch import BatchResult
-from ragstone.engine.function_calls import Refused, absent_cells, explain
+from ragstone.engine.function_calls import Refused, explain
 from ragstone.engine.ingest import Profile
-from ragstone.engine.ledger import Entry
-from ragstone.engine.plan import EvidenceStep, MetricStep, Plan
-from ragstone.llm.cascade_tally import Tally, add_up
-from ragstone.llm.wrappers import Call
+from ragstone.engine.plan import MetricStep, Plan
+from ragstone.llm.cascade_tally import Tally
 from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.storage.places import Place, read_json
@@ -171,87 +166,6 @@ def _main_reasons(most: Iterable[tuple[str, int]]) -> str | None:
     return "; ".join(f"{reason} ({count} row{'s' if count != 1 else ''})" for reason, count in most) or None
 
 
-def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
-    """All cells of a batch, metric by metric."""
-    ids = result.batch.column("id")
-    tables = []
-    for step in plan.metrics:
-        cells = result.cells[step.name]
-        columns = [
-            ids,
-            _repeated(step.name, len(cells)),
-            pa.array(cells.values, mask=cells.status != OK),
-            _status(cells.status),
-            _reasons(cells),
-            _repeated(step.signature, len(cells)),
-        ]
-        tables.append(pa.Table.from_arrays(columns, schema=SCORES))
-    return pa.concat_tables(tables).unify_dictionaries() if tables else SCORES.empty_table()
-
-
-def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
-    """The stored evidence, one table per piece, with a hash of the inputs of each row."""
-    tables = {}
-    hashes: dict[tuple[str, ...], list[str]] = {}
-    for step in plan.evidence:
-        if step.spec.transient:
-            continue
-        # Several kinds of evidence often need the same fields.
-        if step.fields not in hashes:
-            hashes[step.fields] = _hash_inputs(step, result.batch)
-        inputs = hashes[step.fields]
-        for piece in step.pieces:
-            tables[piece] = _evidence_table(step, result.evidence[piece], result.batch.column("id"), inputs)
-    return tables
-
-
-def calls_table(calls: Sequence[Call]) -> pa.Table:
-    """Every call that was made for a batch, in the order in which they ended."""
-    columns = {name: [getattr(call, name) for call in calls] for name in CALLS.names}
-    return pa.Table.from_pydict(columns, schema=CALLS)
-
-
-def _evidence_table(step: EvidenceStep, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:
-    assert entry.stored is not None  # noqa: S101  (for the type checker: what is kept was made ready for it)
-    positions = np.full(len(ids), -1)
-    positions[entry.rows] = np.arange(len(entry.rows))
-    values = entry.stored.take(pa.array(positions, mask=positions < 0))
-    cells = absent_cells(len(ids), entry.absent)
-    columns = [
-        ids,
-        values,
-        _status(cells.status),
-        _reasons(cells),
-        pa.array(inputs),
-        _repeated(step.signature, len(ids)),
-    ]
-    return pa.Table.from_arrays(columns, schema=evidence_schema(values.type))
-
-
-def _hash_inputs(step: EvidenceStep, batch: pa.RecordBatch) -> list[str]:
-    """A hash of the fields that a row's evidence was made from; a change makes the evidence out of date."""
-    columns = [batch.column(name).to_pylist() for name in step.fields]
-    rows = zip(*columns, strict=True) if columns else [()] * batch.num_rows
-    return [hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).hexdigest() for values in rows]
-
-
-def _repeated(word: str, times: int) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(times, dtype=np.int32)), pa.array([word]))
-
-
-def _status(status: np.ndarray) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(status.astype(np.int32)), pa.array(STATUSES))
-
-
-def _reasons(cells: Cells) -> pa.DictionaryArray:
-    words = list(dict.fromkeys(cells.reasons.values()))
-    number = {word: position for position, word in enumerate(words)}
-    codes = np.full(len(cells), -1, dtype=np.int32)
-    for row, reason in cells.reasons.items():
-        codes[row] = number[reason]
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(words, type=pa.string()))
-
-
 def describe_run(
     folder: RunFolder, plan: Plan, profile: Profile, created: str, totals: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -306,3 +220,14 @@ def _code_revision() -> dict[str, Any] | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}
+
+
+def add_up(tallies: Iterable[Tally]) -> Tally:
+    """Return the sum of several tallies."""
+    total = Tally()
+    for tally in tallies:
+        total.decided += tally.decided
+        total.passed_on += tally.passed_on
+        total.calls_saved += tally.calls_saved
+        total.sure += tally.sure
+    return total

@@ -19,8 +19,6 @@ from ragstone.engine.ledger import Absence, Entry, Ledger
 from ragstone.engine.plan import EvidenceStep
 from ragstone.registry import CATALOGUE, EvidenceSpec
 from ragstone.storage.runs import Run, read_table
-from ragstone.text.matchers import MATCHERS, make_matcher
-from ragstone.tools.protocols import Tool
 
 OUT_OF_DATE = "out of date, rerun with a judge"
 NEVER_MADE = "not collected in the run that is rescored, rerun with a judge"
@@ -32,45 +30,6 @@ class StoredTool:
 
     name: str
     signature: str
-
-
-@dataclass
-class PromptedTool(StoredTool):
-    """A stored tool that used prompts from files."""
-
-    hashes: Mapping[str, str]
-
-    def prompt_hash(self, name: str) -> str:
-        """The hash of the prompt in the stored run."""
-        return self.hashes.get(name, "unknown")
-
-
-def stored_tools(run: Run) -> dict[str, Tool]:
-    """The tools of a stored run: a matcher without a model is opened, all others are `StoredTool`s."""
-    signatures: dict[str, str] = run.info["tools"]
-    hashes = {name: prompt["hash"] for name, prompt in (run.info.get("prompts") or {}).items()}
-    matcher = signatures.get("matcher", "citation/").partition("/")[0]
-    tools: dict[str, Tool] = {"matcher": make_matcher(matcher)} if matcher in MATCHERS else {}
-    for tool, signature in signatures.items():
-        if tool not in tools:
-            prompted = _was_prompted(run, tool, hashes)
-            tools[tool] = PromptedTool(tool, signature, hashes) if prompted else StoredTool(tool, signature)
-    return tools
-
-
-def _was_prompted(run: Run, tool: str, hashes: Mapping[str, str]) -> bool:
-    """Whether the signature of evidence that the tool made names a prompt."""
-    for piece in run.info["evidence"]:
-        spec = CATALOGUE.evidence(piece)
-        if spec is not None and tool in spec.needs and spec.prompts:
-            asked = {prompt for signature in _signatures(run, piece) for prompt in signature.prompts}
-            return any((name, hashes.get(name)) in asked for name in spec.prompts)
-    return False
-
-
-def _signatures(run: Run, piece: str) -> list[Signature]:
-    column = read_table(run.folder.evidence(piece), ["signature"])["signature"]
-    return [Signature.parse(text) for text in column.unique().to_pylist()]
 
 
 class Recollection:

@@ -1,15 +1,15 @@
-"""Converts the return value of a user's system, or the attachments of a DIAL application, to an Answer."""
+"""Converts the return value of a user's system to an Answer."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragstone.data.types import Chunk
-from ragstone.llm.base import LLMError, LLMReplyError, Reply, finite
+from ragstone.llm.base import LLMError, Reply, finite
 
 # Keys that systems and frameworks use; the first one present counts.
 _TEXT = ("answer", "text", "response", "result", "output", "content")
@@ -122,33 +122,3 @@ def reply_with(answer: Answer, name: str, started: float) -> Reply:
         cost_usd=answer.metadata.get("cost_usd"),
         latency_s=time.perf_counter() - started,
     )
-
-
-RETRIEVAL_RESPONSE = "application/x.aidial-rag.retrieval-response+json"
-
-
-def read_attachments(attachments: Iterable[Mapping[str, Any]]) -> list[Chunk] | None:
-    """Return the retrieved chunks in order, or None if no attachment contains any."""
-    chunks: list[Chunk] | None = None
-    for attachment in attachments:
-        if str(attachment.get("type", "")).partition(";")[0].strip().lower() == RETRIEVAL_RESPONSE:
-            chunks = [*(chunks or []), *_read_response(attachment)]
-    return chunks
-
-
-def _read_response(attachment: Mapping[str, Any]) -> list[Chunk]:
-    data = attachment.get("data")
-    if not data:
-        raise LLMReplyError("the retrieved chunks are given by URL; only inline data is supported")
-    try:
-        chunks = json.loads(data)["chunks"]
-        # An image chunk has no text but keeps its rank.
-        return [_read_dial_chunk(chunk) for chunk in chunks]
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise LLMReplyError(f"the attachment of type {RETRIEVAL_RESPONSE} does not contain a list of chunks") from None
-
-
-def _read_dial_chunk(chunk: Mapping[str, Any]) -> Chunk:
-    source = chunk.get("source") or {}
-    url = source.get("url") or chunk.get("attachment_url")
-    return Chunk(str(chunk.get("text") or ""), source=str(source.get("display_name") or url) if url or source else None)

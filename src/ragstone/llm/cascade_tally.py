@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -49,14 +49,3 @@ def tally_decisions(confidences: Sequence[float], passed_on: int, calls_saved: i
         tally.sure += sum(confidences)
         tally.passed_on += passed_on
         tally.calls_saved += calls_saved
-
-
-def add_up(tallies: Iterable[Tally]) -> Tally:
-    """Return the sum of several tallies."""
-    total = Tally()
-    for tally in tallies:
-        total.decided += tally.decided
-        total.passed_on += tally.passed_on
-        total.calls_saved += tally.calls_saved
-        total.sure += tally.sure
-    return total

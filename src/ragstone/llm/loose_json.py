@@ -10,7 +10,6 @@ Error messages are sent to the model in a second request, so they are part of ca
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from dataclasses import dataclass
@@ -239,12 +238,6 @@ def _pair_up(text: str, start: int, inner: list[int], end: int) -> bool:
 # Brackets in prose that are tried before giving up.
 _MAX_MISSES = 300
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_THOUGHT_WORDS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
-_THOUGHT_BEGINS = re.compile(rf"[<\[◁](?P<word>{_THOUGHT_WORDS})[>\]▷]", re.IGNORECASE)
-_THOUGHT_ENDS = re.compile(rf"[<\[◁]/(?:{_THOUGHT_WORDS})[>\]▷]", re.IGNORECASE)
-_FINAL_CHANNEL = re.compile(r"<\|channel\|>final(?:[^<{]*)<\|message\|>")
-_TURN_ENDS = re.compile(r"(?:<\|(?:im_end|end|return|eot_id|endoftext)\|>|</s>|<end_of_turn>)\s*\Z")
 _FENCE_MARKS = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$|```(?:json\w*|python|text)?", re.MULTILINE | re.IGNORECASE)
 
 
@@ -256,32 +249,6 @@ class Piece:
     end: int
     value: Any = None
     fault: JSONError | None = None
-
-
-def strip_marks(text: str) -> str:
-    """Remove the byte order mark and chat template marks, and unescape quotes if all are escaped."""
-    text = _SURROGATES.sub("\ufffd", text).strip().strip("\ufeff").strip()
-    final = list(_FINAL_CHANNEL.finditer(text))
-    if final:
-        text = text[final[-1].end() :]
-    text = _TURN_ENDS.sub("", text).strip()
-    if '"' not in text and "&quot;" in text:
-        text = html.unescape(text)
-    return text
-
-
-def drop_thoughts(text: str) -> tuple[str, bool]:
-    """Return the text after the model's reasoning, and whether the reasoning is unterminated. Tags inside JSON do not count."""
-    while begin := _THOUGHT_BEGINS.search(text):
-        if re.search(r"[{\[]", text[: begin.start()]):
-            return text, False
-        end = _THOUGHT_ENDS.search(text, begin.end())
-        if not end:
-            return text[begin.end() :].strip(), True
-        text = (text[: begin.start()] + text[end.end() :]).strip()
-    # Some servers omit the opening tag.
-    ends = list(_THOUGHT_ENDS.finditer(text))
-    return (text[ends[-1].end() :].strip() if ends else text), False
 
 
 def find_pieces(text: str) -> list[Piece]:

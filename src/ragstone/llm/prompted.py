@@ -7,12 +7,14 @@ reply cannot be parsed, the model gets the reply back with the error; a second f
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from ragstone.errors import DefinitionError
 from ragstone.llm.base import (
     LLM,
     LLMReplyError,
@@ -26,7 +28,6 @@ from ragstone.llm.base import (
 from ragstone.llm.prompts import Prompt, PromptBook
 from ragstone.llm.prompts.fence import Data, harmless
 from ragstone.llm.reply_parser import read_reply
-from ragstone.llm.reply_types import strict_schema
 
 T = TypeVar("T", bound=BaseModel)
 Check = Callable[[T], str | None]
@@ -175,3 +176,34 @@ class Judge:
             guess=guess_text,
         )
         return await self._structured.ask(request, kind, check)
+
+
+@cache
+def strict_schema(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema with all keys required, no other keys, and no $ref, which small servers do not support."""
+    schema = kind.model_json_schema()
+    plain: dict[str, Any] = _inline(schema, schema.get("$defs", {}), ())
+    return {"title": kind.__name__, **plain}
+
+
+def _inline(node: Any, parts: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_inline(item, parts, inside) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        name = node["$ref"].rpartition("/")[2]
+        if name in inside:
+            raise DefinitionError(f"a reply type cannot contain itself: {name} refers to {name}.")
+        return _inline(parts[name], parts, (*inside, name))
+    plain = {
+        # Names under `properties` are fields; a field may be called `title`.
+        key: {name: _inline(value, parts, inside) for name, value in entry.items()}
+        if key == "properties"
+        else _inline(entry, parts, inside)
+        for key, entry in node.items()
+        if key not in ("$defs", "title", "description", "default")
+    }
+    if plain.get("type") == "object":
+        plain |= {"required": list(plain.get("properties", {})), "additionalProperties": False}
+    return plain

@@ -12,6 +12,7 @@ Error messages are sent to the model in a second request, so they are part of ca
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -28,10 +29,8 @@ from ragstone.llm.loose_json import (
     Piece,
     UnclosedError,
     between,
-    drop_thoughts,
     find_pieces,
     stands_alone,
-    strip_marks,
     unique_object,
 )
 from ragstone.text.refusals import find_refusal
@@ -44,6 +43,11 @@ _FILLERS = {"chunks", "chunk", "sentences", "passages", "numbers", "number", "id
 _NUMBER_KEY = re.compile(r"(?:claim|chunk|item|triplet|question)?[\s_#\[]*(\d{1,6})[\].]?", re.IGNORECASE)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _MOST_FAULTS_SHOWN = 3
+_THOUGHT_WORDS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
+_THOUGHT_BEGINS = re.compile(rf"[<\[◁](?P<word>{_THOUGHT_WORDS})[>\]▷]", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(rf"[<\[◁]/(?:{_THOUGHT_WORDS})[>\]▷]", re.IGNORECASE)
+_FINAL_CHANNEL = re.compile(r"<\|channel\|>final(?:[^<{]*)<\|message\|>")
+_TURN_ENDS = re.compile(r"(?:<\|(?:im_end|end|return|eot_id|endoftext)\|>|</s>|<end_of_turn>)\s*\Z")
 
 
 class Fault(StrEnum):
@@ -343,3 +347,29 @@ def _describe(error: ValidationError) -> str:
     words = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults[:_MOST_FAULTS_SHOWN]]
     more = f" (and {len(faults) - len(words)} more)" if len(faults) > len(words) else ""
     return "; ".join(words) + more
+
+
+def strip_marks(text: str) -> str:
+    """Remove the byte order mark and chat template marks, and unescape quotes if all are escaped."""
+    text = _SURROGATES.sub("\ufffd", text).strip().strip("\ufeff").strip()
+    final = list(_FINAL_CHANNEL.finditer(text))
+    if final:
+        text = text[final[-1].end() :]
+    text = _TURN_ENDS.sub("", text).strip()
+    if '"' not in text and "&quot;" in text:
+        text = html.unescape(text)
+    return text
+
+
+def drop_thoughts(text: str) -> tuple[str, bool]:
+    """Return the text after the model's reasoning, and whether the reasoning is unterminated. Tags inside JSON do not count."""
+    while begin := _THOUGHT_BEGINS.search(text):
+        if re.search(r"[{\[]", text[: begin.start()]):
+            return text, False
+        end = _THOUGHT_ENDS.search(text, begin.end())
+        if not end:
+            return text[begin.end() :].strip(), True
+        text = (text[: begin.start()] + text[end.end() :]).strip()
+    # Some servers omit the opening tag.
+    ends = list(_THOUGHT_ENDS.finditer(text))
+    return (text[ends[-1].end() :].strip() if ends else text), False

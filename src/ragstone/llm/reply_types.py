@@ -1,4 +1,4 @@
-"""Types of the replies that models are asked for, one class per prompt, and their JSON schemas.
+"""Types of the replies that models are asked for, one class per prompt.
 
 Numbers are those shown in the prompt: they start at 1.
 """
@@ -6,13 +6,9 @@ Numbers are those shown in the prompt: they start at 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator
-
-from ragstone.errors import DefinitionError
 
 VerdictWord = Literal["entailment", "neutral", "contradiction"]
 
@@ -247,34 +243,3 @@ KINDS: dict[str, type[BaseModel]] = {
     "answer_from_passages": AnswerReply,
     "answer_from_memory": AnswerReply,
 }
-
-
-@cache
-def strict_schema(kind: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema with all keys required, no other keys, and no $ref, which small servers do not support."""
-    schema = kind.model_json_schema()
-    plain: dict[str, Any] = _inline(schema, schema.get("$defs", {}), ())
-    return {"title": kind.__name__, **plain}
-
-
-def _inline(node: Any, parts: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
-    if isinstance(node, list):
-        return [_inline(item, parts, inside) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        name = node["$ref"].rpartition("/")[2]
-        if name in inside:
-            raise DefinitionError(f"a reply type cannot contain itself: {name} refers to {name}.")
-        return _inline(parts[name], parts, (*inside, name))
-    plain = {
-        # Names under `properties` are fields; a field may be called `title`.
-        key: {name: _inline(value, parts, inside) for name, value in entry.items()}
-        if key == "properties"
-        else _inline(entry, parts, inside)
-        for key, entry in node.items()
-        if key not in ("$defs", "title", "description", "default")
-    }
-    if plain.get("type") == "object":
-        plain |= {"required": list(plain.get("properties", {})), "additionalProperties": False}
-    return plain

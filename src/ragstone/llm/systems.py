@@ -11,7 +11,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
@@ -20,8 +20,8 @@ from urllib.parse import unquote, urlsplit
 
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
-from ragstone.llm.answers import Answer, read_answer, read_attachments, write_answer
-from ragstone.llm.base import LLM, Message, Reply, Request
+from ragstone.llm.answers import Answer, read_answer, write_answer
+from ragstone.llm.base import LLM, LLMReplyError, Message, Reply, Request
 from ragstone.llm.endpoints import Endpoint, find_endpoint
 from ragstone.llm.gateway import Gateway
 from ragstone.llm.user_code import UNKNOWN_VERSION, load_name, split_file_name, version_of
@@ -33,6 +33,8 @@ SystemSpec = str | Callable[..., Any] | Any
 _COMMAND = re.compile(r"cmd:\s*(?P<line>.*)", re.DOTALL)
 # The guess of a quote.
 _TYPICAL_ANSWER = "According to the documents it is what the question asks for, in a sentence or two of usual length."
+
+RETRIEVAL_RESPONSE = "application/x.aidial-rag.retrieval-response+json"
 
 
 class System:
@@ -159,21 +161,20 @@ def _command_line(spec: str) -> str | None:
 
 
 def _open_object(value: Any, gateway: Gateway, label: str | None, version: str | None) -> System:
-    from ragstone.llm.providers.python_function import CallableSystem, as_function, is_chain  # noqa: PLC0415
+    from ragstone.llm.providers.python_function import CallableSystem, as_function  # noqa: PLC0415
 
-    chain = is_chain(value)
-    if not chain and not callable(value):
+    chain = as_function(value)
+    if chain is None and not callable(value):
         raise UsageError(
             f"{label or 'the system'} is {type(value).__name__}: a system is a function, a LangChain runnable, "
             "a LlamaIndex query engine, or a name such as rag.py:answer, cmd:./rag or openai/gpt-4o-mini"
         )
     name = label or getattr(value, "__qualname__", type(value).__qualname__)
-    state = version or (UNKNOWN_VERSION if chain else version_of(value))
+    state = version or (UNKNOWN_VERSION if chain is not None else version_of(value))
     if state == UNKNOWN_VERSION:
         # Two chains of one class may differ, so this chain has its own cache.
         state = f"unseen-{secrets.token_hex(4)}"
-    function = as_function(value) if chain else value
-    system = CallableSystem(function, f"function/{name}", state, gateway.timeout_s)
+    system = CallableSystem(chain or value, f"function/{name}", state, gateway.timeout_s)
     return System(gateway.open_llm(system), _JSONExchange(system.takes_contexts))
 
 
@@ -238,3 +239,30 @@ def find_system_endpoint(spec: str) -> Endpoint | None:
     if match := _DEPLOYMENT.fullmatch(path):
         return find_endpoint("dial", unquote(match["name"]), bare._replace(path=match["root"]).geturl())
     return find_endpoint("endpoint", unquote(parts.fragment) or _UNNAMED, bare.geturl())
+
+
+def read_attachments(attachments: Iterable[Mapping[str, Any]]) -> list[Chunk] | None:
+    """Return the retrieved chunks in order, or None if no attachment contains any."""
+    chunks: list[Chunk] | None = None
+    for attachment in attachments:
+        if str(attachment.get("type", "")).partition(";")[0].strip().lower() == RETRIEVAL_RESPONSE:
+            chunks = [*(chunks or []), *_read_response(attachment)]
+    return chunks
+
+
+def _read_response(attachment: Mapping[str, Any]) -> list[Chunk]:
+    data = attachment.get("data")
+    if not data:
+        raise LLMReplyError("the retrieved chunks are given by URL; only inline data is supported")
+    try:
+        chunks = json.loads(data)["chunks"]
+        # An image chunk has no text but keeps its rank.
+        return [_read_dial_chunk(chunk) for chunk in chunks]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise LLMReplyError(f"the attachment of type {RETRIEVAL_RESPONSE} does not contain a list of chunks") from None
+
+
+def _read_dial_chunk(chunk: Mapping[str, Any]) -> Chunk:
+    source = chunk.get("source") or {}
+    url = source.get("url") or chunk.get("attachment_url")
+    return Chunk(str(chunk.get("text") or ""), source=str(source.get("display_name") or url) if url or source else None)

@@ -130,7 +130,7 @@ def _metric_dict(item: MetricAgreement) -> dict[str, Any]:
         else {
             "threshold": verdicts.threshold,
             "evenly_split": verdicts.tied,
-            **{name: _estimate_dict(cell) for name, cell in verdicts.measures.items()},
+            **{name: {"value": cell.value, **_ends(cell.interval)} for name, cell in verdicts.measures.items()},
         },
     }
 
@@ -143,10 +143,6 @@ def _correlation_dict(cell: Correlation) -> dict[str, Any]:
         "skipped": cell.skipped,
         "reason": cell.reason or None,
     }
-
-
-def _estimate_dict(cell: Estimate) -> dict[str, Any]:
-    return {"value": cell.value, **_ends(cell.interval)}
 
 
 def _ends(interval: Interval | None) -> dict[str, float | None]:

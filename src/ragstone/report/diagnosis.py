@@ -21,11 +21,6 @@ _MOST_EXAMPLES = 3
 _NEVER = 100_000
 
 
-def has_content(diagnosis: Diagnosis) -> bool:
-    """Whether the run shows anything about its parts or its samples."""
-    return diagnosis.limits != "unknown" or bool(diagnosis.causes)
-
-
 def headline(diagnosis: Diagnosis) -> str:
     """Which part limits quality, in a sentence or two."""
     limits, sure = diagnosis.limits, diagnosis.sure

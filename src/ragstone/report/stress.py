@@ -21,9 +21,8 @@ from ragstone.report.text import (
     visible,
 )
 from ragstone.stress.chunk_blame import Share, by_chunk, by_rank, helping, hurting
-from ragstone.stress.curves import Curve, Placed
 from ragstone.stress.erag import Agreement, Erag, Label
-from ragstone.stress.results import Contrast, StressTest
+from ragstone.stress.results import Contrast, Curve, Placed, StressTest
 from ragstone.stress.test_beds import BEDS
 
 MEANINGS = {

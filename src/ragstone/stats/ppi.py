@@ -294,6 +294,19 @@ LEAST_KNOWN = 10
 _BANDWIDTH = 0.12
 
 
+def choose_rows(
+    rows: Rows, bounds: tuple[float | None, float | None], size: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Choose scored rows without a label, and their selection probabilities; both empty if there are none."""
+    scored = ~np.isnan(rows.scores)
+    free = np.flatnonzero((rows.rounds < 0) & scored)
+    errors = np.zeros(len(rows.scores))
+    errors[scored] = guess_errors(rows.scores[scored], rows.labels[scored], bounds)
+    chances = make_chances(errors[free], size)
+    picked = pick(chances, seed)
+    return free[picked], chances[picked]
+
+
 def guess_errors(scores: np.ndarray, labels: np.ndarray, bounds: tuple[float | None, float | None]) -> np.ndarray:
     """The likely distance of each row's label from its prediction; labels are nan if there is none.
 

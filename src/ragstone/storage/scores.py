@@ -34,10 +34,10 @@ class Scores:
         """The scores of some samples, in this order."""
         return Scores(self.values[rows], self.states[rows])
 
-    def share_failed(self) -> float:
-        """The share of failed cells among those that should have a value."""
-        tried = np.count_nonzero(self.states != SKIPPED)
-        return float(np.count_nonzero(self.states == FAILED) / tried) if tried else 0.0
+
+def unless_nan(value: float) -> float | None:
+    """A number as a float, or None for nan."""
+    return None if np.isnan(value) else float(value)
 
 
 def read_scores(run: Run, metrics: Collection[str]) -> dict[str, Scores]:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.data.types import Chunk, Sample
+from ragstone.errors import UsageError
 from ragstone.formats.rgb import PARTS
 from ragstone.metrics.rgb import NEEDED
 from ragstone.text.matchers import CitationMatcher
@@ -188,6 +189,21 @@ class NegativesReport:
     def passages(self) -> int:
         """The total number of these passages."""
         return sum(self.holding.values())
+
+
+def build_pools(
+    samples: Sequence[Sample], wanted: int, keep_contaminated: bool = False, embed: Embed | None = None
+) -> tuple[list[Pool], NegativesReport]:
+    """Pools with negatives: RGB's samples have them, for others up to `wanted` per pool are searched."""
+    pools = read_pools(samples)
+    is_rgb = [PARTS in sample.metadata for sample in samples]
+    if all(is_rgb):
+        cleaned, report = clean_negatives(pools)
+        # Contaminated passages are kept on request; their rows are marked.
+        return pools if keep_contaminated else cleaned, report
+    if any(is_rgb):
+        raise UsageError("some samples are RGB's and some are not; test them in separate runs")
+    return find_negatives(pools, samples, wanted, embed)
 
 
 def clean_negatives(pools: Sequence[Pool]) -> tuple[list[Pool], NegativesReport]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,17 +11,26 @@ import numpy as np
 
 from ragstone.errors import UsageError
 from ragstone.stats.bootstrap import bootstrap_means
+from ragstone.stats.intervals import mean_interval
 from ragstone.stats.paired import sign_flip_test
 from ragstone.storage.places import read_json
-from ragstone.storage.runs import Run
-from ragstone.stress.curves import Curve, Placed, Rows, find_curves, find_places, read_rows
+from ragstone.storage.runs import Run, read_table
+from ragstone.storage.scores import FAILED, read_scores
 from ragstone.stress.run import Prepared
-from ragstone.stress.test_beds import BedReport
+from ragstone.stress.test_beds import BEDS, BedReport
 
 _FILE = "stress.json"
 # With fewer questions, even a difference in every one is not significant: 2 / 2^5 is above 0.05.
 LEAST = 6
 _LEVEL = 0.05
+
+# The main metric per bed; its curve comes first.
+MAIN = {
+    "noise": "rgb.accuracy",
+    "rejection": "rgb.rejection_rate",
+    "integration": "rgb.accuracy",
+    "counterfactual": "rgb.error_detection_rate",
+}
 
 
 @dataclass(frozen=True)
@@ -152,3 +161,227 @@ def as_dict(test: StressTest) -> dict[str, Any]:
         "beds": [asdict(report) for report in test.beds],
         "contaminated": {"passages": test.holding, "questions": test.holding_questions, "kept": test.kept},
     }
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a stress test as columns: bed, rate, question, passages and scores."""
+
+    ids: list[str]
+    beds: np.ndarray
+    # The rate that was requested, and the share of noise that the passages have.
+    requested: np.ndarray
+    shares: np.ndarray
+    questions: np.ndarray
+    passages: list[str]
+    scores: Mapping[str, np.ndarray]
+    failed: Mapping[str, np.ndarray]
+    bounds: Mapping[str, tuple[float | None, float | None]]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A metric at one noise rate: the mean over questions, each of which counts once.
+
+    The rate is the mean share of noise in the passages, not the requested rate.
+    """
+
+    rate: float
+    mean: float | None
+    low: float | None
+    high: float | None
+    questions: int
+    skipped: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """The area under a curve over the rates at which an answer is possible: the mean over questions that have all."""
+
+    value: float
+    low: float | None
+    high: float | None
+    questions: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A metric over the noise rates of a bed, which are shares of noise that the passages have."""
+
+    bed: str
+    metric: str
+    points: tuple[Point, ...]
+    # The rates that robustness covers: in the noise bed, those at which a passage contains the answer.
+    rates: tuple[float, ...]
+    robustness: Robustness | None
+    # The area per question, by which two generators are compared.
+    areas: Mapping[str, float]
+
+    @property
+    def drop(self) -> float | None:
+        """The loss from the first to the last rate that robustness covers."""
+        means = [point.mean for point in self.points if point.mean is not None and point.rate in self.rates]
+        return means[0] - means[-1] if len(means) > 1 else None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A metric by the position of the only passage with the answer; 1 is the first."""
+
+    place: int
+    of: int
+    mean: float
+    low: float | None
+    high: float | None
+    rows: int
+
+
+def read_rows(run: Run) -> Rows:
+    """The rows of a run of `ragstone stress`."""
+    table = read_table(run.folder.samples, ["id", "metadata"])
+    metadata = [json.loads(cell) if cell else {} for cell in table["metadata"].to_pylist()]
+    if not all({"bed", "rate", "question_id"} <= one.keys() for one in metadata):
+        raise UsageError(f"run {run.name} is not a stress test: its samples have no bed and no rate")
+    metrics = run.info["metrics"]
+    found = read_scores(run, [metric["metric"] for metric in metrics])
+    return Rows(
+        ids=table["id"].to_pylist(),
+        beds=np.array([one["bed"] for one in metadata]),
+        requested=np.array([float(one.get("requested_rate", one["rate"])) for one in metadata]),
+        shares=np.array([float(one["rate"]) for one in metadata]),
+        questions=np.array([str(one["question_id"]) for one in metadata]),
+        passages=[str(one.get("passages", "")) for one in metadata],
+        scores={name: scores.values for name, scores in found.items()},
+        failed={name: scores.states == FAILED for name, scores in found.items()},
+        bounds={metric["metric"]: (metric["bounds"][0], metric["bounds"][1]) for metric in metrics},
+    )
+
+
+def find_curves(rows: Rows) -> list[Curve]:
+    """One curve per bed and metric that has a value there, the bed's main metric first."""
+    curves: list[Curve] = []
+    for bed in BEDS:
+        here = rows.beds == bed
+        valued = [name for name, values in rows.scores.items() if np.any(~np.isnan(values[here]))]
+        order = sorted(valued, key=lambda name: (name != MAIN[bed], not name.startswith("rgb.")))
+        curves += [_curve(rows, bed, name, here) for name in order if _spans(rows, name, here)]
+    return curves
+
+
+def _spans(rows: Rows, metric: str, here: np.ndarray) -> bool:
+    """Whether the metric has more than one point, if the bed has more than one rate."""
+    there = here & ~np.isnan(rows.scores[metric])
+    return len(np.unique(rows.requested[there])) > 1 or len(np.unique(rows.requested[here])) == 1
+
+
+def _curve(rows: Rows, bed: str, metric: str, here: np.ndarray) -> Curve:
+    at = _by_share(rows, here)
+    points = tuple(_point(rows, metric, rate, chosen) for rate, chosen in at.items())
+    counted = tuple(rate for rate in at if bed != "noise" or _answerable(rows, rate, at[rate]))
+    areas = _areas(rows, metric, np.any([at[rate] for rate in counted], axis=0)) if counted else {}
+    under = [point for point in points if point.rate in counted]
+    return Curve(bed, metric, points, counted, _robustness(areas, under, rows.bounds[metric]), areas)
+
+
+def _by_share(rows: Rows, here: np.ndarray) -> dict[float, np.ndarray]:
+    """The rows of each requested rate by their mean share of noise; requested rates with an equal share are one."""
+    found: dict[float, np.ndarray] = {}
+    for requested in np.unique(rows.requested[here]):
+        chosen = here & (rows.requested == requested)
+        share = round(float(rows.shares[chosen].mean()), 2)
+        found[share] = found.get(share, False) | chosen
+    return dict(sorted(found.items()))
+
+
+def _answerable(rows: Rows, rate: float, chosen: np.ndarray) -> bool:
+    """Whether every row at this rate has a passage with the answer; the rejection bed covers the others."""
+    return rate < 1 and all("+" in rows.passages[row] for row in np.flatnonzero(chosen))
+
+
+def _question_means(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:
+    """The mean per question over its repeats that have a value."""
+    found: dict[str, list[float]] = {}
+    for question, value in zip(rows.questions[chosen].tolist(), rows.scores[metric][chosen].tolist(), strict=True):
+        if not np.isnan(value):
+            found.setdefault(question, []).append(value)
+    return {question: sum(values) / len(values) for question, values in found.items()}
+
+
+def _point(rows: Rows, metric: str, rate: float, chosen: np.ndarray) -> Point:
+    values = np.array(list(_question_means(rows, metric, chosen).values()))
+    low, high = _ends(values, rows.bounds[metric])
+    failed = int(np.count_nonzero(rows.failed[metric][chosen]))
+    missing = int(np.count_nonzero(np.isnan(rows.scores[metric][chosen])))
+    mean = float(values.mean()) if len(values) else None
+    return Point(rate, mean, low, high, len(values), missing - failed, failed)
+
+
+def _areas(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:
+    """The area under each question's curve over its own shares of noise, divided by the width.
+
+    A question without a value at one of its shares has none.
+    """
+    found: dict[str, dict[float, list[float]]] = {}
+    columns = (rows.questions[chosen].tolist(), rows.shares[chosen].tolist(), rows.scores[metric][chosen].tolist())
+    for question, share, value in zip(*columns, strict=True):
+        values = found.setdefault(question, {}).setdefault(share, [])
+        if not np.isnan(value):
+            values.append(value)
+    areas = {}
+    for question, at in sorted(found.items()):
+        shares = sorted(at)
+        if all(at.values()):
+            areas[question] = sum(
+                weight * sum(at[share]) / len(at[share]) for share, weight in zip(shares, _weights(shares), strict=True)
+            )
+    return areas
+
+
+def _weights(rates: Sequence[float]) -> list[float]:
+    """The weights of the trapezoidal rule; they sum to 1, also for a single rate."""
+    if len(rates) < 2:
+        return [1.0] * len(rates)
+    width = rates[-1] - rates[0]
+    gaps = np.diff(rates)
+    return [float(value) for value in (np.append(gaps, 0.0) + np.insert(gaps, 0, 0.0)) / 2 / width]
+
+
+def _robustness(
+    areas: Mapping[str, float], points: Sequence[Point], bounds: tuple[float | None, float | None]
+) -> Robustness | None:
+    if not areas:
+        return None
+    values = np.array(list(areas.values()))
+    low, high = _ends(values, bounds)
+    if np.ptp(values) == 0 and all(point.low is not None and point.high is not None for point in points):
+        # If all questions agree, their interval has no width; the areas under the points' limits are more honest.
+        weights = _weights([point.rate for point in points])
+        low = sum(weight * (point.low or 0.0) for weight, point in zip(weights, points, strict=True))
+        high = sum(weight * (point.high or 0.0) for weight, point in zip(weights, points, strict=True))
+    return Robustness(float(values.mean()), low, high, len(values))
+
+
+def _ends(values: np.ndarray, bounds: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
+    """The confidence interval of a mean; (None, None) if there are too few values."""
+    interval = mean_interval(values, bounds=bounds) if len(values) else None
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def find_places(rows: Rows, metric: str = "rgb.accuracy") -> list[Placed]:
+    """A metric by the position of the answer, over noise rows of the most frequent length with one such passage."""
+    pairs = zip(rows.passages, rows.beds.tolist(), rows.scores.get(metric, ()), strict=False)
+    scored = [
+        (kinds, value)
+        for kinds, bed, value in pairs
+        if bed == "noise" and kinds.count("+") == 1 and len(kinds) > 1 and not np.isnan(value)
+    ]
+    lengths = [len(kinds) for kinds, _ in scored]
+    usual = max(set(lengths), key=lengths.count, default=0)
+    placed = []
+    for place in range(usual):
+        values = np.array([value for kinds, value in scored if len(kinds) == usual and kinds[place] == "+"])
+        if len(values):
+            low, high = _ends(values, rows.bounds[metric])
+            placed.append(Placed(place + 1, usual, float(values.mean()), low, high, len(values)))
+    return placed

@@ -9,16 +9,14 @@ from typing import Any, cast
 
 from ragstone.data.dataset import Dataset
 from ragstone.data.types import Sample
-from ragstone.engine.ask_system import Asking, SystemOptions, SystemQuote, ask_system, quote_system
+from ragstone.engine.ask_system import Asked, Asking, SystemOptions, SystemQuote, ask_system, quote_system
 from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Report, silent
 from ragstone.errors import InterruptedRunError, UsageError
-from ragstone.formats.rgb import PARTS
-from ragstone.llm.ask_all import Asked
 from ragstone.storage.runs import Run
 from ragstone.stress.false_answers import plant_errors
-from ragstone.stress.passage_pools import Embed, NegativesReport, clean_negatives, find_negatives, read_pools
+from ragstone.stress.passage_pools import Embed, NegativesReport, build_pools
 from ragstone.stress.test_beds import BedReport, Setting, build_beds
 from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.open_tools import Judging, JudgingOptions
@@ -48,16 +46,7 @@ class Prepared:
 
 def prepare(samples: Sequence[Sample], setting: Setting, embed: Embed | None = None) -> Prepared:
     """Builds the beds from RGB's samples, which have passages, or from others, whose passages are searched."""
-    pools = read_pools(samples)
-    is_rgb = [PARTS in sample.metadata for sample in samples]
-    if all(is_rgb):
-        cleaned, negatives = clean_negatives(pools)
-        # Contaminated passages are kept on request; their rows are marked.
-        pools = pools if setting.keep_contaminated else cleaned
-    elif any(is_rgb):
-        raise UsageError("some samples are RGB's and some are not; test them in separate runs")
-    else:
-        pools, negatives = find_negatives(pools, samples, setting.passages, embed)
+    pools, negatives = build_pools(samples, setting.passages, setting.keep_contaminated, embed)
     if "counterfactual" in setting.beds:
         pools = plant_errors(pools, setting.seed)
     rows, reports = build_beds(pools, setting)

@@ -162,8 +162,3 @@ def reading_tilt(seconds: float, answer_words: int) -> float | None:
     if not seconds >= 0 or seconds > _AWAY * expected:
         return None
     return max(-1.0, min(1.0, 1.0 + math.log2(max(seconds, 1e-9) / expected)))
-
-
-def confidence_of(weight: float) -> float:
-    """The probability that a signal of this weight alone is right."""
-    return 1.0 / (1.0 + math.exp(-abs(weight)))

@@ -1,4 +1,4 @@
-"""Find out by phrases whether an answer declines to answer, and whether it reports errors in its sources.
+"""Find out by phrases whether an answer declines to answer.
 
 An answer is a refusal if one of its clauses declines ("the documents do not say", "I cannot answer") and no clause has
 content: the others only apologise, give advice, ask a question, or describe the documents. An answer that follows or
@@ -112,34 +112,3 @@ def _ends_list(clause: str) -> bool:
 
 # The words that RGB's prompt asks for.
 RGB_WORDS = ("factual error", "事实性错误")
-_SOURCES = r"(?:documents?|passages?|contexts?|texts?|sources?|articles?|information|statements?|claims?|snippets?)"
-_WRONG = (
-    r"(?:factual(?:ly)? (?:errors?|mistakes?|inaccura\w+|incorrect|wrong|inaccurate)|incorrect\w*|inaccurate\w*|"
-    r"erroneous\w*|wrong\w*|mistaken\w*|false|misinformation|errors?|mistakes?|not (?:true|correct|accurate|right))"
-)
-_ENGLISH = re.compile(
-    rf"\bfactual(?:ly)? (?:errors?|mistakes?|inaccura\w+|incorrect|wrong)|"
-    rf"\b{_SOURCES}\b[^.;!?\n]{{0,80}}\b{_WRONG}\b|"
-    rf"\b{_WRONG}\b[^.;!?\n]{{0,40}}\b(?:in|of|from) the (?:\w+ ){{0,2}}{_SOURCES}\b|"
-    rf"\b(?:contrary to|contradicts?) (?:what )?the (?:\w+ ){{0,2}}{_SOURCES}\b",
-    re.IGNORECASE,
-)
-_CHINESE = re.compile(
-    r"事实(?:性|上)?(?:的)?错误|"
-    r"(?:文档|文件|资料|材料|文中|文章|段落|信息|内容)[^。；！？\n]{0,30}(?:有误|错误|不正确|不准确|不属实|不符合事实|与事实不符)"
-)
-_DENIED_BEFORE = re.compile(
-    r"\b(?:no|not|without|any|never|free of|n't)\b[^.;!?\n]{0,25}$|(?:没有|无|未发现|不存在)[^。；！？\n]{0,10}$", re.I
-)
-_DENIED_WITHIN = re.compile(
-    r"\b(?:no|not|n't|never|without|free of)\b(?! (?:true|correct|accurate|right))|(?:没有|未发现|不存在|并无)", re.I
-)
-
-
-def find_error_notice(answer: str) -> str | None:
-    """The words that report an error in the sources, or None; "there are no factual errors" does not count."""
-    for pattern in (_ENGLISH, _CHINESE):
-        for match in pattern.finditer(answer):
-            if not _DENIED_BEFORE.search(answer[: match.start()]) and not _DENIED_WITHIN.search(match[0]):
-                return match[0]
-    return None

@@ -1,4 +1,4 @@
-"""Aspects in which answers are graded (packaged, or from a user's TOML file), and the grading scales."""
+"""Aspects in which answers are graded (packaged, or from a user's TOML file)."""
 
 from __future__ import annotations
 
@@ -172,28 +172,3 @@ class Scale:
         if self.whole and grade != int(grade):
             return f"the grade {grade:g} is not a whole number from {self.lowest} to {self.highest}"
         return None
-
-
-SCALES = {
-    scale.name: scale
-    for scale in (
-        Scale(
-            "points",
-            0,
-            100,
-            "on a continuous scale from 0 to 100",
-            "a score of zero",
-            "a score of one hundred",
-            whole=False,
-        ),
-        Scale("stars", 1, 5, "with one to five stars", "one star", "five stars", whole=True),
-        Scale("ten", 1, 10, "with a whole number from 1 to 10", "a score of 1", "a score of 10", whole=True),
-    )
-}
-
-
-def find_scale(name: str) -> Scale:
-    """The scale of that name."""
-    if name not in SCALES:
-        raise UnknownNameError("scale", name, SCALES, f"Choose from: {', '.join(SCALES)}.")
-    return SCALES[name]

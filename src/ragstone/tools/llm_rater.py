@@ -15,7 +15,7 @@ from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import Prompt
 from ragstone.llm.prompts.book import Example
 from ragstone.llm.reply_types import GradeReply, OwnReferenceReply, ReasonedGradeReply
-from ragstone.tools.aspects import Aspect, GradedExample, Scale, find_scale
+from ragstone.tools.aspects import Aspect, GradedExample, Scale
 
 # Ways of grading; they can be combined.
 MANNERS = {
@@ -39,6 +39,23 @@ _GRADE = re.compile(r'"grade"\s*:\s*"?(-?\d+)(?![\d.])')
 _LEAST_KNOWN = 0.5
 # The largest share that may be the first digit of another grade.
 _MOST_DOUBTFUL = 0.01
+
+SCALES = {
+    scale.name: scale
+    for scale in (
+        Scale(
+            "points",
+            0,
+            100,
+            "on a continuous scale from 0 to 100",
+            "a score of zero",
+            "a score of one hundred",
+            whole=False,
+        ),
+        Scale("stars", 1, 5, "with one to five stars", "one star", "five stars", whole=True),
+        Scale("ten", 1, 10, "with a whole number from 1 to 10", "a score of 1", "a score of 10", whole=True),
+    )
+}
 
 
 class LLMTool:
@@ -220,3 +237,10 @@ def _write_rubric(aspect: Aspect, scale: Scale) -> str:
 
 def _check_own(reply: OwnReferenceReply) -> str | None:
     return None if reply.answer.strip() else "the answer is empty"
+
+
+def find_scale(name: str) -> Scale:
+    """The scale of that name."""
+    if name not in SCALES:
+        raise UnknownNameError("scale", name, SCALES, f"Choose from: {', '.join(SCALES)}.")
+    return SCALES[name]

@@ -18,13 +18,16 @@ class ModelOptions:
     """
 
     # Models, by name or as objects. `local` is the local judge; `local>openai/gpt-4o-mini` escalates uncertain verdicts.
+    # `extractor` and `checker` replace the judge for claims and verdicts.
     judge: Any = None
     extractor: Any = None
     checker: Any = None
     # Confidence at which the local judge decides without escalating.
     agreement: float = 0.9
+    # Your own tools in place of the judge `trained/NAME` and of the local judge's estimates.
     trained_judge: Any = None
     estimator: Any = None
+    # One model, or several names joined by + (their mean is used).
     embedder: Any = None
     scorer: Any = None
     reward_model: Any = None
@@ -42,6 +45,7 @@ class ModelOptions:
     order: str = "both"
     claims_per_call: int = 25
     chunks_per_call: int = 10
+    # How often each verdict is asked for; the majority counts.
     repeats: int = 1
     # Folder with prompts that replace the built-in ones.
     prompts: str | os.PathLike[str] | None = None

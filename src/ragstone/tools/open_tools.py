@@ -28,51 +28,34 @@ Model = str | Callable[..., Any] | LLM | tuple[str, "Model"]
 
 
 class JudgingOptions(TypedDict, total=False):
-    """The fields of `ModelOptions` as typed keyword arguments of `evaluate`."""
+    """The fields of `ModelOptions`, which describes them, as typed keyword arguments of `evaluate`."""
 
-    # The judge model; `extractor` and `checker` replace it for claims and verdicts. `local` is the local judge, which is also
-    # the default; `local>openai/gpt-4o-mini` escalates to the language model if the local judge is unsure.
     judge: Model | None
     extractor: Model | None
     checker: Model | None
-    # Confidence at which the local judge decides without escalating to the next judge.
     agreement: float
-    # Your own tools in place of the judge `trained/NAME` and of the local judge's estimates.
     trained_judge: Any
     estimator: Any
-    # A name, several names joined by + (their mean is used), or your own embedder; by default a local one.
     embedder: Any
-    # Models for token probabilities, answer quality and hate speech: names, or your own tools.
     scorer: Any
     reward_model: Any
     toxicity_model: Any
-    # The address of an OpenAI-compatible server, in place of the provider's own.
     base_url: str | None
-    # "sentences" or "triplets".
     claims: str
-    # Grades: "points" (0 to 100), "stars" (1 to 5) or "ten" (1 to 10); and how they are come by, any of "cot", "few-shot",
-    # "rubric", "own-reference".
     scale: str
     grading: Sequence[str]
-    # Pairs: in which respect one answer is better, and whether it is asked in "both" orders or in one at "random".
     aspect: str
     order: str
-    # How many claims and chunks are asked about in one call.
     claims_per_call: int
     chunks_per_call: int
-    # How often each verdict is asked for; the majority counts.
     repeats: int
-    # A folder with prompts that take the place of ours.
     prompts: str | os.PathLike[str] | None
-    # "5usd": no call is made that could exceed it. Runs that are given one Budget share it.
     budget: Any
     timeout_s: float
     deadline_s: float | None
     requests_per_minute: float | None
     tokens_per_minute: float | None
-    # False: replies of earlier runs are not used.
     cache: bool
-    # True: only replies of earlier runs are used, nothing is asked; what is missing fails.
     offline: bool
 
 

@@ -11,12 +11,19 @@ from dataclasses import dataclass, replace
 from typing import IO, Any, Unpack
 
 from ragstone.data.types import Sample
-from ragstone.engine.ask_system import SystemOptions, SystemQuote, ask_system, describe_system, quote_system
+from ragstone.engine.ask_system import (
+    Asked,
+    Outcome,
+    SystemOptions,
+    SystemQuote,
+    ask_system,
+    describe_system,
+    quote_system,
+)
 from ragstone.engine.evaluate import unheard
 from ragstone.engine.progress import Report, silent
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError
 from ragstone.llm.answers import Answer, read_answer, write_answer
-from ragstone.llm.ask_all import Asked, Outcome
 from ragstone.llm.base import LLMError
 from ragstone.storage.places import private_opener
 

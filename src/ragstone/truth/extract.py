@@ -6,7 +6,6 @@ A citation becomes a proposed fact if it is in the passages and supports the ans
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -209,8 +208,3 @@ def _joined(there: list[TruthFact], new: Sequence[TruthFact]) -> list[TruthFact]
 def _untitled(text: str) -> set[str]:
     """The folded text without a possible title in front of it."""
     return {FoldedText(text[end.end() :]).folded for end in _TITLE_END.finditer(text)} - {FoldedText("").folded}
-
-
-def count_reasons(reasons: dict[str, str]) -> list[tuple[str, int]]:
-    """The number of cases per reason, the most frequent first."""
-    return Counter(reasons.values()).most_common()

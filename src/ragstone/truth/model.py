@@ -12,7 +12,6 @@ import pyarrow as pa
 from ragstone.data.codec import arrow_type, decoder, encoder
 from ragstone.data.types import Chunk, Fact, Sample
 
-Provenance = Literal["manual", "synthetic", "harvested", "judge"]
 Standing = Literal["accepted", "proposed", "rejected"]
 
 

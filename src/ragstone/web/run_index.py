@@ -16,9 +16,10 @@ from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import measure_quality
 from ragstone.compare.slices import find_columns
 from ragstone.report.html.charts import count_values
+from ragstone.report.html.run_page import value_range
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
-from ragstone.storage.scores import FAILED, OK, SKIPPED, Scores, read_labels, read_scores
+from ragstone.storage.scores import FAILED, OK, SKIPPED, Scores, read_labels, read_scores, unless_nan
 from ragstone.web.navigation import whole_number
 
 WORST = "worst"
@@ -205,18 +206,10 @@ class RunIndex:
 
     def value(self, metric: str, row: int) -> float | None:
         """Return one score."""
-        return number(self.scores[metric].values[row])
-
-
-def number(value: float) -> float | None:
-    """Return a float for JSON; None for NaN."""
-    return None if np.isnan(value) else float(value)
+        return unless_nan(self.scores[metric].values[row])
 
 
 def _spread(values: np.ndarray, bounds: Sequence[float | None]) -> dict[str, Any]:
-    present = values[~np.isnan(values)]
-    least, most = (float(present.min()), float(present.max())) if len(present) else (0.0, 1.0)
-    low, high = (least if bounds[0] is None else bounds[0]), (most if bounds[1] is None else bounds[1])
-    if high <= low:
-        low, high = low - 0.5, low + 0.5
-    return {"low": low, "high": high, "counts": [int(count) for count in count_values(present, low, high)]}
+    low, high = value_range(values, bounds)
+    counts = count_values(values[~np.isnan(values)], low, high)
+    return {"low": low, "high": high, "counts": [int(count) for count in counts]}

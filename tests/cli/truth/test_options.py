@@ -2,7 +2,8 @@
 
 import pytest
 
-from ragstone.cli.truth.options import author_or_user, describe_calls, describe_counts, has_value, one_line
+from ragstone.cli.truth.diff import has_value
+from ragstone.cli.truth.options import author_or_user, describe_calls, describe_counts, one_line
 from ragstone.truth.model import Case, TruthFact
 
 NONE = dict.fromkeys(("added", "removed", "changed", "facts_gained", "facts_lost", "facts_changed"), 0)

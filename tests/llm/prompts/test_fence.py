@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.llm.prompts import PromptBook
-from ragstone.llm.prompts.fence import fence_all, harmless, make_code, read_fenced
+from ragstone.llm.prompts.fence import fence_all, harmless, make_code
 from tests.llm.injections import INJECTIONS
+from tests.llm.prompts.fenced import read_fenced
 
 BOOK = PromptBook()
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from ragstone.truth.model import Case
 from ragstone.web.truth.case import _excuse_absence
-from ragstone.web.truth.case_checks import check_fact, find_problems, lost_citations
+from ragstone.web.truth.case_checks import check_fact
+from ragstone.web.truth.store import find_problems, lost_citations
 from tests.web import truths
 
 

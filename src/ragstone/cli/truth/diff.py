@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,7 +15,6 @@ from ragstone.cli.truth.options import (
     REFERENCE,
     author_or_user,
     describe_counts,
-    has_value,
     one_line,
     open_store,
     read_version,
@@ -157,3 +156,8 @@ def _refuse(conflicts: list[Conflict], json: bool) -> None:
     lines.append("Choose a side with --prefer ours or --prefer theirs; --base NAME@N shows which side changed what.")
     typer.echo("\n".join(lines), err=True)
     raise typer.Exit(1)
+
+
+def has_value(value: Any) -> bool:
+    """Whether a value is not empty."""
+    return value is not None and value not in ([], {})

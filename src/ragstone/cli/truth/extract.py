@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,6 @@ def _as_json(found: Extraction, saved: str | None, new: int) -> dict[str, Any]:
 
 def _show(found: Extraction, saved: str | None, new: int) -> None:
     from ragstone.report.text import counted
-    from ragstone.truth.extract import count_reasons
 
     held, counts = found.held, found.counts
     if held.share is None:
@@ -134,7 +134,7 @@ def _show(found: Extraction, saved: str | None, new: int) -> None:
     typer.echo(f"{counted(new, 'fact')} proposed for {counted(len(found.found), 'case')}, by {found.signature}{there}")
     typer.echo(describe_calls(found.calls))
     for what, reasons in (("skipped", found.skipped), ("failed", found.failed)):
-        for reason, count in count_reasons(reasons):
+        for reason, count in Counter(reasons.values()).most_common():
             typer.echo(f"{what}: {count:,} {'case' if count == 1 else 'cases'}: {reason}")
     fallen = [(row.case.id, item) for row in found.found for item in row.checked if not item.kept]
     for case, item in fallen[:_SHOWN]:

@@ -112,11 +112,6 @@ def describe_counts(counts: Mapping[str, int]) -> str:
     return "; ".join(filter(None, parts)) or "nothing"
 
 
-def has_value(value: Any) -> bool:
-    """Whether a value is not empty."""
-    return value is not None and value not in ([], {})
-
-
 def one_line(value: Any) -> str:
     """A value as one line."""
     from ragstone.truth.model import Case, TruthFact

@@ -15,7 +15,7 @@ from ragstone.cli.truth.options import REFERENCE, read_version
 
 if TYPE_CHECKING:
     from ragstone.truth.store import Version
-    from ragstone.truth.suspects.votes import Suspect
+    from ragstone.truth.suspects.find import Suspect
 
 _LONGEST = 160
 
@@ -63,7 +63,7 @@ def _show(version: Version, found: list[Suspect]) -> None:
     from rich.text import Text
 
     from ragstone.cli.screen import console
-    from ragstone.truth.suspects.votes import TITLES
+    from ragstone.truth.suspects.find import TITLES
 
     cases = len({suspect.case for suspect in found})
     typer.echo(f"{version.info.reference}: {cases:,} of {version.info.rows:,} cases are suspect")

@@ -36,7 +36,6 @@ _TURN_MARKS = re.compile(
     r"|<(?=<\s?/?SYS>>)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"
     r"|<(?=/?(?:think|thinking|tool_call|tool_response|tools)>)"
 )
-_FENCED = re.compile(r"^<(?P<name>\w+) (?P<code>[a-z]+)(?: (?P<count>\d+))?>\n(?P<body>.*?)^</\1 \2>$", re.M | re.S)
 
 
 def fence_all(data: Data, template: str) -> dict[str, str]:
@@ -63,22 +62,6 @@ def harmless(text: str) -> str:
     if _ODD.search(text):
         text = _CONTROLS.sub(_picture, _LINE_ENDS.sub("\n", text))
     return _TURN_MARKS.sub(r"\g<0> ", text) if "<" in text or "[" in text else text
-
-
-def read_fenced(message: str) -> dict[str, str | list[str]]:
-    """Return the data of a rendered message, for fake models that react to the question."""
-    data: dict[str, str | list[str]] = {}
-    code = None
-    for match in _FENCED.finditer(message):
-        code = code or match["code"]
-        if match["code"] != code:
-            continue
-        if match["count"] is None:
-            data[match["name"]] = match["body"].removesuffix("\n")
-        else:
-            items = re.split(rf"^\[\d+ {code}\] ", match["body"], flags=re.M)[1:]
-            data[match["name"]] = [item.removesuffix("\n") for item in items]
-    return data
 
 
 def _clean(value: str | Sequence[str]) -> str | list[str]:

@@ -171,16 +171,18 @@ _QUESTION = ("question", "input", "query")
 _CHAIN_CONTEXTS = ("contexts", "context", "passages")
 
 
-def is_chain(value: Any) -> bool:
-    """Return whether the object has the methods of a runnable or a query engine."""
-    return any(callable(getattr(value, name, None)) for name in ("ainvoke", "invoke", "aquery", "query"))
+def as_function(value: Any) -> Callable[..., Any] | None:
+    """Convert a chain to a function of a question and, if it takes them, passages; None if it is not a chain.
 
-
-def as_function(chain: Any) -> Callable[..., Any]:
-    """Convert a chain to a function of a question and, if the runnable takes them, passages."""
-    if callable(getattr(chain, "ainvoke", None)) or callable(getattr(chain, "invoke", None)):
-        return _runnable(chain)
-    query = chain.aquery if callable(getattr(chain, "aquery", None)) else chain.query
+    A chain has the methods of a runnable or of a query engine.
+    """
+    methods = {name: getattr(value, name, None) for name in ("ainvoke", "invoke", "aquery", "query")}
+    name = next((name for name, method in methods.items() if callable(method)), None)
+    if name is None:
+        return None
+    if name.endswith("invoke"):
+        return _runnable(value)
+    query: Any = methods[name]
 
     def ask(question: str) -> Any:
         return query(question)

@@ -37,8 +37,8 @@ _MARKS = {"better": "▲ better", "worse": "▼ worse"}
 def comparison_html(comparison: Comparison, changed: int = _MOST_CHANGED) -> str:
     """One self-contained file. `changed` samples that changed most are shown in full."""
     sides = (read_run_data(comparison.before), read_run_data(comparison.after))
-    reach = _reach(comparison.metrics)
-    sliced = _reach([item for part in comparison.slices for item in part.metrics])
+    reach = reach_of(comparison.metrics)
+    sliced = reach_of([item for part in comparison.slices for item in part.metrics])
     data = {
         "title": f"{run_label(comparison.after, comparison)} against {run_label(comparison.before, comparison)}",
         "headline": headline(comparison),
@@ -75,24 +75,25 @@ def _without_texts(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in left_out}
 
 
-def _reach(items: Sequence[Difference]) -> float:
+def reach_of(items: Sequence[Difference]) -> float:
     """Half the width of the shared axis: the farthest end of an interval, rounded up."""
     ends = [
         abs(end)
         for item in items
-        if _has_range(item)
+        if has_range(item)
         for end in (item.low, item.high, item.difference)
         if end is not None
     ]
     return min(1.0, 2 * round_step(max(ends, default=0.05) / 2)) or 0.1
 
 
-def _has_range(item: Difference) -> bool:
+def has_range(item: Difference) -> bool:
+    """Whether a metric has bounds, so that its difference fits on the shared axis."""
     return item.bounds[0] is not None and item.bounds[1] is not None and item.bounds[1] - item.bounds[0] <= 2
 
 
 def _strip(item: Difference, reach: float) -> str:
-    if not _has_range(item):
+    if not has_range(item):
         return ""
     tone = _TONES.get(item.verdict or "", "none")
     return charts.interval_strip(charts.strip_scale(-reach, reach), item.difference, item.low, item.high, tone)

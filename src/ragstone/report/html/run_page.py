@@ -24,7 +24,7 @@ from ragstone.report.html.sample_data import Shown
 from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of
 from ragstone.report.text import by_reason, interval_text, one_line
 from ragstone.storage.runs import Run, read_table
-from ragstone.storage.scores import read_labels
+from ragstone.storage.scores import read_labels, unless_nan
 
 _COUNTS = ("calls", "cached_calls", "input_tokens", "output_tokens", "cost_usd", "seconds")
 
@@ -187,7 +187,7 @@ def _metric_row(data: RunData, metric: Mapping[str, Any]) -> dict[str, Any]:
         "mean": row.mean,
         "interval": interval_text(row.ci_low, row.ci_high),
         "strip": _strip(row, metric),
-        "spark": charts.spark(values, *_range(values, metric)) if np.any(~np.isnan(values)) else "",
+        "spark": charts.spark(values, *value_range(values, metric["bounds"])) if np.any(~np.isnan(values)) else "",
         "row": row,
     }
 
@@ -204,10 +204,11 @@ def fits_unit_line(metric: Mapping[str, Any], *ends: float | None) -> bool:
     return high == 1.0 and low is not None and low >= -1.0 and all(end is None or end >= 0 for end in ends)
 
 
-def _range(values: np.ndarray, metric: Mapping[str, Any]) -> tuple[float, float]:
-    """The bounds of the metric, or the range of its values if it has no bounds."""
-    low, high = metric["bounds"]
-    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+def value_range(values: np.ndarray, bounds: Sequence[float | None]) -> tuple[float, float]:
+    """The bounds of a metric, or the range of its values if it has no bounds."""
+    low, high = bounds
+    present = values[~np.isnan(values)]
+    least, most = (float(present.min()), float(present.max())) if len(present) else (0.0, 1.0)
     low, high = (least if low is None else low), (most if high is None else high)
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
@@ -217,7 +218,7 @@ def _distributions(data: RunData) -> Iterator[dict[str, Any]]:
         values = data.scores[metric["metric"]].values
         if np.any(~np.isnan(values)) and not is_of_all_rows(metric["metric"], data.run, data.scores[metric["metric"]]):
             mean = data.summary[metric["metric"]].mean
-            plot = charts.histogram(values, *_range(values, metric), mean)
+            plot = charts.histogram(values, *value_range(values, metric["bounds"]), mean)
             yield {"metric": metric["metric"], "arrow": DIRECTION[metric["better"]].strip(), "mean": mean, "plot": plot}
 
 
@@ -269,13 +270,9 @@ def _listed(data: RunData, shown: Mapping[int, Shown]) -> dict[str, Any]:
                 "question": one_line(question or "", 110),
                 "anchor": shown[row].anchor if row in shown else "",
                 "cause": outcome.cause.name if (outcome := data.outcome(row)).cause else "",
-                "quality": _number(data.quality[row]),
-                "values": [_number(data.scores[metric["metric"]].values[row]) for metric in metrics],
+                "quality": unless_nan(data.quality[row]),
+                "values": [unless_nan(data.scores[metric["metric"]].values[row]) for metric in metrics],
             }
             for row, question in zip(rows, questions, strict=True)
         ],
     }
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

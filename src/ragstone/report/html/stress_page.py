@@ -8,8 +8,7 @@ from typing import Any
 from ragstone.report.html.charts import Series, Spot, curve_plot
 from ragstone.report.html.page import render_page
 from ragstone.report.stress import MEANINGS, remark_lines
-from ragstone.stress.curves import Curve
-from ragstone.stress.results import Contrast, StressTest, as_dict
+from ragstone.stress.results import Contrast, Curve, StressTest, as_dict
 from ragstone.stress.test_beds import BEDS
 
 _TONES = ("good", "bad", "none")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ragstone.errors import InputError, Problem, UnknownNameError
 from ragstone.storage.places import open_place
-from ragstone.text.feedback import MEANINGS, WEIGHTS, confidence_of
+from ragstone.text.feedback import MEANINGS, WEIGHTS
 
 Verdict = Literal["good", "bad", "unclear"]
 VERDICTS: tuple[Verdict, ...] = ("good", "bad", "unclear")
@@ -89,3 +89,8 @@ def _number(path: str, name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InputError(path, [Problem(f"must be a number, got {value!r}", field=name)])
     return float(value)
+
+
+def confidence_of(weight: float) -> float:
+    """The probability that a signal of this weight alone is right."""
+    return 1.0 / (1.0 + math.exp(-abs(weight)))

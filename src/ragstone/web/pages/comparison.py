@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -12,7 +11,7 @@ from ragstone.compare.differences import Difference
 from ragstone.compare.explain import find_row
 from ragstone.errors import UsageError
 from ragstone.report.comparison import comparison_dict, failed_lines, headline, method_line, run_label
-from ragstone.report.html.charts import round_step
+from ragstone.report.html.comparison_page import has_range, reach_of
 from ragstone.report.run import DIRECTION, part_of
 from ragstone.report.text import one_line
 from ragstone.web.library import Library
@@ -53,7 +52,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
         "counts": {word: len(comparison.having(word)) for word in ("better", "worse", "no evidence", "too few rows")},
         "pairs": len(comparison.pairs),
         "remarks": [*comparison.remarks, *_left_out(comparison)],
-        "reach": _reach(comparison.metrics),
+        "reach": reach_of(comparison.metrics),
         "groups": _groups(comparison),
         "method": method_line(comparison),
         "show": order,
@@ -75,23 +74,6 @@ def _left_out(comparison: Comparison) -> list[str]:
     sides = (("A", comparison.only_before), ("B", comparison.only_after))
     lines += [f"only in {side}: {', '.join(metrics)}" for side, metrics in sides if metrics]
     return [*lines, *failed_lines(comparison.metrics)]
-
-
-def _reach(items: Sequence[Difference]) -> float:
-    """Return half the width of the axis that all differences share."""
-    ends = [
-        abs(end)
-        for item in items
-        if _bounded(item)
-        for end in (item.low, item.high, item.difference)
-        if end is not None
-    ]
-    return min(1.0, 2 * round_step(max(ends, default=0.05) / 2)) or 0.1
-
-
-def _bounded(item: Difference) -> bool:
-    low, high = item.bounds
-    return low is not None and high is not None and high - low <= 2
 
 
 def _groups(comparison: Comparison) -> list[dict[str, Any]]:
@@ -117,7 +99,7 @@ def _row(item: Difference) -> dict[str, Any]:
         "pairs": item.pairs,
         "verdict": item.verdict or "",
         "tone": _TONES.get(item.verdict or "", "none"),
-        "drawn": _bounded(item),
+        "drawn": has_range(item),
         "note": item.note,
         "tally": item.tally._asdict() if item.tally else None,
     }

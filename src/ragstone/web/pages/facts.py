@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from rapidfuzz import fuzz
 from starlette.datastructures import QueryParams
 
 from ragstone.compare.fact_causes import trace_facts
@@ -14,10 +17,15 @@ from ragstone.web.pages.run import describe_run
 from ragstone.web.pages.sample import describe_sample, read_sample, walk
 from ragstone.web.sample_data import Limits, chunk_list, excerpt, fact_list
 from ragstone.web.truth.related_runs import cases_of
-from ragstone.web.word_diff import nearest_miss, word_diff
+from ragstone.web.word_diff import word_diff
 
 _CONTEXT = 160
 _MAX_DIFF = 4_000
+
+_MAX_CHARACTERS = 20_000
+_MAX_WANTED = 1_000
+# Below this similarity a passage is not a near miss.
+MIN_SIMILARITY = 50.0
 
 
 def facts_page(library: Library, query: QueryParams, run: str, row: str) -> dict[str, Any]:
@@ -77,3 +85,39 @@ def _miss(case: Case, fact: int) -> dict[str, Any] | None:
 
 
 VIEWS = {"/runs/{run}/samples/{row}/facts": facts_page}
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """The most similar passage: index of the text, start, end, and similarity from 0 to 100."""
+
+    text: int
+    start: int
+    end: int
+    similarity: float
+
+
+def nearest_miss(wanted: str, texts: Sequence[str]) -> NearMiss | None:
+    """Return the passage most similar to a text; None if no passage reaches the minimum similarity."""
+    short = wanted[:_MAX_WANTED].casefold()
+    best: NearMiss | None = None
+    for position, text in enumerate(texts):
+        beginning = text[:_MAX_CHARACTERS]
+        # Lower case may be longer (İ). Then offsets would be wrong, so the original case is used.
+        low = beginning.lower() if len(beginning.lower()) == len(beginning) else beginning
+        cutoff = best.similarity if best else MIN_SIMILARITY
+        match = fuzz.partial_ratio_alignment(short, low, score_cutoff=cutoff) if short and low else None
+        if match is None or (best and match.score <= best.similarity):
+            continue
+        # A text shorter than the wanted one is compared with a part of it. Then the passage is the whole text.
+        start, end = (match.dest_start, match.dest_end) if len(low) >= len(short) else (0, len(low))
+        best = NearMiss(position, *_whole_words(text, start, end), float(match.score))
+    return best
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while 0 < end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+        end += 1
+    return start, end

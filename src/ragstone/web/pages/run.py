@@ -1,25 +1,32 @@
-"""The page of one run: the diagnosis with advice, metrics, slices, and the table of its samples."""
+"""The page of one run: the diagnosis with advice, metrics, slices, and the table of its samples; or its progress."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
 from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.sample_order import telling_metrics
+from ragstone.errors import StorageError
 from ragstone.report.html.run_page import fits_unit_line, measured
 from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of
 from ragstone.report.text import one_line
-from ragstone.storage.runs import Run
+from ragstone.stats.intervals import mean_interval
+from ragstone.storage.places import Place, read_json
+from ragstone.storage.runs import Run, RunFolder, read_table
+from ragstone.storage.scores import FAILED, read_score_files, unless_nan
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
-from ragstone.web.pages.live import live_page
-from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, STATUSES, RunIndex, TableState, number
+from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, STATUSES, RunIndex, TableState
 
 _MAX_CARDS = 8
 _MAX_COLUMNS = 5
+
+_MAX_METRICS = 40
 
 
 def run_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
@@ -160,10 +167,88 @@ def _row(
         "id": one_line(index.ids[row].as_py(), 60),
         "question": one_line(index.question(row), 160),
         "cause": causes[row] if causes is not None and row < len(causes) else None,
-        "quality": number(index.quality[row]),
+        "quality": unless_nan(index.quality[row]),
         "values": [index.value(name, row) for name in columns],
         "address": f"/runs/{index.run.id}/samples/{row + 1}{state.but(page=1).address}",
     }
+
+
+def progress_of(folder: RunFolder) -> dict[str, Any] | None:
+    """Return the progress of a run; None if it is finished or the folder is not a run."""
+    try:
+        if folder.manifest.exists() or not folder.plan.exists():
+            return None
+        plan = _plan(folder)
+        total = _rows(folder.samples) if folder.samples.exists() else 0
+        parts = sorted(folder.finished_parts())
+        metrics = _metrics(folder, parts)
+        cells = sum(_rows(folder.part(number).scores) for number in parts)
+        working = folder.is_worked_on()
+    except StorageError:  # the run was finished or removed in the meantime
+        return None
+    return {
+        "id": folder.id,
+        "name": one_line(str(plan.get("name") or folder.id), 120),
+        "address": f"/runs/{folder.id}",
+        "begun": str(plan.get("created_at", "")),
+        "done": cells // len(metrics) if metrics else 0,
+        "total": total,
+        "parts": len(parts),
+        "working": working,
+    }
+
+
+def live_page(folder: RunFolder) -> dict[str, Any] | None:
+    """The page of a run that is not finished; None if it is."""
+    progress = progress_of(folder)
+    if progress is None:
+        return None
+    return {"page": "live", "title": progress["name"], "progress": progress, "metrics": _means(folder)}
+
+
+def _plan(folder: RunFolder) -> dict[str, Any]:
+    plan = read_json(folder.plan)
+    return plan if isinstance(plan, dict) else {}
+
+
+def _metrics(folder: RunFolder, parts: list[int]) -> list[str]:
+    if not parts:
+        return []
+    column = read_table(folder.part(parts[0]).scores, ["metric"])["metric"]
+    return [str(name) for name in column.unique().to_pylist()]
+
+
+def _means(folder: RunFolder) -> list[dict[str, Any]]:
+    """Return the mean and interval per metric over the finished rows."""
+    try:
+        parts = sorted(folder.finished_parts())
+        names = _metrics(folder, parts)[:_MAX_METRICS]
+        bounds = _plan(folder).get("bounds") or {}
+        scores = read_score_files([folder.part(number).scores for number in parts], names)
+    except StorageError:
+        return []
+    means = []
+    for name in names:
+        values = scores[name].values[~np.isnan(scores[name].values)]
+        low, high = bounds.get(name, (None, None))
+        interval = mean_interval(values, bounds=(low, high))
+        means.append(
+            {
+                "metric": name,
+                "mean": float(values.mean()) if len(values) else None,
+                "low": interval.low if interval else None,
+                "high": interval.high if interval else None,
+                "rows": len(values),
+                "failed": int(np.count_nonzero(scores[name].states == FAILED)),
+            }
+        )
+    return means
+
+
+def _rows(file: Place) -> int:
+    """Return the number of rows of a Parquet file from its footer."""
+    with file.open_input() as stream:
+        return int(pq.ParquetFile(stream).metadata.num_rows)
 
 
 VIEWS = {"/runs/{run}": run_page}

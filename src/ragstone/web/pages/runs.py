@@ -11,8 +11,7 @@ from ragstone.report.run import DIRECTION
 from ragstone.storage.runs import Run, RunFolder
 from ragstone.web.library import Library
 from ragstone.web.navigation import ListPage, whole_number
-from ragstone.web.pages.live import progress_of
-from ragstone.web.pages.run import describe_run
+from ragstone.web.pages.run import describe_run, progress_of
 
 _PAGE_SIZE = 50
 _MAX_METRICS = 4

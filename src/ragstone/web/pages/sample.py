@@ -16,12 +16,12 @@ from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups,
 from ragstone.report.run import DIRECTION
 from ragstone.report.text import one_line
 from ragstone.storage.runs import Run, read_batches, read_rows, read_table
-from ragstone.storage.scores import OK
+from ragstone.storage.scores import OK, unless_nan
 from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
 from ragstone.web.navigation import neighbours, required_number
 from ragstone.web.pages.run import causes_of, describe_run, read_state
-from ragstone.web.run_index import RunIndex, number
+from ragstone.web.run_index import RunIndex
 from ragstone.web.sample_data import Limits, chunk_list, fact_list
 from ragstone.web.truth.related_runs import cases_of
 
@@ -40,7 +40,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "title": f"{one_line(case.sample.id, 60)} in {one_line(index.run.name, 60)}",
         "run": describe_run(index.run),
         "sample": describe_sample(case, outcome, at, limits),
-        "quality": number(index.quality[at - 1]),
+        "quality": unless_nan(index.quality[at - 1]),
         "walk": walk(library, index, at, query),
         "claims": claim_groups(case),
         "facts": fact_list(case, limits),

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragstone.compare.sample_evidence import read_cases_at
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
 from ragstone.report.text import one_line
 from ragstone.truth.model import Case
+from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
 from ragstone.web.navigation import case_address, neighbours, truth_address
 from ragstone.web.sample_data import Limits
 from ragstone.web.truth.case_checks import CITATION, NOT_CHECKED, check_fact, passages_of
-from ragstone.web.truth.related_runs import runs_of
-from ragstone.web.truth.store import LoadedVersion
+from ragstone.web.truth.related_runs import newest_runs
+from ragstone.web.truth.store import LoadedVersion, QuestionIndex
 from ragstone.web.truth.versions import CaseFilter, describe_truth, load_version, matching_rows
 
 _KINDS = (CITATION, "statement")
@@ -158,3 +163,28 @@ def _free_id(loaded: LoadedVersion) -> str:
 
 VIEWS = {"/truth/{name}/case": case_page, "/truth/{name}/new": new_case_page}
 CHANGES = {"/truth/{name}/check": check_citations}
+
+
+def runs_of(library: Library, truth: str, case: str, wanted: str = "") -> list[dict[str, Any]]:
+    """Return the newest runs that asked the question of a case, and the wanted run even if it is older."""
+    matching = []
+    runs = newest_runs(library)
+    if wanted and wanted not in [run.id for run in runs]:
+        with suppress(NotFoundError):
+            runs.append(library.run(wanted))
+    asked = library.truth.asked(truth)
+    for run in runs:
+        row = _row_in(library.asked(run), asked, case)
+        if row is not None:
+            address = f"/runs/{run.id}/samples/{row + 1}"
+            matching.append({"id": run.id, "name": one_line(run.name, 60), "row": row + 1, "address": address})
+    return matching
+
+
+def _row_in(table: pa.Table, asked: QuestionIndex, case: str) -> int | None:
+    keys = asked.by_id.get(case, ())
+    row = int(pc.index(table["id"], case).as_py())
+    if row >= 0 and table["question_key"][row].as_py() in keys:
+        return row
+    rows = (int(pc.index(table["question_key"], key).as_py()) for key in keys if key)
+    return next((row for row in rows if row >= 0), None)

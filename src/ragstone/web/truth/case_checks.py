@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragstone.data.types import Chunk
-from ragstone.report.text import visible
 from ragstone.truth.citations.check import check_citation
 from ragstone.truth.model import Case
 from ragstone.web.word_diff import word_diff
@@ -62,40 +60,3 @@ def check_fact(kind: str, text: str, passages: Sequence[str], names: Sequence[st
         "why": _PASSAGE.sub(lambda match: f"({names[int(match[1]) - 1]})" if names else match[0], check.why or ""),
         "diff": word_diff(text[:_MAX_DIFF], check.text[:_MAX_DIFF]) if check.verdict == "repaired" else [],
     }
-
-
-def find_problems(case: Case, times_asked: int) -> list[str]:
-    """Return the problems of a case except lost citations. `times_asked` counts the cases with its question."""
-    unanswerable = case.answerable is False
-    answers = case.standing == "proposed" and bool(case.references)
-    texts = [case.question, *case.references, *(fact.text for fact in case.facts)]
-    problems = {
-        "no question": not case.question.strip(),
-        "no answer": not case.references and not unanswerable,
-        "no fact": not case.accepted_facts and not unanswerable,
-        "to review": answers or any(fact.standing == "proposed" for fact in case.facts),
-        "duplicate question": bool(case.question.strip()) and times_asked > 1,
-        "answer to an unanswerable question": unanswerable and bool(case.references or case.accepted_facts),
-        "hidden characters": any(visible(text) != text.replace("\r\n", "\n") for text in texts),
-    }
-    return [name for name, present in problems.items() if present]
-
-
-def lost_citations(cases: Sequence[Case]) -> frozenset[int]:
-    """Return the rows of cases with a citation that is not in any passage. Cases without passages are not checked."""
-    rows = set()
-    for row, case in enumerate(cases):
-        begun = time.perf_counter()
-        if _has_lost(case):
-            rows.add(row)
-        time.sleep(time.perf_counter() - begun)  # leaves half of the time to requests
-    return frozenset(rows)
-
-
-def _has_lost(case: Case) -> bool:
-    passages = [passage.text for passage in passages_of(case)]
-    return bool(passages) and any(
-        check_fact(fact.kind, fact.text, passages)["verdict"] in ("absent", "invalid")
-        for fact in case.facts
-        if fact.standing != "rejected"
-    )

@@ -1,8 +1,9 @@
-"""Cached access to the ground truth under a root. Versions never change, so each is read once."""
+"""Cached access to the ground truth under a root, with the problems of its cases. Versions never change, so each is read once."""
 
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.errors import UsageError
+from ragstone.report.text import visible
 from ragstone.storage.places import Place
 from ragstone.storage.runs import read_table
 from ragstone.text.questions import question_key
@@ -19,7 +21,7 @@ from ragstone.truth.model import Case, cases_from_table
 from ragstone.truth.store import Lineage, TruthStore, VersionInfo, check_name
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache
 from ragstone.web.errors import NotFoundError, is_inside
-from ragstone.web.truth.case_checks import find_problems, lost_citations
+from ragstone.web.truth.case_checks import check_fact, passages_of
 
 STANDINGS = ("accepted", "proposed", "rejected")
 _MAX_VERSIONS = 6
@@ -213,3 +215,40 @@ def _is_name(name: str) -> bool:
         return bool(check_name(name))
     except UsageError:
         return False
+
+
+def find_problems(case: Case, times_asked: int) -> list[str]:
+    """Return the problems of a case except lost citations. `times_asked` counts the cases with its question."""
+    unanswerable = case.answerable is False
+    answers = case.standing == "proposed" and bool(case.references)
+    texts = [case.question, *case.references, *(fact.text for fact in case.facts)]
+    problems = {
+        "no question": not case.question.strip(),
+        "no answer": not case.references and not unanswerable,
+        "no fact": not case.accepted_facts and not unanswerable,
+        "to review": answers or any(fact.standing == "proposed" for fact in case.facts),
+        "duplicate question": bool(case.question.strip()) and times_asked > 1,
+        "answer to an unanswerable question": unanswerable and bool(case.references or case.accepted_facts),
+        "hidden characters": any(visible(text) != text.replace("\r\n", "\n") for text in texts),
+    }
+    return [name for name, present in problems.items() if present]
+
+
+def lost_citations(cases: Sequence[Case]) -> frozenset[int]:
+    """Return the rows of cases with a citation that is not in any passage. Cases without passages are not checked."""
+    rows = set()
+    for row, case in enumerate(cases):
+        begun = time.perf_counter()
+        if _has_lost(case):
+            rows.add(row)
+        time.sleep(time.perf_counter() - begun)  # leaves half of the time to requests
+    return frozenset(rows)
+
+
+def _has_lost(case: Case) -> bool:
+    passages = [passage.text for passage in passages_of(case)]
+    return bool(passages) and any(
+        check_fact(fact.kind, fact.text, passages)["verdict"] in ("absent", "invalid")
+        for fact in case.facts
+        if fact.standing != "rejected"
+    )

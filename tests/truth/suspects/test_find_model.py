@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.truth.suspects.votes import gist_of
+from ragstone.truth.suspects.find import gist_of
 
 ASKED = "How deep is the harbour?"
 

@@ -8,7 +8,7 @@ import ragstone
 from ragstone.formats import read_dataset
 from ragstone.truth.model import Case
 from ragstone.truth.samples import case_from_sample
-from ragstone.truth.suspects.votes import find_outvoted
+from ragstone.truth.suspects.find import find_outvoted
 from tests.e2e.judged import judging, rows
 from tests.oracle.server import OracleServer
 from tests.oracle.world import make_samples

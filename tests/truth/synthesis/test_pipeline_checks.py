@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ragstone.formats.documents import Passage
-from ragstone.truth.synthesis.checks import Known, check_citations, difficulty, find_fault, name_difficulty
+from ragstone.truth.synthesis.pipeline import Known, check_citations, difficulty, find_fault, name_difficulty
 from ragstone.truth.synthesis.question_plan import Job
 from ragstone.truth.synthesis.writer import Draft
 

@@ -4,8 +4,7 @@ import pytest
 
 from ragstone.data.types import Sample
 from ragstone.errors import UsageError
-from ragstone.stress.curves import find_curves, find_places, read_rows
-from ragstone.stress.results import contrast_tests, read_stress
+from ragstone.stress.results import contrast_tests, find_curves, find_places, read_rows, read_stress
 from ragstone.stress.run import prepare, run_stress
 from ragstone.stress.test_beds import Setting
 from tests.stress.generators import (

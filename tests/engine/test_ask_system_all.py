@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from ragstone.engine.ask_system import Asked, answer_all
 from ragstone.errors import StopRunError
-from ragstone.llm.ask_all import Asked, answer_all
 from ragstone.llm.cache import Cache
 from tests.llm.systems import using
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ragstone.data.fact_columns import Counts, FactMatches, Ranks
 from ragstone.data.types import FactMatch
+from ragstone.evidence.fact_matches import Counts, FactMatches, Ranks
 
 LISTS = [[(0, 1, 2, 5, 1.0), (1, 0, 0, 3, 0.9)], [], [(0, 0, 4, 8, 1.0)]]
 

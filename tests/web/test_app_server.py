@@ -14,7 +14,7 @@ import pytest
 
 from ragstone.errors import UsageError
 from ragstone.storage.places import open_place
-from ragstone.web.server import Viewer
+from ragstone.web.app import Viewer
 from tests.report import runs
 
 COMMAND = [sys.executable, "-m", "ragstone"]
