@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 
 from ragstone.web import library as insights
-from tests.web.pages.test_live import under_way  # noqa: F401  (a fixture)
+from tests.web.pages.test_run_live import under_way  # noqa: F401  (a fixture)
 
 SHOTS = Path(__file__).parent / "screenshots"
 CHECKS = (Path(__file__).parent / "checks.js").read_text()
