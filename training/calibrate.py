@@ -1,6 +1,7 @@
-"""Chooses the student, its mix with token overlap, its calibration and its thresholds on validation data; writes the card.
+"""Fits the probabilities and thresholds of a trained judge on domains that training did not see, measures it, writes its card.
 
-`--test` adds the figures on the rows kept for the end; it is meant to be given once.
+`valid` rows (whole domains and questions kept apart) and the sentences of `--rag` fit the probabilities; `test` rows (other
+domains, written by another hand) and `--rag-test` decide nothing. Evidence is read as the product reads it.
 """
 
 from __future__ import annotations
@@ -9,342 +10,334 @@ import argparse
 import hashlib
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from ragstone.text.verbatim import contains_statement, plain_text
 
-from card import describe
-from figures import auc, calibration_error, contains, interval, platt, share_found, token_f1
+from figures import auc, calibration_error, interval, platt
+from open_pairs import TEMPLATE
+from ragstone.models.local_judge import Card, LocalJudge, Pair, Reading
+from ragstone.models.store import Installed
 from ragstone.text.overlap import covered
+from ragstone.text.passages import Passages
+from ragstone.text.squad import tokens
+from tokens import MAX_LENGTH, SECOND_LIMIT
 
-_GRID = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
-_TRUE_KINDS = ("made/true", "made/fused_true", "made/twin_true")
-# Kinds that have true claims of their own to be told from.
-_PAIRED = {"made/pronoun_false": "made/pronoun_true", "made/fact_false": "made/fact_true", "made/roles": "made/roles_true", "made/asked_false": "made/asked_true", "made/answer_false": "made/answer_true"}  # fmt: skip
-
-
-class Kept:
-    """The rows kept for validation and test with every score that does not come from the judge."""
-
-    def __init__(self, folder: Path) -> None:
-        rows = [json.loads(line) for line in (folder / "rows.jsonl").open(encoding="utf-8")]
-        self.task = np.array([row["task"] for row in rows])
-        self.source = np.array([row["source"] for row in rows])
-        self.split = np.array([row["split"] for row in rows])
-        self.label = np.array([row["label"] for row in rows])
-        self.cosine = np.load(folder / "cosine.npy")
-        self.made = np.char.startswith(self.source.astype(str), "made/")
-        stored = folder / "tokens.npz"
-        if not stored.exists():
-            np.savez(stored, **_token_features(rows))
-        with np.load(stored) as arrays:
-            self.overlap, self.covered, self.f1, self.holds = (
-                arrays[name] for name in ("overlap", "covered", "f1", "holds")
-            )
-        self.truth = np.where(self.task == "support", self.label == 0, self.label == 1)
+VERSION = "3"
+# Weight of the covered words in the log-odds: next to nothing on written pairs, which were made so that words mislead, but
+# worth something on other texts.
+_OVERLAP = {"support": 0.5, "match": 0.5}
+_TEMPLATES = {
+    "match": (TEMPLATE, "{answer}"),
+    "support": ("{evidence}", "{claim}"),
+    "fraction": ("{evidence}", "{text}"),
+}
+_WANTED_PRECISION = 0.9
 
 
-def _token_features(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
-    """Token overlap as the metrics have it (a baseline), covered words as the judge uses them, and lexical match."""
-    overlap, words, f1, holds = (np.zeros(len(rows)) for _ in range(4))
-    for place, row in enumerate(rows):
+class Item(NamedTuple):
+    """One decision: the texts to read, of which the best counts, and what is so."""
+
+    evidence: list[str]
+    claim: str
+    label: int
+    split: str
+    domain: str
+    kind: str
+    # A rule decides before the model.
+    verbatim: bool = False
+
+
+def open_judge(folder: Path) -> LocalJudge:
+    """The judge with plain readings."""
+    files = {}
+    for name in ("model.onnx", "tokenizer.json"):
+        content = (folder / name).read_bytes()
+        files[name] = (len(content), hashlib.sha256(content).hexdigest())
+    readings = {task: Reading() for task in ("match", "support", "fraction")}
+    card = Card(VERSION, files, MAX_LENGTH, SECOND_LIMIT, _TEMPLATES, readings)
+    return LocalJudge(Installed("local-judge", folder, str(folder), files), card)
+
+
+def near(text: str, claim: str, window: int) -> str:
+    """The part of a text that is read for a claim."""
+    passages = Passages(plain_text(text))
+    return passages.around(claim, window) if passages.share_of_words(claim) else ""
+
+
+def natural_items(path: Path, window: int) -> tuple[list[Item], list[Item]]:
+    """The kept rows of natural_pairs.py: support and match."""
+    support, match = [], []
+    for row in map(json.loads, path.open(encoding="utf-8")):
+        if row["split"] == "train" or not row["source"].startswith("written/"):
+            continue
+        *_, domain, kind = ("", *row["source"].split("/"))
         if row["task"] == "match":
-            reference = row["first"].rsplit(" answer: ", 1)[-1]
-            words[place] = covered(reference, row["second"])
-            f1[place], holds[place] = token_f1(reference, row["second"]), contains(reference, row["second"])
+            match.append(Item([row["first"]], row["second"], row["label"], row["split"], domain, kind))
         else:
-            overlap[place] = share_found(row["second"], row["first"])
-            words[place] = covered(row["second"], row["first"])
-    return {"overlap": overlap, "covered": words, "f1": f1, "holds": holds.astype(bool)}
+            support.append(_support([row["first"]], row["second"], row["label"], row["split"], domain, kind, window))
+    return support, match
 
 
-def margin(outputs: np.ndarray, task: str) -> np.ndarray:
-    """The log-odds of a match, or of support against everything else."""
-    return outputs[:, 0] if task == "match" else outputs[:, 1] - np.logaddexp(outputs[:, 2], outputs[:, 3])
+def _support(texts: list[str], claim: str, label: int, split: str, domain: str, kind: str, window: int) -> Item:
+    verbatim = any(contains_statement(text, claim) for text in texts)
+    return Item([near(text, claim, window) for text in texts], claim, label, split, domain, kind, verbatim)
 
 
-def groups(kept: Kept, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """The kinds of support data: each labelled source with both labels, and each synthetic kind of false claim against the true ones."""
-    found = {}
-    true = np.isin(kept.source[rows], _TRUE_KINDS)
-    for source in np.unique(kept.source[rows]):
-        own = kept.source[rows] == source
-        if source in _PAIRED:
-            own = own | (kept.source[rows] == _PAIRED[source])
-        elif source.startswith("made/"):
-            own = own | true
-        # Sources with one label only are judged against the rest of their family.
-        if source == "claims/fever_nei":
-            own = own | (kept.source[rows] == "claims/fever_doc")
-        if own.sum() >= 40 and 0 < kept.truth[rows][own].sum() < own.sum():
-            found[str(source)] = rows[own]
-    return found
+def rag_items(paths: list[Path], split: str, window: int) -> list[Item]:
+    """The sentences of full RAG rows; the kind is the row."""
+    items = []
+    for row in (json.loads(line) for path in paths for line in path.open(encoding="utf-8")):
+        for part in row["sentences"]:
+            label = 0 if part["supported"] else 1
+            items.append(_support(row["contexts"], part["text"], label, split, row["domain"], str(row["id"]), window))
+    return items
 
 
-def mean_auc(kept: Kept, score: np.ndarray, kinds: dict[str, np.ndarray]) -> float:
-    """The mean over labelled sources and the mean over synthetic kinds, in equal parts."""
-    areas = {kind: auc(score[rows], kept.truth[rows]) for kind, rows in kinds.items()}
-    halves = [[area for kind, area in areas.items() if kind.startswith(name)] for name in ("claims/", "made/")]
-    return float(np.mean([np.mean(half) for half in halves if half]))
+def labelled_items(data: Path, count: int, window: int) -> list[Item]:
+    """A sample of the test rows of the labelled claims, of which other rows were trained on."""
+    from corpus import read_claims  # noqa: PLC0415  (reads a large file)
+
+    labels = {"supported": 0, "not_in_evidence": 1, "contradicted": 2, "not_supported": 3}
+    rows = [row for row in read_claims(data) if row["split"] == "test" and row["task"] == "support"]
+    chosen = np.random.default_rng(5).choice(len(rows), min(count, len(rows)), replace=False)
+    return [
+        _support(
+            [rows[i]["evidence"]], rows[i]["claim"], labels[rows[i]["label"]], "labelled", rows[i]["source"], "", window
+        )
+        for i in sorted(chosen)
+    ]
 
 
-def _weights(kept: Kept, rows: np.ndarray) -> np.ndarray:
-    """Labelled and synthetic rows count the same in all."""
-    made = kept.made[rows]
-    return np.where(made, 0.5 / max(1, made.sum()), 0.5 / max(1, (~made).sum())) * len(rows)
+class Read(NamedTuple):
+    """Items as arrays: what the model says of the best evidence, the covered words, and what is so."""
+
+    items: list[Item]
+    odds: np.ndarray
+    contradicted: np.ndarray
+    shared: np.ndarray
+    label: np.ndarray
+
+    def where(self, **wanted: str) -> np.ndarray:
+        """The rows whose split, domain or kind is the wanted one."""
+        return np.array([all(getattr(item, name) == value for name, value in wanted.items()) for item in self.items])
 
 
-def choose_support(kept: Kept, outputs: list[np.ndarray], rows: np.ndarray) -> tuple[float, int, list[float]]:
-    """The weight of token overlap that is best for all students together, the best student, and what each reaches."""
-    kinds = groups(kept, rows)
-    scores = {w: [mean_auc(kept, margin(one, "support") + w * kept.covered, kinds) for one in outputs] for w in _GRID}
-    best = _largest_good({w: float(np.mean(scores[w])) for w in _GRID}, 0.0015)
-    for weight in _GRID:
-        print(f"support: overlap weight {weight}: {np.round(scores[weight], 4).tolist()}")
-    return best, int(np.argmax(scores[best])), scores[best]
+def read_support(judge: LocalJudge, items: list[Item]) -> Read:
+    """The best evidence of each item."""
+    pairs = [Pair("support", text, item.claim) for item in items for text in item.evidence]
+    outputs = iter(judge.run(pairs))
+    odds, contradicted, shared = [], [], []
+    for item in items:
+        found = []
+        for text in item.evidence:
+            _, yes, absent, no, _ = next(outputs)
+            share = float(np.exp(no - np.logaddexp(np.logaddexp(yes, absent), no)))
+            found.append((yes - float(np.logaddexp(absent, no)) if text else -6.0, share, covered(item.claim, text)))
+        best = max(found)
+        odds.append(best[0])
+        contradicted.append(max(share for _, share, _ in found))
+        shared.append(best[2])
+    label = np.array([item.label for item in items])
+    return Read(items, np.array(odds), np.array(contradicted), np.array(shared), label)
 
 
-def choose_match(kept: Kept, outputs: list[np.ndarray], rows: np.ndarray) -> tuple[float, list[float]]:
-    """The weight of the share of reference tokens found, by accuracy after calibration."""
-    found = {}
-    for weight in _GRID:
-        found[weight] = [_accuracy(kept, margin(one, "match") + weight * kept.covered, rows) for one in outputs]
-        print(f"match: overlap weight {weight}: {np.round(found[weight], 4).tolist()}")
-    best = _largest_good({w: float(np.mean(found[w])) for w in _GRID}, 0.0005)
-    return best, found[best]
+def read_match(judge: LocalJudge, items: list[Item]) -> Read:
+    """The head for answer match."""
+    outputs = judge.run([Pair("match", item.evidence[0], item.claim) for item in items])
+    shared = [covered(_reference(item), item.claim) for item in items]
+    odds = np.array([out[0] for out in outputs])
+    return Read(items, odds, np.zeros(len(items)), np.array(shared), np.array([item.label for item in items]))
 
 
-def _largest_good(reached: dict[float, float], loss: float) -> float:
-    """The largest weight of the token feature that costs next to nothing.
-
-    Validation is of the same kinds as the training data and so flatters the model; on other texts overlap helps more.
-    """
-    top = max(reached.values())
-    return max(weight for weight, value in reached.items() if value >= top - loss)
+def _reference(item: Item) -> str:
+    return item.evidence[0].rsplit(" answer: ", 1)[-1]
 
 
-def _accuracy(kept: Kept, score: np.ndarray, rows: np.ndarray) -> float:
-    slope, shift = platt(score[rows], kept.truth[rows], _weights(kept, rows))
-    right = (slope * score[rows] + shift > 0) == kept.truth[rows]
-    return float(np.average(right, weights=_weights(kept, rows)))
+def fit(read: Read, rows: np.ndarray, truth: np.ndarray, task: str, weight: np.ndarray) -> dict[str, float]:
+    """The logistic function of the log-odds and the covered words."""
+    score = read.odds + _OVERLAP[task] * read.shared
+    slope, shift = platt(score[rows], truth[rows], weight[rows])
+    overlap = round(slope * _OVERLAP[task], 4)
+    return {"scale": round(slope, 4), "bias": round(shift, 4), "overlap": overlap, "threshold": 0.5}
 
 
-def lexical_threshold(kept: Kept, rows: np.ndarray) -> float:
-    """The token F1 at which lexical match is at its best on validation, beside plain containment."""
-    weight = _weights(kept, rows)
-    options = np.arange(0.1, 1.05, 0.05)
-    right = [np.average((kept.holds[rows] | (kept.f1[rows] >= t)) == kept.truth[rows], weights=weight) for t in options]
-    return float(round(options[int(np.argmax(right))], 2))
+def probability(read: Read, reading: dict[str, float]) -> np.ndarray:
+    """The probability of each row, 1 where a rule decides."""
+    odds = reading["scale"] * read.odds + reading["overlap"] * read.shared + reading["bias"]
+    verbatim = np.array([item.verbatim for item in read.items])
+    return np.where(verbatim, 1.0, 1 / (1 + np.exp(-odds)))
 
 
-def cosine_threshold(kept: Kept, rows: np.ndarray) -> float:
-    """The cosine at which grading by it alone is at its best on validation, on the rows that it was computed for."""
-    rows = rows[~np.isnan(kept.cosine[rows])]
-    weight, options = _weights(kept, rows), np.arange(0.1, 1.0, 0.02)
-    right = [np.average((kept.cosine[rows] >= t) == kept.truth[rows], weights=weight) for t in options]
-    return float(round(options[int(np.argmax(right))], 2))
+def contradiction(read: Read, said: np.ndarray, rows: np.ndarray, low: float) -> dict[str, float]:
+    """The smallest share of contradiction with nine of ten verdicts right; the most precise one if there is none."""
+    rows = rows & (read.label < 3)
+    truth, tried = read.label == 2, []
+    for threshold in np.arange(0.5, 0.98, 0.01):
+        own = rows & (said <= low) & (read.contradicted >= threshold)
+        if own.sum() >= 30:
+            precision = float(truth[own].mean())
+            tried.append((precision, threshold, float(own[rows & truth].mean())))
+            if precision >= _WANTED_PRECISION:
+                break
+    precision, threshold, recall = tried[-1] if tried[-1][0] >= _WANTED_PRECISION else max(tried)
+    return {"threshold": round(float(threshold), 2), "precision": round(precision, 3), "recall": round(recall, 3)}
 
 
-def contradiction(kept: Kept, outputs: np.ndarray, supported: np.ndarray, rows: np.ndarray) -> dict[str, float]:
-    """The probability of contradiction above which nine of ten such verdicts are right on labelled validation rows."""
-    own = rows[~kept.made[rows] & (kept.label[rows] != 3)]
-    # As the runtime has it: not supported, and the softmax share of contradiction is high enough.
-    shares = np.exp(outputs[own, 1:4] - outputs[own, 1:4].max(1, keepdims=True))
-    chance = np.where(supported[own] < 0.5, shares[:, 2] / shares.sum(1), 0.0)
-    truth = kept.label[own] == 2
-    for threshold in np.arange(0.5, 0.996, 0.01):
-        said = chance >= threshold
-        if said.any() and truth[said].mean() >= 0.9:
-            break
-    return {
-        "threshold": round(float(threshold), 2),
-        "precision": round(float(truth[said].mean()), 4),
-        "recall": round(float(said[truth].mean()), 4),
-    }
-
-
-def ladder(probability: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> list[dict[str, float]]:
+def ladder(said: np.ndarray, truth: np.ndarray) -> list[dict[str, float]]:
     """For several demands on confidence: how many rows meet it and how often the judge is right on them."""
-    sure = np.maximum(probability, 1 - probability)
-    right = (probability > 0.5) == truth
+    sure, right = np.maximum(said, 1 - said), (said > 0.5) == truth
     steps = []
-    for threshold in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98):
+    for threshold in (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95):
         own = sure >= threshold
-        if own.any():
-            steps.append(
-                {
-                    "confidence": threshold,
-                    "share": round(float(np.average(own, weights=weight)), 4),
-                    "agreement": round(float(np.average(right[own], weights=weight[own])), 4),
-                }
-            )
+        if own.sum() >= 30:
+            agreement = round(float(right[own].mean()), 4)
+            steps.append({"confidence": threshold, "share": round(float(own.mean()), 4), "agreement": agreement})
     return steps
 
 
-def _known(figure: float, cosine: np.ndarray) -> float | None:
-    """A figure of the cosine, where it was computed for all rows."""
-    return None if np.isnan(cosine).any() else round(figure, 4)
+def area_line(task: str, name: str, read: Read, said: np.ndarray, rows: np.ndarray) -> dict[str, Any]:
+    """The area under the curve of some rows with its interval, beside that of covered words."""
+    truth, value, shared = read.label[rows] == 0, said[rows], read.shared[rows]
+    low, high = interval(lambda i: auc(value[i], truth[i]), int(rows.sum()))
+    line = {"task": task, "data": name, "rows": int(rows.sum()), "measure": "ROC-AUC"}
+    return {**line, "judge": round(auc(value, truth), 4), "low": low, "high": high, "overlap": round(auc(shared, truth), 4), "cosine": None}  # fmt: skip
 
 
-def support_figures(
-    kept: Kept, score: np.ndarray, raw: np.ndarray, probability: np.ndarray, rows: np.ndarray
-) -> dict[str, Any]:
-    """Areas under the curve by kind and together, for the judge and for the baselines, and the calibration error."""
-    kinds = groups(kept, rows)
-    table = {}
-    for kind, own in {
-        "labelled, together": rows[~kept.made[rows]],
-        "synthetic, together": rows[kept.made[rows]],
-        **kinds,
-    }.items():
-        if len(own) == 0:
-            continue
-        truth = kept.truth[own]
-        table[kind] = {
-            "rows": len(own), "judge": round(auc(score[own], truth), 4), "interval": interval(lambda i, own=own, truth=truth: auc(score[own][i], truth[i]), len(own)),
-            "model alone": round(auc(raw[own], truth), 4), "token overlap": round(auc(kept.overlap[own], truth), 4), "cosine": _known(auc(kept.cosine[own], truth), kept.cosine[own]),
-            "accuracy": round(float(((probability[own] > 0.5) == truth).mean()), 4),
-        }  # fmt: skip
-    weight = _weights(kept, rows)
-    return {
-        "auc": table, "calibration error": round(calibration_error(probability[rows], kept.truth[rows], weight), 4),
-        "calibration error, labelled": round(calibration_error(probability[rows[~kept.made[rows]]], kept.truth[rows[~kept.made[rows]]]), 4),
-        "ladder": ladder(probability[rows], kept.truth[rows], weight),
-    }  # fmt: skip
+def share_line(task: str, name: str, right: np.ndarray, plain: np.ndarray | None = None, **more: Any) -> dict[str, Any]:
+    """The share of right decisions with its interval, beside that of a baseline."""
+    low, high = interval(lambda i: float(right[i].mean()), len(right))
+    overlap = None if plain is None else round(float(plain.mean()), 4)
+    line = {"task": task, "data": name, "rows": len(right), "measure": "decided rightly"}
+    return {**line, "judge": round(float(right.mean()), 4), "low": low, "high": high, "overlap": overlap, "cosine": None, **more}  # fmt: skip
 
 
-def match_groups(kept: Kept, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """The kinds of answers: the labelled ones, all synthetic ones, and each synthetic kind with its right and wrong answers."""
-    found = {"labelled": rows[~kept.made[rows]], "synthetic": rows[kept.made[rows]]}
-    stems = np.array([source.rsplit("_", 1)[0] for source in kept.source[rows]])
-    for stem in np.unique(stems[kept.made[rows]]):
-        own = rows[stems == stem]
-        if 0 < kept.truth[own].sum() < len(own) and len(own) >= 40:
-            found[str(stem)] = own
-    return {kind: own for kind, own in found.items() if len(own)}
+def support_figures(read: Read, said: np.ndarray) -> list[dict[str, Any]]:
+    """Areas by domain, decisions by kind: domains that decided nothing first, then the others, then public sets."""
+    lines = []
+    test, valid, labelled = (read.where(split=name) for name in ("test", "valid", "labelled"))
+    rag = np.array([item.split == "rag-test" for item in read.items])
+    lines.append(area_line("support", "unseen domains: together", read, said, test))
+    domains = sorted({item.domain for item, own in zip(read.items, test, strict=True) if own})
+    lines += [
+        area_line("support", f"unseen domains: {name}", read, said, test & read.where(domain=name)) for name in domains
+    ]
+    kinds = Counter((item.kind, item.label == 0) for item, own in zip(read.items, test, strict=True) if own)
+    for (kind, true), count in sorted(kinds.items(), key=lambda pair: (not pair[0][1], pair[0][0])):
+        if count >= 5:
+            own = test & read.where(kind=kind) & ((read.label == 0) == true)
+            name = f"{'supported' if true else 'not supported'}: {kind.replace('_', ' ')}"
+            lines.append(share_line("support", name, (said[own] > 0.5) == true))
+    if rag.any():
+        lines.append(area_line("support", "sentences of full RAG rows, unseen", read, said, rag))
+    lines.append(area_line("support", "kept domains (fitted on): together", read, said, valid))
+    if labelled.any():
+        lines.append(area_line("support", "public sets, other rows trained on", read, said, labelled))
+    return lines
 
 
-def match_figures(
-    kept: Kept, probability: np.ndarray, rows: np.ndarray, threshold: float, cosine: float
-) -> dict[str, Any]:
-    """Accuracy by kind, for the judge and for lexical match."""
-    right = (probability > 0.5) == kept.truth
-    plain = kept.holds == kept.truth
-    lexical = (kept.holds | (kept.f1 >= threshold)) == kept.truth
-    close = (kept.cosine >= cosine) == kept.truth
-    table = {}
-    for kind, own in match_groups(kept, rows).items():
-        table[kind] = {
-            "rows": len(own), "judge": round(float(right[own].mean()), 4), "interval": interval(lambda i, own=own: float(right[own][i].mean()), len(own)),
-            "reference contained": round(float(plain[own].mean()), 4), "contained or token F1": round(float(lexical[own].mean()), 4),
-            "cosine": _known(float(close[own].mean()), kept.cosine[own]),
-        }  # fmt: skip
-    weight = _weights(kept, rows)
-    return {
-        "accuracy": table, "calibration error": round(calibration_error(probability[rows], kept.truth[rows], weight), 4),
-        "calibration error, labelled": round(calibration_error(probability[rows[~kept.made[rows]]], kept.truth[rows[~kept.made[rows]]]), 4),
-        "ladder": ladder(probability[rows], kept.truth[rows], weight),
-    }  # fmt: skip
+def match_figures(read: Read, said: np.ndarray) -> list[dict[str, Any]]:
+    """Right decisions by kind, beside plain containment."""
+    held = np.array([_contains(_reference(item), item.claim) for item in read.items])
+    truth = read.label == 1
+    right, plain = (said > 0.5) == truth, held == truth
+    lines = []
+    for split, name in (("test", "unseen domains"), ("valid", "kept questions (fitted on)")):
+        own = read.where(split=split)
+        lines.append(share_line("match", f"{name}: together", right[own], contained=round(float(plain[own].mean()), 4)))
+    own = read.where(split="test")
+    for kind in sorted({item.kind for item, mine in zip(read.items, own, strict=True) if mine}):
+        rows = own & read.where(kind=kind)
+        name = f"unseen domains: {kind.replace('_', ' ')}"
+        lines.append(share_line("match", name, right[rows], contained=round(float(plain[rows].mean()), 4)))
+    return lines
 
 
-def fraction_figures(kept: Kept, outputs: np.ndarray, rows: np.ndarray) -> dict[str, Any]:
-    """Mean absolute error and correlation of the model, of token overlap and of their mean."""
-    model, truth = 1 / (1 + np.exp(-outputs[rows, 4])), kept.label[rows]
-    tried = {
-        "model": model,
-        "covered words": kept.covered[rows],
-        "mean of both": (model + kept.covered[rows]) / 2,
-        "cosine": kept.cosine[rows],
-    }
-    return {
-        name: {
-            "error": round(float(np.abs(value - truth).mean()), 4),
-            "correlation": round(float(np.corrcoef(value, truth)[0, 1]), 4),
-        }
-        for name, value in tried.items()
-        if not np.isnan(value).any()
-    }
+def _contains(reference: str, answer: str) -> bool:
+    left = " ".join(tokens(reference))
+    return bool(left) and f" {left} " in f" {' '.join(tokens(answer))} "
+
+
+def mean_error(read: Read, value: np.ndarray, split: str) -> tuple[float, float]:
+    """By how much the mean share of a RAG row's supported sentences is off, in the mean and on average over rows."""
+    own = read.where(split=split)
+    rows = sorted({(item.domain, item.kind) for item, mine in zip(read.items, own, strict=True) if mine})
+    off = []
+    for domain, kind in rows:
+        mine = own & read.where(domain=domain, kind=kind)
+        off.append(value[mine].mean() - (read.label[mine] == 0).mean())
+    return float(np.mean(off)), float(np.abs(off).mean())
 
 
 def main() -> None:
-    """Chooses, measures, and writes the shipped folder."""
+    """Fits, measures, and writes the shipped folder."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kept", type=Path, required=True)
-    parser.add_argument(
-        "--students",
-        type=Path,
-        nargs="+",
-        required=True,
-        help="folders with outputs-int8.npy; the chosen one needs model.onnx too",
-    )
-    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--judge", type=Path, required=True, help="folder with model.onnx and tokenizer.json")
+    parser.add_argument("--natural", type=Path, required=True)
+    parser.add_argument("--rag", type=Path, nargs="*", default=[])
+    parser.add_argument("--rag-test", type=Path, nargs="*", default=[])
+    parser.add_argument("--data", type=Path, help="folder with the labelled claims")
+    parser.add_argument("--window", type=int, default=60)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--several", type=float, default=0.0, help="the discount that documents.py finds")
-    parser.add_argument("--test", action="store_true")
     options = parser.parse_args()
-    kept = Kept(options.kept)
-    outputs = [np.load(folder / "outputs-int8.npy").astype(np.float64) for folder in options.students]
-    run = ~np.isnan(outputs[0][:, 0]) & (kept.label >= 0)
-    part = {
-        (split, task): np.flatnonzero(run & (kept.split == split) & (kept.task == task))
-        for split in ("valid", "test")
-        for task in ("match", "support", "fraction")
+    judge, window = open_judge(options.judge), options.window
+    support_items, match_items = natural_items(options.natural, window)
+    support_items += rag_items(options.rag, "rag", window) + rag_items(options.rag_test, "rag-test", window)
+    if options.data:
+        support_items += labelled_items(options.data, 1500, window)
+    support, match = read_support(judge, support_items), read_match(judge, match_items)
+    fitted = support.where(split="valid") | support.where(split="rag")
+    # Written pairs and RAG sentences count the same in all: the latter are mostly supported, as in use.
+    rag = support.where(split="rag")
+    weight = np.where(rag, support.where(split="valid").sum() / max(1, rag.sum()), 1.0)
+    settings: dict[str, Any] = {
+        "support": fit(support, fitted, support.label == 0, "support", weight),
+        "match": fit(match, match.where(split="valid"), match.label == 1, "match", np.ones(len(match_items))),
     }
-    weight, best, reached = choose_support(kept, outputs, part["valid", "support"])
-    match_weight, match_reached = choose_match(kept, outputs, part["valid", "match"])
-    chosen = outputs[best]
-    report: dict[str, Any] = {
-        "chosen": options.students[best].name,
-        "candidates": {
-            folder.name: {"support, mean AUC": round(area, 4), "match, accuracy": round(right, 4)}
-            for folder, area, right in zip(options.students, reached, match_reached, strict=True)
-        },
-    }
-    scores = {
-        "support": margin(chosen, "support") + weight * kept.covered,
-        "match": margin(chosen, "match") + match_weight * kept.covered,
-    }
-    settings: dict[str, Any] = {"support": {"overlap": weight}, "match": {"overlap": match_weight}}
-    said = {}
-    for task, score in scores.items():
-        rows = part["valid", task]
-        slope, shift = platt(score[rows], kept.truth[rows], _weights(kept, rows))
-        settings[task] |= {"slope": round(slope, 4), "shift": round(shift, 4)}
-        said[task] = 1 / (1 + np.exp(-(settings[task]["slope"] * score + settings[task]["shift"])))
-    settings["support"]["several"] = options.several
-    settings["support"]["contradiction"] = contradiction(kept, chosen, said["support"], part["valid", "support"])
-    threshold = lexical_threshold(kept, part["valid", "match"])
-    cosine = cosine_threshold(kept, part["valid", "match"])
-    for split in ("valid", "test") if options.test else ("valid",):
-        report[split] = {
-            "support": support_figures(
-                kept, scores["support"], margin(chosen, "support"), said["support"], part[split, "support"]
-            ),
-            "match": match_figures(kept, said["match"], part[split, "match"], threshold, cosine),
-        }
-        if len(part[split, "fraction"]):
-            report[split]["fraction"] = fraction_figures(kept, chosen, part[split, "fraction"])
-    report["lexical match: token F1 threshold"] = threshold
-    _write(options, options.students[best], settings, report)
-
-
-def _write(options: argparse.Namespace, student: Path, settings: dict[str, Any], report: dict[str, Any]) -> None:
+    said, matched = probability(support, settings["support"]), probability(match, settings["match"])
+    unsure = [0.35, 0.65]
+    contra = contradiction(support, said, support.where(split="valid"), unsure[0])
+    test = support.where(split="test")
+    own = test & (said <= unsure[0]) & (support.contradicted >= contra["threshold"])
+    told = {"precision": round(float((support.label[own] == 2).mean()), 3), "recall": round(float(own[test & (support.label == 2)].mean()), 3)}  # fmt: skip
+    valid = support.where(split="valid")
+    report = {
+        "calibration error, unseen domains": round(calibration_error(said[test], support.label[test] == 0), 4),
+        "contradiction, kept domains": contra, "contradiction, unseen domains": told,
+        "ladder, unseen domains": ladder(said[test], support.label[test] == 0),
+        "faithfulness of RAG rows": {split: mean_error(support, said, split) for split in ("rag", "rag-test")},
+        "decided alike by three seeds": None,
+    }  # fmt: skip
+    settings["support"] |= {"contradiction": contra["threshold"], "several": 0.0, "unsure": unsure, "coverage_weight": 0.0, "unrelated": 0.02, "window": window}  # fmt: skip
+    card = {
+        "name": "local-judge", "version": VERSION,
+        "what": "One gte-small cross-encoder (12 layers) with three heads: answer match, claim support, support fraction. English.",
+        "files": {name: {"bytes": size, "sha256": digest} for name, (size, digest) in judge.card.files.items()},
+        "max_length": MAX_LENGTH, "second_limit": SECOND_LIMIT, "templates": _TEMPLATES,
+        **settings, "fraction": {"scale": 1.0, "bias": 0.0, "overlap": 0.5}, "languages": ["en"],
+        "ladder": {"support": ladder(said[valid], support.label[valid] == 0), "match": ladder(matched[match.where(split="valid")], match.label[match.where(split="valid")] == 1)},
+        "figures": support_figures(support, said) + match_figures(match, matched),
+        "measured": report, **json.loads((Path(__file__).parent / "card.json").read_text(encoding="utf-8")),
+    }  # fmt: skip
     options.out.mkdir(parents=True, exist_ok=True)
-    tokenizer = json.loads(options.tokenizer.read_text(encoding="utf-8"))
-    tokenizer["truncation"] = tokenizer["padding"] = None
-    (options.out / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
-    if (student / "model.onnx").exists():
-        shutil.copyfile(student / "model.onnx", options.out / "model.onnx")
-    files = [path for path in (options.out / "model.onnx", options.out / "tokenizer.json") if path.exists()]
-    sums = {
-        path.name: {"bytes": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-        for path in files
-    }
-    (options.out / "card.json").write_text(
-        json.dumps(describe(settings, report, sums), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    for name in ("model.onnx", "tokenizer.json"):
+        if options.judge != options.out:
+            shutil.copy(options.judge / name, options.out / name)
+    (options.out / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    np.savez(
+        options.out.parent / "calibration.npz",
+        odds=support.odds,
+        shared=support.shared,
+        said=said,
+        label=support.label,
+        contradicted=support.contradicted,
+        matched=matched,
+        match_label=match.label,
     )
-    print(json.dumps({"settings": settings, **report}, indent=1))
+    print(json.dumps({"settings": settings, "report": report, "figures": card["figures"]}, indent=1))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.optimize import minimize
 
 
 def auc(score: np.ndarray, truth: np.ndarray) -> float:
@@ -44,15 +45,11 @@ def interval(figure: Callable[[np.ndarray], float], rows: int, times: int = 300)
 
 
 def platt(score: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """The slope and the shift that make a score a log-odds, by Newton's method."""
-    given = np.column_stack([score, np.ones(len(score))])
-    found = np.array([1.0, 0.0])
-    for _ in range(50):
-        said = 1 / (1 + np.exp(-np.clip(given @ found, -30, 30)))
-        slope = given.T @ (weight * (truth - said))
-        bend = (given * (weight * said * (1 - said))[:, None]).T @ given + 1e-9 * np.eye(2)
-        step = np.linalg.solve(bend, slope)
-        found += step
-        if np.abs(step).max() < 1e-8:
-            break
-    return float(found[0]), float(found[1])
+    """The slope and the shift that make a score a log-odds."""
+
+    def loss(found: np.ndarray) -> float:
+        said = found[0] * score + found[1]
+        return float((weight * (np.logaddexp(0, said) - truth * said)).sum() / weight.sum())
+
+    slope, shift = minimize(loss, np.array([1.0, 0.0])).x
+    return float(slope), float(shift)

@@ -15,9 +15,9 @@ from ragstone.cli.output import command_line, next_steps, print_json
 if TYPE_CHECKING:
     from ragstone.storage.leftovers import Leftover
 
-CORE = ("numpy", "scipy", "pyarrow", "typer", "rich")
+CORE = ("numpy", "scipy", "pyarrow", "typer", "rich", "onnxruntime", "tokenizers")
 OPTIONAL = {"pandas": "pip install pandas", "polars": "pip install polars", "fsspec": "pip install 'ragstone[fsspec]'"}
-OPTIONAL |= dict.fromkeys(("onnxruntime", "tokenizers", "onnx", "xllamacpp"), "pip install 'ragstone[local]'")
+OPTIONAL |= dict.fromkeys(("onnx", "xllamacpp"), "pip install 'ragstone[local]'")
 OPTIONAL |= dict.fromkeys(("torch", "transformers"), "pip install torch transformers")
 # Names only: a key's value is never shown, not even a part of it.
 KEYS = ("OPENAI_API_KEY", "DIAL_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")

@@ -224,7 +224,7 @@ TOOLS: dict[str, ToolSpec] = {
     "estimator": ToolSpec(
         protocols.Estimator,
         None,
-        "it comes with the local judge: pip install 'ragstone[local]'",
+        "it comes with the local judge; reinstall ragstone",
         lambda opener: opener.roles.open_estimator(opener.local),
     ),
     "embedder": ToolSpec(
