@@ -5,12 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from ragstone.data.types import ScoredVerdict
 from ragstone.llm.cascade_tally import Tally, tally_into
-from ragstone.models.local_judge import Support
 from ragstone.tools.cascade import LadderChecker, LadderGrader, confidence
 from ragstone.tools.protocols import ChunkVerdicts
 
-SURE, UNSURE, AGAINST = Support(0.99, 0.0), Support(0.6, 0.0), Support(0.01, 0.95)
+SURE = ScoredVerdict("entailment", 0.99, 0.0, 0.95)
+UNSURE = ScoredVerdict("unsure", 0.6, 0.0, 0.6)
+AGAINST = ScoredVerdict("contradiction", 0.01, 0.95, 0.1)
 
 
 class Local:
@@ -27,10 +29,7 @@ class Local:
         return [[self._supports[claim, text] for text in texts] for claim in claims]
 
     async def weigh_together(self, claims, chunks, wanted):
-        return [Support(0.0, 0.0)] * len(claims)
-
-    def word(self, support):
-        return "entailment" if support.supported > 0.5 else "contradiction" if support.contradicted > 0.9 else "neutral"
+        return [None] * len(claims)
 
     def joined(self, words, together):
         return next((word for word in ("entailment", "contradiction") if word in words), "neutral")

@@ -1,7 +1,7 @@
 """Causes of failures from stored claims and verdicts; `fact_causes` works without a judge.
 
 A reference claim that the answer does not make is searched in the chunks. An answer claim that the reference does not
-support is traced to its source. Chunk numbers are ranks, from 1.
+support is traced to its source. An unsure verdict is not a finding. Chunk numbers are ranks, from 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, declines, trac
 from ragstone.compare.indexed_corpus import Store
 from ragstone.compare.sample_evidence import Case
 
-YES, NO = "entailment", "contradiction"
+YES, NO, UNSURE = "entailment", "contradiction", "unsure"
 _OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_claims_in_contexts")
 _OF_ANSWER = ("answer_claims", "answer_claims_in_contexts")
 DO_NOT_FIT = "the numbers of claims and verdicts differ"
@@ -89,8 +89,9 @@ def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
     """One finding per reference claim that the answer does not make."""
     rows = case.matrix("reference_claims_in_contexts")
     for number, verdict in enumerate(case.verdicts("reference_claims_in_answer")):
-        if verdict != YES:
-            cause, chunks, why = _unsaid(case, number, verdict, rows[number], refused)
+        row = rows[number]
+        if verdict not in (YES, UNSURE) and (YES in row or UNSURE not in row):
+            cause, chunks, why = _unsaid(case, number, verdict, row, refused)
             yield Finding(
                 cause, "reference claim", number + 1, case.claims("reference")[number].text, tuple(chunks), why
             )
@@ -137,6 +138,8 @@ def _origin(
     there = _ranks(row, YES)
     together = case.verdicts("answer_claims_in_all_contexts")
     founded = bool(there) or bool(together and together[number] == YES)
+    if verdict == UNSURE or (not founded and (UNSURE in row or (together and together[number] == UNSURE))):
+        return None
     if verdict is None:
         return None if founded else (UNSUPPORTED, (), "no chunk supports it, and there is no reference")
     if verdict == YES:
