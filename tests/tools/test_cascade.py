@@ -19,7 +19,10 @@ class Local:
     """A local judge with fixed supports per (claim, text)."""
 
     signature = "local"
-    card = SimpleNamespace(confidence_for=lambda task, agreement: agreement)
+    card = SimpleNamespace(
+        confidence_for=lambda task, agreement: agreement,
+        reads=lambda *texts: not any("Fähre" in text for text in texts),
+    )
 
     def __init__(self, supports):
         self._supports = supports
@@ -85,6 +88,15 @@ def test_only_unsure_chunks_are_escalated():
     assert above.asked == [(["b"], ["2"])]
     assert found.each == [["entailment", "contradiction"], ["contradiction", "contradiction"]]
     assert found.together == ["entailment", "contradiction"]
+
+
+def test_a_language_that_the_local_judge_does_not_read_is_escalated():
+    above, german = Above(), "Die letzte Fähre fährt um acht."
+    assert asyncio.run(LadderChecker(Local({}), above, 0.9).against_text("q", ["a"], german)) == ["contradiction"]
+    found = asyncio.run(LadderChecker(Local({}), above, 0.9).against_chunks("q", ["a"], [german]))
+    assert found.together == ["contradiction"]
+    assert asyncio.run(LadderGrader(Local({}), above, 0.9).matches("q", german, ["r"])) == [0.0]
+    assert len(above.asked) == 3
 
 
 @pytest.mark.parametrize(("probability", "escalated"), [(0.97, False), (0.02, False), (0.6, True)])

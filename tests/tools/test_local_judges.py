@@ -215,3 +215,24 @@ def test_shares_go_both_ways(judge):
     assert (empty.of_answer, empty.of_references) == ([0.0, 0.0], [0.0, 0.0])
     long = run(LocalEstimator(Judgements(judge), "").shares("Where?", FILLER * 2000, [FILLER]))
     assert long.of_answer[0] > 0.9
+
+
+GERMAN = "Das Licht steht auf der Mole, und das Horn ist rot. Die Karten sind an Bord zu haben."
+
+
+def test_other_languages_are_skipped(judge, checker):
+    grader = LocalGrader(Judgements(judge), checker, "")
+    estimator = LocalEstimator(Judgements(judge), "", judge.card)
+    for asked in (
+        checker.against_text("Where?", ["The horn is red."], GERMAN),
+        checker.against_chunks("Where?", [GERMAN], [MOLE]),
+        grader.matches("Where?", GERMAN, ["on the mole"]),
+        grader.useful_chunks("Where?", "The horn is red.", [GERMAN]),
+        estimator.shares("Where?", GERMAN, [MOLE]),
+    ):
+        with pytest.raises(Skip, match="the local judge reads English"):
+            run(asked)
+    both = replace(judge.card, languages=("en", "de"))
+    assert (
+        len(run(LocalChecker(Judgements(judge), both, "").against_text("Where?", ["Das Horn ist rot."], GERMAN))) == 1
+    )

@@ -14,6 +14,7 @@ support       the same for the log-odds of supported; contradiction: softmax thr
               coverage_weight: weight of word coverage in what a claim counts; unrelated: probability of support by a text
               without a content word of the claim; window: words read per text and claim, 0 for whole texts
 fraction      scale, bias; overlap: weight of token overlap in the mean
+languages     two-letter codes of the languages that it was measured on, ["en"] by default; other texts are skipped
 ladder        task: [{"agreement", "confidence", "share"}]: required confidence per agreement, and share of decisions
 figures       measurements: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}]; answer match
               also has "contained": lexical match
@@ -34,9 +35,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragstone.errors import MissingExtraError, RagstoneError, StorageError, UsageError
+from ragstone.errors import MissingExtraError, RagstoneError, Skip, StorageError, UsageError
 from ragstone.models.runtime import Gatherer, cores, open_session, open_tokenizer, or_stop
 from ragstone.models.store import Installed, Store
+from ragstone.text.languages import foreign_language
 from ragstone.text.overlap import covered
 
 CARD = "card.json"
@@ -72,6 +74,17 @@ class Card:
     figures: tuple[Mapping[str, Any], ...] = ()
     what: str = ""
     limits: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ("en",)
+
+    def check_language(self, *texts: str) -> None:
+        """Skip if one of the texts is surely in a language that the judge was not measured on."""
+        if not self.reads(*texts):
+            names = "English" if self.languages == ("en",) else ", ".join(self.languages)
+            raise Skip(f"the local judge reads {names}")
+
+    def reads(self, *texts: str) -> bool:
+        """Whether no text is surely in another language."""
+        return not any(foreign_language(text, self.languages) for text in texts)
 
     def confidence_for(self, task: str, agreement: float) -> float:
         """Return the confidence at which local decisions reach this agreement with people.
@@ -114,6 +127,7 @@ def _parse(data: Mapping[str, Any]) -> Card:
         figures=tuple(data.get("figures", ())),
         what=str(data.get("what", "")),
         limits=tuple(map(str, data.get("limits", ()))),
+        languages=tuple(map(str, data.get("languages", Card.languages))),
     )
 
 

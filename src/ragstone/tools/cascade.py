@@ -30,6 +30,9 @@ class LadderChecker(_Ladder):
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; only unsure ones are escalated."""
+        if not self._local.card.reads(" ".join(claims), text):
+            tally_decisions([], len(claims), 0)
+            return await self._above.against_text(question, claims, text)
         verdicts = [row[0] for row in await self._local.weigh(claims, [with_question(question, text)])]
         unsure = [at for at, verdict in enumerate(verdicts) if not self._is_sure(verdict)]
         words: list[str] = list(verdicts)
@@ -43,6 +46,9 @@ class LadderChecker(_Ladder):
 
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """Escalates claims with an unsure chunk, and only such chunks; sure verdicts are kept."""
+        if not self._local.card.reads(" ".join(claims), "\n".join(chunks)):
+            tally_decisions([], len(claims) * len(chunks), 0)
+            return await self._above.against_chunks(question, claims, chunks)
         found = await self._local.weigh(claims, chunks)
         each: list[list[str]] = [list(row) for row in found]
         open_cells = {
@@ -97,6 +103,9 @@ class LadderGrader(_Ladder):
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """The local probabilities where the best of them is near 0 or 1."""
+        if not self._local.checker.card.reads(question, answer, *references):
+            tally_decisions([], 1, 0)
+            return await self._above.matches(question, answer, references)
         probabilities = await self._local.matches(question, answer, references)
         sure = confidence(max(probabilities, default=0.0))
         if sure >= self._needed["match"]:
@@ -107,6 +116,9 @@ class LadderGrader(_Ladder):
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """By the local judge where it is sure of every chunk."""
+        if not self._local.checker.card.reads(answer, "\n".join(chunks)):
+            tally_decisions([], len(chunks), 0)
+            return await self._above.useful_chunks(question, answer, chunks)
         probabilities = await self._local.usefulness(question, answer, chunks)
         sure = [confidence(probability) for probability in probabilities]
         if all(value >= self._needed["support"] for value in sure):

@@ -47,6 +47,7 @@ class LocalChecker:
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; a fragment is read together with its question."""
+        self.card.check_language(" ".join(claims), text)
         verdicts = await self.weigh(claims, [with_question(question, text)])
         return [row[0] for row in verdicts]
 
@@ -57,6 +58,7 @@ class LocalChecker:
         chunks: Sequence[str],
     ) -> ChunkVerdicts:
         """A claim that one chunk supports is supported by all together; otherwise the nearest sentences of all chunks are read."""
+        self.card.check_language(" ".join(claims), "\n".join(chunks))
         each = await self.weigh(claims, chunks)
         together = await self.weigh_together(claims, chunks, [ENTAILMENT not in row for row in each])
         joined = [self.joined(*pair) for pair in zip(each, together, strict=True)]
@@ -206,10 +208,12 @@ class LocalGrader:
         """For each reference the probability that the answer says the same; an answer without content does not."""
         if not answer.strip():
             return [0.0] * len(references)
+        self.checker.card.check_language(question, answer, *references)
         return await self._judge.match(question, references, answer)
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk whether it supports anything that the right answer states."""
+        self.checker.card.check_language(answer, "\n".join(chunks))
         return self.decide(await self.usefulness(question, answer, chunks))
 
     def decide(self, usefulness: Sequence[float]) -> list[bool]:
@@ -225,12 +229,15 @@ class LocalGrader:
 class LocalEstimator:
     """Shares by the head for support fractions, averaged with the share of words."""
 
-    def __init__(self, judge: Judgements, signature: str) -> None:
+    def __init__(self, judge: Judgements, signature: str, card: Card | None = None) -> None:
         self._judge = judge
+        self._card = card
         self.signature = signature
 
     async def shares(self, question: str, answer: str, references: Sequence[str]) -> Shares:
-        """Both ways, for each reference."""
+        """Both ways, for each reference. With a card, texts in other languages than the card's are skipped."""
+        if self._card:
+            self._card.check_language(answer, *references)
         answer = with_question(question, answer)
         known = [with_question(question, reference) for reference in references]
         shares = await gather_or_cancel(
