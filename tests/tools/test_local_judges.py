@@ -236,3 +236,9 @@ def test_other_languages_are_skipped(judge, checker):
     assert (
         len(run(LocalChecker(Judgements(judge), both, "").against_text("Where?", ["Das Horn ist rot."], GERMAN))) == 1
     )
+
+
+def test_a_refusal_contradicts_nothing_and_matches_a_refusal_only(judge, checker):
+    assert run(checker.against_text("Which?", ["The horn is red."], "I cannot answer this question.")) == ["neutral"]
+    grader = LocalGrader(Judgements(judge), checker, "")
+    assert run(grader.matches("Which?", "I do not know.", ["red", "The documents do not say."])) == [0.0, 1.0]

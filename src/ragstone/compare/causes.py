@@ -75,14 +75,18 @@ def _by_claims(case: Case, store: Store | None) -> Outcome:
         findings += [finding for finding in trace_facts(case, store) if finding.cause in (SPLIT, LOST)]
     if not refused and case.has(*_OF_ANSWER):
         findings += _trace_answer(case, unanswerable=False)
-    stated = [verdict == YES for verdict in case.verdicts("reference_claims_in_answer")]
-    retrieved = [YES in row for row in case.matrix("reference_claims_in_contexts")]
-    tally = {
-        "said": sum(stated),
-        "ignored": sum(there and not made for there, made in zip(retrieved, stated, strict=True)),
-        "missing": sum(not there and not made for there, made in zip(retrieved, stated, strict=True)),
-    }
-    return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=tally)
+    return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=_tally(case))
+
+
+def _tally(case: Case) -> dict[str, int]:
+    """Counts of reference claims: stated, retrieved but not stated, not retrieved, and unsure."""
+    counts = {"said": 0, "ignored": 0, "missing": 0}
+    rows = case.matrix("reference_claims_in_contexts")
+    for verdict, row in zip(case.verdicts("reference_claims_in_answer"), rows, strict=True):
+        retrieved = "ignored" if YES in row else "unsure" if UNSURE in row else "missing"
+        kind = "said" if verdict == YES else "unsure" if verdict == UNSURE else retrieved
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
 
 
 def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
@@ -101,7 +105,7 @@ def _unsaid(
     case: Case, number: int, verdict: str, row: Sequence[str], refused: bool
 ) -> tuple[Cause, Sequence[int], str]:
     there = _ranks(row, YES)
-    if verdict == NO and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
+    if verdict == NO and not refused and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
         return NOISE, noise, f"{_chunks(noise)} {_say(noise)} otherwise, and the answer follows"
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")

@@ -105,7 +105,8 @@ def _findings_part(explanation: Explanation) -> Iterator[RenderableType]:
         yield title("no fault found" if outcome.findings or outcome.seen_by else "not checked for faults")
     else:
         blamed = f", {outcome.cause.part}" if outcome.cause.part else ""
-        yield title(f"why it fails: {outcome.cause.name}{blamed}")
+        fails = "seems to fail" if outcome.seen_by == "claims" and explanation.case.judged_locally else "fails"
+        yield title(f"why it {fails}: {outcome.cause.name}{blamed}")
     if outcome.findings:
         table = _labelled()
         for finding in outcome.findings:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ragstone.data.types import ScoredVerdict
 from ragstone.llm.cascade_tally import tally_decisions
+from ragstone.text.refusals import find_refusal
 from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.llm_rater import LLMTool
 from ragstone.tools.local_judges import LocalChecker, LocalGrader, with_question
@@ -33,9 +34,11 @@ class LadderChecker(_Ladder):
         if not self._local.card.reads(" ".join(claims), text):
             tally_decisions([], len(claims), 0)
             return await self._above.against_text(question, claims, text)
+        if find_refusal(text):
+            return await self._local.against_text(question, claims, text)
         verdicts = [row[0] for row in await self._local.weigh(claims, [with_question(question, text)])]
         unsure = [at for at, verdict in enumerate(verdicts) if not self._is_sure(verdict)]
-        words: list[str] = list(verdicts)
+        words: list[str] = [_decided(verdict) for verdict in verdicts]
         escalated = await self._above.against_text(question, [claims[at] for at in unsure], text) if unsure else []
         for at, word in zip(unsure, escalated, strict=True):
             words[at] = word
@@ -50,7 +53,7 @@ class LadderChecker(_Ladder):
             tally_decisions([], len(claims) * len(chunks), 0)
             return await self._above.against_chunks(question, claims, chunks)
         found = await self._local.weigh(claims, chunks)
-        each: list[list[str]] = [list(row) for row in found]
+        each: list[list[str]] = [[_decided(verdict) for verdict in row] for row in found]
         open_cells = {
             (row, at)
             for row, verdicts in enumerate(found)
@@ -126,6 +129,11 @@ class LadderGrader(_Ladder):
             return self._local.decide(probabilities)
         tally_decisions([], len(chunks), 0)
         return await self._above.useful_chunks(question, answer, chunks)
+
+
+def _decided(verdict: ScoredVerdict) -> ScoredVerdict:
+    """A verdict of which the local judge is sure enough counts as a language model's does: 1 or 0."""
+    return ScoredVerdict(verdict, verdict.supported, verdict.contradicted, float(verdict == ENTAILMENT))
 
 
 def confidence(probability: float) -> float:

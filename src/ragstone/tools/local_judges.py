@@ -15,6 +15,7 @@ from ragstone.text.names import has_capitals, names
 from ragstone.text.overlap import covered
 from ragstone.text.passages import Passages
 from ragstone.text.questions import complete, is_fragment
+from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
 from ragstone.text.verbatim import contains_statement, plain_text
 from ragstone.tools.protocols import (
@@ -48,6 +49,9 @@ class LocalChecker:
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; a fragment is read together with its question."""
         self.card.check_language(" ".join(claims), text)
+        if find_refusal(text):
+            # A refusal states nothing, so it contradicts nothing.
+            return [ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0) for _ in claims]
         verdicts = await self.weigh(claims, [with_question(question, text)])
         return [row[0] for row in verdicts]
 
@@ -205,10 +209,15 @@ class LocalGrader:
         self.signature = signature
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
-        """For each reference the probability that the answer says the same; an answer without content does not."""
+        """For each reference the probability that the answer says the same; an answer without content does not.
+
+        A refusal matches only a reference that is a refusal.
+        """
         if not answer.strip():
             return [0.0] * len(references)
         self.checker.card.check_language(question, answer, *references)
+        if find_refusal(answer):
+            return [float(find_refusal(reference) is not None) for reference in references]
         return await self._judge.match(question, references, answer)
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
