@@ -108,7 +108,7 @@ class Reading:
     low: float | None
     high: float | None
     rows: int
-    # Whether only the local judge says so: then it never is sure.
+    # Whether it comes from the local judge alone: then it never is sure.
     local: bool = False
 
     @property

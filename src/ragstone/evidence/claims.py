@@ -125,7 +125,7 @@ NOTHING_RETRIEVED = "nothing was retrieved"
 
 
 def support_of(verdict: str) -> float:
-    """What a share counts for a verdict: its expected value from the local judge, otherwise 1 for entailment and else 0."""
+    """The value that a share counts for a verdict: its expected value from the local judge, otherwise 1 for entailment and else 0."""
     counted = verdict.counted if isinstance(verdict, ScoredVerdict) else ScoredVerdict.from_text(verdict).counted
     return float(verdict == SUPPORT) if counted is None else counted
 

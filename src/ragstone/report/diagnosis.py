@@ -53,7 +53,7 @@ def _measures(diagnosis: Diagnosis, part: Part) -> bool:
 
 
 def _doubt(diagnosis: Diagnosis) -> str:
-    """Why it is not sure: only the local judge says so, or there are too few rows, and about how many would be enough."""
+    """Why it is not sure: only the local judge was asked, or there are too few rows, and about how many would be enough."""
     if any(
         reading.local and reading.sign.decides and reading.state.startswith("seems") for reading in diagnosis.readings
     ):
@@ -124,7 +124,7 @@ def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
 
 
 def disagreement(diagnosis: Diagnosis) -> str:
-    """What the local judge says where it disagrees with the facts."""
+    """The readings of the local judge that disagree with the facts, in a sentence."""
     said = ", ".join(f"{short_name(one)} {one.mean:.3f} ({one.sign.part} {one.state})" for one in diagnosis.disagreeing)
     return f"The local judge disagrees with the facts: {said}." if said else ""
 

@@ -83,7 +83,7 @@ class Passages:
         return sum(stem in self._stems for stem in wanted) / len(wanted) if wanted else 0.0
 
     def around(self, claim: str, most: int) -> str:
-        """The two sentences nearest to the claim with their neighbours and further near ones, up to so many words."""
+        """The two sentences nearest to the claim with their neighbours and further near ones, at most `most` words."""
         ranked = self._ranked(claim)
         chosen: set[int] = set()
         room = most

@@ -49,7 +49,7 @@ def statements(question: str, text: str) -> list[str]:
             distinct.setdefault(line.text, None)
         elif not line.text.endswith(("?", "？")) and not (len(line.text) < _LONGEST and find_refusal(line.text)):
             for part in _parts(_completed(question, line)):
-                # Only at the start of the text: further on, a pronoun may stand for something else.
+                # Only at the start of the text: further on, a pronoun may mean something else.
                 distinct.setdefault(part if distinct else _stand_alone(part, question), None)
     return list(distinct)[:_MOST]
 

@@ -93,7 +93,13 @@ class LocalChecker:
         text = "\n\n".join(chunks) if len(chunks) > 1 and any(wanted) else ""
         asked: dict[int, tuple[str, str]] = {}
         for number, claim in enumerate(claims):
-            if text and wanted[number] and (evidence := self._passages(text).nearest_sentences(claim)):
+            # One chunk alone was read already.
+            if (
+                text
+                and wanted[number]
+                and sum(self._near(claim, chunks)) > 1
+                and (evidence := self._joint(claim, text))
+            ):
                 asked[number] = evidence, claim
         supports = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
         return [
@@ -142,6 +148,10 @@ class LocalChecker:
         if not known.share_of_words(claim):
             return []
         return [known.around(claim, self.card.window)] if self.card.window else known.nearest_closely(claim)
+
+    def _joint(self, claim: str, text: str) -> str:
+        known = self._passages(text)
+        return known.around(claim, self.card.window) if self.card.window else known.nearest_sentences(claim)
 
     def _near(self, claim: str, texts: Sequence[str]) -> list[bool]:
         """Which texts are worth reading: not those with few words of the claim if another text has many more."""
