@@ -52,6 +52,13 @@ from ragstone.text.statements import statements
             "To reset the pump, do the following:\n1. Turn the valve to the left\n2. It is ready after 5 minutes",
             ["Turn the valve to the left.", "It is ready after 5 minutes."],
         ),
+        # A heading is not a claim, unless there is nothing else.
+        (
+            "What do I pay?",
+            "## Fees\n\nYou pay 5 crowns.\n\n**Cards**\nCards are free.",
+            ["You pay 5 crowns.", "Cards are free."],
+        ),
+        ("Where?", "**Paris**", ["Where? Paris."]),
         # A sentence without a full stop does not get the question.
         ("May I bring a dog?", "Dogs are allowed on the upper deck", ["Dogs are allowed on the upper deck."]),
         # A pronoun further on may stand for something else.

@@ -19,6 +19,7 @@ from ragstone.text.sentences import sentences
 
 _ITEM = re.compile(r"^\s*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+")
 _CODE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"#{1,6}\s+\S|\*\*[^*\n]{1,80}\*\*:?$")
 _MARKUP = re.compile(r"\*\*|__|`|^\s*#+\s*|^\s*>\s*")
 _CITATION = re.compile(
     r"\s*(?:\[\d+(?:\s*[,;–-]\s*\d+)*\]|\[(?:source|doc|document|context|chunk)[^\]]{0,20}\])", re.IGNORECASE
@@ -74,13 +75,14 @@ def _lines(text: str) -> Iterator[_Line]:
 
 def _prose(text: str) -> Iterator[_Line]:
     lead = ""
-    for start, end in sentences(text):
+    spans = sentences(text)
+    for number, (start, end) in enumerate(spans, start=1):
         raw = text[start:end]
         line = _CITATION.sub("", _MARKUP.sub("", _ITEM.sub("", raw))).strip()
         if _is_table_rule(line) or not any(character.isalnum() for character in line):
             continue
-        if line.endswith((":", "：")):
-            lead = _without_opening(line[:-1].strip())
+        if line.endswith((":", "：")) or (_HEADING.match(raw) and number < len(spans)):
+            lead = _without_opening(line.rstrip(":：").strip())
             continue
         is_item = bool(_ITEM.match(raw))
         line = _without_opening(line)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from ragstone.text.clauses import clauses, is_sentence
 from ragstone.text.sentences import sentences
 
-_BULLET = re.compile(r"^[ \t]*(?:[-*•‣◦–—+]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*(?:(?:[-*•‣◦–—+]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+)+", re.MULTILINE)
 _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?)", re.MULTILINE)
 _INLINE_MARK = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`+")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
@@ -30,7 +30,12 @@ _DENIES = re.compile(
     r"assumptions?|questions?|example|if|unless|fiction|lies?)\b",
     re.IGNORECASE,
 )
-_LEAST_WORDS = 3
+# Announces that the next sentences are not true.
+_FALSE = re.compile(
+    r"\b(?:false|untrue|not true|incorrect|wrong|wrongly|myths?|misconceptions?|mistaken|rumou?rs?|no longer)\b",
+    re.IGNORECASE,
+)
+_LEAST_WORDS, _LEAST_LETTERS = 3, 10
 
 
 def plain_text(text: str) -> str:
@@ -43,8 +48,9 @@ def plain_text(text: str) -> str:
 
 def contains_statement(text: str, claim: str) -> bool:
     """Whether every sentence of the claim is a sentence, a list item or a clause of the text."""
-    wanted = [folded for raw in _raw_sentences(claim) if (folded := _fold(raw))]
-    if not wanted or sum(len(sentence.split()) for sentence in wanted) < _LEAST_WORDS:
+    wanted = [words for raw in _raw_sentences(claim) if (words := _fold(raw))]
+    folded = " ".join(wanted)
+    if len(folded.split()) < _LEAST_WORDS and (folded.isascii() or len(folded) < _LEAST_LETTERS):
         return False
     return set(wanted) <= _statements(text)
 
@@ -57,7 +63,7 @@ def _statements(text: str) -> frozenset[str]:
         if not announced:
             found.update(_forms(raw))
         # "The following is false:" concerns what comes next.
-        denies = _DENIES.search(raw) is not None
+        denies = _FALSE.search(raw) is not None
         announced = (announced and not raw.rstrip().endswith(".")) or (
             denies and (raw.rstrip().endswith(":") or "following" in raw.lower())
         )
@@ -79,7 +85,7 @@ def _is_heading(text: str) -> bool:
 
 def _raw_sentences(text: str) -> list[str]:
     plain = plain_text(text)
-    return [plain[span.start : span.end] for span in sentences(plain)]
+    return [_BULLET.sub("", plain[span.start : span.end]) for span in sentences(plain)]
 
 
 def _fold(sentence: str) -> str:
