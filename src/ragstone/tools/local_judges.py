@@ -30,7 +30,7 @@ from ragstone.tools.protocols import (
 )
 
 # A text with a smaller share of the claim's words is not read if another text has at least twice as many of them.
-_FAR = 0.2
+_FAR = 0.5
 
 
 class LocalChecker:
@@ -93,13 +93,7 @@ class LocalChecker:
         text = "\n\n".join(chunks) if len(chunks) > 1 and any(wanted) else ""
         asked: dict[int, tuple[str, str]] = {}
         for number, claim in enumerate(claims):
-            # One chunk alone was read already.
-            if (
-                text
-                and wanted[number]
-                and sum(self._near(claim, chunks)) > 1
-                and (evidence := self._joint(claim, text))
-            ):
+            if text and wanted[number] and (evidence := self._joint(claim, chunks, text)):
                 asked[number] = evidence, claim
         supports = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
         return [
@@ -149,8 +143,11 @@ class LocalChecker:
             return []
         return [known.around(claim, self.card.window)] if self.card.window else known.nearest_closely(claim)
 
-    def _joint(self, claim: str, text: str) -> str:
+    def _joint(self, claim: str, chunks: Sequence[str], text: str) -> str:
+        """The sentences of all chunks to read; none if all of them have no more words of the claim than one chunk."""
         known = self._passages(text)
+        if known.share_of_words(claim) <= max(self._passages(chunk).share_of_words(claim) for chunk in chunks):
+            return ""
         return known.around(claim, self.card.window) if self.card.window else known.nearest_sentences(claim)
 
     def _near(self, claim: str, texts: Sequence[str]) -> list[bool]:
