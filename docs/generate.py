@@ -71,7 +71,7 @@ def metrics_page() -> str:
         "those that need a model if you name one or the data contains its verdicts. *Slow* metrics are computed only by name "
         "or with `all`. `ragstone metrics NAME` prints one entry.",
         "",
-        "A cell is *ok*, *skipped* or *failed*; the last two have a reason. Means are over ok cells. "
+        "A cell is *ok*, *skipped* or *failed*; the last two have a reason. Means are over ok cells. Verdicts of the local judge count [with their expected value](claims.md#how-unsure-verdicts-count). "
         "The line in code style gives syntax, range, direction, needed fields and tools. "
         '"Best over references" is the largest value over all references of a row.',
         "",

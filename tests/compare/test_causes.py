@@ -196,3 +196,26 @@ def test_an_empty_answer_is_not_a_claim_left_out():
 def test_a_claim_of_the_neighbouring_sentence_is_misread():
     """The chunk that supports the wrong claim also has the right one."""
     assert find_causes(claim_case("n", "y.", "n", "y.")).cause.name == "misread"
+
+
+def unsure_at(case, name, claim, chunk=None):
+    row = case.evidence[name] if chunk is None else case.evidence[name][claim]
+    row[claim if chunk is None else chunk] = "unsure"
+    return case
+
+
+def test_an_unsure_verdict_is_not_a_finding():
+    case = unsure_at(claim_case(".", "y"), "reference_claims_in_answer", 0)
+    outcome = find_causes(case)
+    assert (outcome.findings, outcome.tally["unsure"]) == ((), 1)
+    case = unsure_at(claim_case(".", "."), "reference_claims_in_contexts", 0, 0)
+    assert find_causes(case).findings == ()
+    case = unsure_at(claim_case("y", "y", "n", "."), "answer_claims_in_reference", 0)
+    assert find_causes(case).findings == ()
+    case = unsure_at(claim_case("y", "y", "n", "."), "answer_claims_in_contexts", 0, 0)
+    assert find_causes(case).findings == ()
+
+
+def test_a_refusal_does_not_say_otherwise():
+    case = claim_case("n", "yn", "n", ".y", declining_words="I do not know")
+    assert {finding.cause.name for finding in find_causes(case).findings} == {"wrongly refused"}

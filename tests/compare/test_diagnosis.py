@@ -206,3 +206,13 @@ def test_every_sign_is_a_metric_with_that_direction():
 
 def test_advice_is_for_causes_that_are_faults():
     assert all(CAUSES[name].fails for name in CAUSE_ADVICE)
+
+
+def test_the_local_judge_alone_is_never_sure():
+    rows = {RECALL: SummaryRow(RECALL, ALL, 0.4, 0.3, 0.5, 50, 0, 0, None)}
+    [firm], [local] = read_signs(rows), read_signs(rows, local={RECALL})
+    assert (firm.state, local.state) == ("bad", "seems bad")
+    assert find_limits(judge_parts([local])) == ("retriever", False)
+    assert local.as_dict()["local_judge"] is True
+    good = Reading(BY_NAME[RECALL], 0.95, 0.9, 1.0, 50, local=True)
+    assert good.state == "seems good"

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.data.types import ScoredVerdict
 from ragstone.errors import Skip
 from ragstone.metrics import ragchecker
 from ragstone.registry import CATALOGUE, parse_metric, resolve_metrics
@@ -26,6 +27,7 @@ GROUPS = {
 }
 # Five answer claims, four reference claims, three chunks; the first and the second chunk are relevant.
 LEDGER = {
+    "answer": "An answer.",
     "answer_claims_in_reference": verdicts("eencn"),
     "reference_claims_in_answer": verdicts("eenc"),
     "answer_claims_in_contexts": matrix("enn", "nnc", "nee", "nne", "cnn"),
@@ -43,7 +45,7 @@ def value(name, ledger):
 
 def compute(name, ledger):
     function = FUNCTIONS[name]
-    return function(**{need: ledger[need] for need in inspect.signature(function).parameters})
+    return function(**{need: ledger.get(need, "An answer.") for need in inspect.signature(function).parameters})
 
 
 def reason(name, **ledger):
@@ -80,7 +82,7 @@ def test_every_metric_is_worked_out_by_hand():
 
 
 def test_a_contradiction_is_no_support():
-    assert ragchecker.precision(verdicts("cccc")) == 0
+    assert ragchecker.precision(verdicts("cccc"), "An answer.") == 0
     assert ragchecker.faithfulness(matrix("cn", "nc")) == 0
 
 
@@ -106,6 +108,36 @@ def test_an_answer_without_claims():
     ledger["reference_claims_in_answer"] = ["neutral"] * len(ledger["reference_claims_in_answer"])
     assert value("f1", ledger) == value("recall", ledger) == 0  # a refusal is not left out of the mean
     assert all(value(name, ledger) is not None for name in FUNCTIONS.keys() - affected)
+
+
+def test_an_empty_answer_is_not_precise():
+    ledger = {**LEDGER, "answer": " ", "answer_claims_in_reference": [], "answer_claims_in_contexts": []}
+    assert value("precision", ledger) == value("f1", ledger) == 0
+
+
+def test_probabilities_count_with_their_expected_value():
+    sure, unsure, unlikely = (
+        ScoredVerdict("entailment", 0.9, 0.0, 0.8),
+        ScoredVerdict("unsure", 0.5, 0.1, 0.6),
+        ScoredVerdict("neutral", 0.1, 0.2, 0.1),
+    )
+    ledger = {
+        "answer_claims_in_reference": [sure, unsure],
+        "reference_claims_in_answer": [unsure, "entailment"],
+        "answer_claims_in_contexts": [[sure, unlikely], [unlikely, unlikely]],
+        "reference_claims_in_contexts": [[unsure, unlikely], [unlikely, "neutral"]],
+    }
+    assert value("precision", ledger) == pytest.approx((0.8 + 0.6) / 2)
+    assert value("recall", ledger) == pytest.approx((0.6 + 1) / 2)
+    assert value("faithfulness", ledger) == pytest.approx((0.8 + 0.1) / 2)
+    assert value("claim_recall", ledger) == pytest.approx((0.6 + 0.1) / 2)
+    assert value("context_precision", ledger) == pytest.approx((0.6 + 0.1) / 2)
+    assert value("context_utilization", ledger) == pytest.approx((0.6 * 0.6 + 0.1) / (0.6 + 0.1))
+    assert value("hallucination", ledger) == pytest.approx((0.2 * 0.2 + 0.4 * 0.9) / 2)
+    assert value("self_knowledge", ledger) == pytest.approx((0.8 * 0.2 + 0.6 * 0.9) / 2)
+    assert value("noise_sensitivity_in_relevant", ledger) == pytest.approx((0.2 * 0.8 * 0.6 + 0.4 * 0.1 * 0.6) / 2)
+    unlikely_only = {**ledger, "reference_claims_in_contexts": [[unlikely, unlikely]] * 2}
+    assert reason("context_utilization", **unlikely_only) == "no chunk supports a claim of the reference"
 
 
 def test_a_reference_without_claims():

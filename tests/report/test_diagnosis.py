@@ -138,3 +138,26 @@ def test_for_programs():
     ]
     assert len(found["outcomes"]) == 4
     assert found["outcomes"][0]["findings"][0]["about"] == "reference claim"
+
+
+def test_the_local_judge_alone_says_seems():
+    found = make(BAD, GOOD, [claim_case(".", ".")] * 3)
+    local = replace(
+        found,
+        sure=False,
+        readings=tuple(replace(reading, local=True) for reading in found.readings),
+        by_local_judge=True,
+    )
+    assert headline(local).startswith("The retriever seems to limit quality")
+    assert "from the local judge alone" in headline(local)
+    assert "seem to fail" in draw(short_report(local))
+    assert "why samples seem to fail" in draw(full_report(local, "x"))
+    assert diagnosis_dict(local)["by_local_judge"] is True
+
+
+def test_a_judge_that_disagrees_with_the_facts_is_shown():
+    found = make(BAD, GOOD)
+    other = replace(found.readings[0], mean=0.95, low=0.9, high=1.0, local=True)
+    text = " ".join(draw(full_report(replace(found, by_facts=True, disagreeing=(other,)), "x")).split())
+    assert "The local judge disagrees with the facts: " in text
+    assert "0.950 (retriever seems good)" in text

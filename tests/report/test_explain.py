@@ -1,10 +1,14 @@
 """One sample as it is shown, from literal evidence."""
 
+from dataclasses import replace
+
 import pytest
 from rich.console import Console
 
 from ragstone.compare.causes import find_causes
 from ragstone.compare.explain import Cell, Explanation, Working, count_items
+from ragstone.compare.sample_evidence import Case
+from ragstone.data.types import Claim, Sample, ScoredVerdict
 from ragstone.report.explain import explanation_dict, explanation_report
 from tests.compare.making import claim_case
 
@@ -133,3 +137,34 @@ def test_for_programs():
     assert (found["row"], found["sample"]["id"], found["cause"]) == (5, "s", "split fact")
     assert found["evidence"]["answer_claims"][1] == {"text": "a2", "triplet": None}
     assert found["calls"] == [CALL]
+
+
+UNSURE = ScoredVerdict("unsure", 0.52, 0.03, 0.61)
+SURE = ScoredVerdict("entailment", 0.9, 0.0, 0.8)
+SOFT = Case(
+    Sample(id="s", question="Q?", answer="A.", references=["R."]),
+    {
+        "answer_claims": [Claim("a1"), Claim("a2")],
+        "answer_claims_in_reference": [SURE, UNSURE],
+        "answer_claims_in_contexts": [[SURE], [UNSURE]],
+    },
+)
+
+
+def test_an_unsure_verdict_is_shown_with_its_probability():
+    lines = draw(replace(explain(), case=SOFT))
+    assert any("✓ supported, ✗ contradicted, ? unsure, · not mentioned" in line for line in lines)
+    assert any("a1" in line and "✓ supported 0.90" in line and "✓ 1" in line for line in lines)
+    assert any("a2" in line and "? unsure 0.52" in line and "? 1" in line for line in lines)
+    evidence = explanation_dict(replace(explain(), case=SOFT))["evidence"]["answer_claims_in_reference"]
+    assert evidence[1] == {"verdict": "unsure", "supported": 0.52, "contradicted": 0.03, "counted": 0.61}
+
+
+def test_the_sum_of_expected_values_item_by_item():
+    counts = tuple(count_items("ragchecker.faithfulness", SOFT, {}))
+    working = Working(Cell("ragchecker.faithfulness", 0.705, "ok", None), "", "", counts, {})
+    lines = draw(replace(explain(working), case=SOFT))
+    at = next(at for at, line in enumerate(lines) if "1.41 of 2 answer claims = 0.705" in line)
+    assert [line.strip() for line in lines[at + 1 : at + 3]] == ["0.80 answer claim 1: a1", "0.61 answer claim 2: a2"]
+    [count] = explanation_dict(replace(explain(working), case=SOFT))["working"]["counts"]
+    assert count["parts"][1] == {"number": 2, "above": 0.61, "below": 1.0}

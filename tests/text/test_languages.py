@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.text.languages import guess_language
+from ragstone.text.languages import foreign_language, guess_language
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,41 @@ def test_the_language_of_a_question(text, language):
 @given(st.text())
 def test_any_text_has_one(text):
     assert len(guess_language(text)) in (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Die letzte Fähre fährt um acht Uhr vom Hafen, und die Karten sind an Bord zu haben.", "de"),
+        ("Le dernier bateau part à huit heures et les billets sont vendus à bord.", "fr"),
+        ("El último barco sale a las ocho y los billetes se venden a bordo.", "es"),
+        ("L'ultimo traghetto parte alle otto e i biglietti sono in vendita a bordo della nave.", "it"),
+        ("O último barco parte às oito e os bilhetes são vendidos a bordo do navio.", "pt"),
+        ("De laatste boot vertrekt om acht uur en de kaartjes zijn aan boord te koop.", "nl"),
+        ("Ostatni prom odpływa o ósmej i bilety są do kupienia na pokładzie.", "pl"),
+        ("最后一班渡轮八点开。", "zh"),
+        ("最終フェリーは八時に出ます。", "ja"),
+        ("Последний паром отходит в восемь часов.", "ru"),
+        ("تغادر العبارة الأخيرة في الساعة الثامنة.", "ar"),
+        # English, or too little to say.
+        ("The last ferry leaves at eight, and tickets are sold on board.", None),
+        ("The dos and don'ts of El Niño, La Paz and Die Welt", None),
+        ("Die Fähre", None),
+        ("5 kg", None),
+        ("", None),
+        ("The sign 出口 (chūkō) means exit, and 入口 means entrance.", None),
+        ("def la(x): return x", None),
+    ],
+)
+def test_a_language_that_is_surely_not_english(text, language):
+    assert foreign_language(text) == language
+
+
+def test_known_languages_are_not_foreign():
+    assert foreign_language("Die letzte Fähre fährt um acht Uhr vom Hafen ab.", ("en", "de")) is None
+    assert foreign_language("最后一班渡轮八点开。", ("en", "zh")) is None
+
+
+@given(st.text())
+def test_any_text_is_read(text):
+    assert foreign_language(text) is None or len(foreign_language(text)) == 2

@@ -1,6 +1,8 @@
 """Texts as statements, and the names in them, by rules."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragstone.text.names import has_capitals, names
 from ragstone.text.questions import complete, is_fragment
@@ -43,6 +45,29 @@ from ragstone.text.statements import statements
             "Which ferries?",
             "The ferries are:\n- Hesk\n- **Marrow** [1]\n\nBoth of them are red.",
             ["The ferries are: Hesk.", "The ferries are: Marrow.", "Both of them are red."],
+        ),
+        # Items that are sentences do without.
+        (
+            "How do I reset it?",
+            "To reset the pump, do the following:\n1. Turn the valve to the left\n2. It is ready after 5 minutes",
+            ["Turn the valve to the left.", "It is ready after 5 minutes."],
+        ),
+        # A heading is not a claim, unless there is nothing else.
+        (
+            "What do I pay?",
+            "## Fees\n\nYou pay 5 crowns.\n\n**Cards**\nCards are free.",
+            ["You pay 5 crowns.", "Cards are free."],
+        ),
+        ("Where?", "**Paris**", ["Where? Paris."]),
+        # A sentence without a full stop does not get the question.
+        ("May I bring a dog?", "Dogs are allowed on the upper deck", ["Dogs are allowed on the upper deck."]),
+        # A pronoun further on may stand for something else.
+        ("What is the Hesk?", "It is a ferry. It is red.", ["Hesk is a ferry.", "It is red."]),
+        # Code is one statement and stays as it is.
+        (
+            "How do I start it?",
+            "The command is short. Run it:\n```sh\npump start; pump status. And wait\n```\nIt takes a minute.",
+            ["The command is short.", "pump start; pump status. And wait", "It takes a minute."],
         ),
         # An answer in a word or two says nothing without its question.
         ("What is the fare?", "5 crowns", ["What is the fare? 5 crowns."]),
@@ -99,3 +124,41 @@ def test_scripts_with_and_without_capitals():
     assert has_capitals("ἄλφα")
     assert has_capitals("21:10")
     assert not has_capitals("灯塔建于1903年")
+
+
+_SUBJECTS = ("The ferry", "A ticket", "Ada Moor", "The keeper of the light", "Each guest", "It")
+_PREDICATES = (
+    "is red",
+    "costs 5 crowns",
+    "has two decks",
+    "was built in 1903",
+    "must be paid at the desk",
+    "covers dental care",
+)
+_ORDERS = ("turn the valve to the left", "close the lid with care", "wait for ten minutes outside")
+_JOINTS = ("; ", ", and ", ", but ", " and ", ", while ", ", because ", ". ", ".\n- ", ", if it rains, ")
+_CLAUSES = st.one_of(
+    st.builds("{} {}".format, st.sampled_from(_SUBJECTS), st.sampled_from(_PREDICATES)), st.sampled_from(_ORDERS)
+)
+_CONNECTIVES = frozenset(["and", "but", "while", "because", "so"])
+
+
+@given(st.lists(st.tuples(_CLAUSES, st.sampled_from(_JOINTS)), min_size=1, max_size=6))
+def test_no_word_is_lost_but_connectives(parts):
+    text = "".join(f"{clause}{joint}" for clause, joint in parts[:-1]) + parts[-1][0] + "."
+    found = statements("What is it?", text)
+    assert found == statements("What is it?", text)
+    kept = {word.strip(".,;").lower() for statement in found for word in statement.split()}
+    assert {word.strip(".,;-").lower() for word in text.split()} - {""} <= kept | _CONNECTIVES
+    assert all(statement.strip() for statement in found)
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_the_same_statements_twice(text):
+    assert statements("Where?", text) == statements("Where?", text)
+    assert all(statements("Where?", text))
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "...", "- \n- ", "```\n```"])
+def test_an_empty_answer_makes_no_claims(text):
+    assert statements("Where is it?", text) == []

@@ -5,19 +5,24 @@ from types import SimpleNamespace
 
 import pytest
 
+from ragstone.data.types import ScoredVerdict
 from ragstone.llm.cascade_tally import Tally, tally_into
-from ragstone.models.local_judge import Support
 from ragstone.tools.cascade import LadderChecker, LadderGrader, confidence
 from ragstone.tools.protocols import ChunkVerdicts
 
-SURE, UNSURE, AGAINST = Support(0.99, 0.0), Support(0.6, 0.0), Support(0.01, 0.95)
+SURE = ScoredVerdict("entailment", 0.99, 0.0, 0.95)
+UNSURE = ScoredVerdict("unsure", 0.6, 0.0, 0.6)
+AGAINST = ScoredVerdict("contradiction", 0.01, 0.95, 0.1)
 
 
 class Local:
     """A local judge with fixed supports per (claim, text)."""
 
     signature = "local"
-    card = SimpleNamespace(confidence_for=lambda task, agreement: agreement)
+    card = SimpleNamespace(
+        confidence_for=lambda task, agreement: agreement,
+        reads=lambda *texts: not any("Fähre" in text for text in texts),
+    )
 
     def __init__(self, supports):
         self._supports = supports
@@ -27,10 +32,7 @@ class Local:
         return [[self._supports[claim, text] for text in texts] for claim in claims]
 
     async def weigh_together(self, claims, chunks, wanted):
-        return [Support(0.0, 0.0)] * len(claims)
-
-    def word(self, support):
-        return "entailment" if support.supported > 0.5 else "contradiction" if support.contradicted > 0.9 else "neutral"
+        return [None] * len(claims)
 
     def joined(self, words, together):
         return next((word for word in ("entailment", "contradiction") if word in words), "neutral")
@@ -86,6 +88,15 @@ def test_only_unsure_chunks_are_escalated():
     assert above.asked == [(["b"], ["2"])]
     assert found.each == [["entailment", "contradiction"], ["contradiction", "contradiction"]]
     assert found.together == ["entailment", "contradiction"]
+
+
+def test_a_language_that_the_local_judge_does_not_read_is_escalated():
+    above, german = Above(), "Die letzte Fähre fährt um acht."
+    assert asyncio.run(LadderChecker(Local({}), above, 0.9).against_text("q", ["a"], german)) == ["contradiction"]
+    found = asyncio.run(LadderChecker(Local({}), above, 0.9).against_chunks("q", ["a"], [german]))
+    assert found.together == ["contradiction"]
+    assert asyncio.run(LadderGrader(Local({}), above, 0.9).matches("q", german, ["r"])) == [0.0]
+    assert len(above.asked) == 3
 
 
 @pytest.mark.parametrize(("probability", "escalated"), [(0.97, False), (0.02, False), (0.6, True)])

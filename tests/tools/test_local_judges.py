@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragstone.data.types import Claim
+from ragstone.data.types import Claim, ScoredVerdict
 from ragstone.errors import Skip
 from ragstone.models.local_judge import Judgements, LocalJudge, Support, read_card
 from ragstone.models.store import Installed
@@ -70,7 +70,7 @@ def test_verdicts_against_a_text(checker):
         "灯塔建于1903年。",
     ]
     assert run(checker.against_text("Where?", claims, MOLE)) == [
-        "entailment", "neutral", "contradiction", "neutral", "neutral", "neutral",
+        "entailment", "unsure", "contradiction", "neutral", "neutral", "neutral",
     ]  # fmt: skip
     assert run(checker.against_text("Where?", claims[:2], " ")) == ["neutral", "neutral"]
     assert run(checker.against_text("Where?", [], MOLE)) == []
@@ -101,14 +101,14 @@ def test_the_best_of_several_windows_counts_less(judge):
     claim, long = "The light stands on the horn.", f"{MOLE} {FILLER * 40} {TOWER} The horn stands on the light house."
 
     def weigh(text, several):
-        checker = LocalChecker(Judgements(judge), replace(judge.card, several=several), "")
+        checker = LocalChecker(Judgements(judge), replace(judge.card, several=several, window=0), "")
         return run(checker.weigh([claim], [text]))[0][0]
 
-    passages = LocalChecker(Judgements(judge), judge.card, "").passages(claim, long)
-    assert len(passages) == 3, "two windows, and the two nearest sentences of them"
+    passages = LocalChecker(Judgements(judge), replace(judge.card, window=0), "").passages(claim, long)
+    assert len(passages) == 4, "three windows, and the two nearest sentences of them"
     before, after = weigh(long, 0.0), weigh(long, 0.5)
     assert 0.01 < before.supported < 0.999
-    assert logit(before.supported) - logit(after.supported) == pytest.approx(0.5 * math.log(2))
+    assert logit(before.supported) - logit(after.supported) == pytest.approx(0.5 * math.log(3), abs=0.01)
     assert before.contradicted == after.contradicted
     assert weigh(f"{MOLE} {TOWER}", 0.0) == weigh(f"{MOLE} {TOWER}", 0.5), "one window is taken as it is"
 
@@ -120,7 +120,66 @@ def logit(probability):
 def test_a_passage_without_a_word_of_the_claim_is_not_read(judge):
     counting = Counting()
     run(LocalChecker(counting, judge.card, "").against_chunks("Where?", ["The light is red."], [MOLE, "Nothing else."]))
-    assert [evidence for evidence, _ in counting.asked] == [MOLE, MOLE], "alone, and as what is nearest of all"
+    assert [evidence for evidence, _ in counting.asked] == [MOLE], "the other chunk is not near"
+
+
+def test_verdicts_keep_their_probabilities(judge):
+    checker = LocalChecker(Judgements(judge), replace(judge.card, coverage_weight=0.25, unrelated=0.03), "")
+    verbatim, near, denied, unrelated = run(
+        checker.weigh(["The horn is red.", "The horn is white.", "The horn is not red.", "Crates carry salt."], [MOLE])
+    )
+    assert verbatim[0].as_dict() == {"verdict": "entailment", "supported": 1.0, "contradicted": 0.0, "counted": 1.0}
+    [verdict] = near
+    assert (verdict, 0.35 < verdict.supported < 0.65) == ("unsure", True)
+    assert verdict.counted == pytest.approx(0.75 * verdict.supported + 0.25 * 2 / 3, abs=1e-3)
+    assert denied[0] == "contradiction"
+    assert denied[0].supported + denied[0].contradicted <= 1
+    assert (unrelated[0], unrelated[0].supported, unrelated[0].contradicted) == ("neutral", 0.03, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("supported", "contradicted", "word"),
+    [(0.65, 0.0, "entailment"), (0.64, 0.99, "unsure"), (0.36, 0.0, "unsure"), (0.35, 0.95, "contradiction"),
+     (0.35, 0.5, "neutral"), (0.99, 0.99, "entailment")],
+)  # fmt: skip
+def test_a_verdict_between_the_thresholds_is_unsure(judge, supported, contradicted, word):
+    verdict = LocalChecker(Judgements(judge), replace(judge.card, contradiction=0.6), "").verdict(
+        "The horn is blue.", MOLE, Support(supported, contradicted)
+    )
+    assert verdict == word
+    assert verdict.supported + verdict.contradicted <= 1
+
+
+def test_all_chunks_together(judge):
+    checker = LocalChecker(Judgements(judge), judge.card, "")
+    unsure, no = ScoredVerdict("unsure", 0.5, 0.1, 0.6), ScoredVerdict("neutral", 0.1, 0.3, 0.2)
+    assert checker.joined([no, unsure], None).as_dict() == {
+        "verdict": "unsure", "supported": 0.5, "contradicted": 0.3, "counted": 0.6,
+    }  # fmt: skip
+    assert checker.joined([no], ScoredVerdict("contradiction", 0.0, 0.9, 0.1)) == "neutral"
+    assert checker.joined([no, "entailment"], None).supported is None, "a language model said so"
+    assert checker.joined([], None) == "neutral"
+
+
+def test_a_chunk_that_is_far_away_is_not_read_if_another_is_near(judge):
+    counting = Counting()
+    claim = "The red light of the old tower stands on the mole."
+    run(LocalChecker(counting, judge.card, "").against_chunks("Where?", [claim], [MOLE, "A red crate."]))
+    assert {evidence for evidence, _ in counting.asked} == {MOLE}
+    counting.asked.clear()
+    run(LocalChecker(counting, judge.card, "").weigh([claim], ["A red crate.", "An old crate."]))
+    assert len(counting.asked) == 2, "a paraphrase has few words in any text"
+    counting.asked.clear()
+    run(LocalChecker(counting, judge.card, "").against_chunks("Where?", [claim], [MOLE, "The old tower."]))
+    assert counting.asked[-1][0] == f"{MOLE} The old tower.", "two near chunks are read together too"
+
+
+def test_only_near_sentences_are_read(judge):
+    counting = Counting()
+    run(LocalChecker(counting, judge.card, "").against_text("Where?", ["The light is tall."], f"{MOLE} {FILLER * 40}"))
+    [(evidence, _)] = counting.asked
+    assert evidence.startswith("The light stands on the mole.")
+    assert len(evidence.split()) <= judge.card.window
 
 
 def test_evidence_of_a_hundred_thousand_words(judge):
@@ -159,3 +218,30 @@ def test_shares_go_both_ways(judge):
     assert (empty.of_answer, empty.of_references) == ([0.0, 0.0], [0.0, 0.0])
     long = run(LocalEstimator(Judgements(judge), "").shares("Where?", FILLER * 2000, [FILLER]))
     assert long.of_answer[0] > 0.9
+
+
+GERMAN = "Das Licht steht auf der Mole, und das Horn ist rot. Die Karten sind an Bord zu haben."
+
+
+def test_other_languages_are_skipped(judge, checker):
+    grader = LocalGrader(Judgements(judge), checker, "")
+    estimator = LocalEstimator(Judgements(judge), "", judge.card)
+    for asked in (
+        checker.against_text("Where?", ["The horn is red."], GERMAN),
+        checker.against_chunks("Where?", [GERMAN], [MOLE]),
+        grader.matches("Where?", GERMAN, ["on the mole"]),
+        grader.useful_chunks("Where?", "The horn is red.", [GERMAN]),
+        estimator.shares("Where?", GERMAN, [MOLE]),
+    ):
+        with pytest.raises(Skip, match="the local judge reads English"):
+            run(asked)
+    both = replace(judge.card, languages=("en", "de"))
+    assert (
+        len(run(LocalChecker(Judgements(judge), both, "").against_text("Where?", ["Das Horn ist rot."], GERMAN))) == 1
+    )
+
+
+def test_a_refusal_contradicts_nothing_and_matches_a_refusal_only(judge, checker):
+    assert run(checker.against_text("Which?", ["The horn is red."], "I cannot answer this question.")) == ["neutral"]
+    grader = LocalGrader(Judgements(judge), checker, "")
+    assert run(grader.matches("Which?", "I do not know.", ["red", "The documents do not say."])) == [0.0, 1.0]

@@ -6,12 +6,14 @@ import socket
 import pytest
 
 import ragstone
+from ragstone.compare.explain import explain_sample
 from ragstone.engine import evaluate as evaluation
 from ragstone.engine import execute as execution
 from ragstone.engine import execute as parts
 from ragstone.engine.quote import quote
 from ragstone.errors import InterruptedRunError, StopRunError, UsageError
 from ragstone.llm.base import Reply
+from ragstone.report.run import judge_lines
 from ragstone.testing import FakeLLM
 from ragstone.tools.roles import choose
 from tests.models.toy_judge import make_toy_judge
@@ -74,10 +76,10 @@ def test_names():
 def test_it_is_used_without_being_named(toy, no_network):
     run = ragstone.evaluate([ROW])
     means = {row.metric: row.mean for row in run.summary()}
-    assert means[PRECISION] == 0.5
+    assert means[PRECISION] == pytest.approx(0.505), "one claim for sure, and what a judge gives an unrelated one"
     assert means["ragchecker.recall"] == 1.0
     assert means[FAITHFUL] == 1.0
-    assert means["ragchecker.context_precision"] == 0.5
+    assert means["ragchecker.context_precision"] == pytest.approx(0.505)
     assert means["ragas.context_precision"] == 1.0
     assert means["ragas.context_entity_recall"] is None, "the reference names nobody"
     assert means["answer_match"] == pytest.approx(0.1192, abs=1e-4), "8 of its 12 tokens: 1 / (1 + e^2)"
@@ -85,10 +87,11 @@ def test_it_is_used_without_being_named(toy, no_network):
     assert "ragas.answer_relevancy" not in means, "it needs somebody who writes questions"
     signature = next(row["signature"] for row in run.scores.to_pylist() if row["metric"] == PRECISION)
     assert "checker:local-judge/toy#" in signature
-    assert "extractor:rules/1" in signature
+    assert "extractor:rules/2" in signature
     assert run.info["judge"]["grader"].startswith("local-judge/toy")
     assert run.info["totals"]["calls"] == 0
     assert "ladder" not in run.info["totals"]
+    assert run.info["totals"]["local_verdicts"] == {"entailment": 5, "neutral": 1}
     assert no_network == []
 
 
@@ -121,7 +124,7 @@ def test_a_language_model_that_is_named_is_asked_and_not_it():
     assert run.summary()["support_f1"].n_ok == 1, "nobody else can say"
     mixed = ragstone.evaluate([ROW], PRECISION, extractor=FakeLLM(by_guess), checker="local")
     assert {call["prompt"] for call in mixed.calls.to_pylist()} == {"claims"}
-    assert mixed.summary()[PRECISION].mean == 0.5
+    assert mixed.summary()[PRECISION].mean == pytest.approx(0.505)
 
 
 def test_many_rows_do_not_wait_for_a_judge_that_nobody_named(monkeypatch):
@@ -139,7 +142,7 @@ def test_a_broken_judge_stops_the_run(toy):
     whole[-1] ^= 1
     (toy / "model.onnx").write_bytes(whole)
     with pytest.raises(StopRunError, match=r"model\.onnx.*checksum"):
-        ragstone.evaluate([ROW], PRECISION)
+        ragstone.evaluate([UNSURE], PRECISION)
 
 
 def test_on_a_ladder_the_sure_ones_are_not_asked():
@@ -199,3 +202,18 @@ def test_a_quote_counts_what_a_ladder_might_ask_and_nothing_for_the_local_judge(
     assert quote([ROW], PRECISION, judge="local").total.calls == 0
     assert quote([ROW], PRECISION).total.calls == 0
     assert quote([ROW], PRECISION, judge="local>openai/above", base_url="http://127.0.0.1:1").total.calls == 1
+
+
+def test_unsure_verdicts_are_counted_and_stored_with_their_probability(tmp_path):
+    run = ragstone.evaluate([UNSURE], [PRECISION, FAITHFUL], tmp_path, judge="local")
+    assert run.info["totals"]["local_verdicts"] == {"entailment": 2, "unsure": 2}
+    [stored] = run.evidence("answer_claims_in_reference")["value"].to_pylist()
+    word, supported, contradicted, counted = stored[1].split(" ")
+    assert (stored[0], word) == ("entailment 1.0000 0.0000 1.0000", "unsure")
+    assert run.summary()[PRECISION].mean == pytest.approx((1 + float(counted)) / 2)
+    assert float(supported) + float(contradicted) <= 1
+    assert any("unsure of 2 of its 4 verdicts" in line for line in judge_lines(run.info))
+    explained = explain_sample(run, "2", PRECISION)
+    assert explained.working.counts[0].value == pytest.approx(run.summary()[PRECISION].mean)
+    again = ragstone.open_run(tmp_path / "runs" / run.id)
+    assert again.summary()[PRECISION].mean == run.summary()[PRECISION].mean

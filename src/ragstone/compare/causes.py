@@ -1,7 +1,7 @@
 """Causes of failures from stored claims and verdicts; `fact_causes` works without a judge.
 
 A reference claim that the answer does not make is searched in the chunks. An answer claim that the reference does not
-support is traced to its source. Chunk numbers are ranks, from 1.
+support is traced to its source. An unsure verdict is not a finding. Chunk numbers are ranks, from 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, declines, trac
 from ragstone.compare.indexed_corpus import Store
 from ragstone.compare.sample_evidence import Case
 
-YES, NO = "entailment", "contradiction"
+YES, NO, UNSURE = "entailment", "contradiction", "unsure"
 _OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_claims_in_contexts")
 _OF_ANSWER = ("answer_claims", "answer_claims_in_contexts")
 DO_NOT_FIT = "the numbers of claims and verdicts differ"
@@ -75,22 +75,27 @@ def _by_claims(case: Case, store: Store | None) -> Outcome:
         findings += [finding for finding in trace_facts(case, store) if finding.cause in (SPLIT, LOST)]
     if not refused and case.has(*_OF_ANSWER):
         findings += _trace_answer(case, unanswerable=False)
-    stated = [verdict == YES for verdict in case.verdicts("reference_claims_in_answer")]
-    retrieved = [YES in row for row in case.matrix("reference_claims_in_contexts")]
-    tally = {
-        "said": sum(stated),
-        "ignored": sum(there and not made for there, made in zip(retrieved, stated, strict=True)),
-        "missing": sum(not there and not made for there, made in zip(retrieved, stated, strict=True)),
-    }
-    return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=tally)
+    return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=_tally(case))
+
+
+def _tally(case: Case) -> dict[str, int]:
+    """Counts of reference claims: stated, retrieved but not stated, not retrieved, and unsure."""
+    counts = {"said": 0, "ignored": 0, "missing": 0}
+    rows = case.matrix("reference_claims_in_contexts")
+    for verdict, row in zip(case.verdicts("reference_claims_in_answer"), rows, strict=True):
+        retrieved = "ignored" if YES in row else "unsure" if UNSURE in row else "missing"
+        kind = "said" if verdict == YES else "unsure" if verdict == UNSURE else retrieved
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
 
 
 def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
     """One finding per reference claim that the answer does not make."""
     rows = case.matrix("reference_claims_in_contexts")
     for number, verdict in enumerate(case.verdicts("reference_claims_in_answer")):
-        if verdict != YES:
-            cause, chunks, why = _unsaid(case, number, verdict, rows[number], refused)
+        row = rows[number]
+        if verdict not in (YES, UNSURE) and (YES in row or UNSURE not in row):
+            cause, chunks, why = _unsaid(case, number, verdict, row, refused)
             yield Finding(
                 cause, "reference claim", number + 1, case.claims("reference")[number].text, tuple(chunks), why
             )
@@ -100,7 +105,7 @@ def _unsaid(
     case: Case, number: int, verdict: str, row: Sequence[str], refused: bool
 ) -> tuple[Cause, Sequence[int], str]:
     there = _ranks(row, YES)
-    if verdict == NO and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
+    if verdict == NO and not refused and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
         return NOISE, noise, f"{_chunks(noise)} {_say(noise)} otherwise, and the answer follows"
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")
@@ -137,6 +142,8 @@ def _origin(
     there = _ranks(row, YES)
     together = case.verdicts("answer_claims_in_all_contexts")
     founded = bool(there) or bool(together and together[number] == YES)
+    if verdict == UNSURE or (not founded and (UNSURE in row or (together and together[number] == UNSURE))):
+        return None
     if verdict is None:
         return None if founded else (UNSUPPORTED, (), "no chunk supports it, and there is no reference")
     if verdict == YES:

@@ -6,7 +6,7 @@ The metrics declare their limits and their advice: `@metric(good=..., advice=...
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -108,18 +108,20 @@ class Reading:
     low: float | None
     high: float | None
     rows: int
+    # Whether it comes from the local judge alone: then it never is sure.
+    local: bool = False
 
     @property
     def state(self) -> State:
         """Good or bad if the whole interval is on one side of the limit, otherwise "seems".
 
-        Empty without a direction, and for too few rows.
+        By the local judge alone it is always "seems". Empty without a direction, and for too few rows.
         """
         if self.sign.better == "none" or self.too_few:
             return ""
         good = self._is_good(self.mean)
         ends = [end for end in (self.low, self.high) if end is not None]
-        sure = len(ends) == 2 and all(self._is_good(end) == good for end in ends)
+        sure = not self.local and len(ends) == 2 and all(self._is_good(end) == good for end in ends)
         if sure:
             return "good" if good else "bad"
         return "seems good" if good else "seems bad"
@@ -153,14 +155,20 @@ class Reading:
             "limit": None if self.sign.better == "none" else self.sign.limit,
             "better": self.sign.better,
             "state": self.state,
+            "local_judge": self.local,
         }
 
 
-def read_signs(rows: dict[str, SummaryRow], attainable: float | None = None) -> list[Reading]:
-    """The signs that a run has metrics for; `attainable` is the largest share of useful chunks."""
+def read_signs(
+    rows: Mapping[str, SummaryRow], attainable: float | None = None, local: Collection[str] = ()
+) -> list[Reading]:
+    """The signs that a run has metrics for; `attainable` is the largest share of useful chunks.
+
+    Metrics in `local` come from the local judge alone.
+    """
     there = {name for name, row in rows.items() if row.mean is not None}
     return [
-        Reading(_within_reach(sign, attainable), row.mean, row.ci_low, row.ci_high, row.n_ok)
+        Reading(_within_reach(sign, attainable), row.mean, row.ci_low, row.ci_high, row.n_ok, sign.metric in local)
         for sign in list_signs()
         if there.isdisjoint(sign.unless) and (row := rows.get(sign.metric)) and row.mean is not None
     ]
@@ -218,10 +226,14 @@ class Diagnosis:
     samples: int
     looked_at: int
     undecided: Counter[str]
-    # Counts of reference claims: stated, retrieved but not stated, not retrieved.
+    # Counts of reference claims: stated, retrieved but not stated, not retrieved, and unsure.
     tally: Counter[str]
     # Whether the annotated facts are used in place of the local judge's claims.
     by_facts: bool = False
+    # Whether the causes come from claims of the local judge alone.
+    by_local_judge: bool = False
+    # The local judge's metrics, if they blame another part than the facts do.
+    disagreeing: tuple[Reading, ...] = ()
 
     @property
     def has_content(self) -> bool:
@@ -252,15 +264,18 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
         if (share := attainable_precision(case)) is not None:
             shares.append(share)
     outcomes = tuple(found)
-    local = {metric.metric for metric in run.info.metrics if metric.signature.uses_local_judge}
+    local = _locally_judged(run)
     by_facts = trusts_facts(run)
     left_out = local if by_facts else set()
-    rows = {row.metric: row for row in run.summary() if row.slice == ALL and row.metric not in left_out}
-    readings = read_signs(rows, float(np.mean(shares)) if shares else None)
+    everything = {row.metric: row for row in run.summary() if row.slice == ALL}
+    rows = {name: row for name, row in everything.items() if name not in left_out}
+    attainable = float(np.mean(shares)) if shares else None
+    readings = read_signs(rows, attainable, local)
     if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
         readings += _right_with_facts(outcomes)
     parts = judge_parts(readings)
     limits, sure = find_limits(parts)
+    others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local)
     causes = count_causes(outcomes)
     return Diagnosis(
         limits=limits,
@@ -275,6 +290,27 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
         undecided=Counter(outcome.undecided for outcome in outcomes if outcome.undecided),
         tally=sum((Counter(outcome.tally) for outcome in outcomes if outcome.tally), Counter()),
         by_facts=by_facts,
+        by_local_judge=bool(local) and not by_facts and any(outcome.seen_by == "claims" for outcome in outcomes),
+        disagreeing=_disagreeing(parts, others) if by_facts else (),
+    )
+
+
+def _locally_judged(run: Run) -> set[str]:
+    """The metrics that come from the local judge, and not from a language model too."""
+    return {
+        metric.metric for metric in run.info.metrics if metric.signature.uses_local_judge and not metric.signature.llms
+    }
+
+
+def _disagreeing(parts: Mapping[Part, State], others: Sequence[Reading]) -> tuple[Reading, ...]:
+    """The local judge's readings that are good where the part is bad by the facts, or the other way round."""
+    return tuple(
+        reading
+        for reading in others
+        if reading.sign.decides
+        and reading.state
+        and parts[reading.sign.part]
+        and reading.state.endswith("bad") != parts[reading.sign.part].endswith("bad")
     )
 
 

@@ -1,6 +1,6 @@
 """All results for one sample: evidence, cause, scores and model calls.
 
-`count_items` lists the claims, facts or chunks in the numerator and denominator of a score.
+`count_items` lists what each claim, fact or chunk adds to the numerator and denominator of a score.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import Case, read_case
 from ragstone.errors import UnknownNameError, UsageError
-from ragstone.evidence.claims import misled, relevant_chunks, supported, supported_somewhere
+from ragstone.evidence.claims import best_supports, chunk_relevance, may_be_supported, misled, supports
 from ragstone.registry import CATALOGUE
 from ragstone.registry.expression import Metric, parse_metric
 from ragstone.storage.runs import Run, read_table
@@ -26,16 +26,39 @@ from ragstone.text.sentences import sentences
 
 @dataclass(frozen=True)
 class Counted:
-    """The numbers, from 1, of the items in the numerator and in the denominator."""
+    """The items of a share: the number of each, from 1, and what it adds to the numerator and to the denominator.
+
+    Both are 0 or 1 for verdicts in words, and expected values for verdicts of the local judge.
+    """
 
     kind: str
-    above: tuple[int, ...]
-    below: tuple[int, ...]
+    parts: tuple[tuple[int, float, float], ...]
+
+    @property
+    def above(self) -> tuple[int, ...]:
+        """The items in the numerator."""
+        return tuple(number for number, part, _ in self.parts if part > 0)
+
+    @property
+    def below(self) -> tuple[int, ...]:
+        """The items in the denominator."""
+        return tuple(number for number, _, whole in self.parts if whole > 0)
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether items count in part."""
+        return any(value not in (0.0, 1.0) for _, *values in self.parts for value in values)
+
+    @property
+    def sums(self) -> tuple[float, float]:
+        """Numerator and denominator."""
+        return sum(part for _, part, _ in self.parts), sum(whole for _, _, whole in self.parts)
 
     @property
     def value(self) -> float | None:
         """Numerator / denominator; None if there is nothing to count."""
-        return len(self.above) / len(self.below) if self.below else None
+        above, below = self.sums
+        return above / below if below else None
 
 
 Count = Callable[[Case, Mapping[str, Any]], Counted]
@@ -52,50 +75,58 @@ def count_items(metric: str, case: Case, settings: Mapping[str, Any]) -> list[Co
     return counts
 
 
-def _flags(kind: str, above: Sequence[bool], below: Sequence[bool] | None = None) -> Counted:
-    whole = [True] * len(above) if below is None else below
-    return Counted(
-        kind,
-        tuple(number for number, (counts, there) in enumerate(zip(above, whole, strict=True), 1) if counts and there),
-        tuple(number for number, there in enumerate(whole, 1) if there),
-    )
+def _counted(kind: str, above: Sequence[float], below: Sequence[float] | None = None) -> Counted:
+    whole = [1.0] * len(above) if below is None else below
+    parts = enumerate(zip(above, whole, strict=True), 1)
+    return Counted(kind, tuple((number, float(part), float(size)) for number, (part, size) in parts if size > 0))
 
 
 def _supported(kind: str, name: str) -> Count:
-    return lambda case, _: _flags(kind, supported(case.evidence[name]))
+    return lambda case, _: _counted(kind, supports(case.evidence[name]))
+
+
+def _precision(case: Case, _: Mapping[str, Any]) -> Counted:
+    right = supports(case.evidence["answer_claims_in_reference"])
+    # An empty answer scores 0.
+    return (
+        _counted("answer claim", right)
+        if right or not case.answer_is_empty
+        else Counted("answer claim", ((1, 0.0, 1.0),))
+    )
 
 
 def _somewhere(kind: str, name: str) -> Count:
-    return lambda case, _: _flags(kind, supported_somewhere(case.evidence[name]))
+    return lambda case, _: _counted(kind, best_supports(case.evidence[name]))
 
 
 def _context_precision(case: Case, _: Mapping[str, Any]) -> Counted:
-    rows = case.evidence["reference_claims_in_contexts"]
-    relevant = relevant_chunks(rows)
-    return _flags("chunk", [chunk in relevant for chunk in range(len(rows[0]) if rows else 0)])
+    return _counted("chunk", chunk_relevance(case.evidence["reference_claims_in_contexts"]))
 
 
 def _context_utilization(case: Case, _: Mapping[str, Any]) -> Counted:
-    found = supported_somewhere(case.evidence["reference_claims_in_contexts"])
-    return _flags("reference claim", supported(case.evidence["reference_claims_in_answer"]), found)
+    rows = case.evidence["reference_claims_in_contexts"]
+    found = best_supports(rows) if may_be_supported(rows) else [0.0] * len(rows)
+    said = supports(case.evidence["reference_claims_in_answer"])
+    return _counted("reference claim", [there * one for there, one in zip(found, said, strict=True)], found)
 
 
 def _noise(by_relevant: bool | None = None) -> Count:
     def count(case: Case, settings: Mapping[str, Any]) -> Counted:
         wanted = settings.get("mode", "relevant") == "relevant" if by_relevant is None else by_relevant
-        right = supported(case.evidence["answer_claims_in_reference"])
+        right = supports(case.evidence["answer_claims_in_reference"])
         rows = case.evidence["answer_claims_in_contexts"]
         wrong = misled(right, rows, case.evidence["reference_claims_in_contexts"], by_relevant=wanted)
-        return _flags("answer claim", wrong)
+        return _counted("answer claim", wrong)
 
     return count
 
 
 def _unfounded(right: bool) -> Count:
     def count(case: Case, _: Mapping[str, Any]) -> Counted:
-        correct = supported(case.evidence["answer_claims_in_reference"])
-        founded = supported_somewhere(case.evidence["answer_claims_in_contexts"])
-        return _flags("answer claim", [not f and c == right for c, f in zip(correct, founded, strict=True)])
+        correct = supports(case.evidence["answer_claims_in_reference"])
+        founded = best_supports(case.evidence["answer_claims_in_contexts"])
+        pairs = zip(correct, founded, strict=True)
+        return _counted("answer claim", [(1 - there) * (one if right else 1 - one) for one, there in pairs])
 
     return count
 
@@ -103,25 +134,25 @@ def _unfounded(right: bool) -> Count:
 def _fact_recall(case: Case, settings: Mapping[str, Any]) -> Counted:
     most = settings.get("k")
     ranks = case.evidence["fact_ranks"]
-    return _flags("fact", [rank is not None and (most is None or rank <= most) for rank in ranks])
+    return _counted("fact", [rank is not None and (most is None or rank <= most) for rank in ranks])
 
 
 def _fact_precision(case: Case, settings: Mapping[str, Any]) -> Counted:
-    return _flags("chunk", [count > 0 for count in case.evidence["chunk_relevance"][: settings.get("k")]])
+    return _counted("chunk", [count > 0 for count in case.evidence["chunk_relevance"][: settings.get("k")]])
 
 
 def _needed_sentences(case: Case, _: Mapping[str, Any]) -> Counted:
     needed = set(case.evidence["needed_sentences"])
     total = sum(1 for chunk in case.sample.contexts or () for _ in sentences(chunk.text))
-    return _flags("sentence", [number in needed for number in range(total)])
+    return _counted("sentence", [number in needed for number in range(total)])
 
 
-_PRECISION = _supported("answer claim", "answer_claims_in_reference")
+_RIGHT = _supported("answer claim", "answer_claims_in_reference")
 _RECALL = _supported("reference claim", "reference_claims_in_answer")
 _COUNTS: dict[str, tuple[Count, ...]] = {
-    "ragchecker.precision": (_PRECISION,),
+    "ragchecker.precision": (_precision,),
     "ragchecker.recall": (_RECALL,),
-    "ragchecker.f1": (_PRECISION, _RECALL),
+    "ragchecker.f1": (_RIGHT, _RECALL),
     "ragchecker.claim_recall": (_somewhere("reference claim", "reference_claims_in_contexts"),),
     "ragchecker.context_precision": (_context_precision,),
     "ragchecker.context_utilization": (_context_utilization,),
@@ -133,10 +164,12 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "ragas.faithfulness": (_supported("answer claim", "answer_claims_in_all_contexts"),),
     "ragas.context_recall": (_supported("reference claim", "reference_claims_in_all_contexts"),),
     "ragas.noise_sensitivity": (_noise(),),
-    "ragas.context_entity_recall": (lambda case, _: _flags("entity", case.evidence["reference_entities_in_contexts"]),),
-    "ragas.context_precision": (lambda case, _: _flags("chunk", case.evidence["chunk_usefulness"]),),
+    "ragas.context_entity_recall": (
+        lambda case, _: _counted("entity", case.evidence["reference_entities_in_contexts"]),
+    ),
+    "ragas.context_precision": (lambda case, _: _counted("chunk", case.evidence["chunk_usefulness"]),),
     "ragas.context_relevance": (_needed_sentences,),
-    "ragas.answer_correctness": (_PRECISION, _RECALL),
+    "ragas.answer_correctness": (_RIGHT, _RECALL),
     "fact_recall": (_fact_recall,),
     "fact_precision": (_fact_precision,),
     "fact_f1": (_fact_recall, _fact_precision),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ragstone.data.codec import decoder
 from ragstone.data.dataset import view_samples
 from ragstone.data.schema import GIVEN_EVIDENCE
-from ragstone.data.types import Claim, FactMatch, Sample
+from ragstone.data.types import Claim, FactMatch, Sample, ScoredVerdict
 from ragstone.storage.runs import Run, read_batches, read_rows
 
 # The evidence that causes are derived from; a run has some of it.
@@ -38,6 +38,15 @@ class Case:
     def answer_is_empty(self) -> bool:
         """Whether the system returned an answer without text."""
         return self.sample.answer is not None and not self.sample.answer.strip()
+
+    @property
+    def judged_locally(self) -> bool:
+        """Whether verdicts on claims come from the local judge."""
+        verdicts = [*self.verdicts("reference_claims_in_answer"), *self.verdicts("answer_claims_in_reference")]
+        rows = [*self.matrix("answer_claims_in_contexts"), *self.matrix("reference_claims_in_contexts")]
+        return any(
+            isinstance(one, ScoredVerdict) and one.supported is not None for row in [verdicts, *rows] for one in row
+        )
 
     def claims(self, whose: str) -> list[Claim]:
         """The claims of `answer` or `reference`."""

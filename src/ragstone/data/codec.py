@@ -28,7 +28,7 @@ def arrow_type(annotation: Any) -> pa.DataType:
     if annotation in _SCALARS:
         return _SCALARS[annotation]
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is Literal:
+    if origin is Literal or _is_coded_text(annotation):
         return pa.string()
     if origin is list:
         return pa.list_(arrow_type(arguments[0]))
@@ -44,28 +44,33 @@ def arrow_type(annotation: Any) -> pa.DataType:
 
 def encoder(annotation: Any) -> Convert | None:
     """The function that converts a Python value for pyarrow; None if no conversion is needed."""
-    return _converter(annotation, _encode_dataclass, _encode_dict)
+    return _converter(annotation, _encode_dataclass, _encode_dict, _encode_text)
 
 
 def decoder(annotation: Any) -> Convert | None:
     """The function that converts a value from `to_pylist` to the Python value."""
-    return _converter(annotation, _decode_dataclass, _decode_dict)
+    return _converter(annotation, _decode_dataclass, _decode_dict, lambda kind: kind.from_text)
 
 
 def _converter(
-    annotation: Any, on_dataclass: Callable[[Any], Convert], on_dict: Callable[[Any], Convert]
+    annotation: Any,
+    on_dataclass: Callable[[Any], Convert],
+    on_dict: Callable[[Any], Convert],
+    on_text: Callable[[Any], Convert],
 ) -> Convert | None:
     annotation = _without_none(annotation)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is list:
-        inner = _converter(arguments[0], on_dataclass, on_dict)
+        inner = _converter(arguments[0], on_dataclass, on_dict, on_text)
         if inner is None:
             return None
-        return lambda value: None if value is None else [inner(item) for item in value]
+        return lambda value: None if value is None else [inner(item) for item in _as_list(value)]
     if origin is dict:
         convert = on_dict(arguments)
     elif dataclasses.is_dataclass(annotation):
         convert = on_dataclass(annotation)
+    elif _is_coded_text(annotation):
+        convert = on_text(annotation)
     else:
         return None
     return lambda value: None if value is None else convert(value)
@@ -86,6 +91,21 @@ def _decode_dataclass(kind: Any) -> Convert:
     if not inner:
         return lambda value: kind(**value)
     return lambda value: kind(**{**value, **{name: convert(value[name]) for name, convert in inner}})
+
+
+def _is_coded_text(annotation: Any) -> bool:
+    """Whether a class is stored as a text: it has `to_text` and `from_text`."""
+    return isinstance(annotation, type) and hasattr(annotation, "to_text") and hasattr(annotation, "from_text")
+
+
+def _encode_text(kind: Any) -> Convert:
+    return lambda value: value.to_text() if isinstance(value, kind) else value
+
+
+def _as_list(value: Any) -> Any:
+    if isinstance(value, str | bytes):
+        raise TypeError("a text where there must be a list")
+    return value
 
 
 def _encode_dict(arguments: tuple[Any, ...]) -> Convert:

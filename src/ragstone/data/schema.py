@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.data.codec import arrow_type
-from ragstone.data.types import Claim, Sample
+from ragstone.data.types import Claim, Sample, ScoredVerdict
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ FIELDS: dict[str, Field] = {
 }
 
 # Evidence that a file may contain; it is used as it is and not computed again.
-# Verdicts are words: entailment, neutral, contradiction.
+# Verdicts in a file are words: entailment, neutral, contradiction. The local judge adds probabilities and `unsure`.
 GIVEN_EVIDENCE: dict[str, Any] = {
     "answer_claims": list[Claim],
     "reference_claims": list[Claim],
-    "answer_claims_in_reference": list[str],
-    "reference_claims_in_answer": list[str],
-    "answer_claims_in_contexts": list[list[str]],
-    "reference_claims_in_contexts": list[list[str]],
-    "answer_claims_in_all_contexts": list[str],
-    "reference_claims_in_all_contexts": list[str],
+    "answer_claims_in_reference": list[ScoredVerdict],
+    "reference_claims_in_answer": list[ScoredVerdict],
+    "answer_claims_in_contexts": list[list[ScoredVerdict]],
+    "reference_claims_in_contexts": list[list[ScoredVerdict]],
+    "answer_claims_in_all_contexts": list[ScoredVerdict],
+    "reference_claims_in_all_contexts": list[ScoredVerdict],
     "verdict_agreement": list[float],
     "reference_entities": list[str],
     "reference_entities_in_contexts": list[bool],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 Status = Literal["ok", "skipped", "failed"]
 AnyColumn = TypeVar("AnyColumn")
@@ -34,6 +34,66 @@ class Claim:
 
     text: str
     triplet: list[str] | None = None
+
+
+class ScoredVerdict(str):
+    """A verdict on a claim: its word and, from the local judge, the numbers behind it.
+
+    It equals its word. It is stored as the word, followed by `supported`, `contradicted` and `counted` if they are known:
+    `unsure 0.52 0.03 0.61`. `counted` is the part of a claim that a share counts: the expected value of support.
+    """
+
+    __slots__ = ("contradicted", "counted", "supported")
+    supported: float | None
+    contradicted: float | None
+    counted: float | None
+
+    def __new__(
+        cls,
+        word: str,
+        supported: float | None = None,
+        contradicted: float | None = None,
+        counted: float | None = None,
+    ) -> Self:
+        """Probabilities are rounded as they are stored, so that stored verdicts give the same scores."""
+        verdict = super().__new__(cls, word)
+        verdict.supported = _rounded(supported)
+        verdict.contradicted = _rounded(contradicted)
+        verdict.counted = _rounded(counted)
+        return verdict
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return str(self), self.supported, self.contradicted, self.counted
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """A stored verdict, with or without numbers."""
+        if isinstance(text, cls):
+            return text
+        word, *numbers = text.split(" ")
+        return cls(word, *map(float, numbers)) if len(numbers) == _NUMBERS else cls(text)
+
+    def to_text(self) -> str:
+        """The verdict as it is stored."""
+        if self.supported is None:
+            return str(self)
+        return f"{self} {self.supported:.4f} {self.contradicted:.4f} {self.counted:.4f}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Word and numbers for JSON."""
+        return {
+            "verdict": str(self),
+            "supported": self.supported,
+            "contradicted": self.contradicted,
+            "counted": self.counted,
+        }
+
+
+_NUMBERS = 3
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,15 @@ from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.plan import Plan, make_plan
 from ragstone.engine.progress import Progress, Report, silent
-from ragstone.engine.results import call_totals, describe_run, finish_tables, ladder_totals, now, write_json
+from ragstone.engine.results import (
+    call_totals,
+    describe_run,
+    finish_tables,
+    ladder_totals,
+    now,
+    verdict_totals,
+    write_json,
+)
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, open_reader
 from ragstone.registry import CATALOGUE, resolve_metrics
@@ -288,7 +296,8 @@ def _compute(
         finish_tables(plan, folder, parts, profile.rows)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
         ladder = {"ladder": ladder_totals(folder, parts)} if request.judging.has_ladder else {}
-        totals = {**call_totals(folder), **ladder, "seconds": round(time.perf_counter() - started, 3)}
+        verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))
+        totals = {**call_totals(folder), **ladder, **verdicts, "seconds": round(time.perf_counter() - started, 3)}
         content = describe_run(folder, plan, profile, created, totals) | request.describe(plan) | {"prompts": prompts}
         write_run_info(folder.manifest, {**content, "truth": truth})
         folder.remove_scaffold()

@@ -14,7 +14,7 @@ from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.plan import make_plan
 from ragstone.engine.progress import Progress, Report, silent
-from ragstone.engine.results import call_totals, describe_run, finish_tables, now, write_json
+from ragstone.engine.results import call_totals, describe_run, finish_tables, now, verdict_totals, write_json
 from ragstone.engine.stored_evidence import Recollection, StoredTool
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, find_format
@@ -109,7 +109,8 @@ def _compute(
     parts = run_to_end(work, plan.waits)
     progress(Progress("finishing", profile.rows, profile.rows))
     finish_tables(plan, folder, parts, profile.rows)
-    totals = {**call_totals(folder), "seconds": round(time.perf_counter() - started, 3)}
+    verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))
+    totals = {**call_totals(folder), **verdicts, "seconds": round(time.perf_counter() - started, 3)}
     truth = source.report.info.get("truth") or run.info.get("truth")
     content = {
         **describe_run(folder, plan, profile, created, totals),

@@ -30,7 +30,7 @@ from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT
-from ragstone.storage.runs import RunFolder, read_table, write_table
+from ragstone.storage.runs import RunFolder, read_batches, read_table, write_table
 
 
 @dataclass
@@ -69,6 +69,27 @@ def call_totals(folder: RunFolder) -> dict[str, Any]:
     tokens = {name: pc.sum(made[name]).as_py() or 0 for name in ("input_tokens", "output_tokens")}
     cost = None if made["cost_usd"].null_count else pc.sum(made["cost_usd"]).as_py() or 0.0
     return {"calls": made.num_rows, "cached_calls": pc.sum(calls["cached"]).as_py() or 0, **tokens, "cost_usd": cost}
+
+
+def verdict_totals(folder: RunFolder, names: Iterable[str]) -> dict[str, Any]:
+    """The number of local verdicts on claims per word; empty if the run has none. Verdicts per chunk do not count."""
+    counts: Counter[str] = Counter()
+    for name in names:
+        if name in _VERDICTS_PER_CLAIM:
+            for batch in read_batches(folder.evidence(name), ["value"]):
+                found = pc.list_flatten(batch["value"])
+                # Only verdicts with probabilities come from the local judge.
+                local = found.filter(pc.match_substring(found, " "))
+                counts.update(_counts(pa.chunked_array([pc.list_element(pc.split_pattern(local, " "), 0)])))
+    return {"local_verdicts": dict(sorted(counts.items()))} if counts else {}
+
+
+_VERDICTS_PER_CLAIM = (
+    "answer_claims_in_reference",
+    "reference_claims_in_answer",
+    "answer_claims_in_all_contexts",
+    "reference_claims_in_all_contexts",
+)
 
 
 def ladder_totals(folder: RunFolder, parts: int) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Claims of answer and reference, their verdicts, and the counts that claim metrics (RAGChecker, RAGAS) share.
 
-A verdict is entailment, neutral or contradiction. Only entailment counts as support.
+A verdict is entailment, neutral or contradiction; the local judge adds unsure. A share counts entailment as 1 and all else
+as 0. A verdict with probabilities counts with its expected value, so that an unsure one counts in part.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypedDict
 
-from ragstone.data.types import Chunk, Claim
+from ragstone.data.types import Chunk, Claim, ScoredVerdict
 from ragstone.errors import Skip
 from ragstone.registry import evidence
 from ragstone.text.words import FoldedText
@@ -50,27 +51,27 @@ _ONCE = Skip("each verdict was asked for once; --repeats 3 asks three times")
 class ContextVerdicts(TypedDict):
     """Claims against the retrieved chunks: per claim one verdict per chunk, and one verdict for all chunks together."""
 
-    answer_claims_in_contexts: list[list[str]]
-    answer_claims_in_all_contexts: list[str]
-    reference_claims_in_contexts: list[list[str]]
-    reference_claims_in_all_contexts: list[str]
+    answer_claims_in_contexts: list[list[ScoredVerdict]]
+    answer_claims_in_all_contexts: list[ScoredVerdict]
+    reference_claims_in_contexts: list[list[ScoredVerdict]]
+    reference_claims_in_all_contexts: list[ScoredVerdict]
     verdict_agreement: list[float]
 
 
 @evidence(prompts=("verdicts",))
 async def answer_claims_in_reference(
     question: str, answer_claims: list[Claim], references: list[str], checker: Checker
-) -> list[str]:
+) -> list[ScoredVerdict]:
     """Whether the first reference entails each claim of the answer."""
-    return await checker.against_text(question, _texts(answer_claims), references[0])
+    return _verdicts(await checker.against_text(question, _texts(answer_claims), references[0]))
 
 
 @evidence(prompts=("verdicts",))
 async def reference_claims_in_answer(
     question: str, reference_claims: list[Claim], answer: str, checker: Checker
-) -> list[str]:
+) -> list[ScoredVerdict]:
     """Whether the answer entails each claim of the reference."""
-    return await checker.against_text(question, _texts(reference_claims), answer)
+    return _verdicts(await checker.against_text(question, _texts(reference_claims), answer))
 
 
 @evidence(
@@ -97,13 +98,18 @@ async def claims_in_contexts(
         question, [*from_answer, *from_reference], [chunk.text for chunk in contexts]
     )
     first = len(from_answer)
+    each, together = [_verdicts(row) for row in verdicts.each], _verdicts(verdicts.together)
     return {
-        "answer_claims_in_contexts": verdicts.each[:first],
-        "answer_claims_in_all_contexts": verdicts.together[:first],
-        "reference_claims_in_contexts": verdicts.each[first:],
-        "reference_claims_in_all_contexts": verdicts.together[first:],
+        "answer_claims_in_contexts": each[:first],
+        "answer_claims_in_all_contexts": together[:first],
+        "reference_claims_in_contexts": each[first:],
+        "reference_claims_in_all_contexts": together[first:],
         "verdict_agreement": _ONCE if verdicts.agreement is None else verdicts.agreement[:first],  # type: ignore[typeddict-item]
     }
+
+
+def _verdicts(words: Iterable[str]) -> list[ScoredVerdict]:
+    return [ScoredVerdict.from_text(word) for word in words]
 
 
 def _texts(claims: Collection[Claim]) -> list[str]:
@@ -112,39 +118,53 @@ def _texts(claims: Collection[Claim]) -> list[str]:
 
 # Verdicts of claims (rows) by chunks (columns); with no chunk every row is empty.
 Matrix = Sequence[Sequence[str]]
-SUPPORT = "entailment"
+SUPPORT, UNSURE = "entailment", "unsure"
 NO_ANSWER_CLAIMS = "the answer makes no claims"
 NO_REFERENCE_CLAIMS = "the reference makes no claims"
 NOTHING_RETRIEVED = "nothing was retrieved"
 
 
-def supported(verdicts: Iterable[str]) -> list[bool]:
-    """Whether the text entails each claim."""
-    return [verdict == SUPPORT for verdict in verdicts]
+def support_of(verdict: str) -> float:
+    """The value that a share counts for a verdict: its expected value from the local judge, otherwise 1 for entailment and else 0."""
+    counted = verdict.counted if isinstance(verdict, ScoredVerdict) else ScoredVerdict.from_text(verdict).counted
+    return float(verdict == SUPPORT) if counted is None else counted
 
 
-def supported_somewhere(matrix: Matrix) -> list[bool]:
-    """Whether each claim is entailed by at least one chunk."""
-    return [SUPPORT in row for row in matrix]
+def supports(verdicts: Iterable[str]) -> list[float]:
+    """How far the text supports each claim."""
+    return [support_of(verdict) for verdict in verdicts]
 
 
-def relevant_chunks(reference_matrix: Matrix) -> set[int]:
-    """The positions of the chunks that entail at least one claim of the reference."""
-    return {chunk for row in reference_matrix for chunk, verdict in enumerate(row) if verdict == SUPPORT}
+def best_supports(matrix: Matrix) -> list[float]:
+    """How far the best chunk supports each claim; 0 without chunks."""
+    return [max(supports(row), default=0.0) for row in matrix]
 
 
-def share(counted: Sequence[bool], if_empty: str) -> float:
-    """True ones / all; skipped for the reason given when there are none."""
+def chunk_relevance(reference_matrix: Matrix) -> list[float]:
+    """How far each chunk supports the claim of the reference that it supports best."""
+    return [max(supports(column)) for column in zip(*reference_matrix, strict=True)]
+
+
+def may_be_supported(matrix: Matrix) -> bool:
+    """Whether a chunk supports any of the claims, surely or perhaps."""
+    return any(verdict in (SUPPORT, UNSURE) for row in matrix for verdict in row)
+
+
+def share(counted: Sequence[float], if_empty: str) -> float:
+    """Sum / number; skipped for the reason given when there are none."""
     if not counted:
         raise Skip(if_empty)
     return sum(counted) / len(counted)
 
 
-def misled(correct: Sequence[bool], answer_matrix: Matrix, reference_matrix: Matrix, by_relevant: bool) -> list[bool]:
-    """Whether each answer claim is wrong and comes from a relevant chunk, or else from irrelevant ones only."""
-    relevant = relevant_chunks(reference_matrix)
-    flags = []
+def misled(correct: Sequence[float], answer_matrix: Matrix, reference_matrix: Matrix, by_relevant: bool) -> list[float]:
+    """How far each answer claim is wrong and comes from a relevant chunk, or else from irrelevant ones only."""
+    relevance = chunk_relevance(reference_matrix)
+    misleading = []
     for right, row in zip(correct, answer_matrix, strict=True):
-        origins = [chunk in relevant for chunk, verdict in enumerate(row) if verdict == SUPPORT]
-        flags.append(not right and bool(origins) and any(origins) == by_relevant)
-    return flags
+        founded = supports(row)
+        # Chunks are relevant to nothing if the reference makes no claims.
+        relevant = max((value * grade for value, grade in zip(founded, relevance, strict=False)), default=0.0)
+        part = relevant if by_relevant else max(founded, default=0.0) - relevant
+        misleading.append((1.0 - right) * part)
+    return misleading

@@ -17,7 +17,7 @@ from ragstone.evidence.claims import (
     Matrix,
     misled,
     share,
-    supported,
+    supports,
 )
 from ragstone.metrics.ragchecker import GROUND
 from ragstone.metrics.retrieval import FIND_MORE
@@ -86,7 +86,7 @@ def faithfulness(answer_claims_in_all_contexts: Sequence[str]) -> float:
 
     Statements of the answer that the contexts entail / statements. Skipped if the answer makes no claims.
     """
-    return share(supported(answer_claims_in_all_contexts), NO_ANSWER_CLAIMS)
+    return share(supports(answer_claims_in_all_contexts), NO_ANSWER_CLAIMS)
 
 
 @metric(
@@ -170,7 +170,7 @@ def context_recall(reference_claims_in_all_contexts: Sequence[str]) -> float:
 
     Statements of the reference that the contexts entail / statements. Skipped if the reference makes no claims.
     """
-    return share(supported(reference_claims_in_all_contexts), NO_REFERENCE_CLAIMS)
+    return share(supports(reference_claims_in_all_contexts), NO_REFERENCE_CLAIMS)
 
 
 @metric(
@@ -211,13 +211,13 @@ def answer_correctness(
     """
     if not 0 <= weight <= 1:
         raise ValueError(f"weight must be from 0 to 1, got {weight:g}")
-    right, said = supported(answer_claims_in_reference), supported(reference_claims_in_answer)
+    right, said = supports(answer_claims_in_reference), supports(reference_claims_in_answer)
     if not right and not said:
         raise Skip("neither the answer nor the reference makes a claim")
     if not answer_similarities:
         raise Skip("there is no reference to compare with")
     hits = sum(right)
-    f1 = hits / (hits + (right.count(False) + said.count(False)) / 2) if hits else 0.0
+    f1 = hits / (hits + (len(right) - hits + len(said) - sum(said)) / 2) if hits else 0.0
     return weight * f1 + (1 - weight) * max(0.0, as_cosine(answer_similarities[0]))
 
 
@@ -244,6 +244,6 @@ def noise_sensitivity(
     Answer claims that the reference does not entail but a relevant chunk does / answer claims; with `mode=irrelevant`,
     claims that only irrelevant chunks entail. Skipped if the answer makes no claims.
     """
-    correct = supported(answer_claims_in_reference)
+    correct = supports(answer_claims_in_reference)
     wrong = misled(correct, answer_claims_in_contexts, reference_claims_in_contexts, by_relevant=mode == "relevant")
     return share(wrong, NO_ANSWER_CLAIMS)

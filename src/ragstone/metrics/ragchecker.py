@@ -1,7 +1,8 @@
 """RAGChecker (Ru et al. 2024): claims of the answer and of the reference, and which text entails which claim.
 
-Eleven metrics from the same verdicts. Only entailment counts as support. An answer claim is correct if the reference
-entails it. A chunk is relevant if it entails a claim of the reference. The advice follows RAGChecker's tutorial.
+Eleven metrics from the same verdicts. An answer claim is correct if the reference entails it. A chunk is relevant if it
+entails a claim of the reference. Entailment counts 1 and all else 0; verdicts of the local judge count with their expected
+value, so that an unsure one counts in part. The advice follows RAGChecker's tutorial.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from ragstone.evidence.claims import (
     NO_REFERENCE_CLAIMS,
     NOTHING_RETRIEVED,
     Matrix,
+    best_supports,
+    chunk_relevance,
+    may_be_supported,
     misled,
-    relevant_chunks,
     share,
-    supported,
-    supported_somewhere,
+    supports,
 )
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
 from ragstone.registry import Good, metric
@@ -41,13 +43,20 @@ _RETRIEVER: dict[str, Any] = {**_OVERALL, "judges": "contexts", "sets": ("ragche
 _GENERATOR: dict[str, Any] = {**_OVERALL, "against": "contexts", "sets": ("ragchecker.generator",)}
 
 
-@metric("ragchecker.precision", **_OVERALL, misleads=f"{_JUDGED} {_ONE_REFERENCE} Short answers are easily precise.")
-def precision(answer_claims_in_reference: Sequence[str]) -> float:
+@metric(
+    "ragchecker.precision",
+    **_OVERALL,
+    misleads=f"{_JUDGED} {_ONE_REFERENCE} Short answers are easily precise.",
+    version=2,
+)
+def precision(answer_claims_in_reference: Sequence[str], answer: str) -> float:
     """Share of the answer that is right.
 
-    Answer claims that the reference entails / answer claims. Skipped if the answer makes no claims.
+    Answer claims that the reference entails / answer claims. An empty answer: 0. Skipped if the answer makes no claims.
     """
-    return share(supported(answer_claims_in_reference), NO_ANSWER_CLAIMS)
+    if not answer.strip() and not answer_claims_in_reference:
+        return 0.0
+    return share(supports(answer_claims_in_reference), NO_ANSWER_CLAIMS)
 
 
 @metric("ragchecker.recall", **_OVERALL, misleads=f"{_JUDGED} Long answers easily cover the reference.")
@@ -56,7 +65,7 @@ def recall(reference_claims_in_answer: Sequence[str]) -> float:
 
     Reference claims that the answer entails / reference claims. Skipped if the reference makes no claims.
     """
-    return share(supported(reference_claims_in_answer), NO_REFERENCE_CLAIMS)
+    return share(supports(reference_claims_in_answer), NO_REFERENCE_CLAIMS)
 
 
 @metric(
@@ -74,7 +83,7 @@ def f1(answer_claims_in_reference: Sequence[str], reference_claims_in_answer: Se
     """
     complete = recall(reference_claims_in_answer)
     # A refusal is not skipped: that would reward systems that refuse more.
-    exact = precision(answer_claims_in_reference) if answer_claims_in_reference else 0.0
+    exact = share(supports(answer_claims_in_reference), NO_ANSWER_CLAIMS) if answer_claims_in_reference else 0.0
     return 2 * exact * complete / (exact + complete) if exact and complete else 0.0
 
 
@@ -92,7 +101,7 @@ def claim_recall(reference_claims_in_contexts: Matrix) -> float:
     Reference claims that at least one chunk entails / reference claims. Nothing retrieved: 0. Skipped if the reference
     makes no claims.
     """
-    return share(supported_somewhere(reference_claims_in_contexts), NO_REFERENCE_CLAIMS)
+    return share(best_supports(reference_claims_in_contexts), NO_REFERENCE_CLAIMS)
 
 
 @metric(
@@ -111,10 +120,7 @@ def context_precision(reference_claims_in_contexts: Matrix) -> float:
     """
     if not reference_claims_in_contexts:
         raise Skip(NO_REFERENCE_CLAIMS)
-    chunks = len(reference_claims_in_contexts[0])
-    if not chunks:
-        raise Skip(NOTHING_RETRIEVED)
-    return len(relevant_chunks(reference_claims_in_contexts)) / chunks
+    return share(chunk_relevance(reference_claims_in_contexts), NOTHING_RETRIEVED)
 
 
 @metric(
@@ -133,9 +139,11 @@ def context_utilization(reference_claims_in_contexts: Matrix, reference_claims_i
     """
     if not reference_claims_in_contexts:
         raise Skip(NO_REFERENCE_CLAIMS)
-    retrieved = supported_somewhere(reference_claims_in_contexts)
-    pairs = zip(supported(reference_claims_in_answer), retrieved, strict=True)
-    return share([used for used, there in pairs if there], "no chunk supports a claim of the reference")
+    if not may_be_supported(reference_claims_in_contexts):
+        raise Skip("no chunk supports a claim of the reference")
+    retrieved = best_supports(reference_claims_in_contexts)
+    used = [there * said for there, said in zip(retrieved, supports(reference_claims_in_answer), strict=True)]
+    return sum(used) / sum(retrieved)
 
 
 @metric(
@@ -155,7 +163,7 @@ def noise_sensitivity_in_relevant(
     Answer claims that the reference does not entail but a relevant chunk does / answer claims. Skipped if the answer
     makes no claims.
     """
-    correct = supported(answer_claims_in_reference)
+    correct = supports(answer_claims_in_reference)
     wrong = misled(correct, answer_claims_in_contexts, reference_claims_in_contexts, by_relevant=True)
     return share(wrong, NO_ANSWER_CLAIMS)
 
@@ -177,7 +185,7 @@ def noise_sensitivity_in_irrelevant(
     Answer claims that neither the reference nor a relevant chunk entails, but an irrelevant chunk does / answer claims.
     Skipped if the answer makes no claims.
     """
-    correct = supported(answer_claims_in_reference)
+    correct = supports(answer_claims_in_reference)
     wrong = misled(correct, answer_claims_in_contexts, reference_claims_in_contexts, by_relevant=False)
     return share(wrong, NO_ANSWER_CLAIMS)
 
@@ -228,13 +236,13 @@ def faithfulness(answer_claims_in_contexts: Matrix) -> float:
     Answer claims that at least one chunk entails / answer claims. Nothing retrieved: 0. Skipped if the answer makes no
     claims.
     """
-    return share(supported_somewhere(answer_claims_in_contexts), NO_ANSWER_CLAIMS)
+    return share(best_supports(answer_claims_in_contexts), NO_ANSWER_CLAIMS)
 
 
-def _unfounded(in_reference: Sequence[str], in_contexts: Matrix, correct: bool) -> list[bool]:
-    """Whether each answer claim is in no chunk and correct (or, if `correct` is false, incorrect)."""
-    pairs = zip(supported(in_reference), supported_somewhere(in_contexts), strict=True)
-    return [not founded and right == correct for right, founded in pairs]
+def _unfounded(in_reference: Sequence[str], in_contexts: Matrix, correct: bool) -> list[float]:
+    """How far each answer claim is in no chunk and correct (or, if `correct` is false, incorrect)."""
+    pairs = zip(supports(in_reference), best_supports(in_contexts), strict=True)
+    return [(1.0 - founded) * (right if correct else 1.0 - right) for right, founded in pairs]
 
 
 @metric(

@@ -10,8 +10,11 @@ max_length    tokens of a pair; second_limit: task: tokens of its second text
 templates     match: [first, second] with {question}, {reference}, {answer}; support: {evidence}, {claim}; fraction: {evidence}, {text}
 match         scale, bias, overlap: probability = sigmoid(scale × logit + overlap × covered words + bias); threshold
 support       the same for the log-odds of supported; contradiction: softmax threshold; several: penalty on the log-odds of
-              the best of n windows, times log n
+              the best of n windows, times log n; unsure: [low, high], probabilities between which a verdict is unsure;
+              coverage_weight: weight of word coverage in what a claim counts; unrelated: probability of support by a text
+              without a content word of the claim; window: words read per text and claim, 0 for whole texts
 fraction      scale, bias; overlap: weight of token overlap in the mean
+languages     two-letter codes of the languages that it was measured on, ["en"] by default; other texts are skipped
 ladder        task: [{"agreement", "confidence", "share"}]: required confidence per agreement, and share of decisions
 figures       measurements: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}]; answer match
               also has "contained": lexical match
@@ -32,9 +35,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragstone.errors import MissingExtraError, RagstoneError, StorageError, UsageError
+from ragstone.errors import MissingExtraError, RagstoneError, Skip, StorageError, UsageError
 from ragstone.models.runtime import Gatherer, cores, open_session, open_tokenizer, or_stop
 from ragstone.models.store import Installed, Store
+from ragstone.text.languages import foreign_language
 from ragstone.text.overlap import covered
 
 CARD = "card.json"
@@ -62,10 +66,25 @@ class Card:
     readings: Mapping[str, Reading]
     contradiction: float = 0.9
     several: float = 0.0
+    unsure: tuple[float, float] = (0.35, 0.65)
+    coverage_weight: float = 0.5
+    unrelated: float = 0.02
+    window: int = 60
     ladder: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
     figures: tuple[Mapping[str, Any], ...] = ()
     what: str = ""
     limits: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ("en",)
+
+    def check_language(self, *texts: str) -> None:
+        """Skip if one of the texts is surely in a language that the judge was not measured on."""
+        if not self.reads(*texts):
+            names = "English" if self.languages == ("en",) else ", ".join(self.languages)
+            raise Skip(f"the local judge reads {names}")
+
+    def reads(self, *texts: str) -> bool:
+        """Whether no text is surely in another language."""
+        return not any(foreign_language(text, self.languages) for text in texts)
 
     def confidence_for(self, task: str, agreement: float) -> float:
         """Return the confidence at which local decisions reach this agreement with people.
@@ -97,6 +116,10 @@ def _parse(data: Mapping[str, Any]) -> Card:
         readings={task: _reading(data[task]) for task in ("match", "support", "fraction")},
         contradiction=float(data["support"].get("contradiction", 0.9)),
         several=float(data["support"].get("several", 0.0)),
+        unsure=_band(data["support"].get("unsure", Card.unsure)),
+        coverage_weight=float(data["support"].get("coverage_weight", Card.coverage_weight)),
+        unrelated=float(data["support"].get("unrelated", Card.unrelated)),
+        window=int(data["support"].get("window", Card.window)),
         ladder={
             task: [(float(step["agreement"]), float(step["confidence"])) for step in steps]
             for task, steps in data.get("ladder", {}).items()
@@ -104,7 +127,15 @@ def _parse(data: Mapping[str, Any]) -> Card:
         figures=tuple(data.get("figures", ())),
         what=str(data.get("what", "")),
         limits=tuple(map(str, data.get("limits", ()))),
+        languages=tuple(map(str, data.get("languages", Card.languages))),
     )
+
+
+def _band(ends: Sequence[Any]) -> tuple[float, float]:
+    low, high = map(float, ends)
+    if not 0.0 <= low <= high <= 1.0:
+        raise ValueError(f"unsure must be [low, high] within 0 and 1, got {ends}")
+    return low, high
 
 
 def _reading(data: Mapping[str, Any]) -> Reading:

@@ -24,7 +24,7 @@ _NEVER = 100_000
 def headline(diagnosis: Diagnosis) -> str:
     """Which part limits quality, in a sentence or two."""
     limits, sure = diagnosis.limits, diagnosis.sure
-    doubt = f"but the evidence is weak: {_doubt(diagnosis)}"
+    doubt = f"but the evidence is weak: {_doubt(diagnosis)}" if not sure else ""
     if limits == "both":
         return "Retriever and generator both limit quality." if sure else f"Both parts seem to limit quality, {doubt}."
     if limits == "neither":
@@ -48,7 +48,11 @@ def _measures(diagnosis: Diagnosis, part: Part) -> bool:
 
 
 def _doubt(diagnosis: Diagnosis) -> str:
-    """The number of rows, and about how many rows would be enough."""
+    """Why it is not sure: only the local judge was asked, or there are too few rows, and about how many would be enough."""
+    if any(
+        reading.local and reading.sign.decides and reading.state.startswith("seems") for reading in diagnosis.readings
+    ):
+        return "it comes from the local judge alone. Facts, labels or a language model as judge give a firm verdict"
     unsure = [reading for reading in diagnosis.readings if reading.sign.decides and reading.state.startswith("seems")]
     rows = max((reading.rows for reading in unsure), default=diagnosis.samples)
     needed = max((reading.rows_to_be_sure or _NEVER for reading in unsure), default=_NEVER)
@@ -73,7 +77,7 @@ def short_report(diagnosis: Diagnosis) -> RenderableType:
     failing = [count for count in diagnosis.causes if count.main]
     if failing:
         causes = ", ".join(f"{count.main} {count.cause.name}" for count in failing)
-        fail = "fails" if diagnosis.failing == 1 else "fail"
+        fail = _fail(diagnosis, diagnosis.failing)
         rest = f" ({_unexamined(diagnosis)})" if diagnosis.undecided else ""
         table.add("", f"{diagnosis.failing} of {_samples(diagnosis)} {fail}{rest}: {causes}")
     for item in diagnosis.advice[:2]:
@@ -87,10 +91,11 @@ def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
     heading.append(visible(name))
     parts: list[RenderableType] = [heading, Text(), Text(headline(diagnosis), style="bold")]
     if tally := diagnosis.tally:
+        unsure = f"; the judge is unsure of {tally['unsure']}" if tally["unsure"] else ""
         parts.append(
             Text(
                 f"Of {tally.total()} expected claims, {tally['said']} are in the answer, {tally['ignored']} were retrieved but "
-                f"are not in the answer, {tally['missing']} were not retrieved."
+                f"are not in the answer, {tally['missing']} were not retrieved{unsure}."
             )
         )
     if diagnosis.readings:
@@ -100,14 +105,29 @@ def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
         table = _arrow_table()
         for item in diagnosis.advice:
             because = "; ".join(reason_line(why) for why in item.because)
-            doubt = "" if item.sure else " (weak evidence: too few rows)"
+            local = any(isinstance(why, Reading) and why.local for why in item.because)
+            doubt = "" if item.sure else f" (weak evidence: {'the local judge alone' if local else 'too few rows'})"
             table.add("→", Text.assemble(item.text, (f"\n{because}{doubt}", "dim")))
         parts += [title("what to do"), table]
     for reason, count in diagnosis.undecided.most_common():
         parts.append(Text(f"\nnot examined: {counted(count, 'sample')}, because {reason}"))
     if diagnosis.by_facts:
         parts.append(Text("\nThe causes come from the annotated facts, not from the claims of the local judge."))
+    if diagnosis.disagreeing:
+        parts.append(Text(f"\n{disagreement(diagnosis)}"))
     return Group(*parts)
+
+
+def disagreement(diagnosis: Diagnosis) -> str:
+    """The readings of the local judge that disagree with the facts, in a sentence."""
+    said = ", ".join(f"{short_name(one)} {one.mean:.3f} ({one.sign.part} {one.state})" for one in diagnosis.disagreeing)
+    return f"The local judge disagrees with the facts: {said}." if said else ""
+
+
+def _fail(diagnosis: Diagnosis, count: int) -> str:
+    if diagnosis.by_local_judge:
+        return "seems to fail" if count == 1 else "seem to fail"
+    return "fails" if count == 1 else "fail"
 
 
 def _arrow_table() -> Table:
@@ -153,11 +173,11 @@ def _causes(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     others = [count for count in diagnosis.causes if not count.cause.fails]
     if failing:
         rest = f", {_unexamined(diagnosis)}" if diagnosis.undecided else ""
-        yield title(f"why samples fail ({diagnosis.failing} of {_samples(diagnosis)}{rest})")
+        yield title(f"why samples {_fail(diagnosis, 2)} ({diagnosis.failing} of {_samples(diagnosis)}{rest})")
         yield _causes_table(failing, most=max(count.main for count in failing))
     elif diagnosis.decided:
         rest = f", {_unexamined(diagnosis)}" if diagnosis.undecided else " examined"
-        yield title(f"no sample fails ({_samples(diagnosis)}{rest})")
+        yield title(f"no sample {_fail(diagnosis, 1)} ({_samples(diagnosis)}{rest})")
     if others:
         yield title("information")
         yield _causes_table(others, most=0)
@@ -215,6 +235,8 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "looked_at": diagnosis.looked_at,
         "failing": diagnosis.failing,
         "by_facts": diagnosis.by_facts,
+        "by_local_judge": diagnosis.by_local_judge,
+        "local_judge_disagrees": [reading.as_dict() for reading in diagnosis.disagreeing],
         "undecided": dict(diagnosis.undecided),
         "reference_claims": dict(diagnosis.tally) or None,
         "numbers": [reading.as_dict() for reading in diagnosis.readings],

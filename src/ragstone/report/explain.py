@@ -13,12 +13,13 @@ from rich.text import Text
 from ragstone.compare.cause_names import SPLIT
 from ragstone.compare.explain import Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
+from ragstone.data.types import ScoredVerdict
 from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, plain, title, visible
 
-_YES, _NO = "entailment", "contradiction"
-_MARK = {_YES: "✓", _NO: "✗"}
-_VERDICTS = {_YES: "✓ supported", _NO: "✗ contradicted"}
+_YES, _NO, _UNSURE = "entailment", "contradiction", "unsure"
+_MARK = {_YES: "✓", _NO: "✗", _UNSURE: "?"}
+_VERDICTS = {_YES: "✓ supported", _NO: "✗ contradicted", _UNSURE: "? unsure"}
 _NOT_MENTIONED = "· not mentioned"
 _SHORT = 300
 
@@ -59,13 +60,23 @@ def _working_dict(working: Working) -> dict[str, Any]:
     return {
         "meaning": working.meaning,
         "formula": working.formula,
-        "counts": [{"kind": count.kind, "above": count.above, "below": count.below} for count in working.counts],
+        "counts": [_count_dict(count) for count in working.counts],
     }
+
+
+def _count_dict(count: Counted) -> dict[str, Any]:
+    whole = {"kind": count.kind, "above": count.above, "below": count.below}
+    if not count.is_soft:
+        return whole
+    parts = [{"number": number, "above": above, "below": below} for number, above, below in count.parts]
+    return {**whole, "parts": parts}
 
 
 def _as_json(value: Any) -> Any:
     if isinstance(value, list):
         return [_as_json(item) for item in value]
+    if isinstance(value, ScoredVerdict):
+        return str(value) if value.supported is None else value.as_dict()
     return asdict(value) if hasattr(value, "__dataclass_fields__") else value
 
 
@@ -94,7 +105,8 @@ def _findings_part(explanation: Explanation) -> Iterator[RenderableType]:
         yield title("no fault found" if outcome.findings or outcome.seen_by else "not checked for faults")
     else:
         blamed = f", {outcome.cause.part}" if outcome.cause.part else ""
-        yield title(f"why it fails: {outcome.cause.name}{blamed}")
+        fails = "seems to fail" if outcome.seen_by == "claims" and explanation.case.judged_locally else "fails"
+        yield title(f"why it {fails}: {outcome.cause.name}{blamed}")
     if outcome.findings:
         table = _labelled()
         for finding in outcome.findings:
@@ -107,23 +119,32 @@ def _claims_part(case: Case, whose: str, other: str) -> Iterator[RenderableType]
     claims = case.claims(whose)
     if not claims:
         return
-    yield Text.assemble(
-        (f"\nclaims of the {whose}", "bold"), ("   ✓ supported, ✗ contradicted, · not mentioned", "dim")
-    )
     verdicts, rows = case.verdicts(f"{whose}_claims_in_{other}"), case.matrix(f"{whose}_claims_in_contexts")
     together = case.verdicts(f"{whose}_claims_in_all_contexts")
+    seen = {*verdicts, *together, *(word for row in rows for word in row)}
+    unsure = "? unsure, " if _UNSURE in seen else ""
+    yield Text.assemble(
+        (f"\nclaims of the {whose}", "bold"), (f"   ✓ supported, ✗ contradicted, {unsure}· not mentioned", "dim")
+    )
     table = _numbered(other if verdicts else "", "chunks" if rows else "")
     for at, claim in enumerate(claims):
-        verdict = _VERDICTS.get(verdicts[at], _NOT_MENTIONED) if at < len(verdicts) else ""
+        verdict = _verdict_text(verdicts[at]) if at < len(verdicts) else ""
         marks = _chunk_marks(rows[at]) if at < len(rows) else ""
-        if at < len(together) and together[at] == _YES and "✓" not in marks:
-            marks += " ✓ together"
+        if at < len(together) and together[at] in (_YES, _UNSURE) and (mark := _MARK[together[at]]) not in marks:
+            marks += f" {mark} together" if "✓" not in marks else ""
         table.add(str(at + 1), claim.text, verdict, marks.strip())
     yield table
 
 
+def _verdict_text(verdict: str) -> str:
+    """`? unsure 0.52`: the verdict and, from the local judge, the probability of support."""
+    text = _VERDICTS.get(verdict, _NOT_MENTIONED)
+    likely = verdict.supported if isinstance(verdict, ScoredVerdict) else None
+    return text if likely is None else f"{text} {likely:.2f}"
+
+
 def _chunk_marks(row: Sequence[str]) -> str:
-    """`✓ 1, 3  ✗ 2`: the chunks that support a claim, and those that contradict it."""
+    """`✓ 1, 3  ✗ 2`: the chunks that support a claim, those that contradict it, and those that perhaps support it."""
     marks = [
         f"{mark} {', '.join(str(rank) for rank, word in enumerate(row, 1) if word == verdict)}"
         for verdict, mark in _MARK.items()
@@ -209,17 +230,24 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
 
 
 def _count_text(case: Case, count: Counted) -> Text:
-    """`2 of 3 facts = 0.667`, then one line per fact with a mark."""
+    """`2 of 3 facts = 0.667`, then one line per fact with a mark; for probabilities `1.35 of 3 …` with what each adds."""
     plural = {"entity": "entities"}.get(count.kind, f"{count.kind}s")
     value = "" if count.value is None else f" = {count.value:.3f}"
-    text = Text(f"{len(count.above)} of {len(count.below)} {plural}{value}")
+    above, below = count.sums
+    text = Text(f"{_amount(above)} of {_amount(below)} {plural}{value}")
     names = _item_texts(case, count.kind)
-    for position in count.below:
-        mark = "✓" if position in count.above else "·"
+    for position, part, whole in count.parts:
+        mark = "✓" if part else "·"
+        if count.is_soft:
+            mark = f"{part:.2f}" if whole in (0.0, 1.0) else f"{part:.2f} of {whole:.2f}"
         name = f": {one_line(names[position - 1], 200)}" if position <= len(names) else ""
         if name or count.kind == "chunk":
             text.append(f"\n{mark} {count.kind} {position}{name}")
     return text
+
+
+def _amount(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) else f"{value:.2f}"
 
 
 def _item_texts(case: Case, kind: str) -> list[str]:

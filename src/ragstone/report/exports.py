@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ragstone.data.codec import arrow_type, decoder, encoder
 from ragstone.data.dataset import view_column
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
-from ragstone.data.types import FactMatch
+from ragstone.data.types import FactMatch, ScoredVerdict
 from ragstone.errors import UsageError
 from ragstone.formats.dial import write_sidecar
 from ragstone.formats.ragchecker import FORMAT
@@ -147,10 +147,20 @@ def _evidence(run: Run, name: str) -> list[Any] | None:
     supplied = table[name].to_pylist() if name in table.column_names else None
     if name not in run.info["evidence"]:
         return supplied
-    computed: list[Any] = run.evidence(name)["value"].to_pylist()
+    computed: list[Any] = [_words(value) for value in run.evidence(name)["value"].to_pylist()]
     if supplied is None:
         return computed
     return [new if old is None else old for old, new in zip(supplied, computed, strict=True)]
+
+
+def _words(value: Any) -> Any:
+    """Verdicts without their probabilities. RAGChecker does not have unsure verdicts: they are neutral."""
+    if isinstance(value, list):
+        return [_words(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    word = str(ScoredVerdict.from_text(value))
+    return "neutral" if word == "unsure" else word
 
 
 def _row_metrics(run: Run, evidence: Mapping[str, list[Any]]) -> list[Row]:
@@ -164,7 +174,8 @@ def _row_metrics(run: Run, evidence: Mapping[str, list[Any]]) -> list[Row]:
         )
     rows: list[Row] = [{} for _ in range(len(run.samples))]
     for name in names:
-        needs = [evidence.get(need, []) for need in CATALOGUE.metric(f"{_FAMILY}.{name}").spec.needs]
+        wanted = [need for need in CATALOGUE.metric(f"{_FAMILY}.{name}").spec.needs if need in GIVEN_EVIDENCE]
+        needs = [evidence.get(need, []) for need in wanted]
         for row, cell, *verdicts in zip(rows, _cells(run, f"{_FAMILY}.{name}"), *needs, strict=True):
             value = _ragchecker_value(cell, verdicts)
             if value is not None:

@@ -148,6 +148,12 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
             f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its accuracy: "
             "ragstone models show local-judge"
         )
+    if verdicts := info["totals"].get("local_verdicts"):
+        unsure = verdicts.get("unsure", 0)
+        yield (
+            f"The local judge is unsure of {unsure:,} of its {sum(verdicts.values()):,} verdicts on claims. Each verdict "
+            "counts with its expected value: ragstone explain RUN SAMPLE METRIC"
+        )
     if cascade and cascade["estimated_agreement"] is not None:
         decided, escalated = cascade["decided_locally"], cascade["passed_on"]
         yield (

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ragstone.text import squad
+from ragstone.text.porter import stem
 from ragstone.text.words import words
 
 _FUNCTION_WORD_LIST = (
@@ -32,6 +33,12 @@ def content_words(text: str) -> frozenset[str]:
     """The content words, folded, with numbers as digits; all words if there is no content word."""
     everything = frozenset(_NUMBERS.get(word.text, word.text) for word in words(text))
     return everything - _FUNCTION_WORDS or everything
+
+
+@lru_cache(maxsize=4096)
+def content_stems(text: str) -> frozenset[str]:
+    """The stems of the content words; empty if there is no content word."""
+    return frozenset(stem(word) for word in content_words(text) if word not in _FUNCTION_WORDS)
 
 
 def covered(text: str, by: str) -> float:

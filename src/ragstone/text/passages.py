@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from ragstone.text.overlap import content_words
+from ragstone.text.overlap import content_stems, content_words
 from ragstone.text.sentences import sentences
 from ragstone.text.words import Span, words
 
@@ -76,6 +76,43 @@ class Passages:
                 break
             chosen.append(index)
         return " ".join(self._slice(index, index) for index in sorted(chosen))
+
+    def share_of_words(self, claim: str) -> float:
+        """The share of the claim's content words and numbers that the text has, in any inflection."""
+        wanted = content_stems(claim)
+        return sum(stem in self._stems for stem in wanted) / len(wanted) if wanted else 0.0
+
+    def around(self, claim: str, most: int) -> str:
+        """The two sentences nearest to the claim with their neighbours and further near ones, at most `most` words."""
+        ranked = self._ranked(claim)
+        chosen: set[int] = set()
+        room = most
+        near = [ranked[:2], *([index - 1, index + 1] for index in ranked[:2]), ranked[2:]]
+        for index in (index for group in near for index in group):
+            if 0 <= index < len(self._sentences) and index not in chosen:
+                size = self._sentences[index].size
+                if size <= room or not chosen:
+                    chosen.add(index)
+                    room -= size
+        return " ".join(self._slice(index, index) for index in sorted(chosen))
+
+    def _ranked(self, claim: str) -> list[int]:
+        """The sentences that share a word with the claim, nearest first."""
+        count = len(self._sentences)
+        scores: defaultdict[int, float] = defaultdict(float)
+        for stem in sorted(content_stems(claim)):
+            for index in self._stems.get(stem, ()):
+                scores[index] += math.log1p(count / len(self._stems[stem]))
+        return sorted(scores, key=lambda index: (-scores[index], index))
+
+    @cached_property
+    def _stems(self) -> dict[str, list[int]]:
+        """The sentences of each stem."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for index in range(len(self._sentences)):
+            for stem in content_stems(self._slice(index, index)):
+                found[stem].append(index)
+        return dict(found)
 
     def _nearest_windows(self, weights: dict[str, float]) -> Iterable[tuple[int, int]]:
         scores: defaultdict[tuple[int, int], float] = defaultdict(float)

@@ -1,20 +1,25 @@
 """Split a text by rules into statements that can be checked one by one, for judges that cannot generate text.
 
-A sentence is split only if both parts are complete without each other. A pronoun is replaced only if the question contains
-exactly one name. The English rules are not applied to other scripts: there each sentence is a statement.
+A sentence is split only if both parts are complete without each other. The words that introduce a list are repeated only
+with items that say nothing alone. A pronoun at the start of the text is replaced if the question contains exactly one
+name. Code is not changed. The English rules are not applied to other scripts: there each sentence is a statement.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from ragstone.text.clauses import clauses, is_sentence
 from ragstone.text.names import names
 from ragstone.text.questions import complete, is_fragment
 from ragstone.text.refusals import find_refusal
 from ragstone.text.sentences import sentences
 
 _ITEM = re.compile(r"^\s*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+")
+_CODE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"#{1,6}\s+\S|\*\*[^*\n]{1,80}\*\*:?$")
 _MARKUP = re.compile(r"\*\*|__|`|^\s*#+\s*|^\s*>\s*")
 _CITATION = re.compile(
     r"\s*(?:\[\d+(?:\s*[,;–-]\s*\d+)*\]|\[(?:source|doc|document|context|chunk)[^\]]{0,20}\])", re.IGNORECASE
@@ -31,16 +36,7 @@ _ANSWER_IS = re.compile(
     r"^(?:the |my )?(?:short |correct |right |final )?answer(?: to (?:the|your|this) question)?(?: is|:) (?=\S)",
     re.IGNORECASE,
 )
-_AUXILIARY = r"(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|does|do|did)"
-_VERB = re.compile(rf"\b{_AUXILIARY}\b")
-# A subject and a verb after it: the clause is complete.
-_CLAUSE = re.compile(
-    rf"(?:it|he|she|they|this|these|there|we|you|i|(?:the|a|an|its|his|her|their|all|most|some|each|every) [\w' -]{{2,40}}?"
-    rf"|[A-Z][\w'-]*(?: [A-Z][\w'-]*){{0,3}}) {_AUXILIARY}\b"
-)
-_JOINT = re.compile(r"(?:;|, (?:and|but|while|whereas)|; (?:and|but|however,)) ")
-_SECOND_VERB = re.compile(rf",? and (?={_AUXILIARY} )")
-_SUBJECT = re.compile(rf"^(?P<subject>[A-Z][\w' -]{{1,50}}?) {_AUXILIARY} ")
+_ENGLISH = re.compile(r"\b(?:the|is|are|was|were|has|have|can|will|must|should|may|does|do|did|you)\b")
 _PRONOUN = re.compile(r"^(?:(It|He|She|They)|(Its|His|Her|Their))\b(?= )")
 _LONGEST = 2_000
 _MOST = 100
@@ -49,30 +45,56 @@ _MOST = 100
 def statements(question: str, text: str) -> list[str]:
     """The distinct statements of a text, at most 100; an answer of a word or two is completed by its question."""
     distinct: dict[str, None] = {}
-    for sentence in _lines(text):
-        if sentence.endswith(("?", "？")) or (len(sentence) < _LONGEST and find_refusal(sentence)):
-            continue
-        whole = complete(question, sentence) if is_fragment(sentence) else sentence
-        for part in _parts(whole):
-            distinct.setdefault(_stand_alone(part, question), None)
+    for line in _lines(text):
+        if line.is_code:
+            distinct.setdefault(line.text, None)
+        elif not line.text.endswith(("?", "？")) and not (len(line.text) < _LONGEST and find_refusal(line.text)):
+            for part in _parts(_completed(question, line)):
+                # Only at the start of the text: further on, a pronoun may mean something else.
+                distinct.setdefault(part if distinct else _stand_alone(part, question), None)
     return list(distinct)[:_MOST]
 
 
-def _lines(text: str) -> Iterator[str]:
-    """The sentences without layout marks; list items get the words that introduce the list."""
+class _Line(NamedTuple):
+    text: str
+    # The words that introduce the list to which the line belongs.
+    lead: str = ""
+    is_code: bool = False
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """The sentences without layout marks; a block of code is one line."""
+    position = 0
+    for block in _CODE.finditer(text):
+        yield from _prose(text[position : block.start()])
+        if code := block["code"].strip():
+            yield _Line(code, is_code=True)
+        position = block.end()
+    yield from _prose(text[position:])
+
+
+def _prose(text: str) -> Iterator[_Line]:
     lead = ""
-    for start, end in sentences(text):
+    spans = sentences(text)
+    for number, (start, end) in enumerate(spans, start=1):
         raw = text[start:end]
         line = _CITATION.sub("", _MARKUP.sub("", _ITEM.sub("", raw))).strip()
         if _is_table_rule(line) or not any(character.isalnum() for character in line):
             continue
-        if line.endswith((":", "：")):
-            lead = line[:-1].strip()
+        if line.endswith((":", "：")) or (_HEADING.match(raw) and number < len(spans)):
+            lead = _without_opening(line.rstrip(":：").strip())
             continue
         is_item = bool(_ITEM.match(raw))
         line = _without_opening(line)
-        yield f"{lead}: {line}" if lead and (is_item or is_fragment(line)) else line
+        yield _Line(line, lead if is_item or is_fragment(line) else "")
         lead = lead if is_item else ""
+
+
+def _completed(question: str, line: _Line) -> str:
+    """A line that can be understood: a fragment gets the words that introduce its list, otherwise the question."""
+    if not is_fragment(line.text) or is_sentence(line.text):
+        return line.text
+    return f"{line.lead}: {line.text}" if line.lead else complete(question, line.text)
 
 
 def _is_table_rule(line: str) -> bool:
@@ -87,35 +109,9 @@ def _without_opening(line: str) -> str:
     return rest[:1].upper() + rest[1:] if opening and rest else line
 
 
-def _parts(sentence: str) -> Iterator[str]:
-    """The complete clauses: "A is B, and C has D" as two; "A is B and has D" as two with the same subject."""
-    if not sentence.isascii() and not _VERB.search(sentence):
-        yield sentence
-        return
-    start = 0
-    for joint in _JOINT.finditer(sentence):
-        left, right = sentence[start : joint.start()], sentence[joint.end() :]
-        if _VERB.search(left) and _CLAUSE.match(right):
-            yield from _predicates(_as_sentence(left))
-            start = joint.end()
-    yield from _predicates(_as_sentence(sentence[start:]))
-
-
-def _predicates(clause: str) -> Iterator[str]:
-    subject = _SUBJECT.match(clause)
-    # The second verb may belong to a relative clause, a list or a condition.
-    if not subject or re.search(r"\b(?:which|who|that|whose|if|when|where|both|either|neither)\b", clause):
-        yield clause
-        return
-    first, *rest = _SECOND_VERB.split(clause)
-    yield _as_sentence(first)
-    yield from (_as_sentence(f"{subject['subject']} {part}") for part in rest)
-
-
-def _as_sentence(clause: str) -> str:
-    clause = clause.strip().rstrip(",;")
-    clause = clause[:1].upper() + clause[1:]
-    return clause if not clause or clause[-1] in ".!。！…\"'”)" else f"{clause}."
+def _parts(sentence: str) -> list[str]:
+    """The clauses of an English sentence; a sentence in another script as it is."""
+    return clauses(sentence) if sentence.isascii() or _ENGLISH.search(sentence) else [sentence]
 
 
 def _stand_alone(statement: str, question: str) -> str:

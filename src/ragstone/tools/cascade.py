@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragstone.data.types import ScoredVerdict
 from ragstone.llm.cascade_tally import tally_decisions
+from ragstone.text.refusals import find_refusal
 from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.llm_rater import LLMTool
 from ragstone.tools.local_judges import LocalChecker, LocalGrader, with_question
-from ragstone.tools.protocols import ENTAILMENT, NEUTRAL, ChunkVerdicts, Tool, strongest
+from ragstone.tools.protocols import ENTAILMENT, NEUTRAL, ChunkVerdicts, Tool
 
 
 class _Ladder:
@@ -29,26 +31,34 @@ class LadderChecker(_Ladder):
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; only unsure ones are escalated."""
-        supports = [row[0] for row in await self._local.weigh(claims, [with_question(question, text)])]
-        unsure = [at for at, support in enumerate(supports) if not self._is_sure(support.supported)]
-        words = [self._local.word(support) for support in supports]
+        if not self._local.card.reads(" ".join(claims), text):
+            tally_decisions([], len(claims), 0)
+            return await self._above.against_text(question, claims, text)
+        if find_refusal(text):
+            return await self._local.against_text(question, claims, text)
+        verdicts = [row[0] for row in await self._local.weigh(claims, [with_question(question, text)])]
+        unsure = [at for at, verdict in enumerate(verdicts) if not self._is_sure(verdict)]
+        words: list[str] = [_decided(verdict) for verdict in verdicts]
         escalated = await self._above.against_text(question, [claims[at] for at in unsure], text) if unsure else []
         for at, word in zip(unsure, escalated, strict=True):
             words[at] = word
-        sure = [confidence(support.supported) for at, support in enumerate(supports) if at not in unsure]
+        sure = [confidence(verdict.supported or 0.0) for at, verdict in enumerate(verdicts) if at not in unsure]
         saved = self._above.calls_for(len(claims)) - self._above.calls_for(len(unsure))
         tally_decisions(sure, len(unsure), saved)
         return words
 
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """Escalates claims with an unsure chunk, and only such chunks; sure verdicts are kept."""
+        if not self._local.card.reads(" ".join(claims), "\n".join(chunks)):
+            tally_decisions([], len(claims) * len(chunks), 0)
+            return await self._above.against_chunks(question, claims, chunks)
         found = await self._local.weigh(claims, chunks)
-        each = [[self._local.word(support) for support in row] for row in found]
+        each: list[list[str]] = [[_decided(verdict) for verdict in row] for row in found]
         open_cells = {
             (row, at)
-            for row, supports in enumerate(found)
-            for at, support in enumerate(supports)
-            if not self._is_sure(support.supported)
+            for row, verdicts in enumerate(found)
+            for at, verdict in enumerate(verdicts)
+            if not self._is_sure(verdict)
         }
         rows = sorted({row for row, _ in open_cells})
         columns = sorted({at for _, at in open_cells})
@@ -60,9 +70,9 @@ class LadderChecker(_Ladder):
         for row, at in open_cells:
             each[row][at] = above.each[rows.index(row)][columns.index(at)]
         sure = [
-            confidence(support.supported)
-            for row, supports in enumerate(found)
-            for at, support in enumerate(supports)
+            confidence(verdict.supported or 0.0)
+            for row, verdicts in enumerate(found)
+            for at, verdict in enumerate(verdicts)
             if (row, at) not in open_cells
         ]
         made = self._above.calls_for(len(rows), len(columns))
@@ -77,11 +87,11 @@ class LadderChecker(_Ladder):
         """All chunks together: what one says, else what the model said of those that it saw, else the local judge."""
         open_rows = [ENTAILMENT not in words and row not in asked for row, words in enumerate(each)]
         local = await self._local.weigh_together(claims, chunks, open_rows)
-        joined = [self._local.joined(words, support) for words, support in zip(each, local, strict=True)]
-        return [strongest((word, asked.get(row, NEUTRAL))) for row, word in enumerate(joined)]
+        joined = [self._local.joined(words, verdict) for words, verdict in zip(each, local, strict=True)]
+        return [self._local.joined((word, asked.get(row, NEUTRAL)), None) for row, word in enumerate(joined)]
 
-    def _is_sure(self, probability: float) -> bool:
-        return confidence(probability) >= self._needed
+    def _is_sure(self, verdict: ScoredVerdict) -> bool:
+        return confidence(verdict.supported or 0.0) >= self._needed
 
 
 class LadderGrader(_Ladder):
@@ -96,6 +106,9 @@ class LadderGrader(_Ladder):
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """The local probabilities where the best of them is near 0 or 1."""
+        if not self._local.checker.card.reads(question, answer, *references):
+            tally_decisions([], 1, 0)
+            return await self._above.matches(question, answer, references)
         probabilities = await self._local.matches(question, answer, references)
         sure = confidence(max(probabilities, default=0.0))
         if sure >= self._needed["match"]:
@@ -106,6 +119,9 @@ class LadderGrader(_Ladder):
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """By the local judge where it is sure of every chunk."""
+        if not self._local.checker.card.reads(answer, "\n".join(chunks)):
+            tally_decisions([], len(chunks), 0)
+            return await self._above.useful_chunks(question, answer, chunks)
         probabilities = await self._local.usefulness(question, answer, chunks)
         sure = [confidence(probability) for probability in probabilities]
         if all(value >= self._needed["support"] for value in sure):
@@ -113,6 +129,11 @@ class LadderGrader(_Ladder):
             return self._local.decide(probabilities)
         tally_decisions([], len(chunks), 0)
         return await self._above.useful_chunks(question, answer, chunks)
+
+
+def _decided(verdict: ScoredVerdict) -> ScoredVerdict:
+    """A verdict of which the local judge is sure enough counts as a language model's does: 1 or 0."""
+    return ScoredVerdict(verdict, verdict.supported, verdict.contradicted, float(verdict == ENTAILMENT))
 
 
 def confidence(probability: float) -> float:

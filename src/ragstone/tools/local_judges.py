@@ -7,33 +7,53 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from ragstone.data.types import Claim
+from ragstone.data.types import Claim, ScoredVerdict
 from ragstone.errors import Skip
 from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.models.local_judge import Card, Judgements, Support
 from ragstone.text.names import has_capitals, names
-from ragstone.text.overlap import content_words
+from ragstone.text.overlap import covered
 from ragstone.text.passages import Passages
 from ragstone.text.questions import complete, is_fragment
+from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
-from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, ChunkVerdicts, Content, Shares, strongest
+from ragstone.text.verbatim import contains_statement, plain_text
+from ragstone.tools.protocols import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    UNSURE,
+    ChunkVerdicts,
+    Content,
+    Shares,
+    strongest,
+)
 
-_NOTHING = Support(0.0, 0.0)
+# A text with a smaller share of the claim's words is not read if another text has at least twice as many of them.
+_FAR = 0.5
 
 
 class LocalChecker:
-    """Checks a claim against each passage of a text and uses the best one. Passages without a word of the claim are not read."""
+    """Checks a claim against the nearest sentences of a text.
+
+    Two rules come before the model: a text that contains a claim word for word supports it, and a text without a content word
+    of a claim neither supports nor contradicts it.
+    """
 
     def __init__(self, judge: Judgements, card: Card, signature: str) -> None:
         self._judge = judge
         self.card = card
-        self.signature = f"{signature};passages/2"
-        self._passages = lru_cache(maxsize=64)(Passages)
+        self.signature = f"{signature};passages/3"
+        self._passages = lru_cache(maxsize=256)(lambda text: Passages(plain_text(text)))
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; a fragment is read together with its question."""
-        supports = await self.weigh(claims, [with_question(question, text)])
-        return [self.word(row[0]) for row in supports]
+        self.card.check_language(" ".join(claims), text)
+        if find_refusal(text):
+            # A refusal states nothing, so it contradicts nothing.
+            return [ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0) for _ in claims]
+        verdicts = await self.weigh(claims, [with_question(question, text)])
+        return [row[0] for row in verdicts]
 
     async def against_chunks(
         self,
@@ -42,54 +62,107 @@ class LocalChecker:
         chunks: Sequence[str],
     ) -> ChunkVerdicts:
         """A claim that one chunk supports is supported by all together; otherwise the nearest sentences of all chunks are read."""
-        supports = await self.weigh(claims, chunks)
-        each = [[self.word(support) for support in row] for row in supports]
-        together = await self.weigh_together(claims, chunks, [ENTAILMENT not in words for words in each])
-        return ChunkVerdicts(each, [self.joined(*pair) for pair in zip(each, together, strict=True)], None)
+        self.card.check_language(" ".join(claims), "\n".join(chunks))
+        each = await self.weigh(claims, chunks)
+        together = await self.weigh_together(claims, chunks, [ENTAILMENT not in row for row in each])
+        joined = [self.joined(*pair) for pair in zip(each, together, strict=True)]
+        return ChunkVerdicts([list(row) for row in each], list(joined), None)
 
-    async def weigh(self, claims: Sequence[str], texts: Sequence[str]) -> list[list[Support]]:
-        """For each claim and text the best of the text's passages."""
-        asked = [[[(passage, claim) for passage in self.passages(claim, text)] for text in texts] for claim in claims]
+    async def weigh(self, claims: Sequence[str], texts: Sequence[str]) -> list[list[ScoredVerdict]]:
+        """For each claim and text the verdict by the text's nearest passages."""
+        asked = [
+            [
+                [(passage, claim) for passage in self.passages(claim, text)] if is_near else []
+                for text, is_near in zip(texts, self._near(claim, texts), strict=True)
+            ]
+            for claim in claims
+        ]
         weighed = iter(await self._judge.support([pair for row in asked for pairs in row for pair in pairs]))
-        return [[self._best(list(islice(weighed, len(pairs)))) for pairs in row] for row in asked]
+        return [
+            [
+                self.verdict(claim, text, self._best(list(islice(weighed, len(pairs)))))
+                for text, pairs in zip(texts, row, strict=True)
+            ]
+            for claim, row in zip(claims, asked, strict=True)
+        ]
 
     async def weigh_together(
         self, claims: Sequence[str], chunks: Sequence[str], wanted: Sequence[bool]
-    ) -> list[Support]:
-        """The support by the sentences of all chunks that are nearest to each wanted claim."""
-        joined = self._passages("\n\n".join(chunks)) if len(chunks) > 1 and any(wanted) else None
+    ) -> list[ScoredVerdict | None]:
+        """The verdict by the sentences of all chunks that are nearest to each wanted claim; None for the others."""
+        text = "\n\n".join(chunks) if len(chunks) > 1 and any(wanted) else ""
         asked: dict[int, tuple[str, str]] = {}
         for number, claim in enumerate(claims):
-            if joined and wanted[number] and (evidence := joined.nearest_sentences(claim)):
+            if text and wanted[number] and (evidence := self._joint(claim, chunks, text)):
                 asked[number] = evidence, claim
         supports = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
-        return [supports.get(number, _NOTHING) for number in range(len(claims))]
+        return [
+            self.verdict(claim, text, supports[number]) if number in supports else None
+            for number, claim in enumerate(claims)
+        ]
 
-    def word(self, support: Support) -> str:
-        """The verdict; a contradiction only where the judge is sure of it."""
-        if support.supported >= self.card.readings["support"].threshold:
+    def verdict(self, claim: str, text: str, support: Support | None) -> ScoredVerdict:
+        """The verdict from the judge's probabilities; None if no passage was read."""
+        if contains_statement(text, claim):
+            return ScoredVerdict(ENTAILMENT, 1.0, 0.0, 1.0)
+        supported, contradicted = support or (self.card.unrelated if claim.strip() and text.strip() else 0.0, 0.0)
+        contradicted = min(contradicted, 1.0 - supported)
+        weight = self.card.coverage_weight
+        counted = (1.0 - weight) * supported + weight * covered(claim, text)
+        return ScoredVerdict(self._word(supported, contradicted), supported, contradicted, counted)
+
+    def _word(self, supported: float, contradicted: float) -> str:
+        """A contradiction only where the judge is sure of it and of no support."""
+        low, high = self.card.unsure
+        if supported >= high:
             return ENTAILMENT
-        return CONTRADICTION if support.contradicted >= self.card.contradiction else NEUTRAL
+        if supported > low:
+            return UNSURE
+        return CONTRADICTION if contradicted >= self.card.contradiction else NEUTRAL
 
-    def joined(self, words: Sequence[str], together: Support) -> str:
+    def joined(self, verdicts: Sequence[str], together: ScoredVerdict | None) -> ScoredVerdict:
         """The verdict of all chunks: what one of them says, else what they say together."""
-        return ENTAILMENT if self.word(together) == ENTAILMENT else strongest(words)
+        # Sentences of several chunks may deny each other.
+        joint = [together] if together in (ENTAILMENT, UNSURE) else []
+        word = strongest([*verdicts, *joint])
+        known = [one for one in (*verdicts, together) if isinstance(one, ScoredVerdict) and one.supported is not None]
+        if not known or word not in known:
+            return ScoredVerdict(word)
+        supported = max(one.supported or 0.0 for one in known)
+        contradicted = max(one.contradicted or 0.0 for one in known)
+        return ScoredVerdict(
+            word, supported, min(contradicted, 1.0 - supported), max(one.counted or 0.0 for one in known)
+        )
 
     def passages(self, claim: str, text: str) -> list[str]:
-        """The passages of a text that share a word with the claim."""
-        wanted = content_words(claim)
-        if not wanted:
+        """The passages of a text to read for a claim; none if the text has no content word of the claim."""
+        if not claim.strip() or contains_statement(text, claim):
             return []
-        passages = self._passages(text).nearest_closely(claim)
-        return [passage for passage in passages if wanted & content_words(passage)]
+        known = self._passages(text)
+        if not known.share_of_words(claim):
+            return []
+        return [known.around(claim, self.card.window)] if self.card.window else known.nearest_closely(claim)
 
-    def _best(self, supports: Sequence[Support]) -> Support:
+    def _joint(self, claim: str, chunks: Sequence[str], text: str) -> str:
+        """The sentences of all chunks to read; none if all of them have no more words of the claim than one chunk."""
+        known = self._passages(text)
+        if known.share_of_words(claim) <= max(self._passages(chunk).share_of_words(claim) for chunk in chunks):
+            return ""
+        return known.around(claim, self.card.window) if self.card.window else known.nearest_sentences(claim)
+
+    def _near(self, claim: str, texts: Sequence[str]) -> list[bool]:
+        """Which texts are worth reading: not those with few words of the claim if another text has many more."""
+        shares = [self._passages(text).share_of_words(claim) for text in texts] if len(texts) > 1 else []
+        best = max(shares, default=0.0)
+        return [share >= _FAR or share > best / 2 for share in shares] or [True] * len(texts)
+
+    def _best(self, supports: Sequence[Support]) -> Support | None:
         """The best of several passages, less a discount: the more are read, the likelier one is liked by mistake.
 
         The two nearest sentences, which come last, are in another passage too and do not count as another chance.
         """
         if not supports:
-            return _NOTHING
+            return None
         supported, contradicted = max(item.supported for item in supports), max(item.contradicted for item in supports)
         return Support(lower_odds(supported, self.card.several * math.log(max(1, len(supports) - 1))), contradicted)
 
@@ -111,7 +184,7 @@ class LocalExtractor:
     """Claims are sentences, taken apart where that is safe; names are words with a capital letter, and numbers."""
 
     # Goes up when other claims come out.
-    signature = "rules/1"
+    signature = "rules/2"
 
     async def claims(self, question: str, text: str) -> list[Claim]:
         """The claims that a text makes."""
@@ -143,13 +216,20 @@ class LocalGrader:
         self.signature = signature
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
-        """For each reference the probability that the answer says the same; an answer without content does not."""
+        """For each reference the probability that the answer says the same; an answer without content does not.
+
+        A refusal matches only a reference that is a refusal.
+        """
         if not answer.strip():
             return [0.0] * len(references)
+        self.checker.card.check_language(question, answer, *references)
+        if find_refusal(answer):
+            return [float(find_refusal(reference) is not None) for reference in references]
         return await self._judge.match(question, references, answer)
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk whether it supports anything that the right answer states."""
+        self.checker.card.check_language(answer, "\n".join(chunks))
         return self.decide(await self.usefulness(question, answer, chunks))
 
     def decide(self, usefulness: Sequence[float]) -> list[bool]:
@@ -158,19 +238,22 @@ class LocalGrader:
 
     async def usefulness(self, question: str, answer: str, chunks: Sequence[str]) -> list[float]:
         """For each chunk how likely it supports the statement of the right answer that it supports best."""
-        supports = await self.checker.weigh(statements(question, answer), chunks)
-        return [max((row[at].supported for row in supports), default=0.0) for at in range(len(chunks))]
+        verdicts = await self.checker.weigh(statements(question, answer), chunks)
+        return [max((row[at].supported or 0.0 for row in verdicts), default=0.0) for at in range(len(chunks))]
 
 
 class LocalEstimator:
     """Shares by the head for support fractions, averaged with the share of words."""
 
-    def __init__(self, judge: Judgements, signature: str) -> None:
+    def __init__(self, judge: Judgements, signature: str, card: Card | None = None) -> None:
         self._judge = judge
+        self._card = card
         self.signature = signature
 
     async def shares(self, question: str, answer: str, references: Sequence[str]) -> Shares:
-        """Both ways, for each reference."""
+        """Both ways, for each reference. With a card, texts in other languages than the card's are skipped."""
+        if self._card:
+            self._card.check_language(answer, *references)
         answer = with_question(question, answer)
         known = [with_question(question, reference) for reference in references]
         shares = await gather_or_cancel(

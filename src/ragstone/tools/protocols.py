@@ -34,11 +34,13 @@ Verdict = Literal["entailment", "neutral", "contradiction"]
 ENTAILMENT: Verdict = "entailment"
 NEUTRAL: Verdict = "neutral"
 CONTRADICTION: Verdict = "contradiction"
+# The local judge, between two thresholds.
+UNSURE = "unsure"
 
 
 def strongest(verdicts: Collection[str]) -> str:
-    """Entailment if it is among the verdicts, else contradiction, else neutral."""
-    return next((word for word in (ENTAILMENT, CONTRADICTION) if word in verdicts), NEUTRAL)
+    """Entailment if it is among the verdicts, else contradiction, else unsure, else neutral."""
+    return next((word for word in (ENTAILMENT, CONTRADICTION, UNSURE) if word in verdicts), NEUTRAL)
 
 
 class Content(NamedTuple):

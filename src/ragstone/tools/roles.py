@@ -143,5 +143,5 @@ class Roles:
             **({} if self._triplets else {"extractor": LocalExtractor()}),
             "checker": checker,
             "grader": LocalGrader(judgements, checker, signature),
-            "estimator": LocalEstimator(judgements, signature),
+            "estimator": LocalEstimator(judgements, signature, self.judge.card),
         }

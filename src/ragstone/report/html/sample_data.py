@@ -9,7 +9,7 @@ from typing import Any
 
 from ragstone.compare.cause_names import SPLIT, Outcome
 from ragstone.compare.sample_evidence import Case
-from ragstone.data.types import FactMatch
+from ragstone.data.types import FactMatch, ScoredVerdict
 from ragstone.report.text import by_reason, numbered
 from ragstone.text.sentences import sentences
 from ragstone.text.words import split_unspaced, words
@@ -65,10 +65,15 @@ def _bag(text: str) -> set[str]:
     return {piece for word in words(text) for piece in split_unspaced(word.text)}
 
 
-_YES, _NO = "entailment", "contradiction"
-_TONES = {_YES: "good", _NO: "bad"}
-_SIGNS = {"good": "✓", "bad": "✗", "silent": "·"}
-_VERDICTS = {"good": "supports it", "bad": "contradicts it", "silent": "does not mention it"}
+_YES, _NO, _UNSURE = "entailment", "contradiction", "unsure"
+_TONES = {_YES: "good", _NO: "bad", _UNSURE: "unsure"}
+_SIGNS = {"good": "✓", "bad": "✗", "unsure": "?", "silent": "·"}
+_VERDICTS = {
+    "good": "supports it",
+    "bad": "contradicts it",
+    "unsure": "perhaps supports it",
+    "silent": "does not mention it",
+}
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def mark_answer(case: Case, text: str) -> list[Piece]:
     verdicts = case.verdicts("answer_claims_in_reference")
     if not verdicts:
         rows = case.matrix("answer_claims_in_contexts")
-        verdicts = [_YES if _YES in row else _NO if _NO in row else "" for row in rows]
+        verdicts = [next((word for word in _TONES if word in row), "") for row in rows]
     if len(verdicts) != len(claims):
         return [Piece(text)]
     return mark_claims(text, claims, [_tone(verdict) for verdict in verdicts])
@@ -129,11 +134,12 @@ def _group(case: Case, whose: str, other: str) -> Iterator[dict[str, Any]]:
             {
                 "number": at + 1,
                 "text": claim.text,
-                "said": Mark(tone, f"{other} {_VERDICTS[tone]}") if tone else None,
+                "said": Mark(tone, f"{other} {_VERDICTS[tone]}{_likely(verdicts[at])}") if tone else None,
                 # Whether the chunks were checked.
                 "known": at < len(rows),
                 "says": _ranks(row, _YES),
                 "denies": _ranks(row, _NO),
+                "perhaps": _ranks(row, _UNSURE),
                 "together": at < len(together) and together[at] == _YES,
             }
         )
@@ -161,7 +167,7 @@ def chunk_marks(case: Case, outcome: Outcome, rank: int) -> Iterator[Mark]:
     """The claims and facts that a chunk supports or contradicts."""
     for whose in ("reference", "answer"):
         rows = case.matrix(f"{whose}_claims_in_contexts")
-        for verdict, verb in ((_YES, "supports"), (_NO, "contradicts")):
+        for verdict, verb in ((_YES, "supports"), (_NO, "contradicts"), (_UNSURE, "perhaps supports")):
             numbers = [number for number, row in enumerate(rows, 1) if len(row) >= rank and row[rank - 1] == verdict]
             if numbers:
                 yield Mark(_TONES[verdict], f"{verb} {numbered(f'{whose} claim', numbers)}")
@@ -185,6 +191,12 @@ def finding_rows(outcome: Outcome) -> list[dict[str, Any]]:
         }
         for finding in outcome.findings
     ]
+
+
+def _likely(verdict: str) -> str:
+    """The probability of support, if the local judge gave the verdict."""
+    likely = verdict.supported if isinstance(verdict, ScoredVerdict) else None
+    return "" if likely is None else f" ({likely:.2f})"
 
 
 def _tone(verdict: str) -> str:

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from ragstone.data.codec import canonical_json
-from ragstone.data.types import Chunk
+from ragstone.data.types import Chunk, ScoredVerdict
 from ragstone.storage.runs import Run
 from ragstone.text.overlap import content_words
 from ragstone.text.questions import question_key
@@ -340,4 +340,9 @@ class _StoredJudgements:
 
 
 def _present(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
-    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+    return {name: _words(value) for name, value in zip(names, values, strict=True) if value is not None}
+
+
+def _words(value: Any) -> Any:
+    """Verdicts without their probabilities."""
+    return ScoredVerdict.from_text(value) if isinstance(value, str) else [_words(item) for item in value]

@@ -1,0 +1,93 @@
+"""Whether a text contains a statement word for word, by rule; and texts without layout marks.
+
+A statement is contained if it is a whole sentence, a list item or a complete clause of the text, up to white space, case,
+quotation marks and layout marks. Words cut out of a sentence do not count: "it is not true that the horn is red" does not
+contain "the horn is red". Neither does a sentence that the text announces as false.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ragstone.text.clauses import clauses, is_sentence
+from ragstone.text.sentences import sentences
+
+_BULLET = re.compile(r"^[ \t]*(?:(?:[-*•‣◦–—+]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+)+", re.MULTILINE)
+_LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?)", re.MULTILINE)
+_INLINE_MARK = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`+")
+_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
+_QUOTES = str.maketrans("", "", '"“”„«»‹›「」『』')
+_SINGLE = str.maketrans("‘’‚`", "''''")
+_EDGES = " \t.,;:!…。！'()[]*_-–—"
+# A heading before a sentence: "Product 300, Section 4: ...".
+_HEADING = re.compile(r"^(?P<heading>[^:.!?\n]{1,80}):[ \t]+(?P<rest>\S.*)$", re.DOTALL)
+_MOST_HEADING_WORDS = 8
+_DENIES = re.compile(
+    r"\b(?:not|never|no|false|untrue|incorrect|wrong|wrongly|myths?|misconceptions?|mistaken|outdated|rumou?rs?|claims?|claimed|"
+    r"assumptions?|questions?|example|if|unless|fiction|lies?)\b",
+    re.IGNORECASE,
+)
+# Announces that the next sentences are not true.
+_FALSE = re.compile(
+    r"\b(?:false|untrue|not true|incorrect|wrong|wrongly|myths?|misconceptions?|mistaken|rumou?rs?|no longer)\b",
+    re.IGNORECASE,
+)
+_LEAST_WORDS, _LEAST_LETTERS = 3, 10
+
+
+def plain_text(text: str) -> str:
+    """A text without Markdown marks, bullets and breadcrumb signs; words and line breaks stay."""
+    text = _LINK.sub(r"\1", text)
+    text = _LINE_MARK.sub("", text)
+    text = _BULLET.sub("", _LINE_MARK.sub("", text))
+    return _INLINE_MARK.sub("", text).replace(" > ", ", ")
+
+
+def contains_statement(text: str, claim: str) -> bool:
+    """Whether every sentence of the claim is a sentence, a list item or a clause of the text."""
+    wanted = [words for raw in _raw_sentences(claim) if (words := _fold(raw))]
+    folded = " ".join(wanted)
+    if len(folded.split()) < _LEAST_WORDS and (folded.isascii() or len(folded) < _LEAST_LETTERS):
+        return False
+    return set(wanted) <= _statements(text)
+
+
+@lru_cache(maxsize=512)
+def _statements(text: str) -> frozenset[str]:
+    found: set[str] = set()
+    announced = False
+    for raw in _raw_sentences(text):
+        if not announced:
+            found.update(_forms(raw))
+        # "The following is false:" concerns what comes next.
+        denies = _FALSE.search(raw) is not None
+        announced = (announced and not raw.rstrip().endswith(".")) or (
+            denies and (raw.rstrip().endswith(":") or "following" in raw.lower())
+        )
+    return frozenset(found - {""})
+
+
+def _forms(raw: str) -> Iterator[str]:
+    """The sentence, its clauses, and the same without a heading before it."""
+    yield _fold(raw)
+    yield from (_fold(clause) for clause in clauses(raw))
+    heading = _HEADING.match(raw)
+    if heading and _is_heading(heading["heading"]):
+        yield from _forms(heading["rest"])
+
+
+def _is_heading(text: str) -> bool:
+    return len(text.split()) <= _MOST_HEADING_WORDS and not _DENIES.search(text) and not is_sentence(text)
+
+
+def _raw_sentences(text: str) -> list[str]:
+    plain = plain_text(text)
+    return [_BULLET.sub("", plain[span.start : span.end]) for span in sentences(plain)]
+
+
+def _fold(sentence: str) -> str:
+    folded = unicodedata.normalize("NFKC", sentence).translate(_QUOTES).translate(_SINGLE).casefold()
+    return " ".join(folded.split()).strip(_EDGES)
