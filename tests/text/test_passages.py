@@ -36,11 +36,13 @@ def test_of_a_long_text_only_what_is_near_is_read():
     assert Passages("".join(SENTENCES)).nearest("鲸鱼") == []
 
 
-def test_the_two_nearest_sentences_are_read_by_themselves_too():
-    text = "The light is red. It is old. The horn is loud. Salt is white."
-    closest = "The light is red. The horn is loud."
-    assert Passages(text).nearest_closely("The loud horn is near the red light.") == [text, closest]
-    assert Passages("The light is red. It is old.").nearest_closely("red") == ["The light is red. It is old."]
+def test_around():
+    text = "The light is red. The horn is loud. " + "Nothing else is here. " * 40
+    assert Passages(text).around("The loud horn is near the red light.", 400) == text.strip(), "a short text as a whole"
+    found = Passages(text).around("The loud horn is near the red light.", 20)
+    assert found.startswith("The light is red. The horn is loud.")
+    assert len(found.split()) <= 20
+    assert Passages(text).around("鲸鱼", 9) == "The light is red. The horn is loud.", "the beginning if nothing is near"
 
 
 def test_a_text_without_stops_is_cut_by_words():

@@ -9,10 +9,9 @@ files         name: {"bytes", "sha256"} of model.onnx and tokenizer.json
 max_length    tokens of a pair; second_limit: task: tokens of its second text
 templates     match: [first, second] with {question}, {reference}, {answer}; support: {evidence}, {claim}; fraction: {evidence}, {text}
 match         scale, bias, overlap: probability = sigmoid(scale × logit + overlap × covered words + bias); threshold
-support       the same for the log-odds of supported; contradiction: softmax threshold; several: penalty on the log-odds of
-              the best of n windows, times log n; unsure: [low, high], probabilities between which a verdict is unsure;
-              coverage_weight: weight of word coverage in what a claim counts; unrelated: probability of support by a text
-              without a content word of the claim; window: words read per text and claim, 0 for whole texts
+support       the same for the log-odds of supported; contradiction: softmax threshold; unsure: [low, high], probabilities
+              between which a verdict is unsure; coverage_weight: weight of word coverage in what a claim counts; unrelated:
+              probability of support by a text that is not read; window: words read per text and claim
 fraction      scale, bias; overlap: weight of token overlap in the mean
 languages     two-letter codes of the languages that it was measured on, ["en"] by default; other texts are skipped
 ladder        task: [{"agreement", "confidence", "share"}]: required confidence per agreement, and share of decisions
@@ -65,11 +64,10 @@ class Card:
     templates: Mapping[str, tuple[str, str]]
     readings: Mapping[str, Reading]
     contradiction: float = 0.9
-    several: float = 0.0
     unsure: tuple[float, float] = (0.35, 0.65)
     coverage_weight: float = 0.5
     unrelated: float = 0.02
-    window: int = 60
+    window: int = 200
     ladder: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
     figures: tuple[Mapping[str, Any], ...] = ()
     what: str = ""
@@ -115,7 +113,6 @@ def _parse(data: Mapping[str, Any]) -> Card:
         templates={task: (str(first), str(second)) for task, (first, second) in data["templates"].items()},
         readings={task: _reading(data[task]) for task in ("match", "support", "fraction")},
         contradiction=float(data["support"].get("contradiction", 0.9)),
-        several=float(data["support"].get("several", 0.0)),
         unsure=_band(data["support"].get("unsure", Card.unsure)),
         coverage_weight=float(data["support"].get("coverage_weight", Card.coverage_weight)),
         unrelated=float(data["support"].get("unrelated", Card.unrelated)),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from itertools import islice
 
 from ragstone.data.types import Claim, ScoredVerdict
 from ragstone.errors import Skip
@@ -17,7 +15,7 @@ from ragstone.text.passages import Passages
 from ragstone.text.questions import complete, is_fragment
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
-from ragstone.text.verbatim import contains_statement, plain_text
+from ragstone.text.verbatim import contains_statement
 from ragstone.tools.protocols import (
     CONTRADICTION,
     ENTAILMENT,
@@ -29,22 +27,24 @@ from ragstone.tools.protocols import (
     strongest,
 )
 
-# A text with a smaller share of the claim's words is not read if another text has at least twice as many of them.
-_FAR = 0.5
+# A text with a smaller share of the claim's words is not read if another text has more than twice as many of them.
+_FAR = 0.34
+# Words of all chunks that are read together.
+TOGETHER = 250
 
 
 class LocalChecker:
-    """Checks a claim against the nearest sentences of a text.
+    """Checks a claim against a text, of long texts against the nearest sentences.
 
     Two rules come before the model: a text that contains a claim word for word supports it, and a text without a content word
-    of a claim neither supports nor contradicts it.
+    of a claim does not contradict it.
     """
 
     def __init__(self, judge: Judgements, card: Card, signature: str) -> None:
         self._judge = judge
         self.card = card
-        self.signature = f"{signature};passages/3"
-        self._passages = lru_cache(maxsize=256)(lambda text: Passages(plain_text(text)))
+        self.signature = f"{signature};passages/4"
+        self._passages = lru_cache(maxsize=256)(Passages)
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; a fragment is read together with its question."""
@@ -61,40 +61,44 @@ class LocalChecker:
         claims: Sequence[str],
         chunks: Sequence[str],
     ) -> ChunkVerdicts:
-        """A claim that one chunk supports is supported by all together; otherwise the nearest sentences of all chunks are read."""
+        """A claim that one chunk supports is supported by all together; otherwise all chunks are read together.
+
+        A claim that only several chunks support together counts for the nearest of them: answers merge what chunks say, and
+        the metrics ask for the best chunk.
+        """
         self.card.check_language(" ".join(claims), "\n".join(chunks))
         each = await self.weigh(claims, chunks)
         together = await self.weigh_together(claims, chunks, [ENTAILMENT not in row for row in each])
         joined = [self.joined(*pair) for pair in zip(each, together, strict=True)]
+        for claim, row, joint in zip(claims, each, together, strict=True):
+            if joint is not None and (joint.supported or 0.0) > max(one.supported or 0.0 for one in row):
+                shares = [self._passages(chunk).share_of_words(claim) for chunk in chunks]
+                row[shares.index(max(shares))] = joint
         return ChunkVerdicts([list(row) for row in each], list(joined), None)
 
     async def weigh(self, claims: Sequence[str], texts: Sequence[str]) -> list[list[ScoredVerdict]]:
         """For each claim and text the verdict by the text's nearest passages."""
-        asked = [
-            [
-                [(passage, claim) for passage in self.passages(claim, text)] if is_near else []
-                for text, is_near in zip(texts, self._near(claim, texts), strict=True)
-            ]
+        near = {claim: self._near(claim, texts) for claim in claims}
+        asked = {
+            (claim, at): (passage, claim)
             for claim in claims
-        ]
-        weighed = iter(await self._judge.support([pair for row in asked for pairs in row for pair in pairs]))
+            for at, text in enumerate(texts)
+            if near[claim][at] and (passage := self.passage(claim, text))
+        }
+        weighed = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
         return [
-            [
-                self.verdict(claim, text, self._best(list(islice(weighed, len(pairs)))))
-                for text, pairs in zip(texts, row, strict=True)
-            ]
-            for claim, row in zip(claims, asked, strict=True)
+            [self.verdict(claim, text, weighed.get((claim, at))) for at, text in enumerate(texts)] for claim in claims
         ]
 
     async def weigh_together(
         self, claims: Sequence[str], chunks: Sequence[str], wanted: Sequence[bool]
     ) -> list[ScoredVerdict | None]:
         """The verdict by the sentences of all chunks that are nearest to each wanted claim; None for the others."""
-        text = "\n\n".join(chunks) if len(chunks) > 1 and any(wanted) else ""
+        text = "\n".join(chunks) if len(chunks) > 1 and any(wanted) else ""
         asked: dict[int, tuple[str, str]] = {}
         for number, claim in enumerate(claims):
-            if text and wanted[number] and (evidence := self._joint(claim, chunks, text)):
-                asked[number] = evidence, claim
+            if text and wanted[number] and sum(self._near(claim, chunks)) > 1:
+                asked[number] = self._passages(text).around(claim, TOGETHER), claim
         supports = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
         return [
             self.verdict(claim, text, supports[number]) if number in supports else None
@@ -106,7 +110,8 @@ class LocalChecker:
         if contains_statement(text, claim):
             return ScoredVerdict(ENTAILMENT, 1.0, 0.0, 1.0)
         supported, contradicted = support or (self.card.unrelated if claim.strip() and text.strip() else 0.0, 0.0)
-        contradicted = min(contradicted, 1.0 - supported)
+        known = self._passages(text).share_of_words(claim)
+        contradicted = min(contradicted, 1.0 - supported) if known else 0.0
         weight = self.card.coverage_weight
         counted = (1.0 - weight) * supported + weight * covered(claim, text)
         return ScoredVerdict(self._word(supported, contradicted), supported, contradicted, counted)
@@ -134,47 +139,22 @@ class LocalChecker:
             word, supported, min(contradicted, 1.0 - supported), max(one.counted or 0.0 for one in known)
         )
 
-    def passages(self, claim: str, text: str) -> list[str]:
-        """The passages of a text to read for a claim; none if the text has no content word of the claim."""
+    def passage(self, claim: str, text: str) -> str:
+        """The part of a text to read for a claim; empty if there is nothing to ask the model."""
         if not claim.strip() or contains_statement(text, claim):
-            return []
-        known = self._passages(text)
-        if not known.share_of_words(claim):
-            return []
-        return [known.around(claim, self.card.window)] if self.card.window else known.nearest_closely(claim)
-
-    def _joint(self, claim: str, chunks: Sequence[str], text: str) -> str:
-        """The sentences of all chunks to read; none if all of them have no more words of the claim than one chunk."""
-        known = self._passages(text)
-        if known.share_of_words(claim) <= max(self._passages(chunk).share_of_words(claim) for chunk in chunks):
             return ""
-        return known.around(claim, self.card.window) if self.card.window else known.nearest_sentences(claim)
+        return self._passages(text).around(claim, self.card.window)
 
     def _near(self, claim: str, texts: Sequence[str]) -> list[bool]:
         """Which texts are worth reading: not those with few words of the claim if another text has many more."""
         shares = [self._passages(text).share_of_words(claim) for text in texts] if len(texts) > 1 else []
         best = max(shares, default=0.0)
-        return [share >= _FAR or share > best / 2 for share in shares] or [True] * len(texts)
-
-    def _best(self, supports: Sequence[Support]) -> Support | None:
-        """The best of several passages, less a discount: the more are read, the likelier one is liked by mistake.
-
-        The two nearest sentences, which come last, are in another passage too and do not count as another chance.
-        """
-        if not supports:
-            return None
-        supported, contradicted = max(item.supported for item in supports), max(item.contradicted for item in supports)
-        return Support(lower_odds(supported, self.card.several * math.log(max(1, len(supports) - 1))), contradicted)
+        return [share >= _FAR or share * 2 >= best for share in shares] or [True] * len(texts)
 
 
 def with_question(question: str, text: str) -> str:
     """A text that says something without its question."""
     return complete(question, text) if text.strip() and is_fragment(text) else text
-
-
-def lower_odds(probability: float, by: float) -> float:
-    """A probability whose log-odds are so much lower."""
-    return probability / (probability + (1.0 - probability) * math.exp(by))
 
 
 _NO_NAMES = Skip("names are found by their capital letters, which this script does not have; name a model with --judge")
