@@ -42,19 +42,19 @@ A command reads its defaults from [ragstone.toml](config.md). `ragstone COMMAND 
 """
 TRUST = """# How far to trust the local judge
 
-By default a small model that comes with Ragstone judges claims and answers (24 MB, on the CPU, no network). It is good enough to tell
-which of two systems is better over some dozens of questions, not to decide about a single answer. The figures are from the model's
-card, as printed by `ragstone models show local-judge`; `training/` describes how it was made.
+By default a small model that comes with Ragstone judges claims and answers (35 MB, on the CPU, no network). It is good enough to tell
+which of two systems is better over some dozens of questions, not to decide about a single answer: on texts of unseen domains it decides
+about eight of ten hand-written claims rightly. The figures are from the model's card, as printed by `ragstone models show local-judge`;
+`training/` describes how it was made.
 
-- *Reference contained*: the answer contains the reference word for word.
-- *Token overlap*: share of the claim's words in the evidence; for answers, contained or enough shared words. The judge's score combines the
-  model with the overlap. *Cosine*: of MiniLM's sentence embeddings.
-- *Labelled* rows are from public sets, mostly with human labels (SQuAD's follow from how the rows were made). Other rows of the same sets
-  were trained on. *Synthetic* rows are our own edits.
-- *Valid* rows decided how model and overlap are combined; *test* rows decided nothing.
+- *Unseen domains* were written by hand for this measurement; training, probabilities and thresholds know nothing of them. Their claims are
+  hard on purpose: words are shared as often by false claims as by true ones. *Supported* and *not supported* lines are their kinds of claims.
+- *Kept domains* were not trained on, but probabilities and thresholds are fitted on them.
+- *Public sets* have labels by people; other rows of the same sets were trained on.
+- *Token overlap*: share of the claim's words in the evidence. *Reference contained*: the answer contains the reference word for word.
 
-Expect less on your own texts. `ragstone run answers.jsonl --judge "local>openai/gpt-4o-mini"` escalates uncertain cases to a stronger
-model ([judges](judges.md#the-judge-on-this-machine)).
+A verdict of 90 % or more is right in about 90 % on unseen domains, but few verdicts are that sure. `ragstone run answers.jsonl
+--judge "local>openai/gpt-4o-mini"` escalates uncertain cases to a stronger model ([judges](judges.md#the-judge-on-this-machine)).
 """
 
 

@@ -21,6 +21,10 @@ from ragstone.storage.runs import Run, read_batches
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
 
+# Root mean square of mean verdict less share of supported claims, over unseen domains and RAG rows (training/calibrate.py).
+_LOCAL_ERROR = 0.1
+
+
 def run_report(run: Run, full: bool = True) -> RenderableType:
     """The summary of a run: all metrics, or only the headline metrics if there are many."""
     metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
@@ -145,8 +149,8 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
         )
     if local and not cascade:
         yield (
-            f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its accuracy: "
-            "ragstone models show local-judge"
+            f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its means may be off "
+            f"by about {_LOCAL_ERROR}, which the intervals do not include: ragstone models show local-judge"
         )
     if verdicts := info["totals"].get("local_verdicts"):
         unsure = verdicts.get("unsure", 0)
