@@ -22,7 +22,7 @@ def test_options_reach_the_viewer_and_ctrl_c_is_not_an_error(cli, monkeypatch, f
 
 
 def test_the_next_step_depends_on_what_is_there(cli, home, monkeypatch):
-    monkeypatch.setattr("ragstone.web.server.Viewer", FakeViewer)
+    monkeypatch.setattr("ragstone.web.app.Viewer", FakeViewer)
     assert "next: ragstone demo -o store" in cli("view", "store").out
     assert cli("run", "answers.jsonl", "-m", "token_f1", "-o", "store", "-q").code == 0
     assert "next: ragstone report latest --root store" in cli("view", "store").out

@@ -1,7 +1,6 @@
 """The tools by the local judge, with a toy in its place: what is asked of it, and what its probabilities become."""
 
 import asyncio
-import math
 from dataclasses import replace
 
 import pytest
@@ -90,31 +89,11 @@ def test_verdicts_against_chunks_and_against_all_of_them(checker):
         "It has salt lamp.",
     ]
     found = run(checker.against_chunks("Where?", claims, [MOLE, TOWER]))
-    assert found.each == [["entailment", "neutral"], ["neutral", "neutral"], ["neutral", "neutral"]]
-    assert found.together == ["entailment", "entailment", "neutral"], "the second one needs both chunks"
+    assert found.each == [["entailment", "neutral"], ["neutral", "entailment"], ["neutral", "neutral"]]
+    assert found.together == ["entailment", "entailment", "neutral"], "the second needs both and counts for the nearest"
     assert found.agreement is None
     nothing = run(checker.against_chunks("Where?", claims, []))
     assert (nothing.each, nothing.together) == ([[], [], []], ["neutral"] * 3)
-
-
-def test_the_best_of_several_windows_counts_less(judge):
-    claim, long = "The light stands on the horn.", f"{MOLE} {FILLER * 40} {TOWER} The horn stands on the light house."
-
-    def weigh(text, several):
-        checker = LocalChecker(Judgements(judge), replace(judge.card, several=several, window=0), "")
-        return run(checker.weigh([claim], [text]))[0][0]
-
-    passages = LocalChecker(Judgements(judge), replace(judge.card, window=0), "").passages(claim, long)
-    assert len(passages) == 4, "three windows, and the two nearest sentences of them"
-    before, after = weigh(long, 0.0), weigh(long, 0.5)
-    assert 0.01 < before.supported < 0.999
-    assert logit(before.supported) - logit(after.supported) == pytest.approx(0.5 * math.log(3), abs=0.01)
-    assert before.contradicted == after.contradicted
-    assert weigh(f"{MOLE} {TOWER}", 0.0) == weigh(f"{MOLE} {TOWER}", 0.5), "one window is taken as it is"
-
-
-def logit(probability):
-    return math.log(probability / (1 - probability))
 
 
 def test_a_passage_without_a_word_of_the_claim_is_not_read(judge):
@@ -134,7 +113,8 @@ def test_verdicts_keep_their_probabilities(judge):
     assert verdict.counted == pytest.approx(0.75 * verdict.supported + 0.25 * 2 / 3, abs=1e-3)
     assert denied[0] == "contradiction"
     assert denied[0].supported + denied[0].contradicted <= 1
-    assert (unrelated[0], unrelated[0].supported, unrelated[0].contradicted) == ("neutral", 0.03, 0.0)
+    assert (unrelated[0], unrelated[0].contradicted) == ("neutral", 0.0)
+    assert checker.verdict("Crates carry salt.", MOLE, None).supported == 0.03, "a text that is not read"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +151,7 @@ def test_a_chunk_that_is_far_away_is_not_read_if_another_is_near(judge):
     assert len(counting.asked) == 2, "a paraphrase has few words in any text"
     counting.asked.clear()
     run(LocalChecker(counting, judge.card, "").against_chunks("Where?", [claim], [MOLE, "The old tower."]))
-    assert counting.asked[-1][0] == f"{MOLE} The old tower.", "two near chunks are read together too"
+    assert counting.asked[-1][0] == f"{MOLE}\nThe old tower.", "two near chunks are read together too"
 
 
 def test_only_near_sentences_are_read(judge):

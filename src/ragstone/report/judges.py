@@ -216,9 +216,10 @@ def card_lines(card: Card) -> Iterator[str]:
 
 
 def _figures_table(figures: list[Mapping[str, Any]]) -> Table:
-    baselines = {"overlap": "token overlap", "cosine": "cosine"}
-    if any("contained" in figure for figure in figures):
-        baselines = {"contained": "reference contained", **baselines}
+    known = {"contained": "reference contained", "overlap": "token overlap", "cosine": "cosine"}
+    baselines = {
+        name: title for name, title in known.items() if any(figure.get(name) is not None for figure in figures)
+    }
     texts = columns("measure", "local judge (95 % interval)", align="left")
     table = Table([Column("data"), Column("rows", "right"), *texts, *columns(*baselines.values())])
     for figure in figures:

@@ -97,7 +97,7 @@ class LocalChecker:
         text = "\n".join(chunks) if len(chunks) > 1 and any(wanted) else ""
         asked: dict[int, tuple[str, str]] = {}
         for number, claim in enumerate(claims):
-            if text and wanted[number] and sum(self._near(claim, chunks)) > 1:
+            if text and wanted[number] and claim.strip() and sum(self._near(claim, chunks)) > 1:
                 asked[number] = self._passages(text).around(claim, TOGETHER), claim
         supports = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
         return [
