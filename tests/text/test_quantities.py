@@ -24,7 +24,7 @@ SAME = [
     ("noon", "12 pm"), ("up to 15 kg", "no more than 15,000 grams"), ("At least 90 days", "Ninety days or more."),
     ("€4.90 a month", "4.9 euros per month"), ("160 km/h", "160 kilometres an hour"), ("Twice a week", "2 times every week."),
     ("1.75 percent a year", "1.75% per annum"), ("9.4 percent a year", "Nine point four per cent p.a."),
-    ("5 metres", "Some 500 cm."), ("½ kg", "500 g"),
+    ("5 metres", "Some 500 cm."), ("½ kg", "500 g"), ("6", "half a dozen"), ("5 %", "one in every twenty"), ("2 inches", "2 inches"),
     # approximate
     ("312 m", "Some 300 metres."), ("15 cm", "About six inches."), ("1,960", "Nearly two thousand."),
     ("12,480,000", "About twelve and a half million."), ("6.4 km", "~4 miles"), ("412 kWh", "A little over 400 kWh"),
@@ -68,8 +68,11 @@ def test_the_rule_does_not_apply(reference, answer):
     assert compare_quantities(reference, answer) is None
 
 
-ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: E501
-TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+ONES = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+]  # fmt: skip
+TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
 def spell(number):
@@ -103,7 +106,7 @@ def test_conversions_go_both_ways(number, units):
 @given(st.integers(0, 23), st.integers(0, 59))
 def test_clock_times(hour, minute):
     spoken = f"{hour % 12 or 12}:{minute:02} {'am' if hour < 12 else 'pm'}"
-    assert compare_quantities(f"{hour:02}:{minute:02}", spoken) is (None if hour == 12 else True)
+    assert compare_quantities(f"{hour:02}:{minute:02}", spoken) is True
     assert compare_quantities(spoken, f"{(hour + 1) % 24:02}:{minute:02}") is False
 
 
@@ -121,18 +124,21 @@ def test_any_text_is_read(reference, answer):
     assert compare_quantities(reference, answer) in (True, False, None)
 
 
-WORDS = st.lists(
-    st.sampled_from("a half two 20 1,000 . : / - $ € pounds pence and past to of in hour m k % ° c am per every million third point".split())  # noqa: E501
-)  # fmt: skip
+KNOWN = [
+    "a", "half", "two", "20", "1,000", ".", ":", "/", "-", "$", "€", "pounds", "pence", "and", "past", "to", "of", "in", "hour",
+    "m", "k", "%", "°", "c", "am", "per", "every", "million", "third", "point",
+]  # fmt: skip
 
 
-@given(WORDS, st.sampled_from(["", " "]))
+@given(st.lists(st.sampled_from(KNOWN)), st.sampled_from(["", " "]))
 def test_any_sequence_of_known_words_is_read(words, joint):
     text = joint.join(words)
     assert compare_quantities(text, text) is not False
 
 
-@pytest.mark.parametrize("text", ["1," * 10**5, "1 000 " * 10**5, "one and " * 10**5, "a" * 10**6, " " * 10**6, "half " * 31])
+@pytest.mark.parametrize(
+    "text", ["1," * 10**5, "1 000 " * 10**5, "one and " * 10**5, "a" * 10**6, " " * 10**6, "half " * 31]
+)
 def test_hostile_text_is_quick(text):
     start = time.perf_counter()
     compare_quantities(text, text)

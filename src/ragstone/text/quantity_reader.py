@@ -1,4 +1,4 @@
-"""Read the one quantity of a short text, and what is said about it."""
+"""Read the one quantity of a short text, with its marks ("about", "at most") and other words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ragstone.text.quantity_words import (
-    BLOCKING, BOUNDS, CURRENCY_SIGNS, FRACTIONS, MONTHS, PARTS_OF_DAY, PERIODS, PHRASES, SCALES, SMALL, STOP, UNITS, Unit,
+    BLOCKING,
+    BOUNDS,
+    CURRENCY_SIGNS,
+    FRACTIONS,
+    MONTHS,
+    PARTS_OF_DAY,
+    PERIODS,
+    PHRASES,
+    SCALES,
+    SMALL,
+    STOP,
+    UNITS,
+    Unit,
 )  # fmt: skip
 
 _TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[a-z]+2?(?!\d))|\S")
@@ -112,7 +124,7 @@ class _Reader:
             elif word.isalpha() and word not in STOP and word not in CURRENCY_SIGNS:
                 before += quantity is None
                 words.add(word)
-            elif not word.isalpha() and word not in ".,;:!()'\"-" or (word == "-" and token.glued):
+            elif (not word.isalpha() and word not in ".,;:!()'\"-") or (word == "-" and token.glued):
                 raise NotReadError
         if quantity is None:
             raise NotReadError
@@ -133,7 +145,7 @@ class _Reader:
         number = self._number(at)
         if number is None:
             unit, end = self._unit(at + 1)
-            if self._word(at) not in ("a", "an") or unit is None or len(self._word(at + 1)) < 3:  # noqa: PLR2004
+            if self._word(at) not in ("a", "an") or unit is None or len(self._word(at + 1)) < 3:
                 return None
             number = _Number(Fraction(1), Fraction(1), at + 1)
         if self._word(start - 1) in MONTHS or self._word(number.end) in MONTHS:
@@ -170,7 +182,12 @@ class _Reader:
                 continue
             if smaller and unit.dimension == "pounds" and smaller == UNITS["pence"]:
                 unit = UNITS["gbp"]
-            if more is None or smaller is None or smaller.dimension != unit.dimension or unit.dimension not in _COMPOUND:
+            if (
+                more is None
+                or smaller is None
+                or smaller.dimension != unit.dimension
+                or unit.dimension not in _COMPOUND
+            ):
                 break
             value += more.value * smaller.factor / unit.factor
             step, end = more.step * smaller.factor / unit.factor, after
@@ -209,7 +226,7 @@ class _Reader:
         for size in (2, 1):
             name = " ".join(self._word(at + more) for more in range(size)).strip()
             if self._word(at) == "us" and self._word(at + 1) == "$":
-                name = "us$" if size == 2 else ""  # noqa: PLR2004
+                name = "us$" if size == 2 else ""
             if name in UNITS and (size == 1 or " " in name or name == "us$"):
                 return UNITS[name], at + size
         return None, at
@@ -245,7 +262,7 @@ class _Reader:
             raise NotReadError
         if self._at(at).glued and previous.text == "-" and previous.glued:
             raise NotReadError
-        while text.replace(" ", "").isdigit() and len(text.split()[0]) <= 3 and self._is_group(end):  # noqa: PLR2004
+        while text.replace(" ", "").isdigit() and len(text.split()[0]) <= 3 and self._is_group(end):
             text, end = f"{text} {self._word(end)}", end + 1
         plain = text.replace(" ", ",")
         if not _NUMBER.fullmatch(plain):
@@ -259,19 +276,19 @@ class _Reader:
 
     def _slash(self, top: str, at: int) -> _Number:
         bottom = self._word(at)
-        if not (top.isdigit() and bottom.isdigit() and 0 < int(top) < int(bottom) <= 20) or self._word(at + 1) == "/":  # noqa: PLR2004
+        if not (top.isdigit() and bottom.isdigit() and 0 < int(top) < int(bottom) <= 20) or self._word(at + 1) == "/":
             raise NotReadError
         value = Fraction(int(top), int(bottom))
         return _Number(value, value / 10, at + 1, is_fraction=True)
 
     def _is_group(self, at: int) -> bool:
         token = self._at(at)
-        return token.is_number and not token.glued and token.text.isdigit() and len(token.text) == 3  # noqa: PLR2004
+        return token.is_number and not token.glued and token.text.isdigit() and len(token.text) == 3
 
     def _number_words(self, at: int) -> _Number | None:
         start, total, current, last = at, 0, 0, 1000
         if self._word(at) == "half":
-            return _Number(Fraction(1, 2), Fraction(1, 20), at + 1, is_fraction=True)
+            return self._half(at + 1)
         if self._word(at) in ("a", "an") and (self._word(at + 1) in SCALES or self._word(at + 1) in FRACTIONS):
             current, at, last = 1, at + 1, 1
         while True:
@@ -279,9 +296,9 @@ class _Reader:
             if word == "and" and at > start and self._word(at - 1) in SCALES and self._word(at + 1) in SMALL:
                 word, at = self._word(at + 1), at + 1
             small = SMALL.get(word)
-            if small is not None and (last >= 100 or (last >= 20 and 0 < small < 10)):  # noqa: PLR2004
+            if small is not None and (last >= 100 or (last >= 20 and 0 < small < 10)):
                 current, last = current + small, small or 1
-            elif word == "hundred" and 0 < current < 100:  # noqa: PLR2004
+            elif word == "hundred" and 0 < current < 100:
                 current, last = current * 100, 100
             elif word in SCALES and word != "hundred" and current:
                 total, current, last = total + current * SCALES[word], 0, 1000
@@ -297,9 +314,15 @@ class _Reader:
         zeros = len(digits) - len(digits.rstrip("0"))
         return _Number(Fraction(value), Fraction(10**zeros), at)
 
+    def _half(self, at: int) -> _Number:
+        if self._word(at) == "a" and self._word(at + 1) in SCALES:
+            half = Fraction(SCALES[self._word(at + 1)], 2)
+            return _Number(half, half, at + 2)
+        return _Number(Fraction(1, 2), Fraction(1, 20), at, is_fraction=True)
+
     def _decimals(self, value: int, at: int) -> _Number:
         decimals = ""
-        while self._word(at) in SMALL and SMALL[self._word(at)] < 10 and len(decimals) < 9:  # noqa: PLR2004
+        while self._word(at) in SMALL and SMALL[self._word(at)] < 10 and len(decimals) < 9:
             decimals, at = decimals + str(SMALL[self._word(at)]), at + 1
         step = Fraction(1, 10 ** len(decimals))
         return _Number(value + Fraction(int(decimals or 0)) * step, step, at)
@@ -310,13 +333,13 @@ class _Reader:
         colon = self._word(end) == ":" and self._at(end).glued and self._at(end + 1).glued
         if word in ("noon", "midday", "midnight"):
             minutes, sure = (0 if word == "midnight" else 720), True
-        elif self._at(at).is_number and word.isdigit() and len(word) <= 2 and colon and self._at(end + 1).is_number:  # noqa: PLR2004
+        elif self._at(at).is_number and word.isdigit() and len(word) <= 2 and colon and self._at(end + 1).is_number:
             rest, end = self._word(end + 1), end + 2
             longer = self._word(end) == ":" and self._at(end).glued and self._at(end + 1).is_number
-            if len(rest) != 2 or not rest.isdigit() or int(rest) > 59 or int(word) > 24 or self._at(at).glued or longer:  # noqa: PLR2004
+            if len(rest) != 2 or not rest.isdigit() or int(rest) > 59 or int(word) > 24 or self._at(at).glued or longer:
                 raise NotReadError
             minutes = int(word) * 60 + int(rest)
-            sure = int(word) > 12 or word.startswith("0")  # noqa: PLR2004
+            sure = int(word) > 12 or word.startswith("0")
         else:
             minutes, end = self._spoken(at)
         half = {"am": 0, "pm": 1}.get(self._word(end))
@@ -324,9 +347,9 @@ class _Reader:
             end += 1
         elif (self._word(end), self._word(end + 1)) == ("in", "the") and self._word(end + 2) in PARTS_OF_DAY:
             half, end = PARTS_OF_DAY[self._word(end + 2)], end + 3
-        if minutes < 0 or (half is None and not (sure or colon) and end - at < 3):  # noqa: PLR2004
+        if minutes < 0 or (half is None and not (sure or colon) and end - at < 3):
             return None
-        if half is not None and minutes < 780 and not (sure and minutes >= 720):  # noqa: PLR2004
+        if half is not None and minutes < 780 and not (sure and minutes >= 720):
             minutes, sure = minutes % 720 + 720 * half, True
         return Quantity(Fraction(minutes % 1440), Fraction(1), _CLOCK, sure=sure), end
 
@@ -334,11 +357,11 @@ class _Reader:
         """Minutes of "eight", "half past eight", "a quarter to nine"; -1 if there is no hour."""
         at += self._word(at) in ("a", "an") and self._word(at + 1) == "quarter"
         first = {"half": 30, "quarter": 15}.get(self._word(at), SMALL.get(self._word(at), -1))
-        if self._at(at).is_number and self._word(at).isdigit() and len(self._word(at)) <= 2 and not self._at(at).glued:  # noqa: PLR2004
+        if self._at(at).is_number and self._word(at).isdigit() and len(self._word(at)) <= 2 and not self._at(at).glued:
             first = int(self._word(at))
         joint = self._word(at + 1)
         hour = SMALL.get(self._word(at + 2), int(self._word(at + 2)) if self._word(at + 2).isdecimal() else -1)
-        if joint in ("past", "to") and 0 < first < 60 and 0 < hour <= 12:  # noqa: PLR2004
+        if joint in ("past", "to") and 0 < first < 60 and 0 < hour <= 12:
             return hour * 60 + (first if joint == "past" else -first), at + 3
         return (first * 60, at + 1) if 0 < first <= 12 and self._word(at) not in ("half", "quarter") else (-1, at)
 

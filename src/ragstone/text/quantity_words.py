@@ -8,6 +8,10 @@ from fractions import Fraction
 _ANY = frozenset({"any"})
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 @dataclass(frozen=True)
 class Unit:
     """A unit of a dimension; `band` is how far a value in another unit may be off before it is clearly another."""
@@ -30,7 +34,7 @@ class Unit:
 # dimension: factor of the base unit, then the names; "~" before a factor: the unit has no exact size.
 _TABLE = {
     "length": """1/1000000 um micrometre|1/1000 mm millimetre|1/100 cm centimetre|1 m metre|1000 km kilometre
-        |0.0254 in inch inches|0.3048 ft foot feet|0.9144 yd yard|1609.344 mi mile|1852 nmi nautical-mile""",
+        |0.0254 inch inches|0.3048 ft foot feet|0.9144 yd yard|1609.344 mi mile|1852 nmi nautical-mile""",
     "mass": """1/1000000000 mcg microgram|1/1000000 mg milligram|1/1000 g gram gramme|1 kg kilogram kilo|1000 t tonne
         |~907.18474 ton|0.45359237 lb lbs|0.028349523125 oz ounce""",
     "volume": """1/1000 ml millilitre|1/100 cl centilitre|1/10 dl decilitre|1 l litre|1000 cubic-metre
@@ -66,10 +70,9 @@ def _units() -> dict[str, Unit]:
                 band = Fraction(25, 100) if dimension in ("volume", "mass") else Fraction(12, 100)
             for name in names:
                 units[name.replace("-", " ")] = Unit(dimension, Fraction(factor.lstrip("~")), band=band)
-    for code, names in _CURRENCIES.items():
-        units.update(
-            {n.replace("-", " "): Unit("money", Fraction(1), currencies=frozenset({code})) for n in names.split()}
-        )
+    for code, row in _CURRENCIES.items():
+        unit = Unit("money", Fraction(1), currencies=frozenset({code}))
+        units.update({name.replace("-", " "): unit for name in row.split()})
     units.update(dict.fromkeys(("$", "dollar", "buck"), Unit("money", Fraction(1), currencies=_SOME_DOLLAR)))
     units["cent"] = Unit("money", Fraction(1, 100), currencies=_SOME_DOLLAR | {"eur"})
     units["us cent"] = Unit("money", Fraction(1, 100), currencies=frozenset({"usd"}))
@@ -90,17 +93,12 @@ def _units() -> dict[str, Unit]:
 
 
 UNITS = _units()
-CURRENCY_SIGNS = frozenset("$€£¥₹")
-SMALL = {
-    word: number
-    for number, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-        eighteen nineteen""".split()
-    )
-} | {
-    word: 10 * number
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
-}
+CURRENCY_SIGNS = _words("$€£¥₹")
+_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+SMALL = {word: number for number, word in enumerate(_ONES.split())}
+SMALL |= {word: 10 * number for number, word in enumerate(_TENS.split(), start=2)}
 SCALES = {
     "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12, "dozen": 12,
 }  # fmt: skip
@@ -109,10 +107,8 @@ FRACTIONS = {
     "tenth": 10, "twentieth": 20, "hundredth": 100,
 }  # fmt: skip
 FRACTIONS |= {f"{word}s": parts for word, parts in FRACTIONS.items() if word not in ("half", "halves")}
-MONTHS = frozenset(
-    """january february march april may june july august september october november december jan feb mar apr jun jul aug sep
-    sept oct nov dec""".split()
-)
+MONTHS = _words("""january february march april may june july august september october november december jan feb mar apr jun jul aug sep
+    sept oct nov dec""")
 PERIODS = {"perannum": "year", "daily": "day", "weekly": "week", "monthly": "month", "hourly": "hour"}
 PARTS_OF_DAY = {"morning": 0, "afternoon": 1, "evening": 1}
 # Marks in place of phrases, longest phrases first.
@@ -142,23 +138,17 @@ PHRASES = (
 )  # fmt: skip
 BOUNDS = frozenset({"atmost", "atleast"})
 # With one of these words a text says something else than the bare quantity.
-BLOCKING = frozenset(
-    """not no never none nor neither except excluding excludes without than under over below above less more fewer beyond
+BLOCKING = _words("""not no never none nor neither except excluding excludes without than under over below above less more fewer beyond
     exceed exceeds exceeding or between but unless minus plus down off instead rather extra additional another double triple
     twofold threefold cannot isn aren wasn weren doesn don didn won couldn wouldn shouldn hasn haven t if only
     other others apart besides former formerly previously originally used wrong false pi radians nearest
-    ranging range versus vs ratio squared cubed version chapter page section room gate number good working business""".split()
-)
-NOT_IN_REFERENCE = frozenset(
-    "before after ahead prior ago later earlier since until till from and old".split()
-)
-GROUPS = frozenset("pair pairs pack packs box boxes set sets crate crates block blocks batch batches couple score".split())
+    ranging range versus vs ratio squared cubed version chapter page section room gate number good working business""")
+NOT_IN_REFERENCE = _words("before after ahead prior ago later earlier since until till from and old")
+GROUPS = _words("pair pairs pack packs box boxes set sets crate crates block blocks batch batches couple score")
 # An answer with only these other words says no more than its quantity.
-HARMLESS = frozenset(
-    """you your we they them their there i that this these those he she has have had be been are were was will would can could
+HARMLESS = _words("""you your we they them their there i that this these those he she has have had be been are were was will would can could
     may must should shall s ll ve re d get gets got give gives pay pays paid cost costs costing charge charges charged price fee
     need needs take takes taken last lasts lasted long wide tall high deep heavy weigh weighs big total all altogether exact
     precise answer value amount amounts come comes came to stands stood up once us mark apart so yes set defaults default
-    people persons each as out old time o clock sharp which""".split()
-)
-STOP = frozenset("the a an of in at by it is it's for on with exactly precisely just".split())
+    people persons each as out old time o clock sharp which""")
+STOP = _words("the a an of in at by it is it's for on with exactly precisely just")
