@@ -44,7 +44,7 @@ UNDECIDED = [
     ("25, 587 and 993", "25"), ("46", "23 pairs"), ("5,000 characters", "5000 words"), ("five working days", "one week"),
     ("30 days", "not 30 days"), ("30 days", "It isn't 30 days"), ("30 days", "more than 30 days"), ("30 days", "under 30 days"),
     ("At least 90 days", "At most ninety days."), ("30 days", "at least 30 days"), ("30 days", "30 days except in May"),
-    ("30 days", "30 days?"), ("30 days", "30 or 40 days"), ("30 days", "a month"), ("62 kWh", "62 kW"), ("€42", "42%"),
+    ("30 days", "30 days?"), ("30 days", "30 or 40 days"), ("30 days", "a month"), ("7", "7 million"), ("3 GB", "3 Gb"), ("0 °C", "about 1 °C"), ("5 kg", "5 kg each"), ("62 kWh", "62 kW"), ("€42", "42%"),
     ("12 visits", "12 visits per month"), ("Every two days", "Two days"), ("187 km", "116 miles."), ("1.500 euros", "1500 euros"),
     ("8:45", "8:45 pm"), ("8:45 pm", "8:45"), ("18.3 metres", "Around 19 metres."), ("28 mm", "Close to three centimetres."),
     ("1989", "about 1990"), ("6.8 percent", "They rose by 6.8 percent."), ("20 minutes", "20 minutes after the start"),

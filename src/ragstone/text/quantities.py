@@ -81,6 +81,8 @@ def _same_value(known: Reading, said: Reading, right: Quantity, other: Quantity)
         return (True if not other.per else False if periods else None) if equal else None
     if equal:
         return said.marks.isdisjoint({"approxbelow", "approxabove"}) or None
+    if right.unit.dimension == "count" and given in (value * 1000, value * 10**6, value * 10**9):
+        return None  # the question may ask for millions
     if right.bare and other.bare and 1000 <= value <= 2100:
         return None if said.marks & BOUNDS or "approx" in said.marks else False
     marks = {mark for mark in said.marks if mark.startswith("approx")}
@@ -90,6 +92,8 @@ def _same_value(known: Reading, said: Reading, right: Quantity, other: Quantity)
         return None if near and off <= band else False
     if ("approxbelow" in marks and given < value) or ("approxabove" in marks and given > value):
         return False if right.unit == other.unit else None
+    if right.unit.dimension == "temperature" and abs(value - given) <= 2:
+        return None  # near zero, shares say nothing
     rounded = abs(value - given) <= other.unit.span(other.step) / 2
     if off <= Fraction(5, 100):
         return True if rounded or off <= Fraction(1, 100) else None

@@ -25,6 +25,8 @@ from ragstone.text.quantity_words import (
 
 _TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[a-z]+2?(?!\d))|\S")
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:,\d{3}){1,4})(?:\.\d{1,9})?")
+# Megabits, or megabytes by someone in a hurry.
+_BITS = re.compile(r"\d ?[MGT]b(?![a-zA-Z])")
 _HYPHEN = re.compile(r"(?<=[a-z0-9])-(?=[a-z])")
 _PHRASES = [(re.compile(rf"(?<![a-z])(?:{'|'.join(phrases)})(?![a-z])"), f" {mark} ") for mark, phrases in PHRASES]
 _MARKS = BOUNDS | {"approx", "approxbelow", "approxabove", "every"}
@@ -80,6 +82,8 @@ class _Number:
 
 def read_quantity(text: str) -> Reading:
     """The reading of a text; raises NotReadError if it has no quantity, several, or words that change its meaning."""
+    if _BITS.search(text):
+        raise NotReadError
     return _Reader(text).read()
 
 

@@ -150,5 +150,5 @@ HARMLESS = _words("""you your we they them their there i that this these those h
     may must should shall s ll ve re d get gets got give gives pay pays paid cost costs costing charge charges charged price fee
     need needs take takes taken last lasts lasted long wide tall high deep heavy weigh weighs big total all altogether exact
     precise answer value amount amounts come comes came to stands stood up once us mark apart so yes set defaults default
-    people persons each as out old time o clock sharp which""")
+    people persons as out old time o clock sharp which""")
 STOP = _words("the a an of in at by it is it's for on with exactly precisely just")
