@@ -225,3 +225,25 @@ def test_a_refusal_contradicts_nothing_and_matches_a_refusal_only(judge, checker
     assert run(checker.against_text("Which?", ["The horn is red."], "I cannot answer this question.")) == ["neutral"]
     grader = LocalGrader(Judgements(judge), checker, "")
     assert run(grader.matches("Which?", "I do not know.", ["red", "The documents do not say."])) == [0.0, 1.0]
+
+
+class Matching:
+    """Matches nothing, and keeps what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    async def match(self, question, references, answer):
+        self.asked += [(reference, answer) for reference in references]
+        return [0.25 for _ in references]
+
+
+def test_quantities_are_compared_before_the_model_is_asked(checker):
+    matching = Matching()
+    grader = LocalGrader(matching, checker, "toy")
+    assert run(grader.matches("How heavy?", "1.2 kg", ["1,200 g", "a heavy bag", "12 kg"])) == [1.0, 0.25, 0.0]
+    assert matching.asked == [("a heavy bag", "1.2 kg")]
+    matching.asked.clear()
+    assert run(grader.matches("How heavy?", "1.2 kg", ["1,200 g"])) == [1.0]
+    assert matching.asked == [], "the model is not run for nothing"
+    assert grader.signature == "toy;quantities/1", "stored results of earlier rules are not used again"

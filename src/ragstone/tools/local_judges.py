@@ -12,6 +12,7 @@ from ragstone.models.local_judge import Card, Judgements, Support
 from ragstone.text.names import has_capitals, names
 from ragstone.text.overlap import covered
 from ragstone.text.passages import Passages
+from ragstone.text.quantities import compare_quantities
 from ragstone.text.questions import complete, is_fragment
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
@@ -188,12 +189,16 @@ _MOST_PARTS = 12
 
 
 class LocalGrader:
-    """Answers by the head for answer match; a chunk is useful if it supports a claim of the right answer."""
+    """Answers by the head for answer match; a chunk is useful if it supports a claim of the right answer.
+
+    Short answers that are quantities are compared by rule, before the model.
+    """
 
     def __init__(self, judge: Judgements, checker: LocalChecker, signature: str) -> None:
         self._judge = judge
         self.checker = checker
-        self.signature = signature
+        # The number goes up when the rule for quantities decides otherwise.
+        self.signature = f"{signature};quantities/1"
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference the probability that the answer says the same; an answer without content does not.
@@ -205,7 +210,10 @@ class LocalGrader:
         self.checker.card.check_language(question, answer, *references)
         if find_refusal(answer):
             return [float(find_refusal(reference) is not None) for reference in references]
-        return await self._judge.match(question, references, answer)
+        decided = [compare_quantities(reference, answer) for reference in references]
+        asked = [reference for reference, same in zip(references, decided, strict=True) if same is None]
+        probabilities = iter(await self._judge.match(question, asked, answer) if asked else ())
+        return [next(probabilities) if same is None else float(same) for same in decided]
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk whether it supports anything that the right answer states."""

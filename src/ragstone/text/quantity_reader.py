@@ -1,0 +1,374 @@
+"""Read the one quantity of a short text, with its marks ("about", "at most") and other words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from ragstone.text.quantity_words import (
+    BLOCKING,
+    BOUNDS,
+    CURRENCY_SIGNS,
+    FRACTIONS,
+    MONTHS,
+    PARTS_OF_DAY,
+    PERIODS,
+    PHRASES,
+    SCALES,
+    SMALL,
+    STOP,
+    UNITS,
+    Unit,
+)  # fmt: skip
+
+_TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[a-z]+2?(?!\d))|\S")
+_NUMBER = re.compile(r"(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:,\d{3}){1,4})(?:\.\d{1,9})?")
+# Megabits, or megabytes by someone in a hurry.
+_BITS = re.compile(r"\d ?[MGT]b(?![a-zA-Z])")
+_HYPHEN = re.compile(r"(?<=[a-z0-9])-(?=[a-z])")
+_PHRASES = [(re.compile(rf"(?<![a-z])(?:{'|'.join(phrases)})(?![a-z])"), f" {mark} ") for mark, phrases in PHRASES]
+_MARKS = BOUNDS | {"approx", "approxbelow", "approxabove", "every"}
+_SHARE = Unit("share", Fraction(1))
+_COUNT = Unit("count", Fraction(1))
+_CLOCK = Unit("clock", Fraction(1))
+_SUFFIXES = {"k": 10**3, "m": 10**6, "bn": 10**9}
+_COMPOUND = ("time", "length", "mass", "money", "pounds")
+
+
+class NotReadError(ValueError):
+    """The text does not hold one quantity that can be read."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with its unit."""
+
+    value: Fraction
+    step: Fraction  # the place to which the number is given
+    unit: Unit
+    per: str = ""
+    noun: str = ""
+    sure: bool = True  # of a clock time: whether the half of the day is known
+    bare: bool = False  # digits without a separator: may be a year
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The quantity of a text, marks such as "atmost" and "approx", and the other words."""
+
+    quantity: Quantity
+    marks: frozenset[str]
+    words: frozenset[str]
+    words_before: int = 0  # how many of the words stand before the quantity
+
+
+@dataclass(frozen=True)
+class _Token:
+    text: str = ""
+    glued: bool = False  # no white space before it
+    is_number: bool = False
+
+
+@dataclass(frozen=True)
+class _Number:
+    value: Fraction
+    step: Fraction
+    end: int
+    is_fraction: bool = False
+    bare: bool = False
+
+
+def read_quantity(text: str) -> Reading:
+    """The reading of a text; raises NotReadError if it has no quantity, several, or words that change its meaning."""
+    if _BITS.search(text):
+        raise NotReadError
+    return _Reader(text).read()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        text = unicodedata.normalize("NFKC", text).lower().replace("\u2212", "-").replace("\u2044", "/")
+        text = _HYPHEN.sub(" ", text.replace("\u2019", "'"))
+        for pattern, mark in _PHRASES:
+            text = pattern.sub(mark, text)
+        self._tokens: list[_Token] = []
+        end = 0
+        for match in _TOKEN.finditer(text):
+            glued = match.start() == end and end > 0
+            self._tokens.append(_Token(match.group(), glued, match["number"] is not None))
+            end = match.end()
+
+    def _at(self, at: int) -> _Token:
+        return self._tokens[at] if 0 <= at < len(self._tokens) else _Token()
+
+    def _word(self, at: int) -> str:
+        return self._at(at).text
+
+    def read(self) -> Reading:
+        quantity: Quantity | None = None
+        marks: set[str] = set()
+        words: set[str] = set()
+        before, at = 0, 0
+        while at < len(self._tokens):
+            found = self._quantity(at)
+            token = self._at(at)
+            word = token.text
+            if found:
+                if quantity:
+                    raise NotReadError
+                quantity, at = found
+                continue
+            at += 1
+            if token.is_number or word in BLOCKING:
+                raise NotReadError
+            if word in "~≈" or word in _MARKS or (word == "some" and self._number(at)):
+                marks.add(word if word in _MARKS else "approx")
+            elif word.isalpha() and word not in STOP and word not in CURRENCY_SIGNS:
+                before += quantity is None
+                words.add(word)
+            elif (not word.isalpha() and word not in ".,;:!()'\"-") or (word == "-" and token.glued):
+                raise NotReadError
+        if quantity is None:
+            raise NotReadError
+        return Reading(quantity, frozenset(marks), frozenset(words), before)
+
+    def _quantity(self, at: int) -> tuple[Quantity, int] | None:
+        """The quantity that begins at a token, and where it ends."""
+        clock = self._clock(at)
+        if clock:
+            return clock
+        if self._word(at) == "twice":
+            return self._with_period(Quantity(Fraction(2), Fraction(1), _COUNT, noun="times"), at + 1)
+        start, sign = at, self._unit(at)
+        if sign[0] and sign[0].dimension == "money" and self._at(sign[1]).is_number:
+            at = sign[1]
+        elif self._word(at) == "-" and not self._at(at).glued and self._at(at + 1).is_number:
+            at += 1
+        number = self._number(at)
+        if number is None:
+            unit, end = self._unit(at + 1)
+            if self._word(at) not in ("a", "an") or unit is None or len(self._word(at + 1)) < 3:
+                return None
+            number = _Number(Fraction(1), Fraction(1), at + 1)
+        if self._word(start - 1) in MONTHS or self._word(number.end) in MONTHS:
+            raise NotReadError
+        value, step, end = number.value, number.step, number.end
+        if self._word(start) == "-":
+            value = -value
+        money = sign[0] if at == sign[1] and at > start else None
+        suffix = _SUFFIXES.get(self._word(end))
+        if suffix and (money or self._word(end) != "m" or self._is_money(end + 1)) and self._at(end).glued:
+            value, step, end = value * suffix, step * suffix, end + 1
+        return self._with_unit(replace(number, value=value, step=step, end=end), money)
+
+    def _with_unit(self, number: _Number, money: Unit | None) -> tuple[Quantity, int]:
+        value, step, end = number.value, number.step, number.end
+        unit, after = self._unit(end)
+        if number.is_fraction and unit is None:
+            skipped = end + (self._word(end) == "of")
+            skipped += self._word(skipped) in ("a", "an", "one")
+            unit, after = self._unit(skipped) if skipped > end else (None, end)
+        if money and unit and unit.dimension not in ("money", "pounds"):
+            raise NotReadError
+        unit, end = money or unit, after if unit else end
+        if unit is None and self._at(end).glued and (self._word(end).isalpha() or self._word(end) in "/:-+#*_"):
+            raise NotReadError  # an id, a date, a ratio, an ordinal
+        if unit is None:
+            return self._without_unit(number, end)
+        while self._word(end) == "and" or self._number(end):
+            # "an hour and a half", "8 minutes 20 seconds"
+            more = self._number(end + (self._word(end) == "and"))
+            smaller, after = self._unit(more.end) if more else (None, end)
+            if more and more.is_fraction and smaller is None and self._word(end) == "and":
+                value, step, end = value + more.value, more.value, more.end
+                continue
+            if smaller and unit.dimension == "pounds" and smaller == UNITS["pence"]:
+                unit = UNITS["gbp"]
+            if (
+                more is None
+                or smaller is None
+                or smaller.dimension != unit.dimension
+                or unit.dimension not in _COMPOUND
+            ):
+                break
+            value += more.value * smaller.factor / unit.factor
+            step, end = more.step * smaller.factor / unit.factor, after
+        return self._with_period(Quantity(value, step, unit), end)
+
+    def _without_unit(self, number: _Number, end: int) -> tuple[Quantity, int]:
+        """A share ("one in twenty", "a quarter") or a count with its noun."""
+        value, step = number.value, number.step
+        joint = 2 if (self._word(end), self._word(end + 1)) == ("out", "of") else self._word(end) in ("in", "of")
+        joint += bool(joint) and self._word(end + joint) == "every"
+        whole = self._number(end + joint) if joint and not number.is_fraction else None
+        if whole and not whole.is_fraction and 0 < value < whole.value and self._unit(whole.end)[0] is None:
+            share = value / whole.value
+            return Quantity(share, share / 10, _SHARE), whole.end
+        if number.is_fraction and value < 1:
+            return self._with_period(Quantity(value, value / 10, _SHARE), end)
+        word = self._word(end)
+        is_noun = word.isalpha() and word not in STOP | BLOCKING | _MARKS | PERIODS.keys() | {"per", "each", "and"}
+        count = Quantity(value, step, _COUNT, noun=word if is_noun else "", bare=number.bare)
+        return self._with_period(count, end + is_noun)
+
+    def _with_period(self, quantity: Quantity, end: int) -> tuple[Quantity, int]:
+        """The quantity with what it is per: "a day", "per person", "/h"."""
+        word = self._word(end)
+        if word in PERIODS:
+            return replace(quantity, per=_canonical(UNITS[PERIODS[word]])), end + 1
+        if word not in ("per", "a", "an", "each", "every", "/") or not self._word(end + 1).isalpha():
+            return quantity, end
+        unit, after = self._unit(end + 1)
+        if unit:
+            return replace(quantity, per=_canonical(unit)), after
+        return replace(quantity, per=self._word(end + 1)), end + 2
+
+    def _unit(self, at: int) -> tuple[Unit | None, int]:
+        """The unit that begins at a token, by its longest name, and where it ends."""
+        for size in (2, 1):
+            name = " ".join(self._word(at + more) for more in range(size)).strip()
+            if self._word(at) == "us" and self._word(at + 1) == "$":
+                name = "us$" if size == 2 else ""
+            if name in UNITS and (size == 1 or " " in name or name == "us$"):
+                return UNITS[name], at + size
+        return None, at
+
+    def _is_money(self, at: int) -> bool:
+        unit = self._unit(at)[0]
+        return unit is not None and unit.dimension in ("money", "pounds")
+
+    def _number(self, at: int) -> _Number | None:
+        """The number that begins at a token: digits or words, with "and a half", scales and fractions."""
+        number = self._digits(at) if self._at(at).is_number else self._number_words(at)
+        if number is None:
+            return None
+        value, step, end = number.value, number.step, number.end
+        if self._word(end) in FRACTIONS and not number.is_fraction:
+            value = value / FRACTIONS[self._word(end)]
+            return replace(number, value=value, step=value / 10, end=end + 1, is_fraction=True)
+        if self._word(end) == "and" and not number.is_fraction:
+            more = self._number_words(end + 1)
+            parts = FRACTIONS.get(self._word(more.end)) if more and not more.is_fraction else None
+            if more and (parts or more.is_fraction) and more.value / (parts or 1) < 1:
+                part = more.value / (parts or 1)
+                value, step, end = value + part, part, more.end + (parts is not None)
+        while self._word(end) in SCALES:
+            scale = SCALES[self._word(end)]
+            value, step, end = value * scale, step * scale, end + 1
+        return replace(number, value=value, step=step, end=end, bare=number.bare and end == number.end)
+
+    def _digits(self, at: int) -> _Number:
+        text, end = self._word(at), at + 1
+        previous = self._at(at - 1)
+        if self._at(at).glued and previous.text not in CURRENCY_SIGNS | set("~≈('\"-") and previous.text not in UNITS:
+            raise NotReadError
+        if self._at(at).glued and previous.text == "-" and previous.glued:
+            raise NotReadError
+        while text.replace(" ", "").isdigit() and len(text.split()[0]) <= 3 and self._is_group(end):
+            text, end = f"{text} {self._word(end)}", end + 1
+        plain = text.replace(" ", ",")
+        if not _NUMBER.fullmatch(plain):
+            raise NotReadError
+        if self._word(end) == "/" and self._at(end).glued and self._at(end + 1).is_number:
+            return self._slash(plain, end + 1)
+        whole, _, decimals = plain.replace(",", "").partition(".")
+        zeros = len(whole) - len(whole.rstrip("0"))
+        step = Fraction(1, 10 ** len(decimals)) if decimals else Fraction(10**zeros)
+        return _Number(Fraction(plain.replace(",", "")), step, end, bare=plain.isdigit())
+
+    def _slash(self, top: str, at: int) -> _Number:
+        bottom = self._word(at)
+        if not (top.isdigit() and bottom.isdigit() and 0 < int(top) < int(bottom) <= 20) or self._word(at + 1) == "/":
+            raise NotReadError
+        value = Fraction(int(top), int(bottom))
+        return _Number(value, value / 10, at + 1, is_fraction=True)
+
+    def _is_group(self, at: int) -> bool:
+        token = self._at(at)
+        return token.is_number and not token.glued and token.text.isdigit() and len(token.text) == 3
+
+    def _number_words(self, at: int) -> _Number | None:
+        start, total, current, last = at, 0, 0, 1000
+        if self._word(at) == "half":
+            return self._half(at + 1)
+        if self._word(at) in ("a", "an") and (self._word(at + 1) in SCALES or self._word(at + 1) in FRACTIONS):
+            current, at, last = 1, at + 1, 1
+        while True:
+            word = self._word(at)
+            if word == "and" and at > start and self._word(at - 1) in SCALES and self._word(at + 1) in SMALL:
+                word, at = self._word(at + 1), at + 1
+            small = SMALL.get(word)
+            if small is not None and (last >= 100 or (last >= 20 and 0 < small < 10)):
+                current, last = current + small, small or 1
+            elif word == "hundred" and 0 < current < 100:
+                current, last = current * 100, 100
+            elif word in SCALES and word != "hundred" and current:
+                total, current, last = total + current * SCALES[word], 0, 1000
+            else:
+                break
+            at += 1
+        if at == start or (self._word(start) in ("a", "an") and at == start + 1 and self._word(at) not in FRACTIONS):
+            return None
+        value = total + current
+        if self._word(at) == "point" and self._word(at + 1) in SMALL:
+            return self._decimals(value, at + 1)
+        digits = str(value)
+        zeros = len(digits) - len(digits.rstrip("0"))
+        return _Number(Fraction(value), Fraction(10**zeros), at)
+
+    def _half(self, at: int) -> _Number:
+        if self._word(at) == "a" and self._word(at + 1) in SCALES:
+            half = Fraction(SCALES[self._word(at + 1)], 2)
+            return _Number(half, half, at + 2)
+        return _Number(Fraction(1, 2), Fraction(1, 20), at, is_fraction=True)
+
+    def _decimals(self, value: int, at: int) -> _Number:
+        decimals = ""
+        while self._word(at) in SMALL and SMALL[self._word(at)] < 10 and len(decimals) < 9:
+            decimals, at = decimals + str(SMALL[self._word(at)]), at + 1
+        step = Fraction(1, 10 ** len(decimals))
+        return _Number(value + Fraction(int(decimals or 0)) * step, step, at)
+
+    def _clock(self, at: int) -> tuple[Quantity, int] | None:
+        """A time of day: "14:00", "2 pm", "half past eight", "noon"."""
+        word, end, minutes, sure = self._word(at), at + 1, -1, False
+        colon = self._word(end) == ":" and self._at(end).glued and self._at(end + 1).glued
+        if word in ("noon", "midday", "midnight"):
+            minutes, sure = (0 if word == "midnight" else 720), True
+        elif self._at(at).is_number and word.isdigit() and len(word) <= 2 and colon and self._at(end + 1).is_number:
+            rest, end = self._word(end + 1), end + 2
+            longer = self._word(end) == ":" and self._at(end).glued and self._at(end + 1).is_number
+            if len(rest) != 2 or not rest.isdigit() or int(rest) > 59 or int(word) > 24 or self._at(at).glued or longer:
+                raise NotReadError
+            minutes = int(word) * 60 + int(rest)
+            sure = int(word) > 12 or word.startswith("0")
+        else:
+            minutes, end = self._spoken(at)
+        half = {"am": 0, "pm": 1}.get(self._word(end))
+        if half is not None:
+            end += 1
+        elif (self._word(end), self._word(end + 1)) == ("in", "the") and self._word(end + 2) in PARTS_OF_DAY:
+            half, end = PARTS_OF_DAY[self._word(end + 2)], end + 3
+        if minutes < 0 or (half is None and not (sure or colon) and end - at < 3):
+            return None
+        if half is not None and minutes < 780 and not (sure and minutes >= 720):
+            minutes, sure = minutes % 720 + 720 * half, True
+        return Quantity(Fraction(minutes % 1440), Fraction(1), _CLOCK, sure=sure), end
+
+    def _spoken(self, at: int) -> tuple[int, int]:
+        """Minutes of "eight", "half past eight", "a quarter to nine"; -1 if there is no hour."""
+        at += self._word(at) in ("a", "an") and self._word(at + 1) == "quarter"
+        first = {"half": 30, "quarter": 15}.get(self._word(at), SMALL.get(self._word(at), -1))
+        if self._at(at).is_number and self._word(at).isdigit() and len(self._word(at)) <= 2 and not self._at(at).glued:
+            first = int(self._word(at))
+        joint = self._word(at + 1)
+        hour = SMALL.get(self._word(at + 2), int(self._word(at + 2)) if self._word(at + 2).isdecimal() else -1)
+        if joint in ("past", "to") and 0 < first < 60 and 0 < hour <= 12:
+            return hour * 60 + (first if joint == "past" else -first), at + 3
+        return (first * 60, at + 1) if 0 < first <= 12 and self._word(at) not in ("half", "quarter") else (-1, at)
+
+
+def _canonical(unit: Unit) -> str:
+    return f"{unit.dimension}:{unit.factor}"
