@@ -22,6 +22,7 @@ from ragstone.models.local_judge import Card, LocalJudge, Pair, Reading
 from ragstone.models.store import Installed
 from ragstone.text.overlap import covered
 from ragstone.text.passages import Passages
+from ragstone.text.quantities import compare_quantities
 from ragstone.text.squad import tokens
 from ragstone.text.verbatim import contains_statement
 from ragstone.tools.local_judges import TOGETHER
@@ -48,8 +49,8 @@ class Item(NamedTuple):
     split: str
     domain: str
     kind: str
-    # A rule decides before the model.
-    verbatim: bool = False
+    # What a rule decides before the model.
+    ruled: bool | None = None
 
 
 def open_judge(folder: Path) -> LocalJudge:
@@ -76,18 +77,19 @@ def natural_items(path: Path, window: int) -> tuple[list[Item], list[Item]]:
             continue
         *_, domain, kind = ("", *row["source"].split("/"))
         if row["task"] == "match":
-            match.append(Item([row["first"]], row["second"], row["label"], row["split"], domain, kind))
+            ruled = compare_quantities(row["first"].rsplit(" answer: ", 1)[-1], row["second"])
+            match.append(Item([row["first"]], row["second"], row["label"], row["split"], domain, kind, ruled))
         else:
             support.append(_support([row["first"]], row["second"], row["label"], row["split"], domain, kind, window))
     return support, match
 
 
 def _support(texts: list[str], claim: str, label: int, split: str, domain: str, kind: str, window: int) -> Item:
-    verbatim = any(contains_statement(text, claim) for text in texts)
+    ruled = True if any(contains_statement(text, claim) for text in texts) else None
     evidence = [near(text, claim, window) for text in texts]
     if len(texts) > 1:
         evidence.append(near("\n".join(texts), claim, TOGETHER))
-    return Item(evidence, claim, label, split, domain, kind, verbatim)
+    return Item(evidence, claim, label, split, domain, kind, ruled)
 
 
 def rag_items(paths: list[Path], split: str, window: int) -> list[Item]:
@@ -169,10 +171,10 @@ def fit(read: Read, rows: np.ndarray, truth: np.ndarray, task: str, weight: np.n
 
 
 def probability(read: Read, reading: dict[str, float]) -> np.ndarray:
-    """The probability of each row, 1 where a rule decides."""
+    """The probability of each row, 1 or 0 where a rule decides."""
     odds = reading["scale"] * read.odds + reading["overlap"] * read.shared + reading["bias"]
-    verbatim = np.array([item.verbatim for item in read.items])
-    return np.where(verbatim, 1.0, 1 / (1 + np.exp(-odds)))
+    ruled = np.array([np.nan if item.ruled is None else float(item.ruled) for item in read.items])
+    return np.where(np.isnan(ruled), 1 / (1 + np.exp(-odds)), ruled)
 
 
 def contradiction(read: Read, said: np.ndarray, rows: np.ndarray, low: float) -> dict[str, float]:
