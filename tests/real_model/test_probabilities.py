@@ -170,6 +170,7 @@ def test_with_the_network_cut(model, models):
 
 def test_fluent_words_are_less_surprising_than_shuffled_ones(models):
     find_weights()
+    pytest.importorskip("xllamacpp", reason="there is no xllamacpp for this machine")
     said = "The museum opens at ten in the morning and closes at five in the afternoon."
     shuffled = "Afternoon five the the ten museum opens and morning in in the closes at at."
     run = ragstone.evaluate([{"question": "When?", "answer": text} for text in (said, shuffled)], "perplexity")
