@@ -60,7 +60,7 @@ def shoot_editor(url: str, store: TruthStore, cases: list[Case]) -> None:
         page.goto(f"{url}truth/harbour/case?{urlencode({'id': cases[0].id})}")
         page.locator("#facts textarea").first.wait_for()
         page.locator("#question").fill("At what time does the last boat leave Orlsay in July?")
-        page.get_by_text("other spelling").wait_for()
+        page.get_by_text("different spelling").wait_for()
         page.locator("#text-1").focus()
         for _ in range(4):
             page.keyboard.press("ArrowDown")
