@@ -315,7 +315,7 @@ def main() -> None:
         "ladder, unseen domains": ladder(said[test], support.label[test] == 0),
         "faithfulness of RAG rows": {split: mean_error(support, said, split) for split in ("rag", "rag-test")},
     }  # fmt: skip
-    settings["support"] |= {"contradiction": contra["threshold"], "unsure": unsure, "coverage_weight": 0.4, "unrelated": 0.02, "window": window}  # fmt: skip
+    settings["support"] |= {"contradiction": contra["threshold"], "unsure": unsure, "coverage_weight": 0.25, "unrelated": 0.02, "window": window}  # fmt: skip
     card = {
         "name": "local-judge", "version": VERSION,
         "what": "One gte-small cross-encoder (12 layers) with three heads: answer match, claim support, support fraction. English.",
