@@ -37,5 +37,5 @@ def test_the_card_is_markdown():
     figure = {"task": "match", "data": "a|b", "rows": 1200, "measure": "F1", "judge": 0.9, "low": 0.8, "high": 0.95}
     card = Card("1", {}, 1, {}, {}, {}, ladder={"match": [(0.98, 0.9)]}, figures=({**figure, "overlap": 0.5},))
     lines = list(card_lines(card))
-    assert "| a\\|b | 1,200 | F1 | 0.900 (0.800 – 0.950) | 0.500 |  |" in lines
+    assert "| a\\|b | 1,200 | F1 | 0.900 (0.800 – 0.950) | 0.500 |" in lines
     assert any("90% confident: 98% correct" in line for line in lines)
