@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from figures import auc, calibration_error, interval, platt
+from natural_pairs import read_rows
 from open_pairs import TEMPLATE
 from ragstone.models.local_judge import Card, LocalJudge, Pair, Reading
 from ragstone.models.store import Installed
@@ -95,7 +96,7 @@ def _support(texts: list[str], claim: str, label: int, split: str, domain: str, 
 def rag_items(paths: list[Path], split: str, window: int) -> list[Item]:
     """The sentences of full RAG rows; the kind is the row."""
     items = []
-    for row in (json.loads(line) for path in paths for line in path.open(encoding="utf-8")):
+    for row in (row for path in paths for row in read_rows(path)):
         for part in row["sentences"]:
             label = 0 if part["supported"] else 1
             items.append(_support(row["contexts"], part["text"], label, split, row["domain"], str(row["id"]), window))
@@ -331,16 +332,6 @@ def main() -> None:
         if options.judge != options.out:
             shutil.copy(options.judge / name, options.out / name)
     (options.out / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
-    np.savez(
-        options.out.parent / "calibration.npz",
-        odds=support.odds,
-        shared=support.shared,
-        said=said,
-        label=support.label,
-        contradicted=support.contradicted,
-        matched=matched,
-        match_label=match.label,
-    )
     print(json.dumps({"settings": settings, "report": report, "figures": card["figures"]}, indent=1))
 
 

@@ -37,7 +37,6 @@ def main() -> None:
     parser.add_argument("--test-claims", type=Path, nargs="*", default=[])
     parser.add_argument("--test-answers", type=Path, nargs="*", default=[])
     parser.add_argument("--domain", type=Path)
-    parser.add_argument("--soft", type=Path, help="soft_labels.npz of the teacher, for --label")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     rng = Random("natural pairs")  # noqa: S311
@@ -55,7 +54,14 @@ def main() -> None:
 
 
 def _read(paths: list[Path]) -> list[Row]:
-    return [json.loads(line) for path in paths for line in path.open(encoding="utf-8") if line.strip()]
+    return [row for path in paths for row in read_rows(path)]
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a file of JSON lines, packed or not."""
+    data = path.read_bytes()
+    text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 def is_kept(domain: str) -> bool:
