@@ -1,7 +1,7 @@
 """Fits the probabilities and thresholds of a trained judge on domains that training did not see, measures it, writes its card.
 
-`valid` rows (whole domains and questions kept apart) and the sentences of `--rag` fit the probabilities; `test` rows (other
-domains, written by another hand) and `--rag-test` decide nothing. Evidence is read as the product reads it.
+`valid` rows (whole domains and questions kept apart) and the sentences of `--rag` fit the probabilities. Nothing is fitted on
+`test` rows (other domains) and `--rag-test`. Evidence is read as the product reads it.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def share_line(task: str, name: str, right: np.ndarray, plain: np.ndarray | None
 
 
 def support_figures(read: Read, said: np.ndarray) -> list[dict[str, Any]]:
-    """Areas by domain, decisions by kind: domains that decided nothing first, then the others, then public sets."""
+    """Areas by domain, decisions by kind: domains that nothing is fitted on first, then the others, then public sets."""
     lines = []
     test, valid, labelled = (read.where(split=name) for name in ("test", "valid", "labelled"))
     rag = np.array([item.split == "rag-test" for item in read.items])
