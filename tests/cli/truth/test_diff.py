@@ -3,38 +3,8 @@
 import json
 from dataclasses import replace
 
-import pytest
-
 from ragstone.truth.model import Case
-from ragstone.truth.store import TruthStore
-
-ROWS = [
-    {
-        "id": "depth",
-        "question": "How deep is the harbour?",
-        "references": ["12 metres"],
-        "facts": ["The basin is 12 metres deep"],
-        "documents": ["guide.pdf"],
-        "metadata": {"weight": 2.5, "topic": "port"},
-    },
-    {"id": "pier", "question": "How long is the pier?", "references": ["300 metres"], "facts": ["300 metres long"]},
-]
-
-
-@pytest.fixture
-def data(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return write(tmp_path / "truth.jsonl", ROWS)
-
-
-@pytest.fixture
-def store(tmp_path):
-    return TruthStore(str(tmp_path / "ragstone-store"))
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+from tests.cli.truth.conftest import ROWS, write
 
 
 def test_diff(cli, data):
