@@ -34,6 +34,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--claims", type=Path, nargs="+", required=True)
     parser.add_argument("--answers", type=Path, nargs="+", required=True)
+    parser.add_argument("--kept-claims", type=Path, nargs="*", default=[], help="for validation, whatever the domain")
+    parser.add_argument("--kept-answers", type=Path, nargs="*", default=[])
     parser.add_argument("--test-claims", type=Path, nargs="*", default=[])
     parser.add_argument("--test-answers", type=Path, nargs="*", default=[])
     parser.add_argument("--domain", type=Path)
@@ -43,8 +45,12 @@ def main() -> None:
     rows: list[Row] = []
     rows += written_claims(_read(options.claims), rng)
     rows += written_answers(_read(options.answers))
-    rows += [{**row, "split": "test"} for row in written_claims(_read(options.test_claims), rng, variants=False)]
-    rows += [{**row, "split": "test"} for row in written_answers(_read(options.test_answers))]
+    for split, claims, answers in (
+        ("valid", options.kept_claims, options.kept_answers),
+        ("test", options.test_claims, options.test_answers),
+    ):
+        rows += [{**row, "split": split} for row in written_claims(_read(claims), rng, variants=False)]
+        rows += [{**row, "split": split} for row in written_answers(_read(answers))]
     if options.domain:
         rows += domain_pairs(options.domain)
     with options.out.open("w", encoding="utf-8") as out:
