@@ -173,6 +173,12 @@ def test_chunks_are_read_alone_only_if_all_together_say_something_of_the_claim(
     assert EACH < len(evidence.split()) <= judge.card.window, "the only near chunk is read as a whole"
 
 
+def test_a_verdict_does_not_depend_on_other_claims(checker):
+    claims, chunks = ["The horn is white.", "The tower is red.", "The light is not on the mole."], [MOLE, TOWER]
+    alone = [run(checker.weigh([claim], chunks))[0] for claim in claims]
+    assert run(checker.weigh(claims, chunks)) == alone
+
+
 def test_a_claim_that_a_chunk_contains_is_not_read_together(judge):
     chunks = [MOLE, "The horn is not red."]
     assert asked_of(judge, "The horn is red.", chunks) == [("The horn is not red.", "The horn is red.")]

@@ -33,7 +33,7 @@ _FAR = 0.34
 # Words of all chunks that are read together, before any chunk is read alone.
 TOGETHER = 150
 # Words of a chunk that are read alone if several chunks are near.
-EACH = 60
+EACH = 40
 
 
 class LocalChecker:
