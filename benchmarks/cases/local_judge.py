@@ -67,7 +67,8 @@ print(json.dumps(found))
 """
 
 
-def _rows(claims: str, pairs: int, clock: float, cpu: float, cores: int) -> list[Result]:
+def _rows(claims: str, figures: tuple[int, float, float], cores: int) -> list[Result]:
+    pairs, clock, cpu = figures
     name = f"local judge: 5 chunks per row, claims {claims}"
     return [
         Result(f"{name}, pairs per row", pairs / ROWS, "pairs"),
@@ -86,7 +87,7 @@ def run(peers: bool) -> list[Result]:  # noqa: ARG001
     loaded, *times = json.loads(done.output)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     found = json.loads(measure([sys.executable, "-c", _ROWS.format(rows=ROWS, kinds=list(KINDS))]).output)
-    results = [result for kind, figures in found.items() for result in _rows(KINDS[kind], *figures, cores)]
+    results = [result for kind, figures in found.items() for result in _rows(KINDS[kind], figures, cores)]
     for number, (length, count, wanted) in enumerate(LENGTHS):
         clock, cpu = times[2 * number : 2 * number + 2]
         idle = Result(f"local judge: {length} tokens by CPU time", count / cpu * cores, "pairs/s", at_least=wanted)
