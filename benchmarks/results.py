@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 Unit = Literal[
-    "×", "GB", "rows/s", "texts/s", "tokens/s", "pairs/s", "µs/row", "s", "ms", "modules", "at most", "agreement"
+    "×",
+    "GB",
+    "rows/s",
+    "texts/s",
+    "tokens/s",
+    "pairs",
+    "pairs/s",
+    "µs/row",
+    "s",
+    "ms",
+    "modules",
+    "at most",
+    "agreement",
 ]
 
 

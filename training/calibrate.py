@@ -26,7 +26,7 @@ from ragstone.text.passages import Passages
 from ragstone.text.quantities import compare_quantities
 from ragstone.text.squad import tokens
 from ragstone.text.verbatim import contains_statement
-from ragstone.tools.local_judges import TOGETHER
+from ragstone.tools.local_judges import EACH, TOGETHER
 from tokens import MAX_LENGTH, SECOND_LIMIT
 
 VERSION = "3"
@@ -87,7 +87,7 @@ def natural_items(path: Path, window: int) -> tuple[list[Item], list[Item]]:
 
 def _support(texts: list[str], claim: str, label: int, split: str, domain: str, kind: str, window: int) -> Item:
     ruled = True if any(contains_statement(text, claim) for text in texts) else None
-    evidence = [near(text, claim, window) for text in texts]
+    evidence = [near(text, claim, window if len(texts) == 1 else EACH) for text in texts]
     if len(texts) > 1:
         evidence.append(near("\n".join(texts), claim, TOGETHER))
     return Item(evidence, claim, label, split, domain, kind, ruled)

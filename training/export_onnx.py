@@ -62,7 +62,7 @@ def build(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
     hidden = graph.add("Sub", graph.constant("one", np.array(1, dtype=np.float32)), seen)
     mask = graph.add("Mul", hidden, graph.constant("low", np.array(-1e4, dtype=np.float32)))
     for index in range(GTE.layers):
-        x = _layer(graph, x, mask, weights, f"layers.{index}.")
+        x = _layer(graph, x, mask, weights, f"layers.{index}.", only_first=index == GTE.layers - 1)
     first = graph.add("Gather", x, graph.constant("first", np.array(0, dtype=np.int64)), axis=1)
     pooled = graph.add("Tanh", graph.linear(first, weights, "pooler"))
     outputs = graph.linear(pooled, weights, "heads")
@@ -84,12 +84,19 @@ def build(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
     return model
 
 
-def _layer(graph: _Graph, x: str, mask: str, weights: dict[str, np.ndarray], name: str) -> str:
+def _layer(
+    graph: _Graph, x: str, mask: str, weights: dict[str, np.ndarray], name: str, only_first: bool = False
+) -> str:
+    """One layer; of the last one only the first token is needed, which saves about 5 % of the time."""
     size = GTE.hidden // GTE.heads
     shape = graph.constant("split", np.array([0, 0, GTE.heads, size], dtype=np.int64))
     mixed = graph.linear(x, weights, f"{name}qkv")
     parts = graph.add("Split", mixed, outputs=3, axis=2, num_outputs=3)
-    q, k, v = (graph.add("Reshape", f"{parts}_{i}", shape) for i in range(3))
+    mixed_q, mixed_k, mixed_v = (f"{parts}_{i}" for i in range(3))
+    if only_first:
+        token = graph.constant("first_token", np.array([0], dtype=np.int64))
+        x, mixed_q = (graph.add("Gather", whole, token, axis=1) for whole in (x, mixed_q))
+    q, k, v = (graph.add("Reshape", part, shape) for part in (mixed_q, mixed_k, mixed_v))
     q = graph.add("Transpose", q, perm=[0, 2, 1, 3])
     k = graph.add("Transpose", k, perm=[0, 2, 3, 1])
     v = graph.add("Transpose", v, perm=[0, 2, 1, 3])

@@ -9,7 +9,7 @@ from ragstone.data.types import Claim, ScoredVerdict
 from ragstone.errors import Skip
 from ragstone.models.local_judge import Judgements, LocalJudge, Support, read_card
 from ragstone.models.store import Installed
-from ragstone.tools.local_judges import LocalChecker, LocalEstimator, LocalExtractor, LocalGrader
+from ragstone.tools.local_judges import EACH, TOGETHER, LocalChecker, LocalEstimator, LocalExtractor, LocalGrader
 from tests.models.toy_judge import make_toy_judge
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
@@ -38,14 +38,15 @@ def run(awaited):
 
 
 class Counting:
-    """Supports nothing, and keeps what it was asked."""
+    """Always gives the same probabilities, and keeps what it was asked."""
 
-    def __init__(self):
+    def __init__(self, supported=0.0, contradicted=0.0):
         self.asked = []
+        self._support = Support(supported, contradicted)
 
     async def support(self, pairs):
         self.asked += pairs
-        return [Support(0.0, 0.0) for _ in pairs]
+        return [self._support for _ in pairs]
 
 
 def test_claims_are_sentences_and_names_are_capitals():
@@ -148,10 +149,47 @@ def test_a_chunk_that_is_far_away_is_not_read_if_another_is_near(judge):
     assert {evidence for evidence, _ in counting.asked} == {MOLE}
     counting.asked.clear()
     run(LocalChecker(counting, judge.card, "").weigh([claim], ["A red crate.", "An old crate."]))
-    assert len(counting.asked) == 2, "a paraphrase has few words in any text"
-    counting.asked.clear()
-    run(LocalChecker(counting, judge.card, "").against_chunks("Where?", [claim], [MOLE, "The old tower."]))
-    assert counting.asked[-1][0] == f"{MOLE}\nThe old tower.", "two near chunks are read together too"
+    assert counting.asked == [("A red crate.\nAn old crate.", claim)], "a paraphrase has few words in any text"
+
+
+@pytest.mark.parametrize(
+    ("supported", "contradicted", "readings"), [(0.1, 0.2, 1), (0.9, 0, 6), (0.5, 0, 6), (0, 1, 6)]
+)
+def test_chunks_are_read_alone_only_if_all_together_say_something_of_the_claim(
+    judge, supported, contradicted, readings
+):
+    chunks = [f"{MOLE} In {year} the lamp was white. {FILLER * 12}" for year in range(1901, 1906)]
+    counting = Counting(supported, contradicted)
+    found = run(
+        LocalChecker(counting, judge.card, "").against_chunks("Where?", ["The red light is on the mole."], chunks)
+    )
+    asked = list(dict.fromkeys(counting.asked))
+    assert len(asked) == readings
+    together, *alone = [evidence for evidence, _ in asked]
+    assert len(together.split()) <= TOGETHER
+    assert all(len(evidence.split()) <= EACH for evidence in alone)
+    assert found.each[0][0].supported == supported, "the nearest chunk has at least what all say together"
+    [(evidence, _)] = asked_of(judge, "The red light is on the mole.", [chunks[0], "Salt."])
+    assert EACH < len(evidence.split()) <= judge.card.window, "the only near chunk is read as a whole"
+
+
+def test_a_verdict_does_not_depend_on_other_claims(checker):
+    claims, chunks = ["The horn is white.", "The tower is red.", "The light is not on the mole."], [MOLE, TOWER]
+    alone = [run(checker.weigh([claim], chunks))[0] for claim in claims]
+    assert run(checker.weigh(claims, chunks)) == alone
+
+
+def test_a_claim_that_a_chunk_contains_is_not_read_together(judge):
+    chunks = [MOLE, "The horn is not red."]
+    assert asked_of(judge, "The horn is red.", chunks) == [("The horn is not red.", "The horn is red.")]
+    assert asked_of(judge, "The horn is red.", [MOLE, MOLE]) == []
+
+
+def asked_of(judge, claim, chunks):
+    """The pairs that are read for a claim."""
+    counting = Counting()
+    run(LocalChecker(counting, judge.card, "").against_chunks("Where?", [claim], chunks))
+    return counting.asked
 
 
 def test_only_near_sentences_are_read(judge):

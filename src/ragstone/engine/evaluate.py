@@ -48,10 +48,10 @@ def unheard(remark: str) -> None:
     """Ignore the remark."""
 
 
-# Default local models take some seconds for this many rows, the local judge about a minute. For more rows, their metrics
-# must be named.
+# Default local models take some seconds for this many rows, the local judge some minutes: 1 to 8 on two cores, by processor
+# and length of the chunks. For more rows, their metrics must be named.
 MOST_ROWS_UNNAMED = 1_000
-MOST_ROWS_JUDGED = 200
+MOST_ROWS_JUDGED = 500
 _UNMEASURED = (
     "metrics of local models are left out for more than {:,} rows; name them, as in -m quick,semantic_similarity"
 )

@@ -30,21 +30,24 @@ from ragstone.tools.protocols import (
 
 # A text with a smaller share of the claim's words is not read if another text has more than twice as many of them.
 _FAR = 0.34
-# Words of all chunks that are read together.
-TOGETHER = 250
+# Words of all chunks that are read together, before any chunk is read alone.
+TOGETHER = 150
+# Words of a chunk that are read alone if several chunks are near.
+EACH = 40
 
 
 class LocalChecker:
     """Checks a claim against a text, of long texts against the nearest sentences.
 
     Two rules come before the model: a text that contains a claim word for word supports it, and a text without a content word
-    of a claim does not contradict it.
+    of a claim does not contradict it. Of several chunks, the nearest sentences of all are read first; each chunk is read only
+    if these support or contradict the claim, or may do so. This saves most of the reading.
     """
 
     def __init__(self, judge: Judgements, card: Card, signature: str) -> None:
         self._judge = judge
         self.card = card
-        self.signature = f"{signature};passages/4"
+        self.signature = f"{signature};passages/5"
         self._passages = lru_cache(maxsize=256)(Passages)
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
@@ -62,7 +65,7 @@ class LocalChecker:
         claims: Sequence[str],
         chunks: Sequence[str],
     ) -> ChunkVerdicts:
-        """A claim that one chunk supports is supported by all together; otherwise all chunks are read together.
+        """A claim that one chunk supports is supported by all together; otherwise what all say together counts.
 
         A claim that only several chunks support together counts for the nearest of them: answers merge what chunks say, and
         the metrics ask for the best chunk.
@@ -79,13 +82,15 @@ class LocalChecker:
 
     async def weigh(self, claims: Sequence[str], texts: Sequence[str]) -> list[list[ScoredVerdict]]:
         """For each claim and text the verdict by the text's nearest passages."""
-        near = {claim: self._near(claim, texts) for claim in claims}
-        asked = {
-            (claim, at): (passage, claim)
-            for claim in claims
-            for at, text in enumerate(texts)
-            if near[claim][at] and (passage := self.passage(claim, text))
-        }
+        wanted = [not any(contains_statement(text, claim) for text in texts) for claim in claims]
+        together = dict(zip(claims, await self.weigh_together(claims, texts, wanted), strict=True))
+        asked: dict[tuple[str, int], tuple[str, str]] = {}
+        for claim in (claim for claim in together if together[claim] != NEUTRAL):
+            near = self._near(claim, texts)
+            most = min(EACH, self.card.window) if sum(near) > 1 else self.card.window
+            for at, text in enumerate(texts):
+                if near[at] and (passage := self._passage(claim, text, most)):
+                    asked[claim, at] = passage, claim
         weighed = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
         return [
             [self.verdict(claim, text, weighed.get((claim, at))) for at, text in enumerate(texts)] for claim in claims
@@ -140,11 +145,11 @@ class LocalChecker:
             word, supported, min(contradicted, 1.0 - supported), max(one.counted or 0.0 for one in known)
         )
 
-    def passage(self, claim: str, text: str) -> str:
+    def _passage(self, claim: str, text: str, most: int) -> str:
         """The part of a text to read for a claim; empty if there is nothing to ask the model."""
         if not claim.strip() or contains_statement(text, claim):
             return ""
-        return self._passages(text).around(claim, self.card.window)
+        return self._passages(text).around(claim, most)
 
     def _near(self, claim: str, texts: Sequence[str]) -> list[bool]:
         """Which texts are worth reading: not those with few words of the claim if another text has many more."""
