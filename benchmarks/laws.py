@@ -1,0 +1,206 @@
+"""Laws that a judge of claims obeys on any text, each as a function over sentences by domain.
+
+`tests/tools/test_judge_laws.py` holds them on installed texts, `python -m benchmarks laws --texts FOLDER` on a folder.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ragstone.text.sentences import sentences
+from ragstone.tools.local_judges import LocalChecker
+
+Texts = Mapping[str, Sequence[str]]
+SUPPORT, CONTRADICTION = "entailment", "contradiction"
+# A sentence or a row of a table; questions state nothing.
+_STATEMENT = re.compile(r"[\w\"'“‘(\[<$/-].{20,300}", re.DOTALL)
+# Ways in which a text can contain a sentence.
+FRAMES = (
+    *("{}", "- {}", "* {}", "1. {}", "> {}", "**{}**", '"{}"', "“{}”", "  {}  \n", "Section 4: {}", "# Notes\n\n{}"),
+    *("Guide > Use\n{}", "### Fees\n- {}\n", "_{}_", "• {}", "\t{}\r\n"),
+)
+# Ways to lay a text out; none changes what it says.
+_LAYOUTS: tuple[Callable[[Sequence[str]], str], ...] = (
+    lambda parts: "\n".join(f"- {part}" for part in parts),
+    lambda parts: "\n\n".join(parts),
+    lambda parts: " ".join(f"**{part}**" for part in parts),
+    lambda parts: "> " + "\n> ".join(parts),
+    lambda parts: "\n".join(f"{number}. {part}" for number, part in enumerate(parts, start=1)),
+    lambda parts: "# Notes\n\n" + "  ".join(parts),
+    lambda parts: "Guide > Use > Notes\n" + " ".join(parts),
+    lambda parts: " ".join(parts).replace(" ", "\n", 3).replace(" ", "   ", 2),
+)
+_HELPER = r"is|are|was|were|can|could|will|would|must|should|may|might|has been|have been"
+_POSITIVE = re.compile(rf" (?P<verb>{_HELPER}) (?!not\b|n't|never\b|no\b|nothing\b|only\b)")
+_NEGATIVE = re.compile(rf" (?P<verb>{_HELPER}) not ")
+_ORDER = re.compile(r"(?P<negation>Do not|Don't|Never) (?P<verb>\w)")
+_NAME = r"[A-Z][A-Za-z]{2,}"
+# Two names of which one does something to the other: no list between them.
+_ROLES = re.compile(
+    rf"(?<=\w )(?P<one>{_NAME}) (?P<between>(?:(?!and\b|or\b|with\b|between\b|as\b)[a-z]+ ){{2,8}})(?P<two>{_NAME})(?=[ .,])"
+)
+
+
+class Trial(NamedTuple):
+    """One check of a law."""
+
+    domain: str
+    held: bool
+    claim: str
+    evidence: str
+    verdicts: str
+
+
+Law = Callable[[Texts, LocalChecker, int, int], Awaitable[list[Trial]]]
+
+
+def statements_of(text: str) -> list[str]:
+    """The sentences of a text that state something or tell what to do, each once."""
+    found = (" ".join(text[start:end].split()) for start, end in sentences(text))
+    return list(dict.fromkeys(one for one in found if is_statement(one)))
+
+
+def is_statement(text: str) -> bool:
+    """Whether it is a whole sentence or a row of a table, of at least five words."""
+    whole = " | " in text or (text.endswith((".", "!")) and not text.endswith("..."))
+    return whole and bool(_STATEMENT.fullmatch(text)) and len(text.split()) >= 5 and "?" not in text
+
+
+def read_texts(folder: Path, most: int) -> dict[str, list[str]]:
+    """At most so many sentences per domain: a text file, named after its domain, with one paragraph per line."""
+    found = {}
+    for path in sorted(folder.glob("*.txt")):
+        every = statements_of(path.read_text(encoding="utf-8"))
+        found[path.stem] = random.Random(0).sample(every, min(most, len(every)))  # noqa: S311
+    return {domain: one for domain, one in found.items() if len(one) > 5}
+
+
+async def contained(texts: Texts, checker: LocalChecker, count: int, seed: int = 1) -> list[Trial]:
+    """A claim is supported by itself and by any text that contains it."""
+    cases = []
+    for domain, claim, rng in _picked(texts, count, seed):
+        before, after = rng.sample(list(texts[domain]), 2)
+        text = f"{before}\n{rng.choice(FRAMES).format(claim)}\n{after}"
+        cases += [(domain, claim, claim), (domain, claim, text)]
+    return await _judge(checker, cases, lambda verdict: verdict == SUPPORT)
+
+
+async def unrelated(texts: Texts, checker: LocalChecker, count: int, seed: int = 2) -> list[Trial]:
+    """Evidence of another domain never contradicts a claim."""
+    cases = [
+        (domain, claim, " ".join(rng.sample(list(texts[_other(texts, domain, rng)]), 3)))
+        for domain, claim, rng in _picked(texts, count, seed)
+    ]
+    return await _judge(checker, cases, lambda verdict: verdict != CONTRADICTION)
+
+
+async def unrelated_added(texts: Texts, checker: LocalChecker, count: int, seed: int = 3) -> list[Trial]:
+    """An unrelated sentence in the evidence turns no support into contradiction."""
+    pairs = []
+    for domain, claim, rng in _picked(texts, count, seed):
+        parts = [claim, *rng.sample(list(texts[domain]), 2)]
+        more = [*parts, rng.choice(texts[_other(texts, domain, rng)])]
+        rng.shuffle(more)
+        # Reworded, so that the rule of whole sentences does not decide.
+        pairs.append((domain, _reworded(claim), " ".join(parts), " ".join(more)))
+    return await _compare(checker, pairs, lambda alone, more: (alone, more) != (SUPPORT, CONTRADICTION))
+
+
+async def negated(texts: Texts, checker: LocalChecker, count: int, seed: int = 4) -> list[Trial]:
+    """A claim and its negation are never both supported."""
+    cases = [
+        (domain, denial, claim) for domain, claim, _ in _picked(texts, count, seed, negation) if (denial := negation(claim))
+    ]
+    return await _judge(checker, cases, lambda verdict: verdict != SUPPORT)
+
+
+async def roles_swapped(texts: Texts, checker: LocalChecker, count: int, seed: int = 5) -> list[Trial]:
+    """A claim with two names in each other's place is not supported."""
+    cases = [
+        (domain, other, claim) for domain, claim, _ in _picked(texts, count, seed, swapped) if (other := swapped(claim))
+    ]
+    return await _judge(checker, cases, lambda verdict: verdict != SUPPORT)
+
+
+async def layout(texts: Texts, checker: LocalChecker, count: int, seed: int = 6) -> list[Trial]:
+    """Marks, line breaks, lists and breadcrumbs in the evidence do not change support to anything else, or back."""
+    pairs = []
+    for domain, sentence, rng in _picked(texts, count, seed):
+        parts = [*rng.sample(list(texts[domain]), 2), sentence]
+        rng.shuffle(parts)
+        claim = rng.choice([_reworded(sentence), negation(sentence) or _reworded(sentence)])
+        pairs.append((domain, claim, " ".join(parts), rng.choice(_LAYOUTS)(parts)))
+    return await _compare(checker, pairs, lambda plain, laid_out: (plain == SUPPORT) == (laid_out == SUPPORT))
+
+
+LAWS: dict[str, Law] = {
+    "a text supports what it contains": contained,
+    "unrelated evidence contradicts nothing": unrelated,
+    "an unrelated sentence turns no support into contradiction": unrelated_added,
+    "a claim and its negation are not both supported": negated,
+    "swapped roles are not supported": roles_swapped,
+    "layout changes no support": layout,
+}
+
+
+def negation(claim: str) -> str:
+    """The claim with a "not" more or less; empty if there is no safe place for it."""
+    if order := _ORDER.match(claim):
+        return order["verb"].upper() + claim[order.end() :]
+    if _NEGATIVE.search(claim):
+        return _NEGATIVE.sub(r" \g<verb> ", claim, count=1)
+    # Of several verbs it is not clear which one makes the statement.
+    if len(re.findall(rf" (?:{_HELPER}) ", claim)) != 1 or re.search(r"\b(?:if|that|which|who|when|not)\b", claim):
+        return ""
+    return _POSITIVE.sub(lambda found: f" {found['verb'].replace(' been', '')} not {'been ' * ('been' in found['verb'])}", claim)
+
+
+def swapped(claim: str) -> str:
+    """The claim with two names in each other's place; empty if it has no two names with a verb between them."""
+    found = _ROLES.search(claim)
+    if not found or found["one"] == found["two"] or claim.count(found["one"]) + claim.count(found["two"]) != 2:
+        return ""
+    return f"{claim[: found.start()]}{found['two']} {found['between']}{found['one']}{claim[found.end() :]}"
+
+
+def _reworded(claim: str) -> str:
+    return f"It is described that {claim[:1].lower()}{claim[1:]}"
+
+
+def _picked(
+    texts: Texts, count: int, seed: int, fits: Callable[[str], str] = str
+) -> Iterator[tuple[str, str, random.Random]]:
+    """At most `count` fitting sentences per domain."""
+    for domain, found in texts.items():
+        rng = random.Random(f"{seed} {domain}")  # noqa: S311
+        fitting = [one for one in found if fits(one)]
+        for claim in rng.sample(fitting, min(count, len(fitting))):
+            yield domain, claim, rng
+
+
+def _other(texts: Texts, domain: str, rng: random.Random) -> str:
+    return rng.choice([name for name in texts if name != domain])
+
+
+async def _judge(
+    checker: LocalChecker, cases: Sequence[tuple[str, str, str]], holds: Callable[[str], bool]
+) -> list[Trial]:
+    """Check (domain, claim, evidence)."""
+    verdicts = [(await checker.weigh([claim], [evidence]))[0][0] for _, claim, evidence in cases]
+    return [Trial(case[0], holds(verdict), *case[1:], verdict) for case, verdict in zip(cases, verdicts, strict=True)]
+
+
+async def _compare(
+    checker: LocalChecker, pairs: Sequence[tuple[str, str, str, str]], holds: Callable[[str, str], bool]
+) -> list[Trial]:
+    """Check (domain, claim, evidence, the same evidence in another form)."""
+    trials = []
+    for domain, claim, evidence, other in pairs:
+        [[one]] = await checker.weigh([claim], [evidence])
+        [[two]] = await checker.weigh([claim], [other])
+        trials.append(Trial(domain, holds(one, two), claim, other, f"{one}, {two}"))
+    return trials
