@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.text.sentences import sentences
 from ragstone.tools.local_judges import LocalChecker
 
@@ -113,7 +114,9 @@ async def unrelated_added(texts: Texts, checker: LocalChecker, count: int, seed:
 async def negated(texts: Texts, checker: LocalChecker, count: int, seed: int = 4) -> list[Trial]:
     """A claim and its negation are never both supported."""
     cases = [
-        (domain, denial, claim) for domain, claim, _ in _picked(texts, count, seed, negation) if (denial := negation(claim))
+        (domain, denial, claim)
+        for domain, claim, _ in _picked(texts, count, seed, negation)
+        if (denial := negation(claim))
     ]
     return await _judge(checker, cases, lambda verdict: verdict != SUPPORT)
 
@@ -156,7 +159,9 @@ def negation(claim: str) -> str:
     # Of several verbs it is not clear which one makes the statement.
     if len(re.findall(rf" (?:{_HELPER}) ", claim)) != 1 or re.search(r"\b(?:if|that|which|who|when|not)\b", claim):
         return ""
-    return _POSITIVE.sub(lambda found: f" {found['verb'].replace(' been', '')} not {'been ' * ('been' in found['verb'])}", claim)
+    return _POSITIVE.sub(
+        lambda found: f" {found['verb'].replace(' been', '')} not {'been ' * ('been' in found['verb'])}", claim
+    )
 
 
 def swapped(claim: str) -> str:
@@ -190,7 +195,7 @@ async def _judge(
     checker: LocalChecker, cases: Sequence[tuple[str, str, str]], holds: Callable[[str], bool]
 ) -> list[Trial]:
     """Check (domain, claim, evidence)."""
-    verdicts = [(await checker.weigh([claim], [evidence]))[0][0] for _, claim, evidence in cases]
+    verdicts = await _verdicts(checker, [case[1:] for case in cases])
     return [Trial(case[0], holds(verdict), *case[1:], verdict) for case, verdict in zip(cases, verdicts, strict=True)]
 
 
@@ -198,9 +203,14 @@ async def _compare(
     checker: LocalChecker, pairs: Sequence[tuple[str, str, str, str]], holds: Callable[[str, str], bool]
 ) -> list[Trial]:
     """Check (domain, claim, evidence, the same evidence in another form)."""
-    trials = []
-    for domain, claim, evidence, other in pairs:
-        [[one]] = await checker.weigh([claim], [evidence])
-        [[two]] = await checker.weigh([claim], [other])
-        trials.append(Trial(domain, holds(one, two), claim, other, f"{one}, {two}"))
-    return trials
+    first = await _verdicts(checker, [(claim, evidence) for _, claim, evidence, _ in pairs])
+    second = await _verdicts(checker, [(claim, other) for _, claim, _, other in pairs])
+    return [
+        Trial(domain, holds(one, two), claim, other, f"{one}, {two}")
+        for (domain, claim, _, other), one, two in zip(pairs, first, second, strict=True)
+    ]
+
+
+async def _verdicts(checker: LocalChecker, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    weighed = await gather_or_cancel([checker.weigh([claim], [evidence]) for claim, evidence in pairs])
+    return [verdict for [[verdict]] in weighed]

@@ -46,7 +46,10 @@ def _result(name: str, trials: list[Trial]) -> Result:
 
 def _by_domain(trials: dict[str, list[Trial]]) -> str:
     """One row per domain, one column per law."""
-    counts = {name: (Counter(t.domain for t in found if t.held), Counter(t.domain for t in found)) for name, found in trials.items()}
+    counts = {
+        name: (Counter(t.domain for t in found if t.held), Counter(t.domain for t in found))
+        for name, found in trials.items()
+    }
     rows = [["domain", *trials], ["---"] * (len(trials) + 1)]
     for domain in sorted({trial.domain for found in trials.values() for trial in found}):
         rows.append([domain, *(f"{held[domain]} of {tried[domain]}" for held, tried in counts.values())])

@@ -54,6 +54,16 @@ def test_a_clause_counts():
     assert contains_statement("The horn is red. The light is white.", "The light is white. The horn is red.")
 
 
+def test_a_line_that_starts_in_lower_case_is_a_sentence_of_its_own_after_a_mark_or_a_stop():
+    lines = ["For addresses, see ip (7).", "(2) parent id: the id of the parent mount.", "- the horn is red."]
+    text = "\n".join(lines)
+    assert all(contains_statement(text, line) for line in lines)
+    assert contains_statement("“(4) Do not sign the form.”", "(4) Do not sign the form.")
+    assert contains_statement("a5 | 5 by 8 inches\nb5 | 6 by 9 inches\n", "a5 | 5 by 8 inches")
+    assert contains_statement("Use approx.\nfive litres of oil.", "Use approx. five litres of oil.")
+    assert not contains_statement("It is not true that\nthe horn is red.", "The horn is red.")
+
+
 def test_layout_marks_are_removed():
     text = "# Fees\n> **Note:** see [the list](https://a.b/c)\n- `A` > 5\n2. _B_ stays"
     assert plain_text(text) == "Fees\nNote: see the list\nA, 5\nB stays"

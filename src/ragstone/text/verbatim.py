@@ -17,7 +17,7 @@ from ragstone.text.sentences import sentences
 
 _BULLET = re.compile(r"^[ \t]*(?:(?:[-*•‣◦–—+]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+)+", re.MULTILINE)
 _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?)", re.MULTILINE)
-_INLINE_MARK = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`+")
+_INLINE_MARK = re.compile(r"\*\*|__|(?<!\w)[*_](?=[\w(“‘])|(?<=[\w.!?])[*_](?!\w)|`+")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
 _QUOTES = str.maketrans("", "", '"“”„«»‹›「」『』')
 _SINGLE = str.maketrans("‘’‚`", "''''")
@@ -35,6 +35,8 @@ _FALSE = re.compile(
     r"\b(?:false|untrue|not true|incorrect|wrong|wrongly|myths?|misconceptions?|mistaken|rumou?rs?|no longer)\b",
     re.IGNORECASE,
 )
+# Ends a sentence even before a line in lower case: a stop at the end of a line, and the end of a table row.
+_LINE_STOP = re.compile(r"(?<=[\w)][\w)][.!])\n")
 _LEAST_WORDS, _LEAST_LETTERS = 3, 10
 
 
@@ -61,13 +63,18 @@ def _statements(text: str) -> frozenset[str]:
     announced = False
     for raw in _raw_sentences(text):
         if not announced:
-            found.update(_forms(raw))
+            found.update(form for part in {raw, *_LINE_STOP.split(raw), *_rows(raw)} for form in _forms(part))
         # "The following is false:" concerns what comes next.
         denies = _FALSE.search(raw) is not None
         announced = (announced and not raw.rstrip().endswith(".")) or (
             denies and (raw.rstrip().endswith(":") or "following" in raw.lower())
         )
     return frozenset(found - {""})
+
+
+def _rows(raw: str) -> list[str]:
+    """The lines of a table."""
+    return raw.split("\n") if " | " in raw else []
 
 
 def _forms(raw: str) -> Iterator[str]:
@@ -84,10 +91,11 @@ def _is_heading(text: str) -> bool:
 
 
 def _raw_sentences(text: str) -> list[str]:
-    plain = plain_text(text)
+    # A list item starts a sentence, even in lower case.
+    plain = plain_text(_BULLET.sub(r"\n\g<0>", text))
     return [_BULLET.sub("", plain[span.start : span.end]) for span in sentences(plain)]
 
 
 def _fold(sentence: str) -> str:
     folded = unicodedata.normalize("NFKC", sentence).translate(_QUOTES).translate(_SINGLE).casefold()
-    return " ".join(folded.split()).strip(_EDGES)
+    return " ".join(_BULLET.sub("", folded).split()).strip(_EDGES)
