@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.text.verbatim import contains_statement, plain_text
+from ragstone.text.verbatim import contains_statement, denies_statement, plain_text
 
 SENTENCES = (
     "The horn is red.",
@@ -66,9 +66,43 @@ def test_a_line_that_starts_in_lower_case_is_a_sentence_of_its_own_after_a_mark_
 
 def test_layout_marks_are_removed():
     text = "# Fees\n> **Note:** see [the list](https://a.b/c)\n- `A` > 5\n2. _B_ stays"
-    assert plain_text(text) == "Fees\nNote: see the list\nA, 5\nB stays"
+    assert plain_text(text) == "Fees\nNote: see the list\nA > 5\nB stays"
+    assert plain_text("Guide > Use > Fees\nIf X > 5") == "Guide, Use, Fees\nIf X > 5"
 
 
 @given(st.text(max_size=200))
 def test_any_text(text):
     assert contains_statement(text, text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The horn is red. The light is white.", "The light is not white."),
+        ("- The horn isn't red.", "The horn is red."),
+        ("You cannot pay by card.", "You can pay by card."),
+        ("Do not put it on the face.", "Put it on the face."),
+        ("The shop never opens on Monday, and the bar is shut.", "The shop opens on Monday."),
+        ("You do not need a permit.", "You need a permit."),
+        ("Dogs will not bark.", "Dogs won't bark. Dogs will bark."),
+    ],
+)
+def test_a_text_denies_the_negation_of_its_sentences(text, claim):
+    assert denies_statement(text, claim)
+    assert not contains_statement(text, claim)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The horn is red.", "The horn is red."),
+        ("The horn isn't red.", "The horn is not red."),
+        ("The horn is not red.", "The horn is white."),
+        ("The following is wrong:\n- The horn is red.", "The horn is not red."),
+        ("Is the horn red?", "The horn is not red."),
+        ("It is not A but it is B.", "It is A but it is not B."),
+        ("The horn is red.", ""),
+    ],
+)
+def test_other_texts_do_not_deny(text, claim):
+    assert not denies_statement(text, claim)

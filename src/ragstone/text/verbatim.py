@@ -1,7 +1,7 @@
 """Whether a text contains a statement word for word, by rule; and texts without layout marks.
 
 A statement is contained if it is a whole sentence, a list item or a complete clause of the text, up to white space, case,
-quotation marks and layout marks. Words cut out of a sentence do not count: "it is not true that the horn is red" does not
+quotation marks and layout marks. It is denied if the only difference is a negation. Words cut out of a sentence do not count: "it is not true that the horn is red" does not
 contain "the horn is red". Neither does a sentence that the text announces as false.
 """
 
@@ -38,6 +38,16 @@ _FALSE = re.compile(
 # Ends a sentence even before a line in lower case: a stop at the end of a line, and the end of a table row.
 _LINE_STOP = re.compile(r"(?<=[\w)][\w)][.!])\n")
 _LEAST_WORDS, _LEAST_LETTERS = 3, 10
+# Signs between the steps of a path, not of a comparison.
+_STEP = re.compile(r"(?<=[^\W\d]) > (?=[A-Z][^\n>.]{0,60}$)|(?<=[^\W\d]) > (?=[A-Z][^\n>.]{0,60} > )", re.MULTILINE)
+_SHORT_NEGATION = (
+    ("cannot", "can not"),
+    ("can't", "can not"),
+    ("won't", "will not"),
+    ("shan't", "shall not"),
+    ("n't", " not"),
+)
+_NEGATION = re.compile(r"\b(?:do not|not|never)(?: |$)")
 
 
 def plain_text(text: str) -> str:
@@ -45,16 +55,43 @@ def plain_text(text: str) -> str:
     text = _LINK.sub(r"\1", text)
     text = _LINE_MARK.sub("", text)
     text = _BULLET.sub("", _LINE_MARK.sub("", text))
-    return _INLINE_MARK.sub("", text).replace(" > ", ", ")
+    return _STEP.sub(", ", _INLINE_MARK.sub("", text))
 
 
 def contains_statement(text: str, claim: str) -> bool:
     """Whether every sentence of the claim is a sentence, a list item or a clause of the text."""
+    wanted = _folded_sentences(claim)
+    return bool(wanted) and set(wanted) <= _statements(text)
+
+
+def denies_statement(text: str, claim: str) -> bool:
+    """Whether a sentence of the claim, with one negation more or less, is in the text, and not without it."""
+    return any(
+        (other, not negated) in _skeletons(text) and (other, negated) not in _skeletons(text)
+        for other, negated in map(_skeleton, _folded_sentences(claim))
+        if len(other.split()) >= _LEAST_WORDS
+    )
+
+
+def _folded_sentences(claim: str) -> list[str]:
+    """The sentences; none if the claim is too short to be a statement."""
     wanted = [words for raw in _raw_sentences(claim) if (words := _fold(raw))]
     folded = " ".join(wanted)
-    if len(folded.split()) < _LEAST_WORDS and (folded.isascii() or len(folded) < _LEAST_LETTERS):
-        return False
-    return set(wanted) <= _statements(text)
+    short = len(folded.split()) < _LEAST_WORDS and (folded.isascii() or len(folded) < _LEAST_LETTERS)
+    return [] if short else wanted
+
+
+@lru_cache(maxsize=512)
+def _skeletons(text: str) -> frozenset[tuple[str, bool]]:
+    return frozenset(map(_skeleton, _statements(text)))
+
+
+def _skeleton(folded: str) -> tuple[str, bool]:
+    """The words without negations, and whether their number is odd."""
+    for short, long in _SHORT_NEGATION:
+        folded = folded.replace(short, long)
+    other, count = _NEGATION.subn("", folded)
+    return other.strip(), count % 2 == 1
 
 
 @lru_cache(maxsize=512)
