@@ -16,7 +16,7 @@ from ragstone.tools.local_judges import LocalChecker
 
 TEXTS_VARIABLE = "RAGSTONE_LAW_TEXTS"
 # A rule decides the first law; the others run the model, on fewer sentences.
-_SENTENCES, _JUDGED = 400, 60
+_SENTENCES, _JUDGED = 1_000, 40
 
 
 def run(peers: bool) -> list[Result]:  # noqa: ARG001
@@ -29,10 +29,10 @@ def run(peers: bool) -> list[Result]:  # noqa: ARG001
     checker = LocalChecker(Judgements(judge), judge.card, "")
     texts = read_texts(Path(folder), _SENTENCES)
     print(f"{sum(map(len, texts.values())):,} sentences of {len(texts)} domains")
-    trials = {
-        name: asyncio.run(law(texts, checker, _SENTENCES if law is contained else _JUDGED, 0))
-        for name, law in LAWS.items()
-    }
+    trials = {}
+    for name, law in LAWS.items():
+        trials[name] = asyncio.run(law(texts, checker, _SENTENCES if law is contained else _JUDGED, 0))
+        print(f"{name}: {_result(name, trials[name]).note}", flush=True)
     _write_failures(trials)
     print(_by_domain(trials))
     return [_result(name, found) for name, found in trials.items()]
@@ -51,8 +51,8 @@ def _by_domain(trials: dict[str, list[Trial]]) -> str:
         for name, found in trials.items()
     }
     rows = [["domain", *trials], ["---"] * (len(trials) + 1)]
-    for domain in sorted({trial.domain for found in trials.values() for trial in found}):
-        rows.append([domain, *(f"{held[domain]} of {tried[domain]}" for held, tried in counts.values())])
+    domains = sorted({trial.domain for found in trials.values() for trial in found})
+    rows += [[name, *(f"{held[name]} of {tried[name]}" for held, tried in counts.values())] for name in domains]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

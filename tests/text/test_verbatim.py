@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.text.verbatim import contains_statement, denies_statement, plain_text
+from ragstone.text.verbatim import contains_statement, denies_statement, plain_text, swaps_names
 
 SENTENCES = (
     "The horn is red.",
@@ -106,3 +106,20 @@ def test_a_text_denies_the_negation_of_its_sentences(text, claim):
 )
 def test_other_texts_do_not_deny(text, claim):
     assert not denies_statement(text, claim)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "swapped"),
+    [
+        ("It rains. Anna Moor called Bert Lee.", "Anna Lee called Bert Moor.", True),
+        ("- Anna called Bert on Monday.", "Bert called Anna on Monday.", True),
+        ("The fee rose from 5 to 9 euros.", "The fee rose from 9 to 5 euros.", True),
+        ("Anna met Bert.", "Bert met Anna.", False),
+        ("Lions, Anna and Bert sleep.", "Lions, Bert and Anna sleep.", False),
+        ("The harvest begins in April.", "In April the harvest begins.", False),
+        ("He often goes there now.", "He now goes there often.", False),
+        ("Anna called Bert.", "Anna called Bert.", False),
+    ],
+)
+def test_two_names_in_each_others_place(text, claim, swapped):
+    assert swaps_names(text, claim) is swapped

@@ -268,3 +268,10 @@ def test_layout_marks_do_not_reach_the_judge(judge, text):
     run(LocalChecker(counting, judge.card, "").weigh(["The **horn** of the light is red."], [text, MOLE]))
     [first, second] = [(" ".join(evidence.split()), claim) for evidence, claim in counting.asked]
     assert first == second == (MOLE, "The horn of the light is red.")
+
+
+def test_swapped_names_are_at_most_unsure(judge):
+    checker = LocalChecker(Counting(), judge.card, "")
+    sure = Support(0.99, 0.0)
+    assert checker.verdict("Moor paid Ada.", "Ada paid Moor.", sure) == "unsure"
+    assert checker.verdict("Ada paid Moor for it.", "Ada paid Moor.", sure) == "entailment"

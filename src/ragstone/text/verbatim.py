@@ -47,6 +47,11 @@ _SHORT_NEGATION = (
     ("shan't", "shall not"),
     ("n't", " not"),
 )
+_NAME = re.compile(r"\b[A-Z]\w+|\b\d[\d.,]*\b")
+# Between two names: their order does not matter.
+_UNORDERED = re.compile(
+    r"\b(?:and|or|with|between|both|like|near|equals?|same|similar|meets?|met|borders?|married|joins?|versus|vs|plus)\b"
+)
 _NEGATION = re.compile(r"\b(?:do not|not|never)(?: |$)")
 
 
@@ -71,6 +76,36 @@ def denies_statement(text: str, claim: str) -> bool:
         for other, negated in map(_skeleton, _folded_sentences(claim))
         if len(other.split()) >= _LEAST_WORDS
     )
+
+
+def swaps_names(text: str, claim: str) -> bool:
+    """Whether a sentence of the claim is one of the text with two names or numbers in each other's place.
+
+    Not if the words between them say that the order does not matter.
+    """
+    names = {_fold(word) for word in _NAME.findall(claim)}
+    return any(
+        _is_swap(one.split(), other.split(), names)
+        for one in _folded_sentences(claim)
+        for other in _by_words(text).get(tuple(sorted(one.split())), ())
+    )
+
+
+def _is_swap(one: list[str], other: list[str], names: set[str]) -> bool:
+    differing = [at for at, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    if len(differing) != 2:
+        return False
+    first, last = differing
+    swapped = {one[first].strip(_EDGES), one[last].strip(_EDGES)}
+    return swapped <= names and last > first + 1 and not _UNORDERED.search(" ".join(one[first:last]))
+
+
+@lru_cache(maxsize=512)
+def _by_words(text: str) -> dict[tuple[str, ...], list[str]]:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for statement in _statements(text):
+        found.setdefault(tuple(sorted(statement.split())), []).append(statement)
+    return found
 
 
 def _folded_sentences(claim: str) -> list[str]:

@@ -17,7 +17,7 @@ from ragstone.text.quantities import compare_quantities
 from ragstone.text.questions import complete, is_fragment
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
-from ragstone.text.verbatim import contains_statement, denies_statement, plain_text
+from ragstone.text.verbatim import contains_statement, denies_statement, plain_text, swaps_names
 from ragstone.tools.protocols import (
     CONTRADICTION,
     ENTAILMENT,
@@ -40,7 +40,7 @@ class LocalChecker:
     """Checks a claim against a text, of long texts against the nearest sentences.
 
     Rules come before the model: a text that contains a claim word for word supports it, a text that contains it but for a
-    negation does not, and a text without a content word of a claim does not contradict it. Layout marks are not read.
+    negation does not, one that contains it with two names swapped is at most unsure, and a text without a content word of a claim does not contradict it. Layout marks are not read.
     """
 
     def __init__(self, judge: Judgements, card: Card, signature: str) -> None:
@@ -117,6 +117,9 @@ class LocalChecker:
             denied = not _POSSIBLE.search(claim)
             return ScoredVerdict(CONTRADICTION if denied else NEUTRAL, 0.0, float(denied), 0.0)
         supported, contradicted = support or (self.card.unrelated if claim.strip() and text.strip() else 0.0, 0.0)
+        if swaps_names(text, claim):
+            # The words are the same, so the model rarely sees it.
+            supported = min(supported, sum(self.card.unsure) / 2)
         known = self._passages(text).share_of_words(claim)
         contradicted = min(contradicted, 1.0 - supported) if known else 0.0
         weight = self.card.coverage_weight
