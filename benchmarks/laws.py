@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.text.sentences import sentences
@@ -58,7 +58,7 @@ class Trial(NamedTuple):
     verdicts: str
 
 
-Law = Callable[[Texts, LocalChecker, int, int], Awaitable[list[Trial]]]
+Law = Callable[[Texts, LocalChecker, int, int], Coroutine[Any, Any, list[Trial]]]
 
 
 def statements_of(text: str) -> list[str]:

@@ -29,7 +29,7 @@ def run(peers: bool) -> list[Result]:  # noqa: ARG001
     checker = LocalChecker(Judgements(judge), judge.card, "")
     texts = read_texts(Path(folder), _SENTENCES)
     print(f"{sum(map(len, texts.values())):,} sentences of {len(texts)} domains")
-    trials = {}
+    trials: dict[str, list[Trial]] = {}
     for name, law in LAWS.items():
         trials[name] = asyncio.run(law(texts, checker, _SENTENCES if law is contained else _JUDGED, 0))
         print(f"{name}: {_result(name, trials[name]).note}", flush=True)
