@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME ...] [--peers] [--rows N]`."""
+"""`python -m benchmarks [NAME ...] [--peers] [--rows N] [--texts FOLDER]`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pkgutil
 import sys
 
 import benchmarks.cases
+from benchmarks.cases.laws import TEXTS_VARIABLE
 from benchmarks.cases.million import ROWS_VARIABLE
 from benchmarks.results import Result, table
 
@@ -20,11 +21,14 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(known)}; all by default")
     parser.add_argument("--peers", action="store_true", help="install other tools into .bench-venv and compare")
     parser.add_argument("--rows", type=int, help="rows of the largest file, 1,000,000 by default")
+    parser.add_argument("--texts", help="folder of the laws: one text file per domain, a paragraph per line")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(known):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if arguments.rows:
         os.environ[ROWS_VARIABLE] = str(arguments.rows)
+    if arguments.texts:
+        os.environ[TEXTS_VARIABLE] = arguments.texts
     results: list[Result] = []
     for name in arguments.names or known:
         print(f"{name} …", file=sys.stderr, flush=True)

@@ -44,8 +44,7 @@ TRUST = """# How far to trust the local judge
 
 By default a small model that comes with Ragstone judges claims and answers (35 MB, on the CPU, no network). It is good enough to tell
 which of two systems is better over some dozens of questions, not to decide about a single answer: on texts of unseen domains it decides
-about eight of ten hand-written claims rightly. The figures are from the model's card, as printed by `ragstone models show local-judge`;
-`training/` describes how it was made.
+about eight of ten hand-written claims rightly. Figures: the model's card (`ragstone models show local-judge`); recipe: `training/`.
 
 - *Unseen domains* were written for this measurement; weights and probabilities were not fitted on them, but how much of a text is read, and
   some weights, were chosen with their figures in view, so expect a little less. Their claims are hard on purpose: words mislead. *Supported* and *not supported* lines are their kinds of claims.
@@ -56,6 +55,17 @@ about eight of ten hand-written claims rightly. The figures are from the model's
 A verdict of 90 % or more is right in about 90 % on unseen domains, but few are that sure. Against the judge before, it finds far more true
 paraphrases (72 instead of 16 %) and lets more swapped names (67 instead of 78 % caught) and reworded contradictions (87, 96) pass. `ragstone run answers.jsonl
 --judge "local>openai/gpt-4o-mini"` escalates uncertain cases to a stronger model ([judges](judges.md#the-judge-on-this-machine)).
+
+Laws (`python -m benchmarks laws --texts FOLDER`) on 17,330 sentences of 19 domains of Debian documentation, not trained on:
+
+|law|held of tried|
+|---|--:|
+|a text supports what it contains (rule)|34,660 of 34,660|
+|unrelated evidence contradicts nothing|760 of 760|
+|an unrelated sentence turns no support into contradiction|759 of 759|
+|a claim and its negation are not both supported (about half by rule)|760 of 760|
+|swapped roles are not supported (about half by rule)|92 of 106|
+|layout changes no verdict|758 of 760|
 """
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from ragstone.compare.cause_names import CAUSES
+from ragstone.compare.cause_names import CAUSE_ADVICE, CAUSES, rarely_fails
 from ragstone.compare.causes import find_causes
 from ragstone.compare.diagnosis import (
-    CAUSE_ADVICE,
     LEAST_ROWS,
     RIGHT_WITH_FACTS,
     Reading,
@@ -216,3 +215,23 @@ def test_the_local_judge_alone_is_never_sure():
     assert local.as_dict()["local_judge"] is True
     good = Reading(BY_NAME[RECALL], 0.95, 0.9, 1.0, 50, local=True)
     assert good.state == "seems good"
+
+
+def test_doubt_alone_is_not_a_fault():
+    """Shares count every doubt: below the limit, but the verdicts blame the generator in one sample of five."""
+    right, wrong, unsure = (claim_case("y", "y"), claim_case(".", "y"), claim_case("y", "y"))
+    unsure.evidence["reference_claims_in_answer"] = ["unsure"]
+    outcomes = [find_causes(case) for case in [right] * 4 + [wrong]]
+    assert rarely_fails(outcomes, "generator")
+    assert not rarely_fails([*outcomes, find_causes(wrong)], "generator")
+    assert not rarely_fails([find_causes(unsure)] * 5, "generator"), "a judge without verdicts shows nothing"
+    assert not rarely_fails([], "generator")
+    reading = Reading(BY_NAME[USE], 0.7, 0.6, 0.75, 50, local=True, doubtful=True)
+    assert (reading.state, judge_parts([reading])["generator"]) == ("", "seems good")
+
+
+def test_advice_for_a_cause_by_the_local_judge_alone_is_not_sure():
+    refused = claim_case(".", "y", sample={"answer": "I do not know."})
+    causes = count_causes([find_causes(refused)])
+    assert [item.sure for item in give_advice([], causes)] == [True]
+    assert [item.sure for item in give_advice([], causes, local=True)] == [False]

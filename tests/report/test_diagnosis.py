@@ -88,7 +88,7 @@ CASES = [claim_case("..", ".. ..")] * 3 + [claim_case(".", "y", ".", ".")] + [cl
 def test_the_short_report():
     text = " ".join(draw(short_report(make(BAD, GOOD, CASES))).split())
     assert text.startswith("diagnosis The retriever limits quality. The generator does well.")
-    assert "4 of 5 samples fail: 3 missing chunk, 1 ignored" in text
+    assert "4 of 5 samples fail: 3 missing chunk, 1 hallucinated" in text
     assert "→ Retrieve more chunks" in text
     assert "claim_recall 0.500" in text
 
@@ -111,7 +111,7 @@ def test_the_full_report_fits(width):
     assert "  noise_sensitivity_in_irrelevant ↓ " in text
     lines = {line.split("  ")[1]: line for line in text.splitlines() if line.startswith("  ")}
     assert lines["missing chunk"].split()[2:4] == ["3", "3"]
-    assert lines["hallucinated"].split()[1:3] == ["0", "1"]
+    assert lines["ignored"].split()[1:3] == ["0", "1"]
     assert "not examined: 2 samples, because it has nothing" in text
 
 
@@ -133,8 +133,8 @@ def test_for_programs():
     assert found["numbers"][0]["state"] == "bad"
     assert [(cause["cause"], cause["main_of"], cause["items"]) for cause in found["causes"]] == [
         ("missing chunk", 3, 6),
-        ("ignored", 1, 1),
-        ("hallucinated", 0, 1),
+        ("hallucinated", 1, 1),
+        ("ignored", 0, 1),
     ]
     assert len(found["outcomes"]) == 4
     assert found["outcomes"][0]["findings"][0]["about"] == "reference claim"

@@ -285,3 +285,31 @@ def test_quantities_are_compared_before_the_model_is_asked(checker):
     assert run(grader.matches("How heavy?", "1.2 kg", ["1,200 g"])) == [1.0]
     assert matching.asked == [], "the model is not run for nothing"
     assert grader.signature == "toy;quantities/1", "stored results of earlier rules are not used again"
+
+
+def test_a_negation_of_what_the_text_says_is_not_supported_and_not_asked(judge):
+    counting = Counting()
+    checker = LocalChecker(counting, judge.card, "")
+    claims = ["The horn is not red.", "The light never stands on the mole.", "It may not rain."]
+    rows = run(checker.weigh(claims, [f"{MOLE} It may rain."]))
+    assert [row[0] for row in rows] == ["contradiction", "contradiction", "neutral"]
+    assert [(row[0].supported, row[0].contradicted) for row in rows] == [(0.0, 1.0), (0.0, 1.0), (0.0, 0.0)]
+    assert counting.asked == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["- The light stands on the mole.\n- The horn is red.", "> **The light** stands on the mole. The `horn` is _red_."],
+)
+def test_layout_marks_do_not_reach_the_judge(judge, text):
+    counting = Counting()
+    run(LocalChecker(counting, judge.card, "").weigh(["The **horn** of the light is red."], [text, MOLE]))
+    [first, second] = [(" ".join(evidence.split()), claim) for evidence, claim in counting.asked]
+    assert first == second == (MOLE, "The horn of the light is red.")
+
+
+def test_swapped_names_are_at_most_unsure(judge):
+    checker = LocalChecker(Counting(), judge.card, "")
+    sure = Support(0.99, 0.0)
+    assert checker.verdict("Moor paid Ada.", "Ada paid Moor.", sure) == "unsure"
+    assert checker.verdict("Ada paid Moor for it.", "Ada paid Moor.", sure) == "entailment"

@@ -54,8 +54,9 @@ CAUSES: dict[str, Cause] = {
         NO_ANSWER,
         NOISE,
         MISREAD,
-        IGNORED,
+        # Before "ignored": an answer with a wrong value leaves out the right one.
         HALLUCINATED,
+        IGNORED,
         WRONG,
         OWN,
         EXTRA,
@@ -63,6 +64,15 @@ CAUSES: dict[str, Cause] = {
     )
 }
 _ORDER = list(CAUSES)
+# Advice by cause that no metric gives.
+CAUSE_ADVICE = {
+    LOST.name: "Compare the parser's text with the documents: tables, lists and footnotes are lost most often.",
+    SPLIT.name: "Make chunks larger, let them overlap, or cut at paragraphs and not within them.",
+    LOW.name: "Rerank the candidates, or put the best chunks where the generator looks first.",
+    REFUSED.name: "Soften the instruction to decline: let the generator answer what the chunks support.",
+    NO_ANSWER.name: "Look for errors and cut-off replies of the generator: it returns empty answers.",
+    MISREAD.name: "Let the generator quote the sentence that it answers from, or use a stronger one.",
+}
 
 
 @dataclass(frozen=True)
@@ -120,6 +130,21 @@ class Outcome:
     def cause(self) -> Cause | None:
         """The main cause."""
         return main_cause(self.failures)
+
+
+def rarely_fails(outcomes: Sequence[Outcome], part: Part) -> bool:
+    """Whether the verdicts blame a part in at most a fifth of the samples, and most expected claims have a verdict.
+
+    Shares by the local judge count every doubt, so that a perfect system stays below the limits of good values.
+    """
+    seen = [outcome for outcome in outcomes if outcome.tally]
+    blamed = sum(any(finding.cause.part == part for finding in outcome.findings) for outcome in seen)
+    claims = sum((Counter(outcome.tally) for outcome in seen), Counter())
+    return bool(seen) and blamed <= _FEW * len(seen) and claims["unsure"] <= claims.total() / 2
+
+
+# A part is good from 80 %.
+_FEW = 0.2
 
 
 def main_cause(failures: Sequence[Finding]) -> Cause | None:

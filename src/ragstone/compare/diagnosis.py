@@ -13,20 +13,16 @@ from typing import Literal
 import numpy as np
 
 from ragstone.compare.cause_names import (
+    CAUSE_ADVICE,
     CAUSES,
     HALLUCINATED,
     IGNORED,
-    LOST,
-    LOW,
-    MISREAD,
     MISSING,
-    NO_ANSWER,
     NOISE,
-    REFUSED,
-    SPLIT,
     Cause,
     Outcome,
     Part,
+    rarely_fails,
 )
 from ragstone.compare.causes import find_causes
 from ragstone.compare.indexed_corpus import Store
@@ -86,15 +82,6 @@ def list_signs() -> list[Sign]:
 
 # Not a metric of the run: counted from the causes if there is no judge.
 RIGHT_WITH_FACTS = Sign("right answers, given the facts", "generator", 0.8, USE)
-# Advice by cause that no metric gives.
-CAUSE_ADVICE = {
-    LOST.name: "Compare the parser's text with the documents: tables, lists and footnotes are lost most often.",
-    SPLIT.name: "Make chunks larger, let them overlap, or cut at paragraphs and not within them.",
-    LOW.name: "Rerank the candidates, or put the best chunks where the generator looks first.",
-    REFUSED.name: "Soften the instruction to decline: let the generator answer what the chunks support.",
-    NO_ANSWER.name: "Look for errors and cut-off replies of the generator: it returns empty answers.",
-    MISREAD.name: "Let the generator quote the sentence that it answers from, or use a stronger one.",
-}
 # Advice of metrics by cause: given if a metric calls for it, or for the main cause.
 _METRIC_ADVICE = {MISSING.name: FIND_MORE, IGNORED.name: USE, NOISE.name: REASON_FIRST, HALLUCINATED.name: GROUND}
 
@@ -110,12 +97,14 @@ class Reading:
     rows: int
     # Whether it comes from the local judge alone: then it never is sure.
     local: bool = False
+    # Whether only the local judge's doubt makes it bad: its verdicts rarely blame the part.
+    doubtful: bool = False
 
     @property
     def state(self) -> State:
         """Good or bad if the whole interval is on one side of the limit, otherwise "seems".
 
-        By the local judge alone it is always "seems". Empty without a direction, and for too few rows.
+        By the local judge alone it is always "seems". Empty without a direction, for too few rows, and if doubtful.
         """
         if self.sign.better == "none" or self.too_few:
             return ""
@@ -124,7 +113,7 @@ class Reading:
         sure = not self.local and len(ends) == 2 and all(self._is_good(end) == good for end in ends)
         if sure:
             return "good" if good else "bad"
-        return "seems good" if good else "seems bad"
+        return "seems good" if good else "" if self.doubtful else "seems bad"
 
     @property
     def too_few(self) -> bool:
@@ -270,27 +259,31 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
     everything = {row.metric: row for row in run.summary() if row.slice == ALL}
     rows = {name: row for name, row in everything.items() if name not in left_out}
     attainable = float(np.mean(shares)) if shares else None
-    readings = read_signs(rows, attainable, local)
+    readings = [
+        replace(reading, doubtful=reading.local and rarely_fails(outcomes, reading.sign.part))
+        for reading in read_signs(rows, attainable, local)
+    ]
     if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
         readings += _right_with_facts(outcomes)
     parts = judge_parts(readings)
     limits, sure = find_limits(parts)
     others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local)
     causes = count_causes(outcomes)
+    by_local_judge = bool(local) and not by_facts and any(outcome.seen_by == "claims" for outcome in outcomes)
     return Diagnosis(
         limits=limits,
         sure=sure,
         parts=parts,
         readings=tuple(readings),
         causes=tuple(causes),
-        advice=tuple(give_advice(readings, causes)),
+        advice=tuple(give_advice(readings, causes, by_local_judge)),
         outcomes=outcomes,
         samples=run.info.rows,
         looked_at=len(outcomes),
         undecided=Counter(outcome.undecided for outcome in outcomes if outcome.undecided),
         tally=sum((Counter(outcome.tally) for outcome in outcomes if outcome.tally), Counter()),
         by_facts=by_facts,
-        by_local_judge=bool(local) and not by_facts and any(outcome.seen_by == "claims" for outcome in outcomes),
+        by_local_judge=by_local_judge,
         disagreeing=_disagreeing(parts, others) if by_facts else (),
     )
 
@@ -318,7 +311,8 @@ def judge_parts(readings: Sequence[Reading]) -> dict[Part, State]:
     """The state of each part: the worst state of its metrics; "bad" is worse than "seems bad"."""
     states: dict[Part, State] = {}
     for part in _PARTS:
-        found = {reading.state for reading in readings if reading.sign.decides and reading.sign.part == part}
+        decisive = [reading for reading in readings if reading.sign.decides and reading.sign.part == part]
+        found = {"seems good" if one.doubtful and not one.too_few else one.state for one in decisive}
         states[part] = next((state for state in _WORST_FIRST if state in found), "")
     return states
 
@@ -360,7 +354,7 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
     ]
 
 
-def give_advice(readings: Iterable[Reading], causes: Sequence[CauseCount]) -> list[Advice]:
+def give_advice(readings: Iterable[Reading], causes: Sequence[CauseCount], local: bool = False) -> list[Advice]:
     """Each piece of advice once, with all its reasons: the main cause's first, then bad metrics, then other causes."""
     found: dict[str, list[Reading]] = {}
     for reading in readings:
@@ -378,7 +372,7 @@ def give_advice(readings: Iterable[Reading], causes: Sequence[CauseCount]) -> li
         Advice(
             text,
             (*found.get(text, ()), *([by_cause[text]] if text in by_cause else [])),
-            text not in found or any(reading.state == "bad" for reading in found[text]),
+            any(reading.state == "bad" for reading in found[text]) if text in found else not local,
         )
         for text in {**found, **by_cause}
     ]

@@ -105,8 +105,7 @@ def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
         table = _arrow_table()
         for item in diagnosis.advice:
             because = "; ".join(reason_line(why) for why in item.because)
-            local = any(isinstance(why, Reading) and why.local for why in item.because)
-            doubt = "" if item.sure else f" (weak evidence: {'the local judge alone' if local else 'too few rows'})"
+            doubt = f" ({weakness(item, diagnosis)})" if not item.sure else ""
             table.add("→", Text.assemble(item.text, (f"\n{because}{doubt}", "dim")))
         parts += [title("what to do"), table]
     for reason, count in diagnosis.undecided.most_common():
@@ -116,6 +115,12 @@ def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
     if diagnosis.disagreeing:
         parts.append(Text(f"\n{disagreement(diagnosis)}"))
     return Group(*parts)
+
+
+def weakness(item: Advice, diagnosis: Diagnosis) -> str:
+    """Why a piece of advice is not sure."""
+    local = diagnosis.by_local_judge or any(isinstance(why, Reading) and why.local for why in item.because)
+    return f"weak evidence: {'the local judge alone' if local else 'too few rows'}"
 
 
 def disagreement(diagnosis: Diagnosis) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
@@ -16,7 +17,7 @@ from ragstone.text.quantities import compare_quantities
 from ragstone.text.questions import complete, is_fragment
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
-from ragstone.text.verbatim import contains_statement
+from ragstone.text.verbatim import contains_statement, denies_statement, plain_text, swaps_names
 from ragstone.tools.protocols import (
     CONTRADICTION,
     ENTAILMENT,
@@ -34,21 +35,23 @@ _FAR = 0.34
 TOGETHER = 150
 # Words of a chunk that are read alone if several chunks are near.
 EACH = 40
+_POSSIBLE = re.compile(r"\b(?:may|might|could|some|sometimes|often|usually|either)\b", re.IGNORECASE)
 
 
 class LocalChecker:
     """Checks a claim against a text, of long texts against the nearest sentences.
 
-    Two rules come before the model: a text that contains a claim word for word supports it, and a text without a content word
-    of a claim does not contradict it. Of several chunks, the nearest sentences of all are read first; each chunk is read only
-    if these support or contradict the claim, or may do so. This saves most of the reading.
+    Rules come before the model: a text that contains a claim word for word supports it, one that contains it but for a negation
+    does not, one that contains it with two names swapped is at most unsure, and a text without a content word of a claim does
+    not contradict it. Layout marks are not read. Of several chunks, the nearest sentences of all are read first; each chunk is
+    read only if these support or contradict the claim, or may do so. This saves most of the reading.
     """
 
     def __init__(self, judge: Judgements, card: Card, signature: str) -> None:
         self._judge = judge
         self.card = card
         self.signature = f"{signature};passages/5"
-        self._passages = lru_cache(maxsize=256)(Passages)
+        self._passages = lru_cache(maxsize=256)(lambda text: Passages(plain_text(text)))
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; a fragment is read together with its question."""
@@ -90,7 +93,7 @@ class LocalChecker:
             most = min(EACH, self.card.window) if sum(near) > 1 else self.card.window
             for at, text in enumerate(texts):
                 if near[at] and (passage := self._passage(claim, text, most)):
-                    asked[claim, at] = passage, claim
+                    asked[claim, at] = passage, plain_text(claim)
         weighed = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
         return [
             [self.verdict(claim, text, weighed.get((claim, at))) for at, text in enumerate(texts)] for claim in claims
@@ -104,7 +107,7 @@ class LocalChecker:
         asked: dict[int, tuple[str, str]] = {}
         for number, claim in enumerate(claims):
             if text and wanted[number] and claim.strip() and sum(self._near(claim, chunks)) > 1:
-                asked[number] = self._passages(text).around(claim, TOGETHER), claim
+                asked[number] = self._passages(text).around(claim, TOGETHER), plain_text(claim)
         supports = dict(zip(asked, await self._judge.support(list(asked.values())), strict=True))
         return [
             self.verdict(claim, text, supports[number]) if number in supports else None
@@ -115,11 +118,18 @@ class LocalChecker:
         """The verdict from the judge's probabilities; None if no passage was read."""
         if contains_statement(text, claim):
             return ScoredVerdict(ENTAILMENT, 1.0, 0.0, 1.0)
+        if denies_statement(text, claim):
+            # "It may rain" and "it may not rain" are both possible.
+            denied = not _POSSIBLE.search(claim)
+            return ScoredVerdict(CONTRADICTION if denied else NEUTRAL, 0.0, float(denied), 0.0)
         supported, contradicted = support or (self.card.unrelated if claim.strip() and text.strip() else 0.0, 0.0)
+        if swaps_names(text, claim):
+            # The words are the same, so the model rarely sees it.
+            supported = min(supported, sum(self.card.unsure) / 2)
         known = self._passages(text).share_of_words(claim)
         contradicted = min(contradicted, 1.0 - supported) if known else 0.0
         weight = self.card.coverage_weight
-        counted = (1.0 - weight) * supported + weight * covered(claim, text)
+        counted = (1.0 - weight) * supported + weight * covered(plain_text(claim), self._passages(text).text)
         return ScoredVerdict(self._word(supported, contradicted), supported, contradicted, counted)
 
     def _word(self, supported: float, contradicted: float) -> str:
@@ -147,7 +157,7 @@ class LocalChecker:
 
     def _passage(self, claim: str, text: str, most: int) -> str:
         """The part of a text to read for a claim; empty if there is nothing to ask the model."""
-        if not claim.strip() or contains_statement(text, claim):
+        if not claim.strip() or contains_statement(text, claim) or denies_statement(text, claim):
             return ""
         return self._passages(text).around(claim, most)
 

@@ -16,7 +16,7 @@ from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import find_worst, telling_metrics
 from ragstone.compare.slices import find_columns, slice_run
 from ragstone.data.summary import SummaryRow
-from ragstone.report.diagnosis import headline, limit_text, reason_line, short_name, state_text
+from ragstone.report.diagnosis import headline, limit_text, reason_line, short_name, state_text, weakness
 from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.html.run_data import RunData, read_run_data, show_rows
@@ -147,7 +147,11 @@ def _reading(reading: Reading) -> dict[str, Any]:
 def advice_rows(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     """The advice and its reasons."""
     return [
-        {"text": item.text, "sure": item.sure, "because": [reason_line(why) for why in item.because]}
+        {
+            "text": item.text,
+            "doubt": "" if item.sure else weakness(item, diagnosis),
+            "because": [reason_line(why) for why in item.because],
+        }
         for item in diagnosis.advice
     ]
 
