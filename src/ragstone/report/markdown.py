@@ -10,6 +10,7 @@ from ragstone.compare.comparison import ChangedSample, Comparison
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.gates import Gate
 from ragstone.compare.leaderboard import Leaderboard
+from ragstone.compare.people import people_of
 from ragstone.compare.sample_order import find_worst, measure_quality
 from ragstone.data.summary import ALL
 from ragstone.report.comparison import (
@@ -47,6 +48,7 @@ def run_markdown(run: Run, worst: int = 5) -> str:
         for number, item in enumerate(diagnosis.advice, start=1)
     ]
     failure = judge_failure(run)
+    rows = [row for row in run.summary() if row.slice == ALL]
     lines = [
         *([f"**{escape(failure)}**", ""] if failure else []),
         f"### {escape(run.name)}: {escape(diagnosis_headline(diagnosis))}",
@@ -55,7 +57,7 @@ def run_markdown(run: Run, worst: int = 5) -> str:
         "",
         *(part for line in judge_lines(run.info) for part in (escape(line), "")),
         *([*advice, ""] if advice else []),
-        *metrics_table([row for row in run.summary() if row.slice == ALL], metrics).markdown(),
+        *metrics_table(rows, metrics, people_of(run.info, rows)).markdown(),
         *_causes(diagnosis),
         *_worst(run, diagnosis, worst),
     ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Never, TypedDict
 
 from ragstone.errors import UnknownNameError
 from ragstone.llm.base import LLM
+from ragstone.stats.judge_error import JudgeError
 from ragstone.text.matchers import MATCHERS, Matcher, make_matcher
 from ragstone.tools import protocols
 from ragstone.tools.embedders import Embedding
@@ -88,6 +89,10 @@ class Judging:
     def has_ladder(self) -> bool:
         """Whether a local judge escalates to a language model."""
         return self._roles.has_ladder
+
+    def error_of(self, metric: str) -> JudgeError | None:
+        """The measured error of the local judge's means of a metric."""
+        return self._roles.judge.card.error_of(metric) if self._roles.judge else None
 
     def describe(self, needs: Collection[str]) -> dict[str, str]:
         """Tool signatures for run.json; default tools appear only if the plan needs them."""

@@ -21,7 +21,7 @@ from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.html.run_data import RunData, read_run_data, show_rows
 from ragstone.report.html.sample_data import Shown
-from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of
+from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
 from ragstone.report.text import by_reason, interval_text, one_line
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_labels, unless_nan
@@ -188,6 +188,7 @@ def _metric_row(data: RunData, metric: Mapping[str, Any]) -> dict[str, Any]:
         "mean": row.mean,
         "interval": interval_text(row.ci_low, row.ci_high),
         "strip": _strip(row, metric),
+        "people": people_text(data.people[row.metric].interval()) if row.metric in data.people else "",
         "spark": charts.spark(values, *value_range(values, metric["bounds"])) if np.any(~np.isnan(values)) else "",
         "row": row,
     }
