@@ -75,6 +75,13 @@ class Finding:
     text: str
     chunks: tuple[int, ...] = ()
     why: str = ""
+    # The product of the probabilities of the verdicts that decided; None if no verdict has one.
+    probability: float | None = None
+
+    @property
+    def explained(self) -> str:
+        """The reason, with its probability."""
+        return self.why if self.probability is None else f"{self.why} (probability {self.probability:.0%})"
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -86,12 +93,13 @@ class Finding:
             "text": self.text,
             "chunks": list(self.chunks),
             "why": self.why,
+            "probability": self.probability,
         }
 
 
 @cache
-def _bare(cause: str, kind: Kind) -> Finding:
-    return Finding(CAUSES[cause], kind, 0, "")
+def _bare(cause: str, kind: Kind, probability: float | None) -> Finding:
+    return Finding(CAUSES[cause], kind, 0, "", probability=probability)
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,13 @@ class Outcome:
 
     def without_texts(self) -> Outcome:
         """A small copy for counting, without the texts of the findings."""
-        return replace(self, findings=tuple(_bare(finding.cause.name, finding.kind) for finding in self.findings))
+        bare = (_bare(finding.cause.name, finding.kind, finding.probability) for finding in self.findings)
+        return replace(self, findings=tuple(bare))
+
+    def probability(self, cause: str) -> float | None:
+        """The probability of a cause: that of its most probable finding."""
+        known = [one.probability for one in self.findings if one.cause.name == cause and one.probability is not None]
+        return max(known, default=None)
 
     @property
     def failures(self) -> tuple[Finding, ...]:

@@ -29,6 +29,7 @@ from ragstone.compare.cause_names import (
 from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, declines, trace_facts
 from ragstone.compare.indexed_corpus import Store
 from ragstone.compare.sample_evidence import Case
+from ragstone.data.types import ScoredVerdict
 
 YES, NO, UNSURE = "entailment", "contradiction", "unsure"
 _OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_claims_in_contexts")
@@ -96,9 +97,8 @@ def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
         row = rows[number]
         if verdict not in (YES, UNSURE) and (YES in row or UNSURE not in row):
             cause, chunks, why = _unsaid(case, number, verdict, row, refused)
-            yield Finding(
-                cause, "reference claim", number + 1, case.claims("reference")[number].text, tuple(chunks), why
-            )
+            claim, likely = case.claims("reference")[number].text, _probability([verdict], row, cause)
+            yield Finding(cause, "reference claim", number + 1, claim, tuple(chunks), why, likely)
 
 
 def _unsaid(
@@ -133,7 +133,10 @@ def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
         verdict = right[number] if right else None
         if found := _origin(case, number, verdict, rows[number]):
             cause, chunks, why = found
-            yield Finding(cause, "answer claim", number + 1, claim.text, tuple(chunks), why)
+            decided = [verdict] if right and not unanswerable else []
+            read = [*rows[number], *case.verdicts("answer_claims_in_all_contexts")[number : number + 1]]
+            likely = _probability(decided, read, cause)
+            yield Finding(cause, "answer claim", number + 1, claim.text, tuple(chunks), why, likely)
 
 
 def _origin(
@@ -169,6 +172,23 @@ def _from_chunks(case: Case, verdict: str, there: Sequence[int]) -> tuple[Cause,
         other = "a correct claim" if set(there) & _relevant_chunks(case) else "no correct claim"
         return NOISE, there, f"{source} and {other}" if there else source
     return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
+
+
+def _probability(verdicts: Sequence[str | None], row: Sequence[str], cause: Cause) -> float | None:
+    """The product of the probabilities of the verdicts that decided: those on the claim, and that of the best chunk."""
+    known = [one for one in (*verdicts, *row) if isinstance(one, ScoredVerdict) and one.supported is not None]
+    if not known:
+        return None
+    chance = 1.0
+    for verdict in verdicts:
+        if isinstance(verdict, ScoredVerdict) and verdict.supported is not None:
+            against = (verdict.contradicted or 0.0) if verdict == NO else 1.0 - verdict.supported
+            chance *= verdict.supported if verdict == YES else against
+    best = max((one for one in known if one in row), key=lambda one: one.supported or 0.0, default=None)
+    if best is not None:
+        supported = best.supported or 0.0
+        chance *= supported if YES in row and cause is not HALLUCINATED else 1.0 - supported
+    return round(chance, 2)
 
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:

@@ -30,12 +30,14 @@ from ragstone.compare.cause_names import (
 )
 from ragstone.compare.causes import find_causes
 from ragstone.compare.indexed_corpus import Store
+from ragstone.compare.people import people_of
 from ragstone.compare.sample_evidence import Case, read_cases, trusts_facts
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
 from ragstone.registry import CATALOGUE
 from ragstone.stats.intervals import mean_interval
+from ragstone.stats.judge_error import People
 from ragstone.storage.runs import Run
 
 # Fewer rows give no verdict: the interval of 0 of 1 ends at 0.79, below a limit of 0.8.
@@ -43,7 +45,7 @@ LEAST_ROWS = 10
 # An interval that just touches the limit excludes it every second time; this many times the rows do in 80 %.
 _LIKELY = ((1.96 + 0.84) / 1.96) ** 2
 _PARTS: tuple[Part, Part] = ("retriever", "generator")
-State = Literal["good", "bad", "seems good", "seems bad", ""]
+State = Literal["good", "bad", "seems good", "seems bad", "unclear", ""]
 
 
 @dataclass(frozen=True)
@@ -110,21 +112,39 @@ class Reading:
     rows: int
     # Whether it comes from the local judge alone: then it never is sure.
     local: bool = False
+    # What people would probably say, if it is local and the judge's error on the metric was measured.
+    people: People | None = None
 
     @property
     def state(self) -> State:
         """Good or bad if the whole interval is on one side of the limit, otherwise "seems".
 
-        By the local judge alone it is always "seems". Empty without a direction, and for too few rows.
+        By the local judge alone it is "seems" if the whole interval of what people would say is on one side, otherwise
+        "unclear". Empty without a direction, and for too few rows.
         """
         if self.sign.better == "none" or self.too_few:
             return ""
+        if self.local:
+            sides = {self._is_good(end) for end in self.people.interval()} if self.people else set()
+            return "unclear" if len(sides) != 1 else "seems good" if sides == {True} else "seems bad"
         good = self._is_good(self.mean)
         ends = [end for end in (self.low, self.high) if end is not None]
-        sure = not self.local and len(ends) == 2 and all(self._is_good(end) == good for end in ends)
-        if sure:
+        if len(ends) == 2 and all(self._is_good(end) == good for end in ends):
             return "good" if good else "bad"
         return "seems good" if good else "seems bad"
+
+    @property
+    def decides(self) -> bool:
+        """Whether it rates its part: not if its error is unknown."""
+        return self.sign.decides and (not self.local or self.people is not None)
+
+    @property
+    def chance_of_good(self) -> float | None:
+        """How likely people would find a good value; None if it is not a mean of the local judge with a known error."""
+        if self.people is None or self.sign.better == "none":
+            return None
+        ends = (self.sign.limit, 1.0) if self.sign.better == "higher" else (0.0, self.sign.limit)
+        return self.people.chance_between(*ends)
 
     @property
     def too_few(self) -> bool:
@@ -156,19 +176,33 @@ class Reading:
             "better": self.sign.better,
             "state": self.state,
             "local_judge": self.local,
+            "people": None if self.people is None else dict(zip(("low", "high"), self.people.interval(), strict=True)),
+            "probability_of_good": self.chance_of_good,
         }
 
 
 def read_signs(
-    rows: Mapping[str, SummaryRow], attainable: float | None = None, local: Collection[str] = ()
+    rows: Mapping[str, SummaryRow],
+    attainable: float | None = None,
+    local: Collection[str] = (),
+    people: Mapping[str, People] | None = None,
 ) -> list[Reading]:
     """The signs that a run has metrics for; `attainable` is the largest share of useful chunks.
 
-    Metrics in `local` come from the local judge alone.
+    Metrics in `local` come from the local judge alone; `people` would say otherwise of some of them.
     """
     there = {name for name, row in rows.items() if row.mean is not None}
+    likely = people or {}
     return [
-        Reading(_within_reach(sign, attainable), row.mean, row.ci_low, row.ci_high, row.n_ok, sign.metric in local)
+        Reading(
+            _within_reach(sign, attainable),
+            row.mean,
+            row.ci_low,
+            row.ci_high,
+            row.n_ok,
+            sign.metric in local,
+            likely.get(sign.metric) if sign.metric in local else None,
+        )
         for sign in list_signs()
         if there.isdisjoint(sign.unless) and (row := rows.get(sign.metric)) and row.mean is not None
     ]
@@ -189,7 +223,7 @@ def attainable_precision(case: Case) -> float | None:
 
 
 Limits = Literal["retriever", "generator", "both", "neither", "unknown"]
-_WORST_FIRST: tuple[State, ...] = ("bad", "seems bad", "seems good", "good")
+_WORST_FIRST: tuple[State, ...] = ("bad", "seems bad", "unclear", "seems good", "good")
 
 
 @dataclass(frozen=True)
@@ -201,6 +235,8 @@ class CauseCount:
     samples: int
     items: int
     examples: tuple[str, ...]
+    # The mean over its samples; None if the verdicts have no probabilities.
+    probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -270,12 +306,13 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
     everything = {row.metric: row for row in run.summary() if row.slice == ALL}
     rows = {name: row for name, row in everything.items() if name not in left_out}
     attainable = float(np.mean(shares)) if shares else None
-    readings = read_signs(rows, attainable, local)
+    people = people_of(run.info, everything.values())
+    readings = read_signs(rows, attainable, local, people)
     if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
         readings += _right_with_facts(outcomes)
     parts = judge_parts(readings)
     limits, sure = find_limits(parts)
-    others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local)
+    others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local, people)
     causes = count_causes(outcomes)
     return Diagnosis(
         limits=limits,
@@ -297,9 +334,7 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
 
 def _locally_judged(run: Run) -> set[str]:
     """The metrics that come from the local judge, and not from a language model too."""
-    return {
-        metric.metric for metric in run.info.metrics if metric.signature.uses_local_judge and not metric.signature.llms
-    }
+    return {metric.metric for metric in run.info.metrics if metric.signature.is_local}
 
 
 def _disagreeing(parts: Mapping[Part, State], others: Sequence[Reading]) -> tuple[Reading, ...]:
@@ -307,8 +342,8 @@ def _disagreeing(parts: Mapping[Part, State], others: Sequence[Reading]) -> tupl
     return tuple(
         reading
         for reading in others
-        if reading.sign.decides
-        and reading.state
+        if reading.decides
+        and reading.state not in ("", "unclear")
         and parts[reading.sign.part]
         and reading.state.endswith("bad") != parts[reading.sign.part].endswith("bad")
     )
@@ -318,7 +353,7 @@ def judge_parts(readings: Sequence[Reading]) -> dict[Part, State]:
     """The state of each part: the worst state of its metrics; "bad" is worse than "seems bad"."""
     states: dict[Part, State] = {}
     for part in _PARTS:
-        found = {reading.state for reading in readings if reading.sign.decides and reading.sign.part == part}
+        found = {reading.state for reading in readings if reading.decides and reading.sign.part == part}
         states[part] = next((state for state in _WORST_FIRST if state in found), "")
     return states
 
@@ -329,7 +364,7 @@ def find_limits(parts: Mapping[Part, State]) -> tuple[Limits, bool]:
         bad = [part for part in _PARTS if parts[part] == state]
         if bad:
             return bad[0] if len(bad) == 1 else "both", sure
-    if all(parts.values()):
+    if all(state not in ("", "unclear") for state in parts.values()):
         return "neither", all(state == "good" for state in parts.values())
     return "unknown", False
 
@@ -339,6 +374,7 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
     main: Counter[str] = Counter()
     items: Counter[str] = Counter()
     where: dict[str, list[str]] = {}
+    chances: dict[str, list[float]] = {}
     first: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.cause:
@@ -347,6 +383,8 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
         for name, count in Counter(finding.cause.name for finding in outcome.findings).items():
             items[name] += count
             where.setdefault(name, []).append(outcome.sample_id)
+            if (chance := outcome.probability(name)) is not None:
+                chances.setdefault(name, []).append(chance)
     order = sorted(items, key=lambda name: (not CAUSES[name].fails, -main[name], -len(where[name])))
     return [
         CauseCount(
@@ -355,6 +393,7 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
             len(where[name]),
             items[name],
             tuple(dict.fromkeys(first.get(name, []) + where[name])),
+            float(np.mean(chances[name])) if name in chances else None,
         )
         for name in order
     ]

@@ -98,11 +98,12 @@ class JudgeError:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> JudgeError:
         """Read what `as_dict` wrote."""
-        levels = (
-            Level(*(float(data[name][part]) for part in ("mean", "error", "between")), int(data[name]["domains"]))
-            for name in ("accepted", "refused")
-        )
-        return cls(*levels, float(data["covariance"]))
+        yes, no = (_read_level(data[name]) for name in ("accepted", "refused"))
+        return cls(yes, no, float(data["covariance"]))
+
+
+def _read_level(data: Mapping[str, Any]) -> Level:
+    return Level(float(data["mean"]), float(data["error"]), float(data["between"]), int(data["domains"]))
 
 
 def fit_error(domains: Sequence[Labelled]) -> JudgeError | None:
@@ -136,7 +137,5 @@ def _level(values: Sequence[np.ndarray]) -> tuple[Level, np.ndarray, np.ndarray]
     excess = float((weights * (own - first) ** 2).sum()) - (len(own) - 1)
     between = max(0.0, excess / float(weights.sum() - (weights**2).sum() / weights.sum()))
     weights = 1 / (variance + between)
-    level = Level(
-        float(np.average(own, weights=weights)), float(weights.sum() ** -0.5), between**0.5, len(own)
-    )
+    level = Level(float(np.average(own, weights=weights)), float(weights.sum() ** -0.5), between**0.5, len(own))
     return level, means, noise

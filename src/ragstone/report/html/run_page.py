@@ -16,7 +16,7 @@ from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import find_worst, telling_metrics
 from ragstone.compare.slices import find_columns, slice_run
 from ragstone.data.summary import SummaryRow
-from ragstone.report.diagnosis import headline, limit_text, reason_line, short_name, state_text
+from ragstone.report.diagnosis import disagreement, headline, limit_text, reason_line, short_name, state_text
 from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.html.run_data import RunData, read_run_data, show_rows
@@ -72,7 +72,14 @@ MOST_LISTED = 500
 _MOST_SLICE_METRICS = 5
 _MOST_COLUMNS = 6
 PARTS: tuple[Part, Part] = ("retriever", "generator")
-STATE_TONES = {"good": "good", "seems good": "good unsure", "bad": "bad", "seems bad": "bad unsure", "": ""}
+STATE_TONES = {
+    "good": "good",
+    "seems good": "good unsure",
+    "bad": "bad",
+    "seems bad": "bad unsure",
+    "unclear": "unsure",
+    "": "",
+}
 
 
 def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) -> str:
@@ -85,7 +92,7 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) 
         "run": run,
         "headline": headline(read.diagnosis),
         "judge_failure": judge_failure(run),
-        "judged": list(judge_lines(run.info)),
+        "judged": [*judge_lines(run.info), *filter(None, [disagreement(read.diagnosis)])],
         "diagnosis": read.diagnosis,
         "rows": len(read.ids),
         "tally": _tally(read.diagnosis),
@@ -164,6 +171,7 @@ def _cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown]) -> Iterator[di
             "main": count.main,
             "samples": count.samples,
             "items": count.items,
+            "probability": count.probability,
             "bar": charts.bar(
                 count.samples / most, f"{count.samples:,} samples", "bad" if count.cause.fails else "silent"
             ),
