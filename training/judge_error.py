@@ -2,7 +2,7 @@
 
 Every group is a domain that was not trained on, read by the product's own tools: sentences of full RAG rows and the kept and
 test claims (claims against chunks), the claims of long answers against the reference and back, and whole answers against
-references. `ragstone.stats.judge_error` has the model. Each domain is checked by the error of all others: with its own rows,
+references. The causes of failures are compared with the true ones of the RAG rows. `ragstone.stats.judge_error` has the model. Each domain is checked by the error of all others: with its own rows,
 and with rows drawn so that people accept a tenth, half, nine tenths or all of them.
 
 calibrate.py calls it; alone it only renews "error" in a card: PYTHONPATH=src python training/judge_error.py --judge FOLDER ...
@@ -22,11 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from natural_pairs import read_rows
+from ragstone.compare.causes import find_causes
+from ragstone.compare.sample_evidence import Case
+from ragstone.data.types import Chunk, Sample
 from ragstone.evidence.claims import best_supports, supports
 from ragstone.models.local_judge import Judgements, LocalJudge, Pair, read_card
 from ragstone.models.store import Installed
 from ragstone.stats.judge_error import JudgeError, Labelled, fit_error
-from ragstone.tools.local_judges import LocalChecker, LocalGrader
+from ragstone.tools.local_judges import LocalChecker, LocalExtractor, LocalGrader
 
 # The means that each kind of group stands for.
 METRICS = {
@@ -96,6 +99,14 @@ Domains = dict[tuple[str, str], list[Row]]
 Groups = dict[str, Domains]
 
 
+class Named(NamedTuple):
+    """The main cause that the judge's verdicts give for a RAG row, the product of their probabilities, and the true cause."""
+
+    cause: str
+    probability: float
+    true: str
+
+
 class Reader:
     """Reads labelled rows with the tools of the product, into groups by kind, source and domain."""
 
@@ -104,6 +115,7 @@ class Reader:
         self.checker = LocalChecker(judgements, judge.card, "")
         self.grader = LocalGrader(judgements, self.checker, "")
         self.groups: Groups = {kind: {} for kind in METRICS}
+        self.named: list[Named] = []
 
     def _add(self, kind: str, source: str, domain: str, values: Sequence[float], accepted: Sequence[bool]) -> None:
         if values:
@@ -117,6 +129,30 @@ class Reader:
         self._add("claims in chunks", "rag", domain, best_supports(verdicts[0]), accepted)
         matches = await self.grader.matches(asked, row["answer"], row["references"])
         self._add("whole answers", "rag", domain, [max(matches)], [bool(row["correct"])])
+
+    async def cause(self, row: dict[str, Any]) -> None:
+        """The main cause of a RAG row, as `ragstone diagnose` finds it."""
+        asked, extractor = row["question"], LocalExtractor()
+        claims = {"answer": row["answer"], "reference": row["references"][0]}
+        evidence: dict[str, Any] = {}
+        for whose, other in (("answer", "reference"), ("reference", "answer")):
+            own = await extractor.claims(asked, claims[whose])
+            texts = [claim.text for claim in own]
+            each, together, _ = await self.checker.against_chunks(asked, texts, row["contexts"])
+            evidence |= {
+                f"{whose}_claims": own,
+                f"{whose}_claims_in_{other}": await self.checker.against_text(asked, texts, claims[other]),
+                f"{whose}_claims_in_contexts": each,
+                f"{whose}_claims_in_all_contexts": together,
+            }
+        chunks = [Chunk(text) for text in row["contexts"]]
+        sample = Sample(row["id"], asked, row["answer"], contexts=chunks, references=row["references"])
+        outcome = find_causes(Case(sample, evidence))
+        if outcome.cause:
+            likely = outcome.probability(outcome.cause.name)
+            self.named.append(
+                Named(outcome.cause.name, 1.0 if likely is None else likely, row["cause"].replace("_", " "))
+            )
 
     async def long(self, row: dict[str, Any]) -> None:
         """The claims of two long answers against the reference, and its claims against the answers."""
@@ -148,7 +184,9 @@ async def _all(read: Callable[[dict[str, Any]], Awaitable[None]], rows: Sequence
         await asyncio.gather(*map(read, rows[start : start + 100]))
 
 
-def read_groups(judge: LocalJudge, natural: Path, rag: Sequence[Path], long: Sequence[Path]) -> Groups:
+def read_groups(
+    judge: LocalJudge, natural: Path, rag: Sequence[Path], long: Sequence[Path]
+) -> tuple[Groups, list[Named]]:
     """All labelled rows, read by the judge."""
     reader = Reader(judge)
     pairs = [
@@ -160,10 +198,11 @@ def read_groups(judge: LocalJudge, natural: Path, rag: Sequence[Path], long: Seq
     async def work() -> None:
         await _all(reader.pair, pairs)
         await _all(reader.rag, [row for path in rag for row in read_rows(path)])
+        await _all(reader.cause, [row for path in rag for row in read_rows(path)])
         await _all(reader.long, [row for path in long for row in read_rows(path)])
 
     asyncio.run(work())
-    return reader.groups
+    return reader.groups, reader.named
 
 
 def _labelled(rows: Sequence[Row]) -> Labelled:
@@ -269,6 +308,25 @@ def measure_errors(groups: Groups) -> dict[str, Any]:
     return section
 
 
+def cause_rates(named: Sequence[Named]) -> dict[str, Any]:
+    """Per cause, how often it was the true one, as a multiple of its probability; "other" is that of all causes.
+
+    A cause with few rows is drawn to the rate of all.
+    """
+    if not named:
+        return {}
+    pooled = sum(one.cause == one.true for one in named) / sum(one.probability for one in named)
+    rates = {
+        "other": {"rows": len(named), "right": sum(one.cause == one.true for one in named), "rate": round(pooled, 3)}
+    }
+    for cause in sorted({one.cause for one in named}):
+        own = [one for one in named if one.cause == cause]
+        right = sum(one.true == cause for one in own)
+        rate = (right + pooled) / (sum(one.probability for one in own) + 1)
+        rates[cause] = {"rows": len(own), "right": right, "rate": round(min(1.0, rate), 3)}
+    return rates
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that calibrate.py shares."""
     parser.add_argument("--natural", type=Path, required=True)
@@ -281,12 +339,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def write_errors(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Measure the judge of a folder and renew its card."""
     judge = open_saved(folder, options.outputs)
-    section = measure_errors(read_groups(judge, options.natural, [*options.rag, *options.rag_test], options.long))
+    groups, named = read_groups(judge, options.natural, [*options.rag, *options.rag_test], options.long)
     judge.save()
+    section, causes = measure_errors(groups), cause_rates(named)
     path = folder / "card.json"
-    card = json.loads(path.read_text(encoding="utf-8")) | {"error": section}
+    card = json.loads(path.read_text(encoding="utf-8")) | {"error": section, "causes": causes}
     path.write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
-    return section
+    return {**section, "causes": causes}
 
 
 def main() -> None:

@@ -6,17 +6,14 @@ from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.causes import find_causes
 from ragstone.compare.diagnosis import (
     CAUSE_ADVICE,
-    LEAST_ROWS,
     RIGHT_WITH_FACTS,
-    Reading,
     attainable_precision,
     count_causes,
     find_limits,
     give_advice,
     judge_parts,
-    list_signs,
-    read_signs,
 )
+from ragstone.compare.signs import LEAST_ROWS, Reading, list_signs, read_signs
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.registry import CATALOGUE
 from tests.compare.making import claim_case, fact_case

@@ -7,15 +7,8 @@ import pytest
 from rich.console import Console
 
 from ragstone.compare.causes import find_causes
-from ragstone.compare.diagnosis import (
-    Diagnosis,
-    Reading,
-    count_causes,
-    find_limits,
-    give_advice,
-    judge_parts,
-    list_signs,
-)
+from ragstone.compare.diagnosis import Diagnosis, count_causes, find_limits, give_advice, judge_parts
+from ragstone.compare.signs import Reading, list_signs
 from ragstone.report.diagnosis import diagnosis_dict, full_report, headline, short_report
 from tests.compare.making import claim_case
 

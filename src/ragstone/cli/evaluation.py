@@ -32,7 +32,7 @@ def show_run(finished: Run, json: bool, full: bool) -> None:
     from ragstone.report.run import call_line, judge_failure, run_report
 
     if json:
-        from ragstone.compare.people import people_dict
+        from ragstone.compare.signs import people_dict
 
         rows = [{**asdict(row), "people": people_dict(finished.info, row)} for row in finished.summary()]
         failure, totals = judge_failure(finished), finished.info["totals"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.compare.diagnosis import Diagnosis
-from ragstone.compare.people import people_dict
+from ragstone.compare.signs import people_dict
 from ragstone.data.summary import ALL
 from ragstone.storage.runs import Run
 

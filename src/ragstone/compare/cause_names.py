@@ -75,7 +75,7 @@ class Finding:
     text: str
     chunks: tuple[int, ...] = ()
     why: str = ""
-    # The product of the probabilities of the verdicts that decided; None if no verdict has one.
+    # By the local judge; None for facts, language models and people.
     probability: float | None = None
 
     @property

@@ -97,7 +97,7 @@ def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
         row = rows[number]
         if verdict not in (YES, UNSURE) and (YES in row or UNSURE not in row):
             cause, chunks, why = _unsaid(case, number, verdict, row, refused)
-            claim, likely = case.claims("reference")[number].text, _probability([verdict], row, cause)
+            claim, likely = case.claims("reference")[number].text, _probability(case, [verdict], row, cause)
             yield Finding(cause, "reference claim", number + 1, claim, tuple(chunks), why, likely)
 
 
@@ -135,7 +135,7 @@ def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
             cause, chunks, why = found
             decided = [verdict] if right and not unanswerable else []
             read = [*rows[number], *case.verdicts("answer_claims_in_all_contexts")[number : number + 1]]
-            likely = _probability(decided, read, cause)
+            likely = _probability(case, decided, read, cause)
             yield Finding(cause, "answer claim", number + 1, claim.text, tuple(chunks), why, likely)
 
 
@@ -174,8 +174,11 @@ def _from_chunks(case: Case, verdict: str, there: Sequence[int]) -> tuple[Cause,
     return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
 
 
-def _probability(verdicts: Sequence[str | None], row: Sequence[str], cause: Cause) -> float | None:
-    """The product of the probabilities of the verdicts that decided: those on the claim, and that of the best chunk."""
+def _probability(case: Case, verdicts: Sequence[str | None], row: Sequence[str], cause: Cause) -> float | None:
+    """The product of the probabilities of the verdicts that decided, times the measured rate of true causes.
+
+    These are the verdicts on the claim and that of the best chunk. None if they have no probabilities.
+    """
     known = [one for one in (*verdicts, *row) if isinstance(one, ScoredVerdict) and one.supported is not None]
     if not known:
         return None
@@ -188,7 +191,8 @@ def _probability(verdicts: Sequence[str | None], row: Sequence[str], cause: Caus
     if best is not None:
         supported = best.supported or 0.0
         chance *= supported if YES in row and cause is not HALLUCINATED else 1.0 - supported
-    return round(chance, 2)
+    rates = case.cause_rates if cause.fails else {}
+    return round(chance * rates.get(cause.name, rates.get("other", 1.0)), 2)
 
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:

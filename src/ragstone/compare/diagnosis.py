@@ -1,13 +1,10 @@
-"""Diagnosis of a stored run: which part limits quality, and why samples fail. No model is called.
-
-The metrics declare their limits and their advice: `@metric(good=..., advice=...)`.
-"""
+"""Diagnosis of a stored run: which part limits quality, and why samples fail. No model is called."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -30,61 +27,13 @@ from ragstone.compare.cause_names import (
 )
 from ragstone.compare.causes import find_causes
 from ragstone.compare.indexed_corpus import Store
-from ragstone.compare.people import people_of
 from ragstone.compare.sample_evidence import Case, read_cases, trusts_facts
-from ragstone.data.summary import ALL, SummaryRow
+from ragstone.compare.signs import PARTS, Reading, Sign, State, people_of, read_signs
+from ragstone.data.summary import ALL
 from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
-from ragstone.registry import CATALOGUE
 from ragstone.stats.intervals import mean_interval
-from ragstone.stats.judge_error import People
 from ragstone.storage.runs import Run
-
-# Fewer rows give no verdict: the interval of 0 of 1 ends at 0.79, below a limit of 0.8.
-LEAST_ROWS = 10
-# An interval that just touches the limit excludes it every second time; this many times the rows do in 80 %.
-_LIKELY = ((1.96 + 0.84) / 1.96) ** 2
-_PARTS: tuple[Part, Part] = ("retriever", "generator")
-State = Literal["good", "bad", "seems good", "seems bad", "unclear", ""]
-
-
-@dataclass(frozen=True)
-class Sign:
-    """A metric that rates a part, with the value from which it is good."""
-
-    metric: str
-    part: Part
-    limit: float
-    advice: str = ""
-    better: Literal["higher", "lower", "none"] = "higher"
-    # Whether a bad value means that its part limits quality, or only leads to advice.
-    decides: bool = True
-    # Ignored if the run has one of these more informative metrics.
-    unless: tuple[str, ...] = ()
-    share_of_chunks: bool = False
-
-
-def list_signs() -> list[Sign]:
-    """The metrics that declare when they are good, those of the retriever first."""
-    specs = sorted(
-        (spec for spec in CATALOGUE.metrics() if spec.good), key=lambda spec: spec.good.order if spec.good else 0
-    )
-    signs = [
-        Sign(
-            spec.name,
-            "retriever" if spec.judges in ("contexts", "ranking") else "generator",
-            spec.good.limit,
-            spec.advice,
-            spec.better,
-            spec.good.decides and spec.better != "none",
-            spec.good.unless,
-            spec.good.share_of_chunks,
-        )
-        for spec in specs
-        if spec.good
-    ]
-    return sorted(signs, key=lambda sign: _PARTS.index(sign.part))
-
 
 # Not a metric of the run: counted from the causes if there is no judge.
 RIGHT_WITH_FACTS = Sign("right answers, given the facts", "generator", 0.8, USE)
@@ -99,119 +48,6 @@ CAUSE_ADVICE = {
 }
 # Advice of metrics by cause: given if a metric calls for it, or for the main cause.
 _METRIC_ADVICE = {MISSING.name: FIND_MORE, IGNORED.name: USE, NOISE.name: REASON_FIRST, HALLUCINATED.name: GROUND}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The value of a sign in a run."""
-
-    sign: Sign
-    mean: float
-    low: float | None
-    high: float | None
-    rows: int
-    # Whether it comes from the local judge alone: then it never is sure.
-    local: bool = False
-    # What people would probably say, if it is local and the judge's error on the metric was measured.
-    people: People | None = None
-
-    @property
-    def state(self) -> State:
-        """Good or bad if the whole interval is on one side of the limit, otherwise "seems".
-
-        By the local judge alone it is "seems" if the whole interval of what people would say is on one side, otherwise
-        "unclear". Empty without a direction, and for too few rows.
-        """
-        if self.sign.better == "none" or self.too_few:
-            return ""
-        if self.local:
-            sides = {self._is_good(end) for end in self.people.interval()} if self.people else set()
-            return "unclear" if len(sides) != 1 else "seems good" if sides == {True} else "seems bad"
-        good = self._is_good(self.mean)
-        ends = [end for end in (self.low, self.high) if end is not None]
-        if len(ends) == 2 and all(self._is_good(end) == good for end in ends):
-            return "good" if good else "bad"
-        return "seems good" if good else "seems bad"
-
-    @property
-    def decides(self) -> bool:
-        """Whether it rates its part: not if its error is unknown."""
-        return self.sign.decides and (not self.local or self.people is not None)
-
-    @property
-    def chance_of_good(self) -> float | None:
-        """How likely people would find a good value; None if it is not a mean of the local judge with a known error."""
-        if self.people is None or self.sign.better == "none":
-            return None
-        ends = (self.sign.limit, 1.0) if self.sign.better == "higher" else (0.0, self.sign.limit)
-        return self.people.chance_between(*ends)
-
-    @property
-    def too_few(self) -> bool:
-        """Whether there are too few rows for a verdict."""
-        return self.rows < LEAST_ROWS
-
-    @property
-    def rows_to_be_sure(self) -> int | None:
-        """The approximate number of rows that probably (80 %) excludes the limit; None if unknown."""
-        if self.low is None or self.high is None or self.mean == self.sign.limit:
-            return None
-        reach = (self.high - self.low) / 2
-        needed = _LIKELY * self.rows * max(1.0, reach / abs(self.mean - self.sign.limit)) ** 2
-        return int(float(f"{needed:.2g}"))
-
-    def _is_good(self, value: float) -> bool:
-        return value >= self.sign.limit if self.sign.better == "higher" else value <= self.sign.limit
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return {
-            "metric": self.sign.metric,
-            "part": self.sign.part,
-            "mean": self.mean,
-            "ci_low": self.low,
-            "ci_high": self.high,
-            "rows": self.rows,
-            "limit": None if self.sign.better == "none" else self.sign.limit,
-            "better": self.sign.better,
-            "state": self.state,
-            "local_judge": self.local,
-            "people": None if self.people is None else dict(zip(("low", "high"), self.people.interval(), strict=True)),
-            "probability_of_good": self.chance_of_good,
-        }
-
-
-def read_signs(
-    rows: Mapping[str, SummaryRow],
-    attainable: float | None = None,
-    local: Collection[str] = (),
-    people: Mapping[str, People] | None = None,
-) -> list[Reading]:
-    """The signs that a run has metrics for; `attainable` is the largest share of useful chunks.
-
-    Metrics in `local` come from the local judge alone; `people` would say otherwise of some of them.
-    """
-    there = {name for name, row in rows.items() if row.mean is not None}
-    likely = people or {}
-    return [
-        Reading(
-            _within_reach(sign, attainable),
-            row.mean,
-            row.ci_low,
-            row.ci_high,
-            row.n_ok,
-            sign.metric in local,
-            likely.get(sign.metric) if sign.metric in local else None,
-        )
-        for sign in list_signs()
-        if there.isdisjoint(sign.unless) and (row := rows.get(sign.metric)) and row.mean is not None
-    ]
-
-
-def _within_reach(sign: Sign, attainable: float | None) -> Sign:
-    if not sign.share_of_chunks or attainable is None:
-        return sign
-    return replace(sign, limit=min(sign.limit, round(attainable / 2, 3)))
 
 
 def attainable_precision(case: Case) -> float | None:
@@ -352,7 +188,7 @@ def _disagreeing(parts: Mapping[Part, State], others: Sequence[Reading]) -> tupl
 def judge_parts(readings: Sequence[Reading]) -> dict[Part, State]:
     """The state of each part: the worst state of its metrics; "bad" is worse than "seems bad"."""
     states: dict[Part, State] = {}
-    for part in _PARTS:
+    for part in PARTS:
         found = {reading.state for reading in readings if reading.decides and reading.sign.part == part}
         states[part] = next((state for state in _WORST_FIRST if state in found), "")
     return states
@@ -361,7 +197,7 @@ def judge_parts(readings: Sequence[Reading]) -> dict[Part, State]:
 def find_limits(parts: Mapping[Part, State]) -> tuple[Limits, bool]:
     """The limiting part and whether this is sure: parts that are bad, otherwise parts that seem bad."""
     for state, sure in (("bad", True), ("seems bad", False)):
-        bad = [part for part in _PARTS if parts[part] == state]
+        bad = [part for part in PARTS if parts[part] == state]
         if bad:
             return bad[0] if len(bad) == 1 else "both", sure
     if all(state not in ("", "unclear") for state in parts.values()):

@@ -18,6 +18,7 @@ ladder        task: [{"agreement", "confidence", "share"}]: required confidence 
 figures       measurements: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}]; answer match
               also has "contained": lexical match
 error         kind of mean: {"metrics", "accepted", "refused", "covariance"}: ragstone.stats.judge_error, with the check of it
+causes        cause of failures: {"rows", "right", "rate"}: how often it was true, rate as a multiple of its probability
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ class Card:
     limits: tuple[str, ...] = ()
     languages: tuple[str, ...] = ("en",)
     error: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cause_rates: Mapping[str, float] = field(default_factory=dict)
 
     def error_of(self, metric: str) -> JudgeError | None:
         """The measured error of this metric's means; None if it was not measured."""
@@ -133,6 +135,7 @@ def _parse(data: Mapping[str, Any]) -> Card:
         limits=tuple(map(str, data.get("limits", ()))),
         languages=tuple(map(str, data.get("languages", Card.languages))),
         error={kind: _error(part) for kind, part in data.get("error", {}).items()},
+        cause_rates={cause: float(found["rate"]) for cause, found in data.get("causes", {}).items()},
     )
 
 

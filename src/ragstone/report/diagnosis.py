@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.compare.cause_names import Part
-from ragstone.compare.diagnosis import LEAST_ROWS, Advice, CauseCount, Diagnosis, Reading
+from ragstone.compare.diagnosis import Advice, CauseCount, Diagnosis
+from ragstone.compare.signs import LEAST_ROWS, Reading
 from ragstone.report.run import PEOPLE, metric_label, people_text
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import counted, interval_text, title, visible

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragstone.compare.comparison import Comparison
-from ragstone.compare.people import people_of
+from ragstone.compare.signs import people_of
 from ragstone.data.summary import ALL
 from ragstone.report.comparison import difference_table, method_line
 from ragstone.report.run import metrics_table

@@ -10,8 +10,8 @@ from ragstone.compare.comparison import ChangedSample, Comparison
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.gates import Gate
 from ragstone.compare.leaderboard import Leaderboard
-from ragstone.compare.people import people_of
 from ragstone.compare.sample_order import find_worst, measure_quality
+from ragstone.compare.signs import people_of
 from ragstone.data.summary import ALL
 from ragstone.report.comparison import (
     changed_most,

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.compare.people import people_of, unmeasured
+from ragstone.compare.signs import people_of, unmeasured
 from ragstone.data.summary import SummaryRow
 from ragstone.engine.metric_choice import is_headline, pick_headlines, say_more
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip

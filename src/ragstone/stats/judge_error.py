@@ -1,4 +1,4 @@
-"""What people would probably say, given the mean of a judge whose error was measured on other domains.
+"""Estimates of what people would say, given the mean of a judge whose error was measured on other domains.
 
 A judge gives rows that people accept a higher value than others, in every domain a little differently. If people accept the
 share p of a run's rows, the judge's mean is expected at p × accepted + (1 - p) × refused: both means come from the measured
@@ -58,7 +58,7 @@ class People(NamedTuple):
         return Interval(float(self.shares[inside].min()), float(self.shares[inside].max()))
 
     def chance_between(self, low: float, high: float) -> float:
-        """The probability that the share lies between two values."""
+        """The probability that the share is between two values."""
         return float(self.chances[(self.shares >= low - 1e-9) & (self.shares <= high + 1e-9)].sum())
 
 
@@ -72,7 +72,7 @@ class JudgeError:
     covariance: float = 0.0
 
     def people(self, mean: float, low: float, high: float) -> People:
-        """What people would say of a run with this mean of the judge and its 95 % interval (sampling of rows)."""
+        """Returns what people would say of a run with this mean of the judge and its 95 % interval (sampling of rows)."""
         from scipy import special  # noqa: PLC0415  (slow to import)
 
         shares = np.linspace(0.0, 1.0, _STEPS + 1)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Never, TypedDict
 
 from ragstone.errors import UnknownNameError
 from ragstone.llm.base import LLM
-from ragstone.stats.judge_error import JudgeError
 from ragstone.text.matchers import MATCHERS, Matcher, make_matcher
 from ragstone.tools import protocols
 from ragstone.tools.embedders import Embedding
@@ -22,6 +21,7 @@ from ragstone.tools.scorers import Scoring
 if TYPE_CHECKING:
     from ragstone.llm.gateway import Gateway, GatewaySettings
     from ragstone.llm.prompts import PromptBook
+    from ragstone.models.local_judge import Card
 
 
 # A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
@@ -90,9 +90,10 @@ class Judging:
         """Whether a local judge escalates to a language model."""
         return self._roles.has_ladder
 
-    def error_of(self, metric: str) -> JudgeError | None:
-        """The measured error of the local judge's means of a metric."""
-        return self._roles.judge.card.error_of(metric) if self._roles.judge else None
+    @property
+    def card(self) -> Card | None:
+        """The card of the local judge."""
+        return self._roles.judge.card if self._roles.judge else None
 
     def describe(self, needs: Collection[str]) -> dict[str, str]:
         """Tool signatures for run.json; default tools appear only if the plan needs them."""

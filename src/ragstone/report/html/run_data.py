@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.diagnosis import Diagnosis, diagnose
-from ragstone.compare.people import people_of
 from ragstone.compare.sample_evidence import read_cases_at
 from ragstone.compare.sample_order import measure_quality
+from ragstone.compare.signs import people_of
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.report.html.sample_data import Shown, show_sample
 from ragstone.stats.judge_error import People

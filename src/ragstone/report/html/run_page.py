@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from ragstone.compare.aggregate import aggregate
 from ragstone.compare.cause_names import Part
-from ragstone.compare.diagnosis import Diagnosis, Reading
+from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import find_worst, telling_metrics
+from ragstone.compare.signs import Reading
 from ragstone.compare.slices import find_columns, slice_run
 from ragstone.data.summary import SummaryRow
 from ragstone.report.diagnosis import disagreement, headline, limit_text, reason_line, short_name, state_text

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import CAUSES
-from ragstone.compare.people import people_of
 from ragstone.compare.sample_order import telling_metrics
+from ragstone.compare.signs import people_of
 from ragstone.errors import StorageError
 from ragstone.report.html.run_page import fits_unit_line, measured
 from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
