@@ -53,9 +53,18 @@ about eight of ten hand-written claims rightly. The figures are from the model's
 - *Public sets* have labels by people; other rows of the same sets were trained on.
 - *Token overlap*: share of the claim's words in the evidence. *Reference contained*: the answer contains the reference word for word.
 
-A verdict of 90 % or more is right in about 90 % on unseen domains, but few are that sure. Against the judge before, it finds far more true
-paraphrases (72 instead of 16 %) and lets more swapped names (67 instead of 78 % caught) and reworded contradictions (87, 96) pass. `ragstone run answers.jsonl
+A verdict of 90 % or more is right in about 90 % on unseen domains, but few are that sure. `ragstone run answers.jsonl
 --judge "local>openai/gpt-4o-mini"` escalates uncertain cases to a stronger model ([judges](judges.md#the-judge-on-this-machine)).
+
+**Means.** The judge's means are pulled to the middle: good systems get too little, bad ones too much. So reports add what people would
+probably say (95 %). The judge's value of rows that people accept and refuse was measured on many domains, with its spread between them
+(*accepted*, *refused*); a run's mean is read back to the share of accepted rows, all shares being equally likely before. This assumes
+that your texts differ from those domains as these differ from each other; on short public claims it does not hold. The intervals are
+wide: only labels (`ragstone agree RUN --human labels.csv`, PPI) or a stronger judge narrow them. `compare` and `gate` do not add this
+error: both runs have the same judge, whose error is assumed equal for both; the difference is pulled to 0, not to the other side.
+
+**Causes** have a probability: the product of the probabilities of the verdicts that decided, times how often such a cause was the true one in
+labelled RAG rows.
 """
 
 

@@ -181,8 +181,8 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
         )
     if local and not cascade:
         yield (
-            f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. {PEOPLE.capitalize()}: "
-            f"with its error on other domains (95 %; ragstone models show local-judge). With your labels: {_LABEL}"
+            f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its error on other "
+            f'domains is in the lines "{PEOPLE}" (95 %): ragstone models show local-judge. With your labels: {_LABEL}'
         )
         if info.judge_error and (names := unmeasured(info)):
             yield f"The judge's error is not measured on {', '.join(names)}."
