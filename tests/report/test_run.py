@@ -55,7 +55,10 @@ def test_a_language_model_by_its_name():
         "ragstone agree RUN --human labels.csv estimates what people would say"
     ]
     two = {"extractor": "openai/a,temperature=0;sentences", "checker": "openai/b,temperature=0.5;25x10;repeats=1"}
-    assert list(judge_lines(info(ASKED, judge=two))) == ["The metric comes from the judge openai/a and openai/b."]
+    assert list(judge_lines(info(ASKED, judge=two))) == [
+        "The metric comes from the judge openai/a and openai/b. Its error is not known and not in the intervals: "
+        "ragstone agree RUN --human labels.csv estimates what people would say"
+    ]
 
 
 def test_the_local_judge_with_its_figures():

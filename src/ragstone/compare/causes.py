@@ -7,6 +7,7 @@ support is traced to its source. An unsure verdict is not a finding. Chunk numbe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ragstone.compare.cause_names import (
     EXTRA,
@@ -174,25 +175,27 @@ def _from_chunks(case: Case, verdict: str, there: Sequence[int]) -> tuple[Cause,
     return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
 
 
-def _probability(case: Case, verdicts: Sequence[str | None], row: Sequence[str], cause: Cause) -> float | None:
+def _probability(case: Case, verdicts: Sequence[Any], row: Sequence[Any], cause: Cause) -> float | None:
     """The product of the probabilities of the verdicts that decided, times the measured rate of true causes.
 
     These are the verdicts on the claim and that of the best chunk. None if they have no probabilities.
     """
-    known = [one for one in (*verdicts, *row) if isinstance(one, ScoredVerdict) and one.supported is not None]
-    if not known:
+    decided, read = ([one for one in some if _has_numbers(one)] for some in (verdicts, row))
+    if not decided and not read:
         return None
     chance = 1.0
-    for verdict in verdicts:
-        if isinstance(verdict, ScoredVerdict) and verdict.supported is not None:
-            against = (verdict.contradicted or 0.0) if verdict == NO else 1.0 - verdict.supported
-            chance *= verdict.supported if verdict == YES else against
-    best = max((one for one in known if one in row), key=lambda one: one.supported or 0.0, default=None)
-    if best is not None:
-        supported = best.supported or 0.0
-        chance *= supported if YES in row and cause is not HALLUCINATED else 1.0 - supported
+    for verdict in decided:
+        against = verdict.contradicted if verdict == NO else 1.0 - verdict.supported
+        chance *= verdict.supported if verdict == YES else against
+    if read:
+        best = max(one.supported for one in read)
+        chance *= best if YES in row and cause is not HALLUCINATED else 1.0 - best
     rates = case.cause_rates if cause.fails else {}
     return round(chance * rates.get(cause.name, rates.get("other", 1.0)), 2)
+
+
+def _has_numbers(verdict: Any) -> bool:
+    return isinstance(verdict, ScoredVerdict) and verdict.supported is not None
 
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:
