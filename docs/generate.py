@@ -44,8 +44,7 @@ TRUST = """# How far to trust the local judge
 
 By default a small model that comes with Ragstone judges claims and answers (35 MB, on the CPU, no network). It is good enough to tell
 which of two systems is better over some dozens of questions, not to decide about a single answer: on texts of unseen domains it decides
-about eight of ten hand-written claims rightly. The figures are from the model's card, as printed by `ragstone models show local-judge`;
-`training/` describes how it was made.
+about eight of ten hand-written claims rightly. The figures are from the model's card (`ragstone models show local-judge`), made by `training/`.
 
 - *Unseen domains* were written for this measurement; weights and probabilities were not fitted on them, but how much of a text is read, and
   some weights, were chosen with their figures in view, so expect a little less. Their claims are hard on purpose: words mislead. *Supported* and *not supported* lines are their kinds of claims.
@@ -56,14 +55,14 @@ about eight of ten hand-written claims rightly. The figures are from the model's
 A verdict of 90 % or more is right in about 90 % on unseen domains, but few are that sure. `ragstone run answers.jsonl
 --judge "local>openai/gpt-4o-mini"` escalates uncertain cases to a stronger model ([judges](judges.md#the-judge-on-this-machine)).
 
-**Means.** The judge's means are pulled to the middle: good systems get too little, bad ones too much. So reports add what people would
-probably say (95 %). The judge's value of rows that people accept and refuse was measured on many domains, with its spread between them
-(*accepted*, *refused*); a run's mean is read back to the share of accepted rows, all shares being equally likely before. This assumes
-that your texts differ from those domains as these differ from each other; on short public claims it does not hold. The intervals are
-wide: only labels (`ragstone agree RUN --human labels.csv`, PPI) or a stronger judge narrow them. `compare` and `gate` do not add this
-error: both runs have the same judge, whose error is assumed equal for both; the difference is pulled to 0, not to the other side.
+**Means** are pulled to the middle: good systems get too little, bad ones too much. So reports add what people would probably say (95 %):
+the judge's values of rows that people accept and refuse were measured on many domains (*accepted*, *refused* ± spread between them), and a
+run's mean is read back to the share of accepted rows, all shares being equally likely before. This assumes that your texts differ from
+those domains as these differ from each other; of 16 public sets with short claims, only 10 were covered. Labels
+(`ragstone agree RUN --human labels.csv`, PPI) or a stronger judge narrow the interval. `compare` and `gate` do not add this error: they
+assume that it is the same for both runs, so that a difference is too small, not reversed.
 
-**Causes** have a probability: the product of the probabilities of the verdicts that decided, times how often such a cause was the true one in
+**Causes** have a probability: the product of the probabilities of the verdicts that decided, times how often such a cause was true in
 labelled RAG rows.
 """
 

@@ -210,7 +210,7 @@ def card_lines(card: Card) -> Iterator[str]:
             yield from (f"{heading}.", "", *_figures_table(figures).markdown())
     if card.error:
         yield from (
-            "Error of means, measured by leaving one domain out: how often the interval of what people would say contains it.",
+            "Error of means, each domain left out in turn; covered: the interval contains what people say.",
             "",
             *_errors_table(card).markdown(),
         )
@@ -229,7 +229,7 @@ def _errors_table(card: Card) -> Table:
         levels = (f"{part[name]['mean']:.2f} ± {part[name]['between']:.2f}" for name in ("accepted", "refused"))
         check = part.get("left out", {}).get("domains")
         found = [f"{check[name]:.2f}" for name in ("covered", "width", "judge_off", "off")] if check else ["–"] * 4
-        metrics = ", ".join(f"`{metric}`" for metric in part["metrics"])
+        metrics = ", ".join(part["metrics"])
         table.add(kind, metrics, str(part["accepted"]["domains"]), *levels, *found)
     return table
 
