@@ -44,7 +44,7 @@ TRUST = """# How far to trust the local judge
 
 By default a small model that comes with Ragstone judges claims and answers (35 MB, on the CPU, no network). It is good enough to tell
 which of two systems is better over some dozens of questions, not to decide about a single answer: on texts of unseen domains it decides
-about eight of ten hand-written claims rightly. The figures are from the model's card (`ragstone models show local-judge`), made by `training/`.
+about eight of ten hand-written claims rightly. The figures are from the model's card (`ragstone models show local-judge`).
 
 - *Unseen domains* were written for this measurement; weights and probabilities were not fitted on them, but how much of a text is read, and
   some weights, were chosen with their figures in view, so expect a little less. Their claims are hard on purpose: words mislead. *Supported* and *not supported* lines are their kinds of claims.
@@ -52,7 +52,7 @@ about eight of ten hand-written claims rightly. The figures are from the model's
 - *Public sets* have labels by people; other rows of the same sets were trained on.
 - *Token overlap*: share of the claim's words in the evidence. *Reference contained*: the answer contains the reference word for word.
 
-A verdict of 90 % or more is right in about 90 % on unseen domains, but few are that sure. `ragstone run answers.jsonl
+`ragstone run answers.jsonl
 --judge "local>openai/gpt-4o-mini"` escalates uncertain cases to a stronger model ([judges](judges.md#the-judge-on-this-machine)).
 
 **Means** are pulled to the middle: good systems get too little, bad ones too much. So reports add what people would probably say (95 %):
