@@ -180,9 +180,10 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
             f"{_LABEL}"
         )
     if local and not cascade:
+        where = f'in the lines "{PEOPLE}" (95 %)' if info.judge_error else "not in the intervals"
         yield (
             f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its error on other "
-            f'domains is in the lines "{PEOPLE}" (95 %): ragstone models show local-judge. With your labels: {_LABEL}'
+            f"domains is {where}: ragstone models show local-judge. With your labels: {_LABEL}"
         )
         if info.judge_error and (names := unmeasured(info)):
             yield f"The judge's error is not measured on {', '.join(names)}."
