@@ -43,8 +43,9 @@ from source_tree import (
     statements,
 )
 
-MAX_FILES = 375
-MAX_LINES = 56_200  # goal: 52,500
+# 377 and 56,500 since the judge's own error has a model (stats/judge_error.py) and enters every reading (compare/signs.py).
+MAX_FILES = 377
+MAX_LINES = 56_500  # goal: 52,500
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 MAX_CYCLES = 0

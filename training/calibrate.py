@@ -1,7 +1,7 @@
 """Fits the probabilities and thresholds of a trained judge on domains that training did not see, measures it, writes its card.
 
 `valid` rows (whole domains and questions kept apart) and the sentences of `--rag` fit the probabilities. Nothing is fitted on
-`test` rows (other domains) and `--rag-test`. Evidence is read as the product reads it.
+`test` rows (other domains) and `--rag-test`. Evidence is read as the product reads it. judge_error.py adds the error of means.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from figures import auc, calibration_error, interval, platt
+from judge_error import SavedJudge, add_options, write_errors
 from natural_pairs import read_rows
 from open_pairs import TEMPLATE
 from ragstone.models.local_judge import Card, LocalJudge, Pair, Reading
@@ -54,7 +55,7 @@ class Item(NamedTuple):
     ruled: bool | None = None
 
 
-def open_judge(folder: Path) -> LocalJudge:
+def open_judge(folder: Path, outputs: Path | None = None) -> SavedJudge:
     """The judge with plain readings."""
     files = {}
     for name in ("model.onnx", "tokenizer.json"):
@@ -62,7 +63,7 @@ def open_judge(folder: Path) -> LocalJudge:
         files[name] = (len(content), hashlib.sha256(content).hexdigest())
     readings = {task: Reading() for task in ("match", "support", "fraction")}
     card = Card(VERSION, files, MAX_LENGTH, SECOND_LIMIT, _TEMPLATES, readings)
-    return LocalJudge(Installed("local-judge", folder, str(folder), files), card)
+    return SavedJudge(Installed("local-judge", folder, str(folder), files), card, outputs)
 
 
 def near(text: str, claim: str, window: int) -> str:
@@ -282,14 +283,12 @@ def main() -> None:
     """Fits, measures, and writes the shipped folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", type=Path, required=True, help="folder with model.onnx and tokenizer.json")
-    parser.add_argument("--natural", type=Path, required=True)
-    parser.add_argument("--rag", type=Path, nargs="*", default=[])
-    parser.add_argument("--rag-test", type=Path, nargs="*", default=[])
+    add_options(parser)
     parser.add_argument("--data", type=Path, help="folder with the labelled claims")
     parser.add_argument("--window", type=int, default=200)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    judge, window = open_judge(options.judge), options.window
+    judge, window = open_judge(options.judge, options.outputs), options.window
     support_items, match_items = natural_items(options.natural, window)
     support_items += rag_items(options.rag, "rag", window) + rag_items(options.rag_test, "rag-test", window)
     if options.data:
@@ -332,7 +331,9 @@ def main() -> None:
         if options.judge != options.out:
             shutil.copy(options.judge / name, options.out / name)
     (options.out / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({"settings": settings, "report": report, "figures": card["figures"]}, indent=1))
+    judge.save()
+    errors = write_errors(options.out, options)
+    print(json.dumps({"settings": settings, "report": report, "figures": card["figures"], "error": errors}, indent=1))
 
 
 if __name__ == "__main__":

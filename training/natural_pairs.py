@@ -149,7 +149,7 @@ def written_answers(given: list[Row]) -> Iterator[Row]:
     for row in given:
         split = "valid" if is_kept(row["question"]) else "train"
         first = template(row["question"], row["reference"])
-        yield _row("match", f"written/{row['kind']}", split, first, row["answer"], int(row["label"]))
+        yield _row("match", f"written/{row['domain']}/{row['kind']}", split, first, row["answer"], int(row["label"]))
 
 
 def domain_pairs(path: Path) -> Iterator[Row]:

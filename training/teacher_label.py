@@ -60,7 +60,9 @@ def main() -> None:
     report([rows[number] for number in kept], found)
     with (options.out / "kept.jsonl").open("w", encoding="utf-8") as out:
         for number, logs in zip(kept, found, strict=True):
-            out.write(json.dumps({**rows[number], "soft": [round(float(one), 3) for one in logs]}, ensure_ascii=False) + "\n")
+            out.write(
+                json.dumps({**rows[number], "soft": [round(float(one), 3) for one in logs]}, ensure_ascii=False) + "\n"
+            )
     clock = time.perf_counter()
     for path in options.label:
         label_file(teacher, words, path, options.out / path.name, device, clock + options.label_seconds)
@@ -111,7 +113,9 @@ class Teacher(nn.Module):
     def forward(self, ids: Tensor, last: Tensor) -> Tensor:
         """Padding stands on the right, where causal attention does not look."""
         hidden = self.body(input_ids=ids, use_cache=False).last_hidden_state
-        return functional.linear(hidden[torch.arange(len(ids), device=ids.device), last].float(), self.head.weight, self.head.bias)
+        return functional.linear(
+            hidden[torch.arange(len(ids), device=ids.device), last].float(), self.head.weight, self.head.bias
+        )
 
 
 def batches(tokens: list[np.ndarray], rows: np.ndarray, most: int, rng: np.random.Generator | None) -> list[np.ndarray]:
@@ -179,7 +183,10 @@ def train(
         seen += ids.numel()
         if step % 50 == 0 or step == len(todo) - 1:
             recent, seconds = torch.stack(losses[-50:]).mean().item(), time.perf_counter() - began
-            print(f"step {step}/{len(todo)} loss {recent:.4f}, {seen / seconds / 1e3:.0f}k tokens/s, {seconds:.0f} s", flush=True)
+            print(
+                f"step {step}/{len(todo)} loss {recent:.4f}, {seen / seconds / 1e3:.0f}k tokens/s, {seconds:.0f} s",
+                flush=True,
+            )
     teacher.zero_grad(set_to_none=True)
     del optimiser
     teacher.body.to(torch.bfloat16)
@@ -216,7 +223,10 @@ def report(rows: list[dict[str, Any]], found: np.ndarray) -> None:
         if 0 < supported.mean() < 1:
             decided = ((found[own, 0] > np.log(0.5)) == supported).mean()
             three = (found[own].argmax(1) == label[own])[label[own] < 3].mean()
-            print(f"{name}: AUC {auc(found[own, 0], supported):.4f}, decided {decided:.4f}, three-way {three:.4f} ({own.sum()})", flush=True)
+            print(
+                f"{name}: AUC {auc(found[own, 0], supported):.4f}, decided {decided:.4f}, three-way {three:.4f} ({own.sum()})",
+                flush=True,
+            )
 
 
 def label_file(teacher: Teacher, words: Words, path: Path, out: Path, device: str, until: float) -> None:
@@ -232,7 +242,10 @@ def label_file(teacher: Teacher, words: Words, path: Path, out: Path, device: st
                 lines.write(json.dumps({**row, "soft": soft}, ensure_ascii=False) + "\n")
     os.replace(part, out)
     share = np.bincount(found[~np.isnan(found[:, 0])].argmax(1), minlength=3) / len(rows)
-    print(f"{path.name}: {len(rows)} rows, supported {share[0]:.2f}, not stated {share[1]:.2f}, contradicted {share[2]:.2f}", flush=True)
+    print(
+        f"{path.name}: {len(rows)} rows, supported {share[0]:.2f}, not stated {share[1]:.2f}, contradicted {share[2]:.2f}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -66,9 +66,7 @@ def pack(gguf: Path, out: Path, texts: list[Path]) -> None:
                 data, shape = data.reshape(len(tokens), -1)[kept], [len(kept), shape[1]]
             raw = np.ascontiguousarray(data).tobytes()
             whole.write(raw)
-            index.append(
-                {"name": name, "type": tensor.tensor_type.name, "shape": shape, "at": at, "size": len(raw)}
-            )
+            index.append({"name": name, "type": tensor.tensor_type.name, "shape": shape, "at": at, "size": len(raw)})
             at += len(raw)
     sizes = {name: field(f"qwen2.{name}") for name in ("embedding_length", "block_count", "feed_forward_length")}
     sizes |= {name: field(f"qwen2.attention.{name}") for name in ("head_count", "head_count_kv")}

@@ -26,13 +26,19 @@ _TASKS = {
                 "Visitors are not admitted to the ward before 2 pm unless the sister in charge has agreed.",
                 "Until two in the afternoon nobody may come to see a patient, except with the head nurse's permission.",
             ),
-            ("The committee elects the chair for three years.", "A chair serves a three-year term and is chosen by the committee."),
+            (
+                "The committee elects the chair for three years.",
+                "A chair serves a three-year term and is chosen by the committee.",
+            ),
         ],
     ),
     "short": (
         "Say the main point in a few other words.",
         [
-            ("Orders placed after noon on Friday leave our warehouse on the following Monday.", "Friday-afternoon orders ship on Monday."),
+            (
+                "Orders placed after noon on Friday leave our warehouse on the following Monday.",
+                "Friday-afternoon orders ship on Monday.",
+            ),
             ("You must not use the lift if the alarm sounds.", "No lift during an alarm."),
         ],
     ),
@@ -40,16 +46,28 @@ _TASKS = {
         "Change the meaning so that it becomes wrong, by one small change: who does what, a name, a number, a time, a condition or "
         "not. Use other words elsewhere.",
         [
-            ("The landlord pays for repairs that cost more than 80 euros.", "Repairs above 80 euros are paid for by the tenant."),
-            ("The library opens at 9 am on weekdays.", "From Monday to Friday the library does not open until 10 in the morning."),
+            (
+                "The landlord pays for repairs that cost more than 80 euros.",
+                "Repairs above 80 euros are paid for by the tenant.",
+            ),
+            (
+                "The library opens at 9 am on weekdays.",
+                "From Monday to Friday the library does not open until 10 in the morning.",
+            ),
             ("Do not rinse the filter with hot water.", "The filter should be rinsed with hot water."),
         ],
     ),
     "more": (
         "Say the same in other words and add one plausible detail.",
         [
-            ("The pass is valid for 90 minutes.", "A pass lasts an hour and a half, and you can change lines as often as you like."),
-            ("Employees may work from home on two days a week.", "Staff can stay at home two days a week once their manager has agreed."),
+            (
+                "The pass is valid for 90 minutes.",
+                "A pass lasts an hour and a half, and you can change lines as often as you like.",
+            ),
+            (
+                "Employees may work from home on two days a week.",
+                "Staff can stay at home two days a week once their manager has agreed.",
+            ),
         ],
     ),
 }
@@ -87,7 +105,13 @@ def main() -> None:
                 evidence, sentence, task = prompts[number]
                 line = reply.strip().strip('"')
                 if 3 <= len(line.split()) <= 60 and "\n" not in line and line[-1] in ".!" and line != sentence:
-                    row = {"task": "support", "source": f"llm/{task}", "split": "train", "first": evidence, "second": line}
+                    row = {
+                        "task": "support",
+                        "source": f"llm/{task}",
+                        "split": "train",
+                        "first": evidence,
+                        "second": line,
+                    }
                     out.write(json.dumps({**row, "label": -1}, ensure_ascii=False) + "\n")
                     count += 1
             out.flush()
@@ -134,7 +158,9 @@ def _generate(model: torch.nn.Module, rows: list[list[int]], words: Words, most:
         pad_token_id=words.pad,
     )[:, width:].cpu()
     ended = np.isin(made.numpy(), [words.end, words.pad])
-    return [row[: int(stop.argmax()) if stop.any() else len(row)].tolist() for row, stop in zip(made, ended, strict=True)]
+    return [
+        row[: int(stop.argmax()) if stop.any() else len(row)].tolist() for row, stop in zip(made, ended, strict=True)
+    ]
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """Each cause from the smallest evidence that shows it; the right value is found by reading the definition."""
 
+from dataclasses import replace
+
 import pytest
 
 from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.causes import DO_NOT_FIT, NOTHING_TO_GO_BY, find_causes
 from ragstone.compare.sample_evidence import Case
-from ragstone.data.types import Chunk, Claim, Sample
+from ragstone.data.types import Chunk, Claim, Sample, ScoredVerdict
 from tests.compare.making import claim_case, fact_case, matrix, told
 
 
@@ -219,3 +221,25 @@ def test_an_unsure_verdict_is_not_a_finding():
 def test_a_refusal_does_not_say_otherwise():
     case = claim_case("n", "yn", "n", ".y", declining_words="I do not know")
     assert {finding.cause.name for finding in find_causes(case).findings} == {"wrongly refused"}
+
+
+def test_a_cause_has_the_product_of_the_probabilities_that_decided():
+    unsaid, unfound = ScoredVerdict("neutral", 0.2, 0.0, 0.2), ScoredVerdict("neutral", 0.1, 0.0, 0.1)
+    case = claim_case(
+        ".", ".", reference_claims_in_answer=[unsaid], reference_claims_in_contexts=[[unfound]]
+    )  # fmt: skip
+    [missing] = find_causes(case).findings
+    assert (missing.cause.name, missing.probability) == ("missing chunk", pytest.approx(0.8 * 0.9))
+    assert missing.explained.endswith("(probability 72%)")
+    [rated] = find_causes(replace(case, cause_rates={"missing chunk": 0.5, "other": 0.1})).findings
+    assert rated.probability == pytest.approx(0.36)
+    there = ScoredVerdict("entailment", 0.9, 0.0, 0.9)
+    [ignored] = find_causes(
+        replace(case, evidence={**case.evidence, "reference_claims_in_contexts": [[there]]})
+    ).findings
+    assert (ignored.cause.name, ignored.probability) == ("ignored", pytest.approx(0.72))
+
+
+def test_verdicts_of_language_models_have_no_probability():
+    [missing] = find_causes(claim_case(".", "..")).findings
+    assert (missing.probability, missing.explained) == (None, missing.why)

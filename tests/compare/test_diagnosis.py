@@ -1,23 +1,23 @@
 """Which part limits quality: by means, intervals and limits that can be checked in the head."""
 
+from dataclasses import replace
+
 import pytest
 
-from ragstone.compare.cause_names import CAUSE_ADVICE, CAUSES, rarely_fails
+from ragstone.compare.cause_names import CAUSE_ADVICE, CAUSES, MISSING, Finding, Outcome
 from ragstone.compare.causes import find_causes
 from ragstone.compare.diagnosis import (
-    LEAST_ROWS,
     RIGHT_WITH_FACTS,
-    Reading,
     attainable_precision,
     count_causes,
     find_limits,
     give_advice,
     judge_parts,
-    list_signs,
-    read_signs,
 )
+from ragstone.compare.signs import LEAST_ROWS, Reading, list_signs, read_signs
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.registry import CATALOGUE
+from ragstone.stats.judge_error import JudgeError, Level
 from tests.compare.making import claim_case, fact_case
 
 BY_NAME = {sign.metric: sign for sign in list_signs()}
@@ -208,26 +208,16 @@ def test_advice_is_for_causes_that_are_faults():
 
 
 def test_the_local_judge_alone_is_never_sure():
-    rows = {RECALL: SummaryRow(RECALL, ALL, 0.4, 0.3, 0.5, 50, 0, 0, None)}
-    [firm], [local] = read_signs(rows), read_signs(rows, local={RECALL})
+    rows = {RECALL: SummaryRow(RECALL, "all", 0.4, 0.38, 0.42, 50, 0, 0)}
+    error = JudgeError(Level(0.9, 0.01, 0.03, 40), Level(0.2, 0.01, 0.03, 40))
+    people = {RECALL: error.people(0.4, 0.38, 0.42)}
+    [firm], [local] = read_signs(rows), read_signs(rows, local={RECALL}, people=people)
     assert (firm.state, local.state) == ("bad", "seems bad")
     assert find_limits(judge_parts([local])) == ("retriever", False)
     assert local.as_dict()["local_judge"] is True
-    good = Reading(BY_NAME[RECALL], 0.95, 0.9, 1.0, 50, local=True)
-    assert good.state == "seems good"
-
-
-def test_doubt_alone_is_not_a_fault():
-    """Shares count every doubt: below the limit, but the verdicts blame the generator in one sample of five."""
-    right, wrong, unsure = (claim_case("y", "y"), claim_case(".", "y"), claim_case("y", "y"))
-    unsure.evidence["reference_claims_in_answer"] = ["unsure"]
-    outcomes = [find_causes(case) for case in [right] * 4 + [wrong]]
-    assert rarely_fails(outcomes, "generator")
-    assert not rarely_fails([*outcomes, find_causes(wrong)], "generator")
-    assert not rarely_fails([find_causes(unsure)] * 5, "generator"), "a judge without verdicts shows nothing"
-    assert not rarely_fails([], "generator")
-    reading = Reading(BY_NAME[USE], 0.7, 0.6, 0.75, 50, local=True, doubtful=True)
-    assert (reading.state, judge_parts([reading])["generator"]) == ("", "seems good")
+    assert local.chance_of_good == pytest.approx(0, abs=0.01)
+    good = replace(local, people=error.people(0.89, 0.88, 0.9))
+    assert (good.state, good.chance_of_good) == ("seems good", pytest.approx(1, abs=0.02))
 
 
 def test_advice_for_a_cause_by_the_local_judge_alone_is_not_sure():
@@ -235,3 +225,28 @@ def test_advice_for_a_cause_by_the_local_judge_alone_is_not_sure():
     causes = count_causes([find_causes(refused)])
     assert [item.sure for item in give_advice([], causes)] == [True]
     assert [item.sure for item in give_advice([], causes, local=True)] == [False]
+
+
+def test_an_interval_of_people_around_the_limit_gives_no_verdict():
+    error = JudgeError(Level(0.65, 0.01, 0.05, 40), Level(0.35, 0.01, 0.05, 40))
+    reading = Reading(BY_NAME[RECALL], 0.6, 0.58, 0.62, 50, local=True, people=error.people(0.6, 0.58, 0.62))
+    assert reading.state == "unclear"
+    assert 0.2 < reading.chance_of_good < 0.8
+    assert find_limits(judge_parts([reading])) == ("unknown", False)
+
+
+def test_an_unmeasured_error_decides_nothing():
+    reading = Reading(BY_NAME[RECALL], 0.4, 0.38, 0.42, 50, local=True)
+    assert (reading.state, reading.decides) == ("unclear", False)
+    assert judge_parts([reading])["retriever"] == ""
+    assert reading.as_dict()["people"] is None
+
+
+def test_causes_have_the_mean_probability_of_their_samples():
+    found = [Finding(MISSING, "reference claim", 1, "x", probability=chance) for chance in (0.2, 0.6)]
+    [count] = count_causes([Outcome("a", tuple(found)), Outcome("b", (found[0],))])
+    assert count.probability == pytest.approx(0.4)
+    [count] = count_causes([Outcome("a", tuple(found)).without_texts()])
+    assert count.probability == 0.6
+    [count] = count_causes([Outcome("a", (replace(found[0], probability=None),))])
+    assert count.probability is None

@@ -5,7 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from ragstone.compare.diagnosis import diagnose, list_signs
+from ragstone.compare.diagnosis import diagnose
+from ragstone.compare.signs import list_signs
 from ragstone.engine.evaluate import evaluate
 from ragstone.engine.metric_choice import is_headline, pick_headlines
 from ragstone.errors import DefinitionError

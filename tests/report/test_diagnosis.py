@@ -7,19 +7,15 @@ import pytest
 from rich.console import Console
 
 from ragstone.compare.causes import find_causes
-from ragstone.compare.diagnosis import (
-    Diagnosis,
-    Reading,
-    count_causes,
-    find_limits,
-    give_advice,
-    judge_parts,
-    list_signs,
-)
+from ragstone.compare.diagnosis import Diagnosis, count_causes, find_limits, give_advice, judge_parts
+from ragstone.compare.signs import Reading, list_signs
 from ragstone.report.diagnosis import diagnosis_dict, full_report, headline, short_report
+from ragstone.stats.judge_error import JudgeError, Level
 from tests.compare.making import claim_case
 
 BY_NAME = {sign.metric: sign for sign in list_signs()}
+ERROR = JudgeError(Level(0.9, 0.01, 0.03, 40), Level(0.2, 0.01, 0.03, 40))
+SAID, LIKED = ERROR.people(0.4, 0.38, 0.42), ERROR.people(0.89, 0.88, 0.9)
 GOOD, BAD, WIDE = (0.95, 0.92, 0.98), (0.5, 0.4, 0.6), (0.7, 0.5, 0.9)
 
 
@@ -145,7 +141,7 @@ def test_the_local_judge_alone_says_seems():
     local = replace(
         found,
         sure=False,
-        readings=tuple(replace(reading, local=True) for reading in found.readings),
+        readings=tuple(replace(reading, local=True, people=SAID) for reading in found.readings),
         by_local_judge=True,
     )
     assert headline(local).startswith("The retriever seems to limit quality")
@@ -157,7 +153,24 @@ def test_the_local_judge_alone_says_seems():
 
 def test_a_judge_that_disagrees_with_the_facts_is_shown():
     found = make(BAD, GOOD)
-    other = replace(found.readings[0], mean=0.95, low=0.9, high=1.0, local=True)
+    other = replace(found.readings[0], mean=0.95, low=0.9, high=1.0, local=True, people=LIKED)
     text = " ".join(draw(full_report(replace(found, by_facts=True, disagreeing=(other,)), "x")).split())
     assert "The local judge disagrees with the facts: " in text
-    assert "0.950 (retriever seems good)" in text
+    assert "0.950 (retriever seems good, by the facts bad)" in text
+
+
+def test_an_unclear_part_is_named_with_what_people_would_say():
+    found = make(WIDE, GOOD)
+    vague = JudgeError(Level(0.65, 0.01, 0.05, 40), Level(0.35, 0.01, 0.05, 40)).people(0.6, 0.58, 0.62)
+    first = replace(found.readings[0], local=True, people=vague)
+    unclear = replace(found, limits="unknown", sure=False, parts=judge_parts([first]), readings=(first,))
+    low, high = vague.interval()
+    said = f"people would probably say claim_recall {low:.2f} – {high:.2f}, good is ≥ 0.8"
+    assert headline(unclear).startswith(f"It is unknown which part limits quality: by the local judge, {said}.")
+    assert "unclear: people would probably say" in " ".join(draw(full_report(unclear, "x")).split())
+
+
+def test_a_metric_without_a_measured_error_says_so():
+    found = make(BAD, GOOD)
+    text = draw(full_report(replace(found, readings=(replace(found.readings[0], local=True),)), "x"))
+    assert "the judge's error is not measured" in " ".join(text.split())

@@ -8,12 +8,14 @@ import pytest
 from rich.console import Console
 
 import ragstone
+from ragstone.compare.signs import people_dict, people_of
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.llm.base import Reply
 from ragstone.registry import metric
 from ragstone.report.html.run_page import run_html
 from ragstone.report.markdown import run_markdown
-from ragstone.report.run import call_line, judge_failure, judge_lines, run_report
+from ragstone.report.run import call_line, judge_failure, judge_lines, metrics_table, run_report
+from ragstone.stats.judge_error import JudgeError, Level
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.testing import FakeLLM
 from tests.report.pages import Page
@@ -48,15 +50,22 @@ def test_no_line_without_a_judge():
 
 def test_a_language_model_by_its_name():
     told = info(ASKED, ASKED, "token_f1|v1", judge={"checker": "vllm/our-judge:8b,temperature=0;25x10;repeats=1"})
-    assert list(judge_lines(told)) == ["2 of 3 metrics come from the judge vllm/our-judge:8b."]
+    assert list(judge_lines(told)) == [
+        "2 of 3 metrics come from the judge vllm/our-judge:8b. Its error is not known and not in the intervals: "
+        "ragstone agree RUN --human labels.csv estimates what people would say"
+    ]
     two = {"extractor": "openai/a,temperature=0;sentences", "checker": "openai/b,temperature=0.5;25x10;repeats=1"}
-    assert list(judge_lines(info(ASKED, judge=two))) == ["The metric comes from the judge openai/a and openai/b."]
+    assert list(judge_lines(info(ASKED, judge=two))) == [
+        "The metric comes from the judge openai/a and openai/b. Its error is not known and not in the intervals: "
+        "ragstone agree RUN --human labels.csv estimates what people would say"
+    ]
 
 
 def test_the_local_judge_with_its_figures():
     [line] = judge_lines(info(LOCAL, LOCAL, judge={"checker": "local-judge/1#f034c748;passages/1"}))
     assert line.startswith("All metrics come from the local judge,")
-    assert line.endswith("ragstone models show local-judge")
+    assert "ragstone models show local-judge" in line
+    assert "about 0.1" not in line
 
 
 def test_a_ladder_with_what_it_saved():
@@ -292,3 +301,26 @@ def test_calls_and_cost():
         "1 model call, 2 from the cache, 1,200 tokens in, 30 out, price unknown"
     )
     assert call_line(info(ASKED, calls=0, cached_calls=2, cost_usd=0.0, **tokens)) == "no model calls, 2 from the cache"
+
+
+def test_people_stand_below_the_local_judge():
+    name, error = "ragchecker.faithfulness", JudgeError(Level(0.65, 0.01, 0.05, 40), Level(0.35, 0.01, 0.05, 40))
+    metric = MetricInfo.declare(name, LOCAL, judges="answer")
+    told = make_info([metric, MetricInfo.declare("m", LOCAL)], judge_error={name: error.as_dict()})
+    rows = [SummaryRow(name, "all", 0.6, 0.58, 0.62, 50, 0, 0)]
+    people = people_of(told, rows)
+    low, high = people[name].interval()
+    _, line = metrics_table(rows, {name: metric}, people).rows
+    assert [cell.plain.strip() for cell in line.cells[:3]] == [
+        "people would probably say", f"{people[name].mean:.2f}", f"{low:.2f} – {high:.2f}"
+    ]  # fmt: skip
+    assert people_dict(told, rows[0]) == {"mean": people[name].mean, "low": low, "high": high}
+    other = people_dict(told, SummaryRow("m", "all", 0.6, 0.58, 0.62, 50, 0, 0))
+    assert other is not None
+    assert other["reason"] == "the judge's error on this metric is not measured"
+    assert "The judge's error is not measured on m." in list(judge_lines(told))
+
+
+def test_a_language_model_has_no_line_of_people():
+    told = info(ASKED)
+    assert people_dict(told, SummaryRow("m0", "all", 0.6, 0.58, 0.62, 50, 0, 0)) is None

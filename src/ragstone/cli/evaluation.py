@@ -32,7 +32,9 @@ def show_run(finished: Run, json: bool, full: bool) -> None:
     from ragstone.report.run import call_line, judge_failure, run_report
 
     if json:
-        rows = [asdict(row) for row in finished.summary()]
+        from ragstone.compare.signs import people_dict
+
+        rows = [{**asdict(row), "people": people_dict(finished.info, row)} for row in finished.summary()]
         failure, totals = judge_failure(finished), finished.info["totals"]
         print_json(
             {"run": finished.path, "id": finished.id, "judge_failure": failure, "summary": rows, "totals": totals}

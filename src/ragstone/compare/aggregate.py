@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.compare.diagnosis import Diagnosis
+from ragstone.compare.signs import people_dict
 from ragstone.data.summary import ALL
 from ragstone.storage.runs import Run
 
@@ -38,6 +39,7 @@ def aggregate(run: Run, diagnosis: Diagnosis | None = None) -> dict[str, Any]:
                 "mean": row.mean,
                 "ci_low": row.ci_low,
                 "ci_high": row.ci_high,
+                "people": people_dict(run.info, row),
                 "n_ok": row.n_ok,
                 "n_skipped": row.n_skipped,
                 "n_failed": row.n_failed,

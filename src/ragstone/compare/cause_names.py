@@ -85,6 +85,13 @@ class Finding:
     text: str
     chunks: tuple[int, ...] = ()
     why: str = ""
+    # By the local judge; None for facts, language models and people.
+    probability: float | None = None
+
+    @property
+    def explained(self) -> str:
+        """The reason, with its probability."""
+        return self.why if self.probability is None else f"{self.why} (probability {self.probability:.0%})"
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -96,12 +103,13 @@ class Finding:
             "text": self.text,
             "chunks": list(self.chunks),
             "why": self.why,
+            "probability": self.probability,
         }
 
 
 @cache
-def _bare(cause: str, kind: Kind) -> Finding:
-    return Finding(CAUSES[cause], kind, 0, "")
+def _bare(cause: str, kind: Kind, probability: float | None) -> Finding:
+    return Finding(CAUSES[cause], kind, 0, "", probability=probability)
 
 
 @dataclass(frozen=True)
@@ -119,7 +127,13 @@ class Outcome:
 
     def without_texts(self) -> Outcome:
         """A small copy for counting, without the texts of the findings."""
-        return replace(self, findings=tuple(_bare(finding.cause.name, finding.kind) for finding in self.findings))
+        bare = (_bare(finding.cause.name, finding.kind, finding.probability) for finding in self.findings)
+        return replace(self, findings=tuple(bare))
+
+    def probability(self, cause: str) -> float | None:
+        """The probability of a cause: that of its most probable finding."""
+        known = [one.probability for one in self.findings if one.cause.name == cause and one.probability is not None]
+        return max(known, default=None)
 
     @property
     def failures(self) -> tuple[Finding, ...]:
@@ -130,21 +144,6 @@ class Outcome:
     def cause(self) -> Cause | None:
         """The main cause."""
         return main_cause(self.failures)
-
-
-def rarely_fails(outcomes: Sequence[Outcome], part: Part) -> bool:
-    """Whether the verdicts blame a part in at most a fifth of the samples, and most expected claims have a verdict.
-
-    Shares by the local judge count every doubt, so that a perfect system stays below the limits of good values.
-    """
-    seen = [outcome for outcome in outcomes if outcome.tally]
-    blamed = sum(any(finding.cause.part == part for finding in outcome.findings) for outcome in seen)
-    claims = sum((Counter(outcome.tally) for outcome in seen), Counter())
-    return bool(seen) and blamed <= _FEW * len(seen) and claims["unsure"] <= claims.total() / 2
-
-
-# A part is good from 80 %.
-_FEW = 0.2
 
 
 def main_cause(failures: Sequence[Finding]) -> Cause | None:

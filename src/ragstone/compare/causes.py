@@ -7,6 +7,7 @@ support is traced to its source. An unsure verdict is not a finding. Chunk numbe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ragstone.compare.cause_names import (
     EXTRA,
@@ -29,6 +30,7 @@ from ragstone.compare.cause_names import (
 from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, declines, trace_facts
 from ragstone.compare.indexed_corpus import Store
 from ragstone.compare.sample_evidence import Case
+from ragstone.data.types import ScoredVerdict
 
 YES, NO, UNSURE = "entailment", "contradiction", "unsure"
 _OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_claims_in_contexts")
@@ -96,9 +98,8 @@ def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
         row = rows[number]
         if verdict not in (YES, UNSURE) and (YES in row or UNSURE not in row):
             cause, chunks, why = _unsaid(case, number, verdict, row, refused)
-            yield Finding(
-                cause, "reference claim", number + 1, case.claims("reference")[number].text, tuple(chunks), why
-            )
+            claim, likely = case.claims("reference")[number].text, _probability(case, [verdict], row, cause)
+            yield Finding(cause, "reference claim", number + 1, claim, tuple(chunks), why, likely)
 
 
 def _unsaid(
@@ -133,7 +134,10 @@ def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
         verdict = right[number] if right else None
         if found := _origin(case, number, verdict, rows[number]):
             cause, chunks, why = found
-            yield Finding(cause, "answer claim", number + 1, claim.text, tuple(chunks), why)
+            decided = [verdict] if right and not unanswerable else []
+            read = [*rows[number], *case.verdicts("answer_claims_in_all_contexts")[number : number + 1]]
+            likely = _probability(case, decided, read, cause)
+            yield Finding(cause, "answer claim", number + 1, claim.text, tuple(chunks), why, likely)
 
 
 def _origin(
@@ -169,6 +173,29 @@ def _from_chunks(case: Case, verdict: str, there: Sequence[int]) -> tuple[Cause,
         other = "a correct claim" if set(there) & _relevant_chunks(case) else "no correct claim"
         return NOISE, there, f"{source} and {other}" if there else source
     return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
+
+
+def _probability(case: Case, verdicts: Sequence[Any], row: Sequence[Any], cause: Cause) -> float | None:
+    """The product of the probabilities of the verdicts that decided, times the measured rate of true causes.
+
+    These are the verdicts on the claim and that of the best chunk. None if they have no probabilities.
+    """
+    decided, read = ([one for one in some if _has_numbers(one)] for some in (verdicts, row))
+    if not decided and not read:
+        return None
+    chance = 1.0
+    for verdict in decided:
+        against = verdict.contradicted if verdict == NO else 1.0 - verdict.supported
+        chance *= verdict.supported if verdict == YES else against
+    if read:
+        best = max(one.supported for one in read)
+        chance *= best if YES in row and cause is not HALLUCINATED else 1.0 - best
+    rates = case.cause_rates if cause.fails else {}
+    return round(chance * rates.get(cause.name, rates.get("other", 1.0)), 2)
+
+
+def _has_numbers(verdict: Any) -> bool:
+    return isinstance(verdict, ScoredVerdict) and verdict.supported is not None
 
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:

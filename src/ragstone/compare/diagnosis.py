@@ -1,13 +1,10 @@
-"""Diagnosis of a stored run: which part limits quality, and why samples fail. No model is called.
-
-The metrics declare their limits and their advice: `@metric(good=..., advice=...)`.
-"""
+"""Diagnosis of a stored run: which part limits quality, and why samples fail. No model is called."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -22,151 +19,21 @@ from ragstone.compare.cause_names import (
     Cause,
     Outcome,
     Part,
-    rarely_fails,
 )
 from ragstone.compare.causes import find_causes
 from ragstone.compare.indexed_corpus import Store
 from ragstone.compare.sample_evidence import Case, read_cases, trusts_facts
-from ragstone.data.summary import ALL, SummaryRow
+from ragstone.compare.signs import PARTS, Reading, Sign, State, people_of, read_signs
+from ragstone.data.summary import ALL
 from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
-from ragstone.registry import CATALOGUE
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.runs import Run
-
-# Fewer rows give no verdict: the interval of 0 of 1 ends at 0.79, below a limit of 0.8.
-LEAST_ROWS = 10
-# An interval that just touches the limit excludes it every second time; this many times the rows do in 80 %.
-_LIKELY = ((1.96 + 0.84) / 1.96) ** 2
-_PARTS: tuple[Part, Part] = ("retriever", "generator")
-State = Literal["good", "bad", "seems good", "seems bad", ""]
-
-
-@dataclass(frozen=True)
-class Sign:
-    """A metric that rates a part, with the value from which it is good."""
-
-    metric: str
-    part: Part
-    limit: float
-    advice: str = ""
-    better: Literal["higher", "lower", "none"] = "higher"
-    # Whether a bad value means that its part limits quality, or only leads to advice.
-    decides: bool = True
-    # Ignored if the run has one of these more informative metrics.
-    unless: tuple[str, ...] = ()
-    share_of_chunks: bool = False
-
-
-def list_signs() -> list[Sign]:
-    """The metrics that declare when they are good, those of the retriever first."""
-    specs = sorted(
-        (spec for spec in CATALOGUE.metrics() if spec.good), key=lambda spec: spec.good.order if spec.good else 0
-    )
-    signs = [
-        Sign(
-            spec.name,
-            "retriever" if spec.judges in ("contexts", "ranking") else "generator",
-            spec.good.limit,
-            spec.advice,
-            spec.better,
-            spec.good.decides and spec.better != "none",
-            spec.good.unless,
-            spec.good.share_of_chunks,
-        )
-        for spec in specs
-        if spec.good
-    ]
-    return sorted(signs, key=lambda sign: _PARTS.index(sign.part))
-
 
 # Not a metric of the run: counted from the causes if there is no judge.
 RIGHT_WITH_FACTS = Sign("right answers, given the facts", "generator", 0.8, USE)
 # Advice of metrics by cause: given if a metric calls for it, or for the main cause.
 _METRIC_ADVICE = {MISSING.name: FIND_MORE, IGNORED.name: USE, NOISE.name: REASON_FIRST, HALLUCINATED.name: GROUND}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The value of a sign in a run."""
-
-    sign: Sign
-    mean: float
-    low: float | None
-    high: float | None
-    rows: int
-    # Whether it comes from the local judge alone: then it never is sure.
-    local: bool = False
-    # Whether only the local judge's doubt makes it bad: its verdicts rarely blame the part.
-    doubtful: bool = False
-
-    @property
-    def state(self) -> State:
-        """Good or bad if the whole interval is on one side of the limit, otherwise "seems".
-
-        By the local judge alone it is always "seems". Empty without a direction, for too few rows, and if doubtful.
-        """
-        if self.sign.better == "none" or self.too_few:
-            return ""
-        good = self._is_good(self.mean)
-        ends = [end for end in (self.low, self.high) if end is not None]
-        sure = not self.local and len(ends) == 2 and all(self._is_good(end) == good for end in ends)
-        if sure:
-            return "good" if good else "bad"
-        return "seems good" if good else "" if self.doubtful else "seems bad"
-
-    @property
-    def too_few(self) -> bool:
-        """Whether there are too few rows for a verdict."""
-        return self.rows < LEAST_ROWS
-
-    @property
-    def rows_to_be_sure(self) -> int | None:
-        """The approximate number of rows that probably (80 %) excludes the limit; None if unknown."""
-        if self.low is None or self.high is None or self.mean == self.sign.limit:
-            return None
-        reach = (self.high - self.low) / 2
-        needed = _LIKELY * self.rows * max(1.0, reach / abs(self.mean - self.sign.limit)) ** 2
-        return int(float(f"{needed:.2g}"))
-
-    def _is_good(self, value: float) -> bool:
-        return value >= self.sign.limit if self.sign.better == "higher" else value <= self.sign.limit
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return {
-            "metric": self.sign.metric,
-            "part": self.sign.part,
-            "mean": self.mean,
-            "ci_low": self.low,
-            "ci_high": self.high,
-            "rows": self.rows,
-            "limit": None if self.sign.better == "none" else self.sign.limit,
-            "better": self.sign.better,
-            "state": self.state,
-            "local_judge": self.local,
-        }
-
-
-def read_signs(
-    rows: Mapping[str, SummaryRow], attainable: float | None = None, local: Collection[str] = ()
-) -> list[Reading]:
-    """The signs that a run has metrics for; `attainable` is the largest share of useful chunks.
-
-    Metrics in `local` come from the local judge alone.
-    """
-    there = {name for name, row in rows.items() if row.mean is not None}
-    return [
-        Reading(_within_reach(sign, attainable), row.mean, row.ci_low, row.ci_high, row.n_ok, sign.metric in local)
-        for sign in list_signs()
-        if there.isdisjoint(sign.unless) and (row := rows.get(sign.metric)) and row.mean is not None
-    ]
-
-
-def _within_reach(sign: Sign, attainable: float | None) -> Sign:
-    if not sign.share_of_chunks or attainable is None:
-        return sign
-    return replace(sign, limit=min(sign.limit, round(attainable / 2, 3)))
 
 
 def attainable_precision(case: Case) -> float | None:
@@ -178,7 +45,7 @@ def attainable_precision(case: Case) -> float | None:
 
 
 Limits = Literal["retriever", "generator", "both", "neither", "unknown"]
-_WORST_FIRST: tuple[State, ...] = ("bad", "seems bad", "seems good", "good")
+_WORST_FIRST: tuple[State, ...] = ("bad", "seems bad", "unclear", "seems good", "good")
 
 
 @dataclass(frozen=True)
@@ -190,6 +57,8 @@ class CauseCount:
     samples: int
     items: int
     examples: tuple[str, ...]
+    # The mean over its samples; None if the verdicts have no probabilities.
+    probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -259,15 +128,13 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
     everything = {row.metric: row for row in run.summary() if row.slice == ALL}
     rows = {name: row for name, row in everything.items() if name not in left_out}
     attainable = float(np.mean(shares)) if shares else None
-    readings = [
-        replace(reading, doubtful=reading.local and rarely_fails(outcomes, reading.sign.part))
-        for reading in read_signs(rows, attainable, local)
-    ]
+    people = people_of(run.info, everything.values())
+    readings = read_signs(rows, attainable, local, people)
     if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
         readings += _right_with_facts(outcomes)
     parts = judge_parts(readings)
     limits, sure = find_limits(parts)
-    others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local)
+    others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local, people)
     causes = count_causes(outcomes)
     by_local_judge = bool(local) and not by_facts and any(outcome.seen_by == "claims" for outcome in outcomes)
     return Diagnosis(
@@ -290,9 +157,7 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
 
 def _locally_judged(run: Run) -> set[str]:
     """The metrics that come from the local judge, and not from a language model too."""
-    return {
-        metric.metric for metric in run.info.metrics if metric.signature.uses_local_judge and not metric.signature.llms
-    }
+    return {metric.metric for metric in run.info.metrics if metric.signature.is_local}
 
 
 def _disagreeing(parts: Mapping[Part, State], others: Sequence[Reading]) -> tuple[Reading, ...]:
@@ -300,8 +165,8 @@ def _disagreeing(parts: Mapping[Part, State], others: Sequence[Reading]) -> tupl
     return tuple(
         reading
         for reading in others
-        if reading.sign.decides
-        and reading.state
+        if reading.decides
+        and reading.state not in ("", "unclear")
         and parts[reading.sign.part]
         and reading.state.endswith("bad") != parts[reading.sign.part].endswith("bad")
     )
@@ -310,9 +175,8 @@ def _disagreeing(parts: Mapping[Part, State], others: Sequence[Reading]) -> tupl
 def judge_parts(readings: Sequence[Reading]) -> dict[Part, State]:
     """The state of each part: the worst state of its metrics; "bad" is worse than "seems bad"."""
     states: dict[Part, State] = {}
-    for part in _PARTS:
-        decisive = [reading for reading in readings if reading.sign.decides and reading.sign.part == part]
-        found = {"seems good" if one.doubtful and not one.too_few else one.state for one in decisive}
+    for part in PARTS:
+        found = {reading.state for reading in readings if reading.decides and reading.sign.part == part}
         states[part] = next((state for state in _WORST_FIRST if state in found), "")
     return states
 
@@ -320,10 +184,10 @@ def judge_parts(readings: Sequence[Reading]) -> dict[Part, State]:
 def find_limits(parts: Mapping[Part, State]) -> tuple[Limits, bool]:
     """The limiting part and whether this is sure: parts that are bad, otherwise parts that seem bad."""
     for state, sure in (("bad", True), ("seems bad", False)):
-        bad = [part for part in _PARTS if parts[part] == state]
+        bad = [part for part in PARTS if parts[part] == state]
         if bad:
             return bad[0] if len(bad) == 1 else "both", sure
-    if all(parts.values()):
+    if all(state not in ("", "unclear") for state in parts.values()):
         return "neither", all(state == "good" for state in parts.values())
     return "unknown", False
 
@@ -333,6 +197,7 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
     main: Counter[str] = Counter()
     items: Counter[str] = Counter()
     where: dict[str, list[str]] = {}
+    chances: dict[str, list[float]] = {}
     first: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.cause:
@@ -341,6 +206,8 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
         for name, count in Counter(finding.cause.name for finding in outcome.findings).items():
             items[name] += count
             where.setdefault(name, []).append(outcome.sample_id)
+            if (chance := outcome.probability(name)) is not None:
+                chances.setdefault(name, []).append(chance)
     order = sorted(items, key=lambda name: (not CAUSES[name].fails, -main[name], -len(where[name])))
     return [
         CauseCount(
@@ -349,6 +216,7 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
             len(where[name]),
             items[name],
             tuple(dict.fromkeys(first.get(name, []) + where[name])),
+            float(np.mean(chances[name])) if name in chances else None,
         )
         for name in order
     ]

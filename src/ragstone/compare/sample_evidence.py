@@ -33,6 +33,8 @@ class Case:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     # Whether its annotated facts are more reliable than its claims.
     by_facts: bool = False
+    # How often a cause that the local judge finds is the true one, as a multiple of its probability.
+    cause_rates: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def answer_is_empty(self) -> bool:
@@ -77,7 +79,7 @@ def read_cases(run: Run, most: int | None = None) -> Iterator[Case]:
     for sample, given in islice(_stream_samples(run), most):
         found = {name: next(values) for name, values in made.items()}
         known = {name: value for name, value in (found | given).items() if value is not None}
-        yield Case(sample, known, by_facts)
+        yield Case(sample, known, by_facts, run.info.cause_rates)
 
 
 def read_case(run: Run, row: int) -> Case:
@@ -85,7 +87,7 @@ def read_case(run: Run, row: int) -> Case:
     sample, given = next(_view(run.samples.table.slice(row, 1)))
     found = {name: _decoded(name, run.evidence(name)["value"].slice(row, 1))[0] for name in run.info.evidence}
     known = {name: value for name, value in (found | given).items() if value is not None}
-    return Case(sample, known, trusts_facts(run))
+    return Case(sample, known, trusts_facts(run), run.info.cause_rates)
 
 
 def read_cases_at(run: Run, rows: Collection[int]) -> dict[int, Case]:
@@ -102,7 +104,7 @@ def read_cases_at(run: Run, rows: Collection[int]) -> dict[int, Case]:
                 if value is not None:
                     found[row].setdefault(name, value)
     by_facts = trusts_facts(run)
-    return {row: Case(samples[row], found[row], by_facts) for row in samples}
+    return {row: Case(samples[row], found[row], by_facts, run.info.cause_rates) for row in samples}
 
 
 def _stream_samples(run: Run) -> Iterator[tuple[Sample, dict[str, Any]]]:

@@ -122,6 +122,11 @@ class Signature:
         return any(tool.uses_local_judge for tool in self.tools.values())
 
     @property
+    def is_local(self) -> bool:
+        """Whether the packaged local judge decides alone; a language model may have extracted the claims."""
+        return any(tool.uses_local_judge and not tool.llms for tool in self.tools.values())
+
+    @property
     def llms(self) -> tuple[str, ...]:
         """The names of all language models."""
         return tuple(dict.fromkeys(name for tool in self.tools.values() for name in tool.llms))

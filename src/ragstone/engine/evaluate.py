@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 from ragstone._version import __version__
 from ragstone.data.schema import GIVEN_EVIDENCE
+from ragstone.data.signature import Signature
 from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.plan import Plan, make_plan
@@ -117,7 +118,18 @@ class Request:
             "params": dict(self.params),
             "tools": self.describe_tools(plan),
             "judge": self.judging.describe(plan.needs) or None,
+            **self.describe_errors(plan),
         }
+
+    def describe_errors(self, plan: Plan) -> dict[str, Any]:
+        """The measured error of each metric that the local judge alone decides, and of the causes that it finds."""
+        local = [step for step in plan.metrics if Signature.parse(step.signature).is_local]
+        card = self.judging.card if local else None
+        if card is None:
+            return {}
+        errors = {step.name: card.error_of(step.metric.spec.name) for step in local}
+        known = {name: error.as_dict() for name, error in errors.items() if error}
+        return {"judge_error": known or None, "cause_rates": dict(card.cause_rates) or None}
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """The settings that must be equal for an interrupted run to be resumed."""

@@ -114,7 +114,7 @@ def _compute(
     truth = source.report.info.get("truth") or run.info.get("truth")
     content = {
         **describe_run(folder, plan, profile, created, totals),
-        **{part: run.info.get(part) for part in ("params", "tools", "judge", "prompts")},
+        **{part: run.info.get(part) for part in ("params", "tools", "judge", "judge_error", "cause_rates", "prompts")},
         "name": name or _name(run, truth),
         "truth": truth,
         "rescored": {"run": run.id, "name": run.name, "path": run.path},

@@ -17,6 +17,8 @@ languages     two-letter codes of the languages that it was measured on, ["en"] 
 ladder        task: [{"agreement", "confidence", "share"}]: required confidence per agreement, and share of decisions
 figures       measurements: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}]; answer match
               also has "contained": lexical match
+error         kind of mean: {"metrics", "accepted", "refused", "covariance"}: ragstone.stats.judge_error, with the check of it
+causes        cause of failures: {"rows", "right", "rate"}: how often it was true, rate as a multiple of its probability
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ import numpy as np
 from ragstone.errors import MissingExtraError, RagstoneError, Skip, StorageError, UsageError
 from ragstone.models.runtime import Gatherer, cores, open_session, open_tokenizer, or_stop
 from ragstone.models.store import Installed, Store
+from ragstone.stats.judge_error import JudgeError
 from ragstone.text.languages import foreign_language
 from ragstone.text.overlap import covered
 
@@ -73,6 +76,12 @@ class Card:
     what: str = ""
     limits: tuple[str, ...] = ()
     languages: tuple[str, ...] = ("en",)
+    error: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cause_rates: Mapping[str, float] = field(default_factory=dict)
+
+    def error_of(self, metric: str) -> JudgeError | None:
+        """The measured error of this metric's means; None if it was not measured."""
+        return next((JudgeError.from_json(part) for part in self.error.values() if metric in part["metrics"]), None)
 
     def check_language(self, *texts: str) -> None:
         """Skip if one of the texts is surely in a language that the judge was not measured on."""
@@ -125,7 +134,14 @@ def _parse(data: Mapping[str, Any]) -> Card:
         what=str(data.get("what", "")),
         limits=tuple(map(str, data.get("limits", ()))),
         languages=tuple(map(str, data.get("languages", Card.languages))),
+        error={kind: _error(part) for kind, part in data.get("error", {}).items()},
+        cause_rates={cause: float(found["rate"]) for cause, found in data.get("causes", {}).items()},
     )
+
+
+def _error(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    JudgeError.from_json(part)
+    return {**part, "metrics": tuple(map(str, part["metrics"]))}
 
 
 def _band(ends: Sequence[Any]) -> tuple[float, float]:

@@ -9,8 +9,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.compare.cause_names import Part
-from ragstone.compare.diagnosis import LEAST_ROWS, Advice, CauseCount, Diagnosis, Reading
-from ragstone.report.run import metric_label
+from ragstone.compare.diagnosis import Advice, CauseCount, Diagnosis
+from ragstone.compare.signs import LEAST_ROWS, Reading
+from ragstone.report.run import PEOPLE, metric_label, people_text
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import counted, interval_text, title, visible
 
@@ -38,13 +39,14 @@ def headline(diagnosis: Diagnosis) -> str:
         "good": f"The {other} does well.",
         "seems good": f"The {other} seems to do well.",
         "seems bad": f"The {other} may limit it too.",
+        "unclear": f"It is unclear whether the {other} does well.",
         "": f"{'Too few rows measure' if _measures(diagnosis, other) else 'No metric measures'} the {other}.",
     }
     return f"The {limits} limits quality. {about_other[diagnosis.parts[other]]}"
 
 
 def _measures(diagnosis: Diagnosis, part: Part) -> bool:
-    return any(reading.sign.decides and reading.sign.part == part for reading in diagnosis.readings)
+    return any(reading.decides and reading.sign.part == part for reading in diagnosis.readings)
 
 
 def _doubt(diagnosis: Diagnosis) -> str:
@@ -61,6 +63,14 @@ def _doubt(diagnosis: Diagnosis) -> str:
 
 
 def _missing(diagnosis: Diagnosis) -> str:
+    unclear = [reading for reading in diagnosis.readings if reading.decides and reading.state == "unclear"]
+    if unclear:
+        said = "; ".join(
+            f"{short_name(one)} {people_text(one.people.interval())}, good is {limit_text(one)}"
+            for one in unclear
+            if one.people
+        )
+        return f"by the local judge, {PEOPLE} {said}. Facts, labels or a language model as judge can decide"
     if any(reading.sign.decides and reading.too_few for reading in diagnosis.readings):
         return f"a verdict needs at least {LEAST_ROWS} rows per part"
     if any(diagnosis.parts.values()):
@@ -76,10 +86,12 @@ def short_report(diagnosis: Diagnosis) -> RenderableType:
     table.add("", Cell(headline(diagnosis), tone="strong"))
     failing = [count for count in diagnosis.causes if count.main]
     if failing:
-        causes = ", ".join(f"{count.main} {count.cause.name}" for count in failing)
+        causes = ", ".join(f"{count.main} {count.cause.name}{_likely(count)}" for count in failing)
         fail = _fail(diagnosis, diagnosis.failing)
         rest = f" ({_unexamined(diagnosis)})" if diagnosis.undecided else ""
         table.add("", f"{diagnosis.failing} of {_samples(diagnosis)} {fail}{rest}: {causes}")
+    if diagnosis.disagreeing:
+        table.add("", disagreement(diagnosis))
     for item in diagnosis.advice[:2]:
         table.add("→", f"{item.text} ({_numbers(item)})")
     return Group(title("diagnosis"), table)
@@ -124,9 +136,16 @@ def weakness(item: Advice, diagnosis: Diagnosis) -> str:
 
 
 def disagreement(diagnosis: Diagnosis) -> str:
-    """The readings of the local judge that disagree with the facts, in a sentence."""
-    said = ", ".join(f"{short_name(one)} {one.mean:.3f} ({one.sign.part} {one.state})" for one in diagnosis.disagreeing)
+    """The readings of the local judge that disagree with the facts, in a sentence with both."""
+    said = ", ".join(
+        f"{short_name(one)} {one.mean:.3f} ({one.sign.part} {one.state}, by the facts {diagnosis.parts[one.sign.part]})"
+        for one in diagnosis.disagreeing
+    )
     return f"The local judge disagrees with the facts: {said}." if said else ""
+
+
+def _likely(count: CauseCount) -> str:
+    return "" if count.probability is None else f" ({count.probability:.0%})"
 
 
 def _fail(diagnosis: Diagnosis, count: int) -> str:
@@ -141,7 +160,7 @@ def _arrow_table() -> Table:
 
 def _readings_table(diagnosis: Diagnosis) -> Table:
     headings = columns("mean", "95 % interval", "good", "rows")
-    table = Table([Column("metric", wrap="name"), *headings, Column()])
+    table = Table([Column("metric", wrap="name"), *headings, Column(wrap="words")])
     for part in _PARTS:
         for reading in diagnosis.readings:
             if reading.sign.part == part:
@@ -158,8 +177,16 @@ def _readings_table(diagnosis: Diagnosis) -> Table:
 
 
 def state_text(reading: Reading) -> str:
-    """The state of a metric, or that it has too few rows for one."""
-    return "too few rows" if reading.too_few and reading.sign.better != "none" else reading.state
+    """The state of a metric with what people would say, or why it has none."""
+    if reading.sign.better == "none":
+        return reading.state
+    if reading.too_few:
+        return "too few rows"
+    if not reading.local:
+        return reading.state
+    if reading.people is None:
+        return "the judge's error is not measured"
+    return f"{reading.state}: {PEOPLE} {people_text(reading.people.interval())}"
 
 
 def limit_text(reading: Reading) -> str:
@@ -191,7 +218,8 @@ def _causes(diagnosis: Diagnosis) -> Iterator[RenderableType]:
 def _causes_table(counts: Sequence[CauseCount], most: int) -> Table:
     """One row per cause: the samples with it as the main cause, all samples with it, and examples."""
     main = ["main"] if most else []
-    table = Table([Column("cause"), *columns(*main, "all"), Column("samples", wrap="words")], indent=2)
+    likely = ["probability"] if any(count.probability is not None for count in counts) else []
+    table = Table([Column("cause"), *columns(*main, "all", *likely), Column("samples", wrap="words")], indent=2)
     for count in counts:
         name = Text(count.cause.name)
         if most:
@@ -200,7 +228,8 @@ def _causes_table(counts: Sequence[CauseCount], most: int) -> Table:
         shown = ", ".join(visible(example) for example in count.examples[:_MOST_EXAMPLES])
         more = f" and {count.samples - _MOST_EXAMPLES} more" if count.samples > _MOST_EXAMPLES else ""
         samples = Text.assemble((bar, "cyan"), f"{shown}{more}", (f"\n{count.cause.meaning}", "dim"))
-        table.add(name, *(str(count.main) for _ in main), str(count.samples), samples)
+        chance = "–" if count.probability is None else f"{count.probability:.0%}"
+        table.add(name, *(str(count.main) for _ in main), str(count.samples), *(chance for _ in likely), samples)
     return table
 
 
@@ -210,7 +239,8 @@ def reason_line(why: Reading | CauseCount) -> str:
         return f"{why.cause.name}: {counted(why.samples, 'sample')}"
     interval = "" if why.low is None or why.high is None else f" ({interval_text(why.low, why.high)})"
     side = "at least" if why.sign.better == "higher" else "at most"
-    return f"{short_name(why)} is {why.mean:.3f}{interval}, good is {side} {why.sign.limit:g}"
+    people = f", {PEOPLE} {people_text(why.people.interval())}" if why.people else ""
+    return f"{short_name(why)} is {why.mean:.3f}{interval}{people}, good is {side} {why.sign.limit:g}"
 
 
 def _numbers(item: Advice) -> str:
@@ -253,6 +283,7 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
                 "main_of": count.main,
                 "samples": count.samples,
                 "items": count.items,
+                "probability": count.probability,
             }
             for count in diagnosis.causes
         ],

@@ -111,7 +111,7 @@ def _findings_part(explanation: Explanation) -> Iterator[RenderableType]:
         table = _labelled()
         for finding in outcome.findings:
             about = finding.kind if finding.kind == "answer" else f"{finding.kind} {finding.number}"
-            table.add(finding.cause.name, f"{about}: {finding.why}")
+            table.add(finding.cause.name, f"{about}: {finding.explained}")
         yield table
 
 

@@ -208,11 +208,30 @@ def card_lines(card: Card) -> Iterator[str]:
         figures = [figure for figure in card.figures if figure["task"] == task]
         if figures:
             yield from (f"{heading}.", "", *_figures_table(figures).markdown())
+    if card.error:
+        yield from (
+            "Error of means, each domain left out in turn; covered: the interval contains what people say.",
+            "",
+            *_errors_table(card).markdown(),
+        )
     for task, steps in card.ladder.items():
         accuracy = ", ".join(f"{confidence:.0%} confident: {agreement:.0%} correct" for agreement, confidence in steps)
         yield from (f"Accuracy by confidence, {task}: {accuracy}.", "")
     if card.limits:
         yield from ("Limits:", "", *(f"- {limit}" for limit in card.limits))
+
+
+def _errors_table(card: Card) -> Table:
+    """Per kind of mean: the judge's levels, and how far its means are off with and without the correction."""
+    numbers = columns("domains", "accepted", "refused", "covered", "width", "judge off by", "corrected")
+    table = Table([Column("means of"), Column("metrics"), *numbers])
+    for kind, part in card.error.items():
+        levels = (f"{part[name]['mean']:.2f} ± {part[name]['between']:.2f}" for name in ("accepted", "refused"))
+        check = part.get("left out", {}).get("domains")
+        found = [f"{check[name]:.2f}" for name in ("covered", "width", "judge_off", "off")] if check else ["–"] * 4
+        metrics = ", ".join(part["metrics"])
+        table.add(kind, metrics, str(part["accepted"]["domains"]), *levels, *found)
+    return table
 
 
 def _figures_table(figures: list[Mapping[str, Any]]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ragstone.compare.comparison import Comparison
+from ragstone.compare.signs import people_of
 from ragstone.data.summary import ALL
 from ragstone.report.comparison import difference_table, method_line
 from ragstone.report.run import metrics_table
@@ -15,7 +16,8 @@ from ragstone.storage.runs import Run
 def run_latex(run: Run) -> str:
     """The means of a run with their intervals."""
     metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
-    table = metrics_table([row for row in run.summary() if row.slice == ALL], metrics)
+    rows = [row for row in run.summary() if row.slice == ALL]
+    table = metrics_table(rows, metrics, people_of(run.info, rows))
     wanted = ("metric", "mean", "95 % interval", "scored")
     table = table.select(at for at, column in enumerate(table.columns) if column.heading in wanted)
     caption = f"{escape_latex(run.name)}: means with 95\\,\\% intervals over {run.info['dataset']['rows']} samples."

@@ -11,6 +11,7 @@ from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.gates import Gate
 from ragstone.compare.leaderboard import Leaderboard
 from ragstone.compare.sample_order import find_worst, measure_quality
+from ragstone.compare.signs import people_of
 from ragstone.data.summary import ALL
 from ragstone.report.comparison import (
     changed_most,
@@ -21,8 +22,8 @@ from ragstone.report.comparison import (
     not_compared_lines,
     verdict_cell,
 )
+from ragstone.report.diagnosis import disagreement, reason_line
 from ragstone.report.diagnosis import headline as diagnosis_headline
-from ragstone.report.diagnosis import reason_line
 from ragstone.report.gates import gate_table, left_out_line
 from ragstone.report.html.run_data import MOST_DIAGNOSED
 from ragstone.report.leaderboard import letter, order_runs, parameter_text
@@ -47,6 +48,7 @@ def run_markdown(run: Run, worst: int = 5) -> str:
         for number, item in enumerate(diagnosis.advice, start=1)
     ]
     failure = judge_failure(run)
+    rows = [row for row in run.summary() if row.slice == ALL]
     lines = [
         *([f"**{escape(failure)}**", ""] if failure else []),
         f"### {escape(run.name)}: {escape(diagnosis_headline(diagnosis))}",
@@ -54,8 +56,9 @@ def run_markdown(run: Run, worst: int = 5) -> str:
         f"{run.info['dataset']['rows']:,} samples, run `{escape(run.id)}`, {totals.get('calls', 0):,} model calls, {cost}",
         "",
         *(part for line in judge_lines(run.info) for part in (escape(line), "")),
+        *([escape(disagreement(diagnosis)), ""] if diagnosis.disagreeing else []),
         *([*advice, ""] if advice else []),
-        *metrics_table([row for row in run.summary() if row.slice == ALL], metrics).markdown(),
+        *metrics_table(rows, metrics, people_of(run.info, rows)).markdown(),
         *_causes(diagnosis),
         *_worst(run, diagnosis, worst),
     ]
@@ -71,10 +74,13 @@ def _folded(summary: str, table: Table) -> list[str]:
 
 
 def _causes(diagnosis: Diagnosis) -> list[str]:
-    table = Table([*columns("cause", "part", align="left"), *columns("main cause of", "samples"), Column("meaning")])
+    numbers = columns("main cause of", "samples", "probability")
+    table = Table([*columns("cause", "part", align="left"), *numbers, Column("meaning")])
     for count in diagnosis.causes:
-        cause = count.cause
-        table.add(cause.name, cause.part or "information", f"{count.main:,}", f"{count.samples:,}", cause.meaning)
+        cause, likely = count.cause, "–" if count.probability is None else f"{count.probability:.0%}"
+        table.add(
+            cause.name, cause.part or "information", f"{count.main:,}", f"{count.samples:,}", likely, cause.meaning
+        )
     return _folded(f"why {diagnosis.failing:,} of {diagnosis.decided:,} samples fail", table)
 
 

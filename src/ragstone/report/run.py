@@ -11,18 +11,21 @@ import pyarrow.compute as pc
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ragstone.compare.signs import people_of, unmeasured
 from ragstone.data.summary import SummaryRow
 from ragstone.engine.metric_choice import is_headline, pick_headlines, say_more
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
 from ragstone.report.text import by_reason, counted, interval_text, number, section, visible
+from ragstone.stats.intervals import Interval
+from ragstone.stats.judge_error import People
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.storage.runs import Run, read_batches
 
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
 
-# Root mean square of mean verdict less share of supported claims, over unseen domains and RAG rows (training/calibrate.py).
-_LOCAL_ERROR = 0.1
+PEOPLE = "people would probably say"
+_LABEL = "ragstone agree RUN --human labels.csv"
 
 
 def run_report(run: Run, full: bool = True) -> RenderableType:
@@ -40,15 +43,20 @@ def run_report(run: Run, full: bool = True) -> RenderableType:
     failure = judge_failure(run)
     return Group(
         *([Text(f"{failure}\n", style="bold red")] if failure else []),
-        metrics_table(rows, metrics),
+        metrics_table(rows, metrics, people_of(run.info, rows)),
         *(Text(f"\n{remark}") for remark in remarks),
         *section("not computed", _reasons(missing)),
         *section("missing scores", _reasons(partial)),
     )
 
 
-def metrics_table(rows: Collection[SummaryRow], metrics: Mapping[str, Any]) -> Table:
-    """One row per computed metric, grouped by the part of the system that it judges."""
+def metrics_table(
+    rows: Collection[SummaryRow], metrics: Mapping[str, Any], people: Mapping[str, People] | None = None
+) -> Table:
+    """One row per computed metric, grouped by the part of the system that it judges.
+
+    Below a mean of the local judge stands what people would probably say, if the judge's error was measured.
+    """
     ruler = Column(f"0{' ' * 22}1", priority=1, drawn=True)
     table = Table(
         [
@@ -71,7 +79,28 @@ def metrics_table(rows: Collection[SummaryRow], metrics: Mapping[str, Any]) -> T
             Cell(str(row.n_failed), row.n_failed, "bad" if row.n_failed else "muted"),
             group=visible(part_of(metric)),
         )
+        if people and row.metric in people:
+            _add_people(table, people[row.metric], visible(part_of(metric)))
     return table
+
+
+def _add_people(table: Table, people: People, group: str) -> None:
+    likely = people.interval()
+    table.add(
+        Cell(f"  {PEOPLE}", tone="muted"),
+        Cell(f"{people.mean:.2f}", people.mean, "muted"),
+        Cell(people_text(likely), likely, "muted"),
+        interval_strip(people.mean, likely, style="magenta"),
+        "",
+        "",
+        "",
+        group=group,
+    )
+
+
+def people_text(likely: Interval) -> str:
+    """An interval of what people would say; two digits, for it is wide."""
+    return f"{likely.low:.2f} – {likely.high:.2f}"
 
 
 def metric_label(name: str, better: str) -> str:
@@ -137,7 +166,10 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
     names = [name for tool in info.judge.values() for name in tool.llms]
     models = " and ".join(dict.fromkeys(names)) or "a language model"
     if remote:
-        yield f"{_count(remote, metrics)} from the judge {models}."
+        yield (
+            f"{_count(remote, metrics)} from the judge {models}. Its error is not known and not in the intervals: "
+            f"{_LABEL} estimates what people would say"
+        )
     trained: dict[str, list[MetricInfo]] = {}
     for metric in metrics:
         if name := metric.signature.trained_judge:
@@ -145,13 +177,16 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
     for judge, judged in trained.items():
         yield (
             f"{_count(judged, metrics)} from {judge}, a judge trained on your labels. Check it against new labels: "
-            "ragstone agree RUN --human labels.csv"
+            f"{_LABEL}"
         )
     if local and not cascade:
+        where = f'in the lines "{PEOPLE}" (95 %)' if info.judge_error else "not in the intervals"
         yield (
-            f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its means may be off "
-            f"by about {_LOCAL_ERROR}, which the intervals do not include: ragstone models show local-judge"
+            f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its error on other "
+            f"domains is {where}: ragstone models show local-judge. With your labels: {_LABEL}"
         )
+        if info.judge_error and (names := unmeasured(info)):
+            yield f"The judge's error is not measured on {', '.join(names)}."
     if verdicts := info["totals"].get("local_verdicts"):
         unsure = verdicts.get("unsure", 0)
         yield (

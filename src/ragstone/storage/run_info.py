@@ -13,6 +13,7 @@ from typing import Any
 
 from ragstone.data.signature import Signature, ToolSignature
 from ragstone.errors import StorageError
+from ragstone.stats.judge_error import JudgeError
 from ragstone.storage.places import Place, read_json
 
 # The layout of a run's files; another number means files that this code cannot read.
@@ -31,7 +32,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "totals": dict,
 }
 # Fields that may be absent or null.
-_OPTIONAL = ("params", "judge", "tools", "prompts", "code", "truth", "rescored")
+_OPTIONAL = ("params", "judge", "judge_error", "cause_rates", "tools", "prompts", "code", "truth", "rescored")
 
 
 class _Record(Mapping[str, Any]):
@@ -113,6 +114,10 @@ class RunInfo(_Record):
     params: Mapping[str, Any]
     # The signature of each tool that asked a model.
     judge: Mapping[str, ToolSignature]
+    # The measured error of the local judge's means, by metric.
+    judge_error: Mapping[str, JudgeError]
+    # How often the causes that it finds are true, as a multiple of their probability.
+    cause_rates: Mapping[str, float]
 
     @classmethod
     def from_json(cls, raw: Any, source: str) -> RunInfo:
@@ -149,6 +154,8 @@ class RunInfo(_Record):
             evidence=tuple(raw["evidence"]),
             params=raw.get("params") or {},
             judge={tool: ToolSignature(str(text)) for tool, text in (raw.get("judge") or {}).items()},
+            judge_error=_read_errors(raw.get("judge_error") or {}),
+            cause_rates={name: float(rate) for name, rate in (raw.get("cause_rates") or {}).items()},
         )
 
     def metric(self, name: str) -> MetricInfo | None:
@@ -159,6 +166,13 @@ class RunInfo(_Record):
     def uses_local_judge(self) -> bool:
         """Whether any metric was made with the packaged local judge."""
         return any(metric.signature.uses_local_judge for metric in self.metrics)
+
+
+def _read_errors(raw: Mapping[str, Any]) -> dict[str, JudgeError]:
+    try:
+        return {name: JudgeError.from_json(part) for name, part in raw.items()}
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"field 'judge_error' cannot be read: {type(error).__name__} {error}") from None
 
 
 def _fault(raw: Mapping[str, Any], name: str) -> str:

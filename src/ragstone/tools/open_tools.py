@@ -21,6 +21,7 @@ from ragstone.tools.scorers import Scoring
 if TYPE_CHECKING:
     from ragstone.llm.gateway import Gateway, GatewaySettings
     from ragstone.llm.prompts import PromptBook
+    from ragstone.models.local_judge import Card
 
 
 # A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
@@ -88,6 +89,11 @@ class Judging:
     def has_ladder(self) -> bool:
         """Whether a local judge escalates to a language model."""
         return self._roles.has_ladder
+
+    @property
+    def card(self) -> Card | None:
+        """The card of the local judge."""
+        return self._roles.judge.card if self._roles.judge else None
 
     def describe(self, needs: Collection[str]) -> dict[str, str]:
         """Tool signatures for run.json; default tools appear only if the plan needs them."""

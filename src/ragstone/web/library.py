@@ -196,6 +196,7 @@ def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
                 "meaning": count.cause.meaning,
                 "main": count.main,
                 "samples": count.samples,
+                "probability": count.probability,
                 "shown": _shown_count(count),
                 "share": _shown_count(count) / (most or 1),
                 "address": f"/runs/{run}{TableState(cause=count.cause.name).address}#samples" if count.main else "",

@@ -14,8 +14,10 @@ from ragstone.compare.cause_names import Outcome
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.sample_evidence import read_cases_at
 from ragstone.compare.sample_order import measure_quality
+from ragstone.compare.signs import people_of
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.report.html.sample_data import Shown, show_sample
+from ragstone.stats.judge_error import People
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_batches, read_table
 from ragstone.storage.scores import Scores, read_scores
@@ -35,6 +37,7 @@ class RunData:
     diagnosis: Diagnosis
     ids: pa.ChunkedArray
     quality: np.ndarray
+    people: Mapping[str, People]
 
     @property
     def faulty(self) -> list[int]:
@@ -54,14 +57,16 @@ def read_run_data(run: Run) -> RunData:
     metrics = run.info["metrics"]
     scores = read_scores(run, [metric["metric"] for metric in metrics])
     ids = read_table(run.folder.samples, ["id"])["id"]
+    summary = {row.metric: row for row in run.summary() if row.slice == ALL}
     return RunData(
         run=run,
         metrics=metrics,
-        summary={row.metric: row for row in run.summary() if row.slice == ALL},
+        summary=summary,
         scores=scores,
         diagnosis=diagnose(run, MOST_DIAGNOSED),
         ids=ids,
         quality=measure_quality(metrics, scores, len(ids)),
+        people=people_of(run.info, summary.values()),
     )
 
 

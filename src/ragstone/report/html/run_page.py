@@ -11,17 +11,18 @@ import pyarrow.compute as pc
 
 from ragstone.compare.aggregate import aggregate
 from ragstone.compare.cause_names import Part
-from ragstone.compare.diagnosis import Diagnosis, Reading
+from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import find_worst, telling_metrics
+from ragstone.compare.signs import Reading
 from ragstone.compare.slices import find_columns, slice_run
 from ragstone.data.summary import SummaryRow
-from ragstone.report.diagnosis import headline, limit_text, reason_line, short_name, state_text, weakness
+from ragstone.report.diagnosis import disagreement, headline, limit_text, reason_line, short_name, state_text, weakness
 from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.html.run_data import RunData, read_run_data, show_rows
 from ragstone.report.html.sample_data import Shown
-from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of
+from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
 from ragstone.report.text import by_reason, interval_text, one_line
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_labels, unless_nan
@@ -72,7 +73,14 @@ MOST_LISTED = 500
 _MOST_SLICE_METRICS = 5
 _MOST_COLUMNS = 6
 PARTS: tuple[Part, Part] = ("retriever", "generator")
-STATE_TONES = {"good": "good", "seems good": "good unsure", "bad": "bad", "seems bad": "bad unsure", "": ""}
+STATE_TONES = {
+    "good": "good",
+    "seems good": "good unsure",
+    "bad": "bad",
+    "seems bad": "bad unsure",
+    "unclear": "unsure",
+    "": "",
+}
 
 
 def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) -> str:
@@ -85,7 +93,7 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) 
         "run": run,
         "headline": headline(read.diagnosis),
         "judge_failure": judge_failure(run),
-        "judged": list(judge_lines(run.info)),
+        "judged": [*judge_lines(run.info), *filter(None, [disagreement(read.diagnosis)])],
         "diagnosis": read.diagnosis,
         "rows": len(read.ids),
         "tally": _tally(read.diagnosis),
@@ -168,6 +176,7 @@ def _cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown]) -> Iterator[di
             "main": count.main,
             "samples": count.samples,
             "items": count.items,
+            "probability": count.probability,
             "bar": charts.bar(
                 count.samples / most, f"{count.samples:,} samples", "bad" if count.cause.fails else "silent"
             ),
@@ -192,6 +201,7 @@ def _metric_row(data: RunData, metric: Mapping[str, Any]) -> dict[str, Any]:
         "mean": row.mean,
         "interval": interval_text(row.ci_low, row.ci_high),
         "strip": _strip(row, metric),
+        "people": people_text(data.people[row.metric].interval()) if row.metric in data.people else "",
         "spark": charts.spark(values, *value_range(values, metric["bounds"])) if np.any(~np.isnan(values)) else "",
         "row": row,
     }

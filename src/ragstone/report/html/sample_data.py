@@ -187,7 +187,7 @@ def finding_rows(outcome: Outcome) -> list[dict[str, Any]]:
             "fails": finding.cause.fails,
             "about": finding.kind if finding.kind == "answer" else f"{finding.kind} {finding.number}",
             "chunks": list(finding.chunks),
-            "why": finding.why,
+            "why": finding.explained,
         }
         for finding in outcome.findings
     ]

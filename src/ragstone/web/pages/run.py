@@ -11,11 +11,13 @@ from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.sample_order import telling_metrics
+from ragstone.compare.signs import people_of
 from ragstone.errors import StorageError
 from ragstone.report.html.run_page import fits_unit_line, measured
-from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of
+from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
 from ragstone.report.text import one_line
 from ragstone.stats.intervals import mean_interval
+from ragstone.stats.judge_error import People
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.storage.scores import FAILED, read_score_files, unless_nan
@@ -37,7 +39,7 @@ def run_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
 def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, Any]:
     index, insight = library.index(run), library.insight(run)
     summary, method = library.summary(run), measured(run)
-    state = read_state(index, query)
+    state, people = read_state(index, query), people_of(run.info, summary.values())
     worst = index.order(TableState(), causes_of(insight))
     return {
         "page": "run",
@@ -47,7 +49,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "judge_failure": judge_failure(run),
         "judged": list(judge_lines(run.info)),
         "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MAX_CARDS)],
-        "metrics": [_metric(index, summary, metric) for metric in index.metrics],
+        "metrics": [_metric(index, summary, metric, people) for metric in index.metrics],
         "slices": _slices(insight, state) if insight else [],
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
         "table": _table(index, insight, state),
@@ -77,7 +79,9 @@ def describe_run(run: Run) -> dict[str, Any]:
     }
 
 
-def _metric(index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, Any]) -> dict[str, Any]:
+def _metric(
+    index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, Any], people: Mapping[str, People]
+) -> dict[str, Any]:
     name = metric["metric"]
     row = summary[name]
     worst_first = TableState(sort=name, descending=metric["better"] == "lower")
@@ -89,6 +93,7 @@ def _metric(index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, An
         "mean": row.mean,
         "low": row.ci_low,
         "high": row.ci_high,
+        "people": people_text(people[name].interval()) if name in people else "",
         "ok": row.n_ok,
         "skipped": row.n_skipped,
         "failed": row.n_failed,

@@ -1,0 +1,141 @@
+"""Estimates of what people would say, given the mean of a judge whose error was measured on other domains.
+
+A judge gives rows that people accept a higher value than others, in every domain a little differently. If people accept the
+share p of a run's rows, the judge's mean is expected at p × accepted + (1 - p) × refused: both means come from the measured
+domains (random effects, DerSimonian and Laird 1986), with their spread between domains. `people` reads this backwards: the
+distribution of p given the judge's mean, every p being equally likely before. The mean error itself (people less judge) would
+be no correction: it depends on p, and even its sign differs between good and bad systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ragstone.stats.intervals import Interval
+
+_STEPS = 1000
+# Fewer domains say too little about their spread.
+LEAST_DOMAINS = 5
+_NORMAL = 1.959964
+
+
+class Labelled(NamedTuple):
+    """The judge's values in one domain, and which of the rows people accept."""
+
+    values: np.ndarray
+    accepted: np.ndarray
+
+
+@dataclass(frozen=True)
+class Level:
+    """The judge's mean value over the domains: its standard error, and the standard deviation between domains."""
+
+    mean: float
+    error: float
+    between: float
+    domains: int
+
+
+class People(NamedTuple):
+    """The shares that people may accept and how likely each is."""
+
+    shares: np.ndarray
+    chances: np.ndarray
+
+    @property
+    def mean(self) -> float:
+        """The expected share."""
+        return float((self.shares * self.chances).sum())
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """The shortest interval with this probability."""
+        order = np.argsort(-self.chances, kind="stable")
+        inside = order[: int(np.searchsorted(np.cumsum(self.chances[order]), level)) + 1]
+        return Interval(float(self.shares[inside].min()), float(self.shares[inside].max()))
+
+    def chance_between(self, low: float, high: float) -> float:
+        """The probability that the share is between two values."""
+        return float(self.chances[(self.shares >= low - 1e-9) & (self.shares <= high + 1e-9)].sum())
+
+
+@dataclass(frozen=True)
+class JudgeError:
+    """How a judge's values depend on what people say, measured on several domains."""
+
+    accepted: Level
+    refused: Level
+    # Covariance of both levels between domains.
+    covariance: float = 0.0
+
+    def people(self, mean: float, low: float, high: float) -> People:
+        """Returns what people would say of a run with this mean of the judge and its 95 % interval (sampling of rows)."""
+        from scipy import special  # noqa: PLC0415  (slow to import)
+
+        shares = np.linspace(0.0, 1.0, _STEPS + 1)
+        yes, no = self.accepted, self.refused
+        variance = (
+            ((high - low) / 2 / _NORMAL) ** 2
+            + shares**2 * (yes.between**2 + yes.error**2)
+            + (1 - shares) ** 2 * (no.between**2 + no.error**2)
+            + 2 * shares * (1 - shares) * self.covariance
+        )
+        scale = np.sqrt(np.maximum(variance, 1e-8))
+        away = (mean - no.mean - shares * (yes.mean - no.mean)) / scale
+        freedom = max(1, min(yes.domains, no.domains) - 2)
+        # Student's t, up to a factor; in logarithms, so that means far from all domains do not vanish.
+        density = -(freedom + 1) / 2 * special.log1p(away**2 / freedom) - np.log(scale)
+        chances = np.exp(density - density.max())
+        return People(shares, chances / chances.sum())
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> JudgeError:
+        """Read what `as_dict` wrote."""
+        yes, no = (_read_level(data[name]) for name in ("accepted", "refused"))
+        return cls(yes, no, float(data["covariance"]))
+
+
+def _read_level(data: Mapping[str, Any]) -> Level:
+    return Level(float(data["mean"]), float(data["error"]), float(data["between"]), int(data["domains"]))
+
+
+def fit_error(domains: Sequence[Labelled]) -> JudgeError | None:
+    """The error of a judge from its values in several domains; None if there are too few, or if it separates nothing."""
+    sides = [[domain.values[domain.accepted == wanted] for domain in domains] for wanted in (True, False)]
+    if min(sum(len(values) > 0 for values in side) for side in sides) < LEAST_DOMAINS:
+        return None
+    (yes, yes_means, yes_noise), (no, no_means, no_noise) = map(_level, sides)
+    if yes.mean <= no.mean:
+        return None
+    both = ~np.isnan(yes_means) & ~np.isnan(no_means)
+    weights = 1 / (yes.between**2 + no.between**2 + yes_noise[both] + no_noise[both])
+    most = yes.between * no.between
+    covariance = np.average((yes_means[both] - yes.mean) * (no_means[both] - no.mean), weights=weights)
+    return JudgeError(yes, no, float(np.clip(covariance, -most, most)))
+
+
+def _level(values: Sequence[np.ndarray]) -> tuple[Level, np.ndarray, np.ndarray]:
+    """The level, and per domain the mean (nan without rows) and its sampling variance.
+
+    The variance of single rows is that of all domains together: some domains have one row.
+    """
+    present = [part for part in values if len(part)]
+    freedom = max(1, sum(map(len, present)) - len(present))
+    spread = sum(float(((part - part.mean()) ** 2).sum()) for part in present) / freedom
+    means = np.array([part.mean() if len(part) else np.nan for part in values])
+    noise = np.array([max(spread, 1e-6) / len(part) if len(part) else np.nan for part in values])
+    own, variance = means[~np.isnan(means)], noise[~np.isnan(means)]
+    weights = 1 / variance
+    first = np.average(own, weights=weights)
+    excess = float((weights * (own - first) ** 2).sum()) - (len(own) - 1)
+    between = max(0.0, excess / float(weights.sum() - (weights**2).sum() / weights.sum()))
+    weights = 1 / (variance + between)
+    level = Level(float(np.average(own, weights=weights)), float(weights.sum() ** -0.5), between**0.5, len(own))
+    return level, means, noise

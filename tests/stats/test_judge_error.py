@@ -1,0 +1,88 @@
+"""What people would probably say: the interval covers as stated, for good and bad systems alike."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ragstone.stats.judge_error import JudgeError, Labelled, Level, fit_error
+
+YES, NO, YES_BETWEEN, NO_BETWEEN, SPREAD = 0.7, 0.35, 0.06, 0.05, 0.2
+
+
+def draw(random: np.random.Generator, rows: int, share: float) -> Labelled:
+    """A domain with its own levels."""
+    accepted = random.random(rows) < share
+    levels = random.normal(YES, YES_BETWEEN), random.normal(NO, NO_BETWEEN)
+    return Labelled(np.where(accepted, *levels) + random.normal(0, SPREAD, rows), accepted)
+
+
+def simulate(seed: int, domains: int, share: float | None, times: int = 1500) -> tuple[float, float]:
+    """Coverage and mean width over new domains; every tenth time the error is fitted to other domains."""
+    random, covered, widths = np.random.default_rng(seed), [], []
+    error = None
+    for time in range(times):
+        if time % 10 == 0:
+            error = fit_error([draw(random, 40, random.uniform(0.3, 0.9)) for _ in range(domains)])
+        true = random.random() if share is None else share
+        values = draw(random, 60, true).values
+        reach = 1.96 * values.std(ddof=1) / len(values) ** 0.5
+        assert error is not None
+        low, high = error.people(values.mean(), values.mean() - reach, values.mean() + reach).interval()
+        covered.append(low <= true <= high)
+        widths.append(high - low)
+    return float(np.mean(covered)), float(np.mean(widths))
+
+
+@pytest.mark.parametrize("domains", [12, 40])
+def test_the_interval_covers_as_stated_over_systems_of_all_qualities(domains: int) -> None:
+    covered, width = simulate(1, domains, None)
+    assert 0.92 <= covered <= 0.98
+    assert width < 0.75
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 0.95])
+def test_it_covers_for_bad_and_good_systems_alike(share: float) -> None:
+    assert 0.9 <= simulate(2, 30, share)[0] <= 0.995
+
+
+def test_the_levels_and_their_spread_are_found() -> None:
+    random = np.random.default_rng(3)
+    error = fit_error([draw(random, 200, 0.6) for _ in range(300)])
+    assert error is not None
+    assert error.accepted.mean == pytest.approx(YES, abs=0.02)
+    assert error.refused.mean == pytest.approx(NO, abs=0.02)
+    assert error.accepted.between == pytest.approx(YES_BETWEEN, abs=0.015)
+    assert error.refused.between == pytest.approx(NO_BETWEEN, abs=0.015)
+    assert error.accepted.domains == 300
+
+
+def test_too_few_domains_and_a_judge_that_separates_nothing_give_no_error() -> None:
+    random = np.random.default_rng(4)
+    assert fit_error([draw(random, 40, 0.5) for _ in range(4)]) is None
+    assert fit_error([draw(random, 40, 1.0) for _ in range(9)]) is None
+    swapped = [draw(random, 40, 0.5) for _ in range(9)]
+    assert fit_error([Labelled(one.values, ~one.accepted) for one in swapped]) is None
+
+
+ERROR = JudgeError(Level(0.65, 0.01, 0.05, 40), Level(0.3, 0.01, 0.05, 40), 0.0005)
+
+
+def test_a_mean_far_from_all_domains_still_has_an_interval() -> None:
+    for mean in (0.0, 0.02, 0.98, 1.0):
+        low, high = ERROR.people(mean, mean, mean).interval()
+        assert 0 <= low < high <= 1
+    assert ERROR.people(1.0, 1.0, 1.0).interval().high == 1.0
+    assert ERROR.people(0.0, 0.0, 0.0).interval().low == 0.0
+
+
+def test_more_doubt_about_the_mean_widens_the_interval_and_chances_add_up() -> None:
+    narrow, wide = ERROR.people(0.5, 0.49, 0.51), ERROR.people(0.5, 0.35, 0.65)
+    assert np.diff(wide.interval())[0] > np.diff(narrow.interval())[0]
+    assert narrow.chance_between(0, 1) == pytest.approx(1)
+    assert narrow.chance_between(0.8, 1) < 0.2
+    assert narrow.mean == pytest.approx((0.5 - 0.3) / 0.35, abs=0.03)
+
+
+def test_it_is_the_same_after_json() -> None:
+    assert JudgeError.from_json(json.loads(json.dumps(ERROR.as_dict()))) == ERROR

@@ -1,0 +1,363 @@
+"""Measures the error of the judge's means between domains and writes it into its card: what people would probably say.
+
+Every group is a domain that was not trained on, read by the product's own tools: sentences of full RAG rows and the kept and
+test claims (claims against chunks), the claims of long answers against the reference and back, and whole answers against
+references. The causes of failures are compared with the true ones of the RAG rows. `ragstone.stats.judge_error` has the model. Each domain is checked by the error of all others: with its own rows,
+and with rows drawn so that people accept a tenth, half, nine tenths or all of them.
+
+calibrate.py calls it; alone it only renews "error" in a card: PYTHONPATH=src python training/judge_error.py --judge FOLDER ...
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from natural_pairs import read_rows
+from ragstone.compare.causes import find_causes
+from ragstone.compare.sample_evidence import Case
+from ragstone.data.types import Chunk, Sample
+from ragstone.evidence.claims import best_supports, supports
+from ragstone.models.local_judge import Judgements, LocalJudge, Pair, read_card
+from ragstone.models.store import Installed
+from ragstone.stats.judge_error import JudgeError, Labelled, fit_error
+from ragstone.tools.local_judges import LocalChecker, LocalExtractor, LocalGrader
+
+# The means that each kind of group stands for.
+METRICS = {
+    "claims in chunks": [
+        "ragchecker.faithfulness", "ragas.faithfulness", "ragchecker.claim_recall", "ragas.context_recall",
+    ],
+    "answer claims in the reference": ["ragchecker.precision"],
+    "reference claims in the answer": ["ragchecker.recall"],
+    "whole answers": ["answer_match"],
+}  # fmt: skip
+# A domain with fewer rows has no mean worth checking.
+_LEAST_ROWS = 3
+# A domain with fewer rows of a kind is not drawn from.
+_LEAST_DRAWN = 8
+_DRAWN = 60
+_SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+
+
+class SavedJudge(LocalJudge):
+    """Keeps the outputs of the model in a file, so that an interrupted measurement goes on and a repeated one is quick."""
+
+    def __init__(self, model: Installed, card: Any, path: Path | None) -> None:
+        super().__init__(model, card)
+        self._path, self._known, self._unsaved = path, {}, 0
+        self._sha = card.files["model.onnx"][1]
+        if path and path.exists():
+            saved = np.load(path)
+            if "model" not in saved or str(saved["model"]) == self._sha:
+                self._known: dict[str, np.ndarray] = dict(zip(saved["key"].tolist(), saved["out"], strict=True))
+
+    def run(self, pairs: Sequence[Pair]) -> list[np.ndarray]:
+        """The outputs, from the file where it has them."""
+        for start in range(0, len(pairs), 256):
+            missing = [pair for pair in pairs[start : start + 256] if _key(pair) not in self._known]
+            for pair, out in zip(missing, super().run(missing) if missing else [], strict=True):
+                self._known[_key(pair)] = out
+            self._unsaved += len(missing)
+            if self._unsaved >= 1000:
+                self.save()
+        return [self._known[_key(pair)] for pair in pairs]
+
+    def save(self) -> None:
+        """Write the file."""
+        if self._path and self._unsaved:
+            np.savez(self._path, model=self._sha, key=list(self._known), out=np.array(list(self._known.values())))
+            self._unsaved = 0
+
+
+def _key(pair: Pair) -> str:
+    return hashlib.blake2b("\x00".join(pair).encode(), digest_size=12).hexdigest()
+
+
+def open_saved(folder: Path, outputs: Path | None) -> SavedJudge:
+    """The judge of a folder with a card."""
+    card = read_card(folder)
+    return SavedJudge(Installed("local-judge", folder, str(folder), dict(card.files)), card, outputs)
+
+
+class Row(NamedTuple):
+    """The judge's values for the parts of one row, and which of them people accept."""
+
+    values: list[float]
+    accepted: list[bool]
+
+
+Domains = dict[tuple[str, str], list[Row]]
+Groups = dict[str, Domains]
+
+
+class Named(NamedTuple):
+    """The main cause that the judge's verdicts give for a RAG row, the product of their probabilities, and the true cause."""
+
+    cause: str
+    probability: float
+    true: str
+
+
+class Reader:
+    """Reads labelled rows with the tools of the product, into groups by kind, source and domain."""
+
+    def __init__(self, judge: LocalJudge) -> None:
+        judgements = Judgements(judge)
+        self.checker = LocalChecker(judgements, judge.card, "")
+        self.grader = LocalGrader(judgements, self.checker, "")
+        self.groups: Groups = {kind: {} for kind in METRICS}
+        self.named: list[Named] = []
+
+    def _add(self, kind: str, source: str, domain: str, values: Sequence[float], accepted: Sequence[bool]) -> None:
+        if values:
+            self.groups[kind].setdefault((source, domain), []).append(Row(list(values), list(accepted)))
+
+    async def rag(self, row: dict[str, Any]) -> None:
+        """The sentences of an answer against its chunks, and the answer against the references."""
+        asked, domain, parts = row["question"], row["domain"], row["sentences"]
+        verdicts = await self.checker.against_chunks(asked, [part["text"] for part in parts], row["contexts"])
+        accepted = [bool(part["supported"]) for part in parts]
+        self._add("claims in chunks", "rag", domain, best_supports(verdicts[0]), accepted)
+        matches = await self.grader.matches(asked, row["answer"], row["references"])
+        self._add("whole answers", "rag", domain, [max(matches)], [bool(row["correct"])])
+
+    async def cause(self, row: dict[str, Any]) -> None:
+        """The main cause of a RAG row, as `ragstone diagnose` finds it."""
+        asked, extractor = row["question"], LocalExtractor()
+        claims = {"answer": row["answer"], "reference": row["references"][0]}
+        evidence: dict[str, Any] = {}
+        for whose, other in (("answer", "reference"), ("reference", "answer")):
+            own = await extractor.claims(asked, claims[whose])
+            texts = [claim.text for claim in own]
+            each, together, _ = await self.checker.against_chunks(asked, texts, row["contexts"])
+            evidence |= {
+                f"{whose}_claims": own,
+                f"{whose}_claims_in_{other}": await self.checker.against_text(asked, texts, claims[other]),
+                f"{whose}_claims_in_contexts": each,
+                f"{whose}_claims_in_all_contexts": together,
+            }
+        chunks = [Chunk(text) for text in row["contexts"]]
+        sample = Sample(row["id"], asked, row["answer"], contexts=chunks, references=row["references"])
+        outcome = find_causes(Case(sample, evidence))
+        if outcome.cause:
+            likely = outcome.probability(outcome.cause.name)
+            self.named.append(
+                Named(outcome.cause.name, 1.0 if likely is None else likely, row["cause"].replace("_", " "))
+            )
+
+    async def long(self, row: dict[str, Any]) -> None:
+        """The claims of two long answers against the reference, and its claims against the answers."""
+        for one in "ab":
+            claims = row[f"claims_{one}"]
+            said = await self.checker.against_text(
+                row["question"], [claim["text"] for claim in claims], row["reference"]
+            )
+            right = [claim["in_reference"] == "supported" for claim in claims]
+            self._add("answer claims in the reference", "long", row["domain"], supports(said), right)
+            found = await self.checker.against_text(row["question"], row["claims_reference"], row[f"answer_{one}"])
+            self._add("reference claims in the answer", "long", row["domain"], supports(found), row[f"covered_{one}"])
+
+    async def pair(self, row: dict[str, Any]) -> None:
+        """One kept pair of natural_pairs.py."""
+        *_, domain, _kind = ("", *row["source"].split("/"))
+        if row["task"] == "support":
+            [[verdict]] = await self.checker.weigh([row["second"]], [row["first"]])
+            self._add("claims in chunks", "pairs", domain, supports([verdict]), [row["label"] == 0])
+        elif domain != "written":
+            question, reference = row["first"].removeprefix("question: ").rsplit(" answer: ", 1)
+            matches = await self.grader.matches(question, row["second"], [reference])
+            self._add("whole answers", "pairs", domain, matches, [bool(row["label"])])
+
+
+async def _all(read: Callable[[dict[str, Any]], Awaitable[None]], rows: Sequence[dict[str, Any]]) -> None:
+    """Many rows at once, so that the model gets batches."""
+    for start in range(0, len(rows), 100):
+        await asyncio.gather(*map(read, rows[start : start + 100]))
+
+
+def read_groups(
+    judge: LocalJudge, natural: Path, rag: Sequence[Path], long: Sequence[Path]
+) -> tuple[Groups, list[Named]]:
+    """All labelled rows, read by the judge."""
+    reader = Reader(judge)
+    pairs = [
+        row
+        for row in map(json.loads, natural.open(encoding="utf-8"))
+        if row["split"] != "train" and row["source"].startswith("written/")
+    ]
+
+    async def work() -> None:
+        await _all(reader.pair, pairs)
+        await _all(reader.rag, [row for path in rag for row in read_rows(path)])
+        await _all(reader.cause, [row for path in rag for row in read_rows(path)])
+        await _all(reader.long, [row for path in long for row in read_rows(path)])
+
+    asyncio.run(work())
+    return reader.groups, reader.named
+
+
+def _labelled(rows: Sequence[Row]) -> Labelled:
+    return Labelled(
+        np.concatenate([row.values for row in rows]), np.concatenate([row.accepted for row in rows]).astype(bool)
+    )
+
+
+def fit(groups: Domains, without: str = "") -> JudgeError | None:
+    """The error over all domains but one.
+
+    If the judge's levels on written pairs are not those on full RAG rows, only RAG rows give the levels. Their few rows per
+    domain say little about the spread between domains: it is at least that of the pairs.
+    """
+    kept = {key: rows for key, rows in groups.items() if key[1] != without}
+    if is_fair(groups):
+        return _fit(kept)
+    rag, pairs = (_fit(_from(kept, source)) for source in ("rag", "pairs"))
+    if rag is None or pairs is None:
+        return rag
+    levels = (
+        replace(mine, between=max(mine.between, other.between))
+        for mine, other in ((rag.accepted, pairs.accepted), (rag.refused, pairs.refused))
+    )
+    return JudgeError(*levels)
+
+
+def _fit(groups: Domains) -> JudgeError | None:
+    return fit_error([_labelled(rows) for rows in groups.values()])
+
+
+def _from(groups: Domains, source: str) -> Domains:
+    return {key: rows for key, rows in groups.items() if key[0] == source}
+
+
+def is_fair(groups: Domains) -> bool:
+    """Whether written pairs, if there are any, are a fair stand-in: the judge's levels do not differ from RAG rows."""
+    levels = sources(groups)
+    if "rag" not in levels or "pairs" not in levels:
+        return True
+    rag, pairs = np.array(levels["rag"]), np.array(levels["pairs"])
+    return bool((np.abs(rag[::2] - pairs[::2]) / np.hypot(rag[1::2], pairs[1::2])).max() < 2)
+
+
+def _covers(error: JudgeError, values: np.ndarray, share: float) -> tuple[bool, float, float, float]:
+    """Whether the interval covers, its width, and how far the corrected and the plain mean are off."""
+    reach = 1.96 * values.std(ddof=1) / len(values) ** 0.5
+    people = error.people(values.mean(), values.mean() - reach, values.mean() + reach)
+    low, high = people.interval()
+    return low - 1e-9 <= share <= high + 1e-9, high - low, people.mean - share, values.mean() - share
+
+
+def check(groups: Domains) -> dict[str, Any]:
+    """Leave one domain out: how often its interval covers what people say, as it is and with other shares."""
+    random, own, drawn = np.random.default_rng(0), [], []
+    fair = is_fair(groups)
+    for (source, domain), rows in groups.items():
+        if source == "pairs" and not fair:
+            continue
+        error = fit(groups, domain)
+        if error is None:
+            return {}
+        if len(rows) >= _LEAST_ROWS:
+            share = float(np.mean([np.mean(row.accepted) for row in rows]))
+            own.append(_covers(error, np.array([np.mean(row.values) for row in rows]), share))
+        values, accepted = _labelled(rows)
+        if min(accepted.sum(), (~accepted).sum()) >= _LEAST_DRAWN:
+            for share in _SHARES:
+                many = round(share * _DRAWN)
+                parts = random.choice(values[accepted], many), random.choice(values[~accepted], _DRAWN - many)
+                drawn.append(_covers(error, np.concatenate(parts), share))
+    return {"domains": _summary(own), **({"drawn shares": _summary(drawn)} if drawn else {})}
+
+
+def _summary(checked: Sequence[tuple[bool, float, float, float]]) -> dict[str, float]:
+    covered, width, corrected, plain = np.array(checked, dtype=float).T
+    found = {"covered": covered.mean(), "width": width.mean(), "off": (corrected**2).mean() ** 0.5, "judge_off": (plain**2).mean() ** 0.5}  # fmt: skip
+    return {"checked": len(covered), **{name: round(float(value), 3) for name, value in found.items()}}
+
+
+def sources(groups: Domains) -> dict[str, list[float]]:
+    """The judge's levels by source, each with its error: accepted, refused."""
+    found = {}
+    for source in sorted({source for source, _ in groups}):
+        error = _fit(_from(groups, source))
+        if error:
+            levels = (error.accepted, error.refused)
+            found[source] = [round(value, 3) for level in levels for value in (level.mean, level.error)]
+    return found
+
+
+def measure_errors(groups: Groups) -> dict[str, Any]:
+    """The section "error" of a card."""
+    section = {}
+    for kind, metrics in METRICS.items():
+        used = groups[kind] if is_fair(groups[kind]) else _from(groups[kind], "rag")
+        error = fit(groups[kind])
+        if error is not None:
+            numbers = json.loads(json.dumps(error.as_dict()), parse_float=lambda text: round(float(text), 5))
+            section[kind] = {
+                "metrics": metrics, **numbers, "rows": sum(map(len, used.values())), "left out": check(groups[kind]), "levels": sources(groups[kind]),
+            }  # fmt: skip
+    return section
+
+
+def cause_rates(named: Sequence[Named]) -> dict[str, Any]:
+    """Per cause, how often it was the true one, as a multiple of its probability; "other" is that of all causes.
+
+    A cause with few rows is drawn to the rate of all.
+    """
+    if not named:
+        return {}
+    pooled = sum(one.cause == one.true for one in named) / sum(one.probability for one in named)
+    rates = {
+        "other": {"rows": len(named), "right": sum(one.cause == one.true for one in named), "rate": round(pooled, 3)}
+    }
+    for cause in sorted({one.cause for one in named}):
+        own = [one for one in named if one.cause == cause]
+        right = sum(one.true == cause for one in own)
+        rate = (right + pooled) / (sum(one.probability for one in own) + 1)
+        rates[cause] = {"rows": len(own), "right": right, "rate": round(min(1.0, rate), 3)}
+    return rates
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that calibrate.py shares."""
+    parser.add_argument("--natural", type=Path, required=True)
+    parser.add_argument("--rag", type=Path, nargs="*", default=[])
+    parser.add_argument("--rag-test", type=Path, nargs="*", default=[])
+    parser.add_argument("--long", type=Path, nargs="*", default=[], help="long answers with labelled claims")
+    parser.add_argument("--outputs", type=Path, help="file that keeps the outputs of the model (.npz)")
+
+
+def write_errors(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Measure the judge of a folder and renew its card."""
+    judge = open_saved(folder, options.outputs)
+    groups, named = read_groups(judge, options.natural, [*options.rag, *options.rag_test], options.long)
+    judge.save()
+    section, causes = measure_errors(groups), cause_rates(named)
+    path = folder / "card.json"
+    card = json.loads(path.read_text(encoding="utf-8")) | {"error": section, "causes": causes}
+    path.write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    return {**section, "causes": causes}
+
+
+def main() -> None:
+    """Renews "error" in the card of a folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--judge", type=Path, required=True, help="folder with model.onnx, tokenizer.json and card.json"
+    )
+    add_options(parser)
+    options = parser.parse_args()
+    print(json.dumps(write_errors(options.judge, options), indent=1))
+
+
+if __name__ == "__main__":
+    main()
