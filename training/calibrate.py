@@ -26,11 +26,11 @@ from ragstone.text.overlap import covered
 from ragstone.text.passages import Passages
 from ragstone.text.quantities import compare_quantities
 from ragstone.text.squad import tokens
-from ragstone.text.verbatim import contains_statement
+from ragstone.text.verbatim import contains_statement, denies_statement, plain_text
 from ragstone.tools.local_judges import EACH, TOGETHER
 from tokens import MAX_LENGTH, SECOND_LIMIT
 
-VERSION = "3"
+VERSION = "4"
 # Weight of the covered words in the log-odds: next to nothing on written pairs, which were made so that words mislead, but
 # worth something on other texts.
 _OVERLAP = {"support": 0.5, "match": 0.5}
@@ -68,7 +68,7 @@ def open_judge(folder: Path, outputs: Path | None = None) -> SavedJudge:
 
 def near(text: str, claim: str, window: int) -> str:
     """The part of a text that is read for a claim."""
-    return Passages(text).around(claim, window)
+    return Passages(plain_text(text)).around(claim, window)
 
 
 def natural_items(path: Path, window: int) -> tuple[list[Item], list[Item]]:
@@ -87,11 +87,15 @@ def natural_items(path: Path, window: int) -> tuple[list[Item], list[Item]]:
 
 
 def _support(texts: list[str], claim: str, label: int, split: str, domain: str, kind: str, window: int) -> Item:
-    ruled = True if any(contains_statement(text, claim) for text in texts) else None
+    ruled = None
+    if any(contains_statement(text, claim) for text in texts):
+        ruled = True
+    elif any(denies_statement(text, claim) for text in texts):
+        ruled = False
     evidence = [near(text, claim, window if len(texts) == 1 else EACH) for text in texts]
     if len(texts) > 1:
         evidence.append(near("\n".join(texts), claim, TOGETHER))
-    return Item(evidence, claim, label, split, domain, kind, ruled)
+    return Item(evidence, plain_text(claim), label, split, domain, kind, ruled)
 
 
 def rag_items(paths: list[Path], split: str, window: int) -> list[Item]:
