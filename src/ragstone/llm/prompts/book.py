@@ -89,18 +89,19 @@ class Prompt:
         """Return the conversation for this data; only the last message depends on the data."""
         if set(data) != set(self.slots):
             raise DefinitionError(f"the prompt '{self.name}' takes {', '.join(self.slots)}, but got {', '.join(data)}")
-        return (*self._constant_part, Message("user", self._lay_out(data)))
+        return (*self._constant_part, Message("user", self.lay_out(data)))
 
     @cached_property
     def _constant_part(self) -> tuple[Message, ...]:
         """The instructions and examples, equal for all data, so that servers can cache them."""
         messages = [Message("system", f"{self.system}\n\n{GUARD}")]
         for example in self.examples:
-            messages += [Message("user", self._lay_out(example.data)), Message("assistant", example.reply)]
+            messages += [Message("user", self.lay_out(example.data)), Message("assistant", example.reply)]
         return tuple(messages)
 
-    def _lay_out(self, data: Data) -> str:
-        fenced = fence_all({name: data[name] for name in self.slots}, self.template)
+    def lay_out(self, data: Data, keyed_by: str | None = None) -> str:
+        """Return the message for this data; `keyed_by` names the piece on which the code of the tags depends."""
+        fenced = fence_all({name: data[name] for name in self.slots}, self.template, keyed_by)
         return _SLOT.sub(lambda match: fenced[match["name"]], self.template)
 
 
