@@ -36,8 +36,8 @@ class LlamaLLM:
                 data = await run_in_thread(self._chat.ask, chat_body(request))
             except RagstoneError as error:
                 raise LLMAccessError(str(error)) from error
-        if error := data.get("error"):
-            raise LLMRefusedError(f"{self.name}: {str(error.get('message', error))[:300]}")
+        if "error" in data:
+            raise LLMRefusedError(f"{self.name}: {str(data['error'].get('message', data['error']))[:300]}")
         return read_choice(data, self.name, time.perf_counter() - started)
 
     async def close(self) -> None:
@@ -54,9 +54,12 @@ def open_llama(name: str) -> LlamaLLM:
     return LlamaLLM(name, _chat(find_gguf(wanted)))
 
 
+def in_process(model: Any) -> Any:
+    """The model that a gateway can open: `llama/NAME` becomes an object, other models stay as they are."""
+    return open_llama(model) if is_llama(model) else model
+
+
 @lru_cache(maxsize=4)
 def _chat(model: Gguf) -> LlamaChat:
     """One engine per file, however often it is opened."""
     return LlamaChat(model)
-
-

@@ -47,6 +47,8 @@ class ModelOptions:
     chunks_per_call: int = 10
     # How often each verdict is asked for; the majority counts.
     repeats: int = 1
+    # "tokens": one yes or no per claim and text, with its probability; "json"; "auto": tokens for local and small models.
+    verdicts: str = "auto"
     # Folder with prompts that replace the built-in ones.
     prompts: str | os.PathLike[str] | None = None
     # For example "5usd". Runs that share one Budget object spend it together.

@@ -53,6 +53,11 @@ class _TokenTool:
         self.signature = f"{llm.signature};verdicts=tokens/1{f';window={window}' if window else ''}"
         self._passages = lru_cache(maxsize=256)(Passages)
 
+    @property
+    def prompts(self) -> dict[str, tuple[str, ...]]:
+        """The prompts that are asked in place of the declared ones."""
+        return PROMPTS
+
     def prompt_hash(self, name: str) -> str:
         """The hashes of the prompts that are asked in place of a prompt."""
         return (self._matches if name == "answer_match" else self._verdicts).prompt_hashes()
@@ -146,9 +151,9 @@ class TokenChecker(_TokenTool):
 class TokenGrader(_TokenTool):
     """Compares answers by the probability of yes; a chunk is useful if it supports a statement of the right answer."""
 
-    def __init__(self, llm: LLM, book: PromptBook, window: int | None = None, checker: TokenChecker | None = None) -> None:
-        super().__init__(llm, book, window)
-        self._checker = checker or TokenChecker(llm, book, window)
+    def __init__(self, llm: LLM, book: PromptBook, window: int | None = None, one_by_one: bool = False) -> None:
+        super().__init__(llm, book, window, one_by_one)
+        self._checker = TokenChecker(llm, book, window, one_by_one)
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference the probability that the answer says the same; a refusal matches only a refusal."""
@@ -209,6 +214,12 @@ class WithFallback:
         hashes = [tool.prompt_hash(name) for tool in (self._tokens, self._json) if tool is not None]
         return "|".join(hashes)
 
+    @property
+    def prompts(self) -> dict[str, tuple[str, ...]]:
+        """The prompts of the tool in use."""
+        found: dict[str, tuple[str, ...]] = getattr(self._current, "prompts", {})
+        return found
+
     def calls_for(self, claims: int, chunks: int = 1) -> int:
         """The number of calls of the tool in use."""
         count: int = self._current.calls_for(claims, chunks)
@@ -237,7 +248,9 @@ class WithFallback:
             return await ask(self._tokens)
         except NoProbabilitiesError as error:
             if self._json is None:
-                raise LLMAccessError(f"{error}: verdicts cannot be read from tokens. Choose --verdicts json.") from error
+                raise LLMAccessError(
+                    f"{error}: verdicts cannot be read from tokens. Choose --verdicts json."
+                ) from error
             if not self._failed:
                 self._failed = True
                 self._note(f"{error}: verdicts are asked for as JSON (--verdicts json)")
