@@ -55,6 +55,6 @@ def test_models_that_cannot_be_opened(tmp_path, monkeypatch):
     store.put("net", {"model.onnx": b"x"}, "here")
     with pytest.raises(UsageError, match="not a language model"):
         open_language_model("local/net", store)
-    monkeypatch.setattr(scorers, "find_spec", lambda _: None)
+    monkeypatch.setattr("ragstone.models.llama_engine.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError):
         open_language_model("local", store)
