@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from ragstone.errors import MissingExtraError, StopRunError, StorageError, UsageError
-from ragstone.models import scorers
 from ragstone.models.scorers import LocalScorer, find_language_model, is_local, open_language_model
 from ragstone.models.store import Store
 

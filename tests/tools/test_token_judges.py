@@ -193,7 +193,7 @@ def test_json_is_asked_for_where_there_are_no_probabilities(reply):
 
 def test_named_tokens_without_probabilities_end_the_run():
     tool = WithFallback(TokenChecker(YesNo(lambda *_: None), PromptBook()), None)
-    with pytest.raises(LLMAccessError, match="returns no log-probabilities.*--verdicts json"):
+    with pytest.raises(LLMAccessError, match=r"returns no log-probabilities.*--verdicts json"):
         asyncio.run(tool.against_text("q", [LAKE], BOAT))
 
 

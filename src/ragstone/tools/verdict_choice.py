@@ -7,11 +7,9 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragstone.errors import UnknownNameError
 from ragstone.llm.endpoints import SERVERS, find_endpoint
 from ragstone.tools.llama import is_llama
 
-VERDICTS = ("auto", "tokens", "json")
 # Servers that run a model on the user's own machines.
 _OWN_SERVERS = ("ollama", "llamacpp", "vllm")
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
@@ -27,8 +25,6 @@ def choose_verdicts(wanted: str, model: Any, base_url: str | None, repeats: int 
     `auto` is for models that are local or small. An openai/ name on this machine may be a proxy of a large one, so its
     size counts. Repeats ask for JSON, because they measure how far sampled replies agree.
     """
-    if wanted not in VERDICTS:
-        raise UnknownNameError("way of asking for verdicts", wanted, VERDICTS, f"Choose from: {', '.join(VERDICTS)}.")
     if wanted != "auto":
         return wanted
     if is_llama(model):
