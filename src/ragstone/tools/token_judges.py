@@ -33,7 +33,7 @@ PROMPTS = {
     "answer_match": (MATCH,),
 }
 # Probabilities of support between these are unsure; below the lower one, contradiction is asked for.
-LOW, HIGH = 0.4, 0.6
+LOW, HIGH = 0.45, 0.55
 _CONTRADICTED_FROM = 0.5
 # A chunk with few words of the claim is not read if another one has most of them.
 _MOST_WORDS, _FEW_WORDS = 0.5, 0.34
