@@ -32,6 +32,8 @@ SLOTS = {
     "token_contradiction": {"evidence", "claim"},
     "token_match": {"question", "reference", "answer"},
 }
+# Prompts that are answered by one token.
+ONE_TOKEN = {"token_support", "token_contradiction", "token_match"}
 # Which data some prompts show only where it is asked for.
 ALSO = {
     "grade": {"question", "contexts", "reference"},

@@ -246,5 +246,6 @@ KINDS: dict[str, type[BaseModel]] = {
     "new_question": NewQuestionReply,
     "answer_from_passages": AnswerReply,
     "answer_from_memory": AnswerReply,
-    **dict.fromkeys(("token_support", "token_contradiction", "token_match"), YesNoReply),
 }
+# Prompts whose reply is one token.
+YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(("token_support", "token_contradiction", "token_match"), YesNoReply)
