@@ -10,7 +10,7 @@ from ragstone.data.types import ScoredVerdict
 from ragstone.llm.base import LLMAccessError, LLMReplyError, Reply
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.yes_no import NoProbabilitiesError
-from ragstone.tools.token_judges import TokenChecker, TokenGrader, WithFallback
+from ragstone.tools.token_judges import TokenChecker, TokenGrader, WithFallback, choose_verdicts
 
 LAKE = "The Lirra lake is 62 m deep."
 BOAT = "The last boat leaves at 21:40."
@@ -204,3 +204,27 @@ def test_one_odd_reply_among_good_ones_fails_alone():
     with pytest.raises(LLMReplyError, match="began with '<think>'"):
         asyncio.run(checker.against_text("q", [BOAT], LAKE))
     assert not issubclass(LLMReplyError, NoProbabilitiesError)
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "way"),
+    [
+        ("llama/qwen2.5-1.5b", None, "tokens"),
+        ("ollama/llama3.1", None, "auto"),
+        ("llamacpp/any", "http://localhost:8080", "auto"),
+        ("vllm/any", "http://[::1]:8000/v1", "auto"),
+        ("vllm/any", "https://gpu.example.org/v1", "json"),
+        ("vllm/llama-3.1-8b-instruct", "https://gpu.example.org/v1", "auto"),
+        ("ollama/llama3.1:70b", None, "json"),
+        ("openai/gpt-4o-mini", None, "json"),
+        ("openai/gpt-4o-mini", "http://127.0.0.1:4000", "json"),
+        ("bedrock/some-7b", None, "json"),
+        (print, None, "json"),
+    ],
+)
+def test_the_default_is_tokens_for_local_and_small_models(model, base_url, way, monkeypatch):
+    for name in ("OLLAMA_HOST", "OLLAMA_API_BASE", "VLLM_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    assert choose_verdicts("auto", model, base_url) == way
+    assert choose_verdicts("json", model, base_url) == "json"
+    assert choose_verdicts("auto", model, base_url, repeats=3) == ("tokens" if way == "tokens" else "json")

@@ -18,7 +18,6 @@ from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.protocols import Tool
 from ragstone.tools.roles import Roles
 from ragstone.tools.scorers import Scoring
-from ragstone.tools.verdict_choice import LLAMA_WINDOW, choose_verdicts
 
 if TYPE_CHECKING:
     from ragstone.llm.gateway import Gateway, GatewaySettings
@@ -165,7 +164,7 @@ class ToolOpener:
         rungs: list[Any] = [self._open_remote(role, model) for model in models]
         remote = rungs[0] if rungs else None
         if len(rungs) > 1 and role in ("checker", "grader"):
-            from ragstone.tools.token_ladder import TokenLadder  # noqa: PLC0415
+            from ragstone.tools.cascade import TokenLadder  # noqa: PLC0415
 
             remote = TokenLadder(
                 rungs[0], rungs[1], self.roles.agreement, self.dry_run, tally=self.roles.is_lowest(role)
@@ -203,7 +202,13 @@ class ToolOpener:
     def _open_verdicts(self, role: str, model: Any, judge: PromptedJudge) -> Tool:
         """The checker or the grader of a language model: by tokens, as JSON, or by tokens as far as the server can."""
         from ragstone.tools.llm_judges import JudgeChecker, JudgeReader  # noqa: PLC0415  (slow import)
-        from ragstone.tools.token_judges import TokenChecker, TokenGrader, WithFallback  # noqa: PLC0415
+        from ragstone.tools.token_judges import (  # noqa: PLC0415
+            LLAMA_WINDOW,
+            TokenChecker,
+            TokenGrader,
+            WithFallback,
+            choose_verdicts,
+        )
 
         options = self.options
         way = choose_verdicts(

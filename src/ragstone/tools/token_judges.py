@@ -6,19 +6,24 @@ The evidence comes first, so that a model which keeps what it has read reads eac
 from __future__ import annotations
 
 import asyncio
+import ipaddress
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from ragstone.data.types import ScoredVerdict
 from ragstone.llm.base import LLM, LLMAccessError
 from ragstone.llm.concurrency import gather_then_raise
+from ragstone.llm.endpoints import SERVERS, find_endpoint
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.yes_no import NoProbabilitiesError, YesNoLLM
 from ragstone.text.passages import Passages
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
+from ragstone.tools.llama import is_llama
 from ragstone.tools.local_judges import TOGETHER, with_question
 from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE, ChunkVerdicts, strongest
 
@@ -39,6 +44,14 @@ _CONTRADICTED_FROM = 0.5
 _MOST_WORDS, _FEW_WORDS = 0.5, 0.34
 # The share of words in the evidence at which a quote assumes support.
 _GUESSED_SUPPORT = 0.6
+
+# Servers that run a model on the user's own machines.
+_OWN_SERVERS = ("ollama", "llamacpp", "vllm")
+_SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
+# Billions of parameters of a small model.
+_SMALL = 9.0
+# Words that a small local model reads of a long text.
+LLAMA_WINDOW = 700
 
 
 class _TokenTool:
@@ -197,7 +210,7 @@ async def _nothing() -> None:
 class WithFallback:
     """A tool that asks for tokens, and for JSON from the moment that the model turns out to give no probabilities.
 
-    Without `json`, that error ends the run. `note` is told once.
+    Without `json`, that error ends the run. `note` is called once.
     """
 
     def __init__(self, tokens: Any, json: Any, note: Callable[[str], None] = lambda _: None) -> None:
@@ -255,3 +268,34 @@ class WithFallback:
                 self._failed = True
                 self._note(f"{error}: verdicts are asked for as JSON (--verdicts json)")
         return await ask(self._json)
+
+
+def choose_verdicts(wanted: str, model: Any, base_url: str | None, repeats: int = 1) -> str:
+    """`tokens`, `json`, or `auto`: tokens, and JSON where the server turns out to return no probabilities.
+
+    `auto` is for models that are local or small. An openai/ name on this machine may be a proxy of a large one, so its
+    size counts. Repeats ask for JSON, because they measure how far sampled replies agree.
+    """
+    if wanted != "auto":
+        return wanted
+    if is_llama(model):
+        return "tokens"
+    return "auto" if repeats == 1 and isinstance(model, str) and _is_local_or_small(model, base_url) else "json"
+
+
+def _is_local_or_small(model: str, base_url: str | None) -> bool:
+    provider, _, name = model.strip().partition("/")
+    if provider not in SERVERS or not name:
+        return False
+    sizes = [float(size) for size in _SIZE.findall(name)]
+    if sizes:
+        return max(sizes) <= _SMALL
+    return provider in _OWN_SERVERS and _is_loopback(find_endpoint(provider, name, base_url).base)
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -6,8 +6,8 @@ import pytest
 
 from ragstone.data.types import ScoredVerdict
 from ragstone.llm.cascade_tally import Tally, tally_into
+from ragstone.tools.cascade import TokenLadder
 from ragstone.tools.protocols import ChunkVerdicts
-from ragstone.tools.token_ladder import TokenLadder
 
 
 class Below:
