@@ -160,7 +160,7 @@ MODELS: dict[str, Model] = {
                 "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
             ),
             "Qwen2.5-Coder-1.5B-Instruct, 4 bits: token verdicts",
-            memory_bytes=1_400_000_000,
+            memory_bytes=1_600_000_000,
             speed="16 prompt tokens/s on one core",
         ),
         Model(
