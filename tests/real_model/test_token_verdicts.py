@@ -12,11 +12,13 @@ import pytest
 
 import ragstone
 from ragstone.llm.prompts import PromptBook
+from ragstone.llm.providers.openai import chat_body
 from ragstone.models.llama_engine import Gguf, LlamaChat
 from ragstone.models.store import Store
 from ragstone.tools.llama import LlamaLLM
 from ragstone.tools.token_judges import TokenChecker, TokenGrader
 from tests.conftest import MODELS
+from tests.real_model.conftest import find_weights
 from tests.real_model.support_set import CLAIMS, SETS, auc
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
@@ -100,3 +102,26 @@ def test_a_judge_with_no_server_and_no_key(tmp_path, monkeypatch):
     assert run.info["totals"]["calls"] >= 1
     again = ragstone.evaluate([row], "ragchecker.faithfulness", judge=name, out=tmp_path / "out")
     assert (again.info["totals"]["calls"], again.info["totals"]["cached_calls"] > 0) == (0, True)
+
+
+def test_the_evidence_is_read_once_for_all_claims():
+    """With the smallest model: its verdicts are of no use, what it has kept in memory is."""
+    weights = find_weights()
+    pytest.importorskip("xllamacpp", reason="there is no xllamacpp for this machine")
+    chat = LlamaChat(Gguf("smollm2", weights, "llama/smollm2"), threads=1)
+    read = []
+
+    class Counted(LlamaLLM):
+        async def complete(self, request):
+            body = chat_body(request)
+            usage = chat.ask(body)["usage"]
+            read.append((usage["prompt_tokens"], usage["prompt_tokens_details"]["cached_tokens"]))
+            return await super().complete(request)
+
+    _, text, claims = SETS[0]
+    checker = TokenChecker(Counted("llama/smollm2", chat), PromptBook(), one_by_one=True)
+    asyncio.run(checker.against_text("", [claim for _, claim in claims[:2]], text))
+    new = [asked - kept for asked, kept in read]
+    print(f"\ntokens read by question: {new}")
+    assert new[0] > 300, "instructions and examples"
+    assert max(new[1:]) < 60, "a claim and its question"
