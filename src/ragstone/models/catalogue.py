@@ -161,7 +161,7 @@ MODELS: dict[str, Model] = {
             ),
             "Qwen2.5-Coder-1.5B-Instruct, 4 bits: token verdicts",
             memory_bytes=1_600_000_000,
-            speed="16 prompt tokens/s on one core",
+            speed="3 prompt tokens/s on one thread of a busy machine",
         ),
         Model(
             "qwen2.5-1.5b",
