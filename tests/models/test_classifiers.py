@@ -168,7 +168,7 @@ def test_safetensors_say_that_they_need_torch(store, tmp_path, monkeypatch):
     (folder / "model.safetensors").write_bytes(b"x")
     (folder / "config.json").write_text("{}")
     pull_as(store, folder, "reward")
-    monkeypatch.setattr("ragstone.models.scorers.find_spec", lambda _: None)
+    monkeypatch.setattr("ragstone.models.runtime.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install torch transformers.*export it to ONNX"):
         open_classifier("reward")
     assert find_classifier("reward") is None

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from ragstone.errors import MissingExtraError, StopRunError, StorageError, UsageError
-from ragstone.models import scorers
 from ragstone.models.scorers import LocalScorer, find_language_model, is_local, open_language_model
 from ragstone.models.store import Store
 
@@ -55,6 +54,6 @@ def test_models_that_cannot_be_opened(tmp_path, monkeypatch):
     store.put("net", {"model.onnx": b"x"}, "here")
     with pytest.raises(UsageError, match="not a language model"):
         open_language_model("local/net", store)
-    monkeypatch.setattr(scorers, "find_spec", lambda _: None)
+    monkeypatch.setattr("ragstone.models.llama_engine.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError):
         open_language_model("local", store)

@@ -18,7 +18,7 @@ from tests.oracle.writing import answer_from_memory, answer_from_passages, new_q
 Data = Mapping[str, Any]
 
 
-def judge(prompt: str, data: Data) -> dict[str, Any]:
+def judge(prompt: str, data: Data) -> Any:
     """The true reply to a prompt about some data."""
     return _TASKS[prompt](data)
 
@@ -136,6 +136,18 @@ def worth(answer: str, data: Data) -> float:
     return share if all(is_true(claim.meaning) for claim in told if claim.meaning) else share / 2
 
 
+def _token_support(data: Data) -> str:
+    return "yes" if _on(data["claim"], read(data["evidence"])) == "entailment" else "no"
+
+
+def _token_contradiction(data: Data) -> str:
+    return "yes" if _on(data["claim"], read(data["evidence"])) == "contradiction" else "no"
+
+
+def _token_match(data: Data) -> str:
+    return "yes" if _answer_match({**data, "references": [data["reference"]]})["matches"] else "no"
+
+
 def _citations(data: Data) -> dict[str, Any]:
     """The first sentence of the passages that asserts each claim of the answer, as it stands there."""
     sentences = [statement for passage in data["passages"] for statement in read(passage)]
@@ -168,7 +180,7 @@ def _places(found: list[str], wanted: str) -> list[int]:
     return [place for place, given in enumerate(found, start=1) if given == wanted]
 
 
-_TASKS: dict[str, Callable[[Data], dict[str, Any]]] = {
+_TASKS: dict[str, Callable[[Data], Any]] = {
     "claims": _claims,
     "triplets": _triplets,
     "claims_and_entities": _claims_and_entities,
@@ -186,4 +198,7 @@ _TASKS: dict[str, Callable[[Data], dict[str, Any]]] = {
     "grade": _grade,
     "own_reference": _own_reference,
     "pair": _pair,
+    "token_support": _token_support,
+    "token_contradiction": _token_contradiction,
+    "token_match": _token_match,
 }

@@ -28,7 +28,12 @@ SLOTS = {
     "new_question": {"kind", "titles", "passages", "asked"},
     "answer_from_passages": {"question", "titles", "passages"},
     "answer_from_memory": {"question"},
+    "token_support": {"evidence", "claim"},
+    "token_contradiction": {"evidence", "claim"},
+    "token_match": {"question", "reference", "answer"},
 }
+# Prompts that are answered by one token.
+ONE_TOKEN = {"token_support", "token_contradiction", "token_match"}
 # Which data some prompts show only where it is asked for.
 ALSO = {
     "grade": {"question", "contexts", "reference"},
@@ -44,6 +49,8 @@ def recognise(body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     assert messages[0]["role"] == "system", "a prompt begins with what the model is told"
     for message in reversed(messages):
         if message["role"] == "user" and (data := read_data(message["content"])):
+            if body.get("max_tokens") == 1:
+                return _name_question(message["content"], data), data
             return _name_prompt(_reply_keys(body), data), data
     raise AssertionError("no message has data between tags")
 
@@ -61,6 +68,15 @@ def read_data(message: str) -> dict[str, Any]:
         found[name] = body if count is None else _read_items(body, str(code), int(count))
         opening = re.compile(rf"^<(\w+) ({code})(?: (\d+))?>$", re.MULTILINE).search(message)
     return found
+
+
+def _name_question(message: str, data: dict[str, Any]) -> str:
+    """Which question is to be answered by one token, from its last line."""
+    last = message.rstrip().rpartition("\n")[2]
+    words = {"true": "token_support", "false": "token_contradiction", "match": "token_match"}
+    name = next(prompt for word, prompt in words.items() if re.search(rf"\b{word}\b", last))
+    assert set(data) == SLOTS[name], f"{name} shows {sorted(data)}"
+    return name
 
 
 def _read_items(body: str, code: str, count: int) -> list[str]:

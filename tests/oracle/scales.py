@@ -19,6 +19,13 @@ def on_scale(body: dict[str, Any], share: float) -> dict[str, Any]:
     return {**reasons, "grade": round(low + share * (high - low))}
 
 
+def one_token(word: str) -> list[dict[str, Any]]:
+    """Yes or no, spelled as models spell it; the other one is not impossible."""
+    shares = {word.title(): 0.9, word: 0.09, "no" if word == "yes" else "Yes": 1e-6, "Well": 0.01}
+    others = [{"token": token, "logprob": math.log(share)} for token, share in shares.items()]
+    return [{**others[0], "top_logprobs": others}]
+
+
 def with_alternatives(text: str) -> list[dict[str, Any]]:
     """The tokens of a reply; a number might as well, a quarter each, have been one more or one less."""
     return [_token(piece) for piece in _PIECE.findall(text)]

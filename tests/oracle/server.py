@@ -165,7 +165,8 @@ class OracleServer:
             reply = judge(prompt, data)
             if prompt == "grade":
                 reply = scales.on_scale(body, reply["grade"])
-            text = json.dumps(self.alter(prompt, body, reply), ensure_ascii=False)
+            reply = self.alter(prompt, body, reply)
+            text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
         except (AssertionError, KeyError, ValueError) as problem:
             self.problems.append(f"{type(problem).__name__}: {problem}")
             return troubles.error(400, f"the oracle does not understand: {problem}")
@@ -176,7 +177,8 @@ class OracleServer:
             "finish_reason": "length" if trouble == "truncated" else "stop",
         }
         if body.get("logprobs") and self.logprobs:
-            choice["logprobs"] = {"content": scales.with_alternatives(spoilt)}
+            one = body.get("max_tokens") == 1 and spoilt in ("yes", "no")
+            choice["logprobs"] = {"content": (scales.one_token if one else scales.with_alternatives)(spoilt)}
         shown = sum(count_tokens(message["content"]) + 4 for message in body["messages"])
         usage = {"prompt_tokens": shown, "completion_tokens": count_tokens(spoilt)}
         usage["total_tokens"] = sum(usage.values())

@@ -15,7 +15,7 @@ from ragstone.errors import InterruptedRunError, StopRunError, UsageError
 from ragstone.llm.base import Reply
 from ragstone.report.run import judge_lines
 from ragstone.testing import FakeLLM
-from ragstone.tools.roles import choose
+from ragstone.tools.roles import Choice, choose
 from tests.models.toy_judge import make_toy_judge
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
@@ -62,11 +62,15 @@ def by_guess(request):
 
 
 def test_names():
-    assert choose("local") == choose("local/judge") == (True, None)
-    assert choose("openai/gpt-4o-mini") == (False, "openai/gpt-4o-mini")
-    assert choose(None) == (False, None)
-    assert choose("local > openai/gpt-4o-mini") == (True, "openai/gpt-4o-mini")
-    for wrong in ("openai/a>local", "local>", "local>a/b>c/d", "local>local", ">a/b"):
+    assert choose("local") == choose("local/judge") == Choice(local=True, remote=None)
+    assert choose("openai/gpt-4o-mini") == Choice(local=False, remote="openai/gpt-4o-mini")
+    assert choose(None) == Choice(local=False, remote=None)
+    assert choose("local > openai/gpt-4o-mini") == Choice(local=True, remote="openai/gpt-4o-mini")
+    assert choose("llama/a") == Choice(local=False, remote="llama/a")
+    assert choose("local>llama/a") == Choice(local=True, remote="llama/a")
+    assert choose("local>llama/a.gguf > b/c") == Choice(local=True, remote="llama/a.gguf", above="b/c")
+    assert choose("llama/a>b/c") == Choice(local=False, remote="llama/a", above="b/c")
+    for wrong in ("openai/a>local", "local>", "local>a/b>c/d", "local>local", ">a/b", "local>llama/a>llama/b>c/d"):
         with pytest.raises(UsageError, match="is not a cascade"):
             choose(wrong)
     with pytest.raises(UsageError, match="'local/minilm' is not a local judge"):

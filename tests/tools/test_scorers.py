@@ -7,7 +7,6 @@ import pytest
 import ragstone
 from ragstone.engine.quote import quote
 from ragstone.errors import MissingExtraError, UsageError
-from ragstone.models import scorers
 from ragstone.models.store import Store
 from ragstone.tools.scorers import Scoring
 from tests.metrics.models import Applause, Surprise
@@ -41,7 +40,7 @@ def smollm2(tmp_path, monkeypatch):
     monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "models"))
     made = Even()
     monkeypatch.setattr("ragstone.models.scorers.Llama", lambda model: made)
-    monkeypatch.setattr(scorers, "find_spec", lambda name: name)
+    monkeypatch.setattr("ragstone.models.llama_engine.find_spec", lambda name: name)
     return made
 
 
@@ -109,14 +108,14 @@ def test_names_that_cannot_be_had():
 
 
 def test_without_the_engine(smollm2, monkeypatch):
-    monkeypatch.setattr(scorers, "find_spec", lambda name: None)
+    monkeypatch.setattr("ragstone.models.llama_engine.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"ragstone\[local\]"):
         ragstone.evaluate([ROW], NAMES, scorer="local")
     assert all(line.reason for line in ragstone.evaluate([ROW], NAMES).summary())
 
 
 def test_models_of_the_hub_say_what_they_need(monkeypatch):
-    monkeypatch.setattr("ragstone.models.scorers.find_spec", lambda _: None)
+    monkeypatch.setattr("ragstone.models.runtime.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install torch transformers.*--scorer local"):
         ragstone.evaluate([ROW], NAMES, scorer="hf/google/flan-t5-small")
 

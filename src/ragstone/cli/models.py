@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _USES = {
     "embeddings": "semantic_similarity --embedder {}",
     "language model": "context_relevance.perplexity --scorer {}",
+    "chat model": "ragchecker --judge {}",
     "reward": "answer_reward",
     "toxicity": "toxicity",
 }
@@ -66,6 +67,8 @@ def _list_models(store: Store) -> list[dict[str, Any]]:
                 "licence": model.licence,
                 "source": str(model.source),
                 "about": model.about,
+                "memory_bytes": model.memory_bytes,
+                "speed": model.speed,
                 "path": str(found.folder) if found else None,
             }
         )
@@ -91,12 +94,21 @@ def _show_list(store: Store, json: bool) -> None:
         for row in rows
     ]
     print_table(titles, cells, right=("size",))
+    typer.echo("\njudges in this process, by size:")
+    for row in rows:
+        if row["task"] == "chat model":
+            typer.echo(f"  --judge llama/{row['name']}: {_memory(row)}, {row['speed'] or 'speed not measured'}")
     typer.echo(f"\nmodels are stored in {store.folder}")
     next_steps((command_line("models", "pull", "NAME"), "install a model"))
 
 
 def _size(row: dict[str, Any]) -> str:
     return f"{row['size_bytes'] / 1e6:,.0f} MB" if row["size_bytes"] else ""
+
+
+def _memory(row: dict[str, Any]) -> str:
+    memory = row["memory_bytes"]
+    return f"{memory / 1e9:.1f} GB of memory" if memory else "memory not measured"
 
 
 def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> None:
@@ -119,6 +131,7 @@ def _use(name: str) -> tuple[str, str]:
     if known is None or known.task not in _USES:
         return command_line("models", "show", name), "details, with verified checksums"
     model = f"hf/{known.source.repository}" if isinstance(known.source, Hub) else f"local/{name}"
+    model = f"llama/{name}" if known.task == "chat model" else model
     words = [word.format(model) for word in _USES[known.task].split()]
     return command_line("run", "DATA", "-m", *words), "evaluate with it"
 
@@ -176,6 +189,8 @@ def _lines(row: dict[str, Any]) -> list[str]:
         "about": row["about"],
         "licence": row["licence"],
         "size": _size(row),
+        "memory": _memory(row) if row["task"] == "chat model" else "",
+        "speed": (row["speed"] or "not measured") if row["task"] == "chat model" else "",
         "from": row["source"],
         "here": row["path"] or f"no; install it with: ragstone models pull {row['name']}",
         "files": ", ".join(row.get("files", ())),

@@ -59,7 +59,7 @@ SHARED = {
     "judge": Shared(
         "--judge",
         MODELS,
-        "Judge model: openai/gpt-4o-mini, ollama/llama3.1, file.py:function, local, trained/NAME, or "
+        "Judge model: openai/gpt-4o-mini, ollama/llama3.1, llama/NAME, file.py:function, local, trained/NAME, or "
         "local>openai/gpt-4o-mini to escalate uncertain verdicts.",
         None,
         "MODEL",
@@ -82,6 +82,9 @@ SHARED = {
     "claims_per_call": Shared("--claims-per-call", MODELS, "Claims checked per call.", 25, "N", 1, hidden=True),
     "chunks_per_call": Shared("--chunks-per-call", MODELS, "Chunks checked per call.", 10, "N", 1, hidden=True),
     "repeats": Shared("--repeats", MODELS, "Times each question is asked; verdicts by majority.", 1, "N", 1),
+    "verdicts": Shared(
+        "--verdicts", MODELS, "Verdicts by token probabilities or as JSON: auto, tokens or json.", "auto", "HOW"
+    ),
     "scale": Shared("--scale", MODELS, "Scale of grades: points (0-100), stars (1-5) or ten (1-10).", "points"),
     "grading": Shared("--grading", MODELS, "Grading steps: cot, few-shot, rubric, own-reference.", "", "NAMES"),
     "prompts": Shared("--prompts", MODELS, "Folder with prompts that replace the built-in ones.", None, "FOLDER"),
@@ -165,7 +168,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("timeout", "agreement"), float),
     **dict.fromkeys(("deadline", "rpm", "tpm"), float | None),
     **dict.fromkeys(("claims_per_call", "chunks_per_call", "repeats"), int),
-    **dict.fromkeys(("claims", "scale", "grading"), str),
+    **dict.fromkeys(("claims", "scale", "grading", "verdicts"), str),
     "no_cache": bool,
 }
 _FIELDS = {

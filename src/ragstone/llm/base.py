@@ -81,6 +81,8 @@ class Reply:
     latency_s: float = 0.0
     attempts: int = 1
     cached: bool = False
+    # A quote's guess: no model was asked.
+    quoted: bool = False
     # Attachments of the reply; DIAL applications return retrieved chunks this way.
     attachments: tuple[Mapping[str, Any], ...] = ()
 

@@ -19,7 +19,7 @@ from ragstone.errors import UsageError
 from ragstone.llm.base import LLM, LLMStoppedError, LLMWrapper, Reply, Request, estimate_request
 
 VARIABLE = "RAGSTONE_PRICES"
-_FREE = ("ollama", "vllm", "llamacpp", "function", "command", "fake")
+_FREE = ("ollama", "vllm", "llamacpp", "llama", "function", "command", "fake")
 # Providers that resell or forward models under the same names.
 _RESELLERS = ("azure", "dial", "litellm_proxy")
 _RELEASE = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, RootModel
 
 VerdictWord = Literal["entailment", "neutral", "contradiction"]
 
@@ -223,6 +223,10 @@ class AnswerReply(BaseModel):
     answer: str
 
 
+class YesNoReply(RootModel[Literal["yes", "no"]]):
+    """One word, read from the probabilities of the first token."""
+
+
 # The reply of each packaged prompt.
 KINDS: dict[str, type[BaseModel]] = {
     "claims": ClaimsReply,
@@ -243,3 +247,5 @@ KINDS: dict[str, type[BaseModel]] = {
     "answer_from_passages": AnswerReply,
     "answer_from_memory": AnswerReply,
 }
+# Prompts whose reply is one token.
+YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(("token_support", "token_contradiction", "token_match"), YesNoReply)

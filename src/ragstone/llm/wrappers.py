@@ -198,4 +198,4 @@ class Quoting(LLMWrapper):
         """Return the guess with estimated tokens and their cost."""
         sent, received = estimate_request(request)
         cost = None if self._price is None else self._price.cost_usd(sent, received)
-        return Reply(request.guess, self.name, input_tokens=sent, output_tokens=received, cost_usd=cost)
+        return Reply(request.guess, self.name, input_tokens=sent, output_tokens=received, cost_usd=cost, quoted=True)

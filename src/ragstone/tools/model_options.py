@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Self
 
-from ragstone.errors import UsageError
+from ragstone.errors import UnknownNameError, UsageError
+
+# How verdicts are asked for.
+VERDICTS = ("auto", "tokens", "json")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class ModelOptions:
     chunks_per_call: int = 10
     # How often each verdict is asked for; the majority counts.
     repeats: int = 1
+    # "tokens": one yes or no per claim and text, with its probability; "json"; "auto": tokens for local and small models.
+    verdicts: str = "auto"
     # Folder with prompts that replace the built-in ones.
     prompts: str | os.PathLike[str] | None = None
     # For example "5usd". Runs that share one Budget object spend it together.
@@ -65,6 +70,10 @@ class ModelOptions:
             value = getattr(self, name)
             if not isinstance(value, int) or value < 1:
                 raise UsageError(f"{name} must be 1 or more, got {value!r}")
+
+        if self.verdicts not in VERDICTS:
+            hint = f"Choose from: {', '.join(VERDICTS)}."
+            raise UnknownNameError("way of asking for verdicts", self.verdicts, VERDICTS, hint)
 
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any]) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Never, TypedDict
 
@@ -13,6 +13,7 @@ from ragstone.llm.base import LLM
 from ragstone.text.matchers import MATCHERS, Matcher, make_matcher
 from ragstone.tools import protocols
 from ragstone.tools.embedders import Embedding
+from ragstone.tools.llama import in_process, is_llama
 from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.protocols import Tool
 from ragstone.tools.roles import Roles
@@ -20,6 +21,7 @@ from ragstone.tools.scorers import Scoring
 
 if TYPE_CHECKING:
     from ragstone.llm.gateway import Gateway, GatewaySettings
+    from ragstone.llm.prompted import Judge as PromptedJudge
     from ragstone.llm.prompts import PromptBook
     from ragstone.models.local_judge import Card
 
@@ -50,6 +52,7 @@ class JudgingOptions(TypedDict, total=False):
     claims_per_call: int
     chunks_per_call: int
     repeats: int
+    verdicts: str
     prompts: str | os.PathLike[str] | None
     budget: Any
     timeout_s: float
@@ -136,7 +139,7 @@ class Judging:
         local = self._roles.local_tools(self._dry_run)
         opener = ToolOpener(self.options, *models, gateway, prompts, local, self._dry_run)
         tools = {name: tool for name, spec in TOOLS.items() if (tool := spec.open(opener)) is not None}
-        return Opened(tools, gateway, prompts)
+        return Opened(tools, gateway, prompts, opener.notes)
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,10 @@ class ToolOpener:
     # The tools of the local judge, by role.
     local: Mapping[str, Any]
     dry_run: bool
+    # What the user must know about the tools; filled while they are used.
+    notes: list[str] = field(default_factory=list)
+    # Models in this process, by name.
+    in_process: dict[str, LLM] = field(default_factory=dict)
 
     def remote(self, method: str) -> Any:
         """A method of the gateway; there is a gateway if a remote model is named."""
@@ -159,9 +166,24 @@ class ToolOpener:
 
     def role(self, role: str) -> Tool | None:
         """A tool that the judge models provide."""
-        model = self.roles.remote.get(role)
-        remote = None if model is None else self._open_remote(role, model)
+        models = self.roles.remote.get(role, ())
+        rungs: list[Any] = [self._open_remote(role, model) for model in models]
+        remote = rungs[0] if rungs else None
+        if len(rungs) > 1 and role in ("checker", "grader"):
+            from ragstone.tools.cascade import TokenLadder  # noqa: PLC0415
+
+            remote = TokenLadder(
+                rungs[0], rungs[1], self.roles.agreement, self.dry_run, tally=self.roles.is_lowest(role)
+            )
         return self.roles.open_role(role, remote, self.local, self.dry_run)
+
+    def _open_llm(self, model: Any) -> LLM:
+        """A language model behind the gateway; `llama/NAME` runs in this process."""
+        if self.gateway is None:
+            raise AssertionError("a remote model needs a gateway")
+        if is_llama(model):
+            model = self.in_process.setdefault(model, in_process(model))
+        return self.gateway.open_llm(model)
 
     def _open_remote(self, role: str, model: Any) -> Tool:
         from ragstone.llm.prompted import Judge as PromptedJudge  # noqa: PLC0415  (slow import)
@@ -170,7 +192,7 @@ class ToolOpener:
 
         if self.gateway is None or self.prompts is None:
             raise AssertionError("a remote model needs a gateway")
-        options, judge = self.options, PromptedJudge(self.gateway.open_llm(model), self.prompts)
+        options, judge = self.options, PromptedJudge(self._open_llm(model), self.prompts)
         grading = options.get("grading", ())
         if role == "rater":
             return JudgeRater(judge, options.get("scale", "points"), grading)
@@ -179,10 +201,33 @@ class ToolOpener:
             return llm_judges.JudgePair(judge, aspect, order, "own-reference" in grading)
         if role == "extractor":
             return llm_judges.JudgeExtractor(judge, options.get("claims", "sentences"))
-        if role == "checker":
-            sizes: dict[str, Any] = {name: value for name, value in options.items() if name in _SIZES}
-            return llm_judges.JudgeChecker(judge, **sizes)
+        if role in ("checker", "grader"):
+            return self._open_verdicts(role, model, judge)
         return llm_judges.JudgeReader(judge)
+
+    def _open_verdicts(self, role: str, model: Any, judge: PromptedJudge) -> Tool:
+        """The checker or the grader of a language model: by tokens, as JSON, or by tokens as far as the server can."""
+        from ragstone.tools.llm_judges import JudgeChecker, JudgeReader  # noqa: PLC0415  (slow import)
+        from ragstone.tools.token_judges import (  # noqa: PLC0415
+            LLAMA_WINDOW,
+            TokenChecker,
+            TokenGrader,
+            WithFallback,
+            choose_verdicts,
+        )
+
+        options = self.options
+        way = choose_verdicts(
+            options.get("verdicts", "auto"), model, options.get("base_url"), options.get("repeats", 1)
+        )
+        sizes: dict[str, Any] = {name: value for name, value in options.items() if name in _SIZES}
+        as_json = JudgeChecker(judge, **sizes) if role == "checker" else JudgeReader(judge)
+        if way == "json":
+            return as_json
+        inside = is_llama(model)
+        kind = TokenChecker if role == "checker" else TokenGrader
+        tokens = kind(judge.llm, judge.prompts, LLAMA_WINDOW if inside else None, one_by_one=inside)
+        return WithFallback(tokens, as_json if way == "auto" else None, self.notes.append)
 
 
 class ToolSpec(NamedTuple):
@@ -293,8 +338,15 @@ def _no_gateway(name: str) -> Never:
 class Opened:
     """Tools, and what must be closed when they are no longer used."""
 
-    def __init__(self, tools: Mapping[str, Tool], gateway: Gateway | None, prompts: PromptBook | None) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        gateway: Gateway | None,
+        prompts: PromptBook | None,
+        notes: Sequence[str] = (),
+    ) -> None:
         self.tools = tools
+        self._notes = notes
         self._gateway = gateway
         self._prompts = prompts
 
@@ -302,13 +354,17 @@ class Opened:
         """Hash and text of the prompts that were asked with."""
         if self._prompts is None:
             return {}
-        sent = {name: self._prompts.get(name) for name in sorted(set(names))}
+        # A tool may ask with prompts of its own in place of a declared one.
+        replaced = {name: asked for tool in self.tools.values() for name, asked in getattr(tool, "prompts", {}).items()}
+        wanted = {asked for name in names for asked in replaced.get(name, (name,))}
+        sent = {name: self._prompts.get(name) for name in sorted(wanted)}
         return {name: {"hash": prompt.hash, "text": prompt.text} for name, prompt in sent.items()}
 
     @property
     def problem(self) -> str | None:
         """A problem that did not fail the run, or None."""
-        return self._gateway.problem if self._gateway else None
+        problem = self._gateway.problem if self._gateway else None
+        return "\n".join(dict.fromkeys([*([problem] if problem else []), *self._notes])) or None
 
     async def close(self) -> None:
         """Give connections back."""

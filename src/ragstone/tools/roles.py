@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragstone.errors import UsageError
+from ragstone.tools.llama import is_llama
 from ragstone.tools.protocols import DryRunTool, Tool
 
 if TYPE_CHECKING:
@@ -22,15 +23,22 @@ DEFAULT_AGREEMENT = 0.9
 
 
 class Choice(NamedTuple):
-    """The models for a role: the local judge, a language model, both as a cascade, or none that is named."""
+    """The models for a role: the local judge, a language model, a cascade of them, or none that is named."""
 
     local: bool
     remote: Any
+    # The language model to which `remote`, a model in this process, escalates.
+    above: Any = None
+
+    @property
+    def strongest(self) -> Any:
+        """The last language model of a cascade."""
+        return self.remote if self.above is None else self.above
 
     @property
     def is_ladder(self) -> bool:
-        """Whether the local judge escalates to the language model."""
-        return self.local and self.remote is not None
+        """Whether a judge escalates to another one."""
+        return self.above is not None or (self.local and self.remote is not None)
 
 
 def choose(named: Any) -> Choice:
@@ -39,14 +47,21 @@ def choose(named: Any) -> Choice:
         return Choice(local=True, remote=named[1])
     if not isinstance(named, str):
         return Choice(local=False, remote=named)
-    first, arrow, second = (part.strip() for part in named.partition(">"))
-    if not arrow:
+    rungs = [part.strip() for part in named.split(">")]
+    if len(rungs) == 1:
+        first = rungs[0]
         if first.startswith("local/") and first not in _NAMES:
             raise UsageError(f"'{first}' is not a local judge. Choose from: {', '.join(_NAMES)}")
         return Choice(local=first in _NAMES, remote=None if first in _NAMES else named)
-    if first not in _NAMES or not second or ">" in second or second in _NAMES:
-        raise UsageError(f"'{named}' is not a cascade of judges. Write the local judge first: local>openai/gpt-4o-mini")
-    return Choice(local=True, remote=second)
+    local = rungs[0] in _NAMES
+    models = rungs[1:] if local else rungs
+    between = models[:-1]
+    if not all(models) or len(between) > 1 or not all(map(is_llama, between)) or any(one in _NAMES for one in models):
+        raise UsageError(
+            f"'{named}' is not a cascade of judges. Write the local judge first: local>openai/gpt-4o-mini, or "
+            "local>llama/qwen2.5-1.5b>openai/gpt-4o-mini"
+        )
+    return Choice(local, models[0], models[1] if between else None)
 
 
 class Roles:
@@ -60,18 +75,23 @@ class Roles:
             self._trained, judge = judge, None
         others = {role: options.get(role) for role in NAMED if role != "judge"}
         self._choices = {role: choose(others.get(role) or judge) for role in NAMED}
-        # Claim extraction has no confidence, so it cannot be a cascade.
-        if self._choices["extractor"].is_ladder:
+        self._triplets = options.get("claims") == "triplets"
+        # Claim extraction has no confidence, so it cannot be a cascade. Models in this process are small: their claims are
+        # those of the local rules.
+        extractor = self._choices["extractor"]
+        in_process = is_llama(judge) and not others.get("extractor") and not self._triplets
+        if extractor.is_ladder or in_process:
             self._choices["extractor"] = Choice(local=True, remote=None)
         self._choices["grader"] = self._choices["judge"]
         # The local judge does not grade, so these roles cannot be a cascade.
         for role in ("rater", "pair_judge"):
-            self._choices[role] = Choice(local=False, remote=self._choices["judge"].remote)
+            self._choices[role] = Choice(local=False, remote=self._choices["judge"].strongest)
+        # Nor does a cascade write questions: the strongest model does.
+        self._choices["judge"] = Choice(self._choices["judge"].local, self._choices["judge"].strongest)
         self._agreement = float(options.get("agreement", DEFAULT_AGREEMENT))
         if not 0.5 <= self._agreement < 1.0:
             raise UsageError(f"agreement must be from 0.5 to less than 1, got {self._agreement:g}")
         self._estimator = options.get("estimator")
-        self._triplets = options.get("claims") == "triplets"
         if self._triplets and self._choices["extractor"].local:
             raise UsageError(
                 "the local judge cannot write triplets; leave out --claims triplets, or name an --extractor"
@@ -80,9 +100,13 @@ class Roles:
             raise AssertionError("a named local judge is installed or raised an error")
 
     @property
-    def remote(self) -> dict[str, Any]:
-        """The language models that are named, by role."""
-        return {role: choice.remote for role, choice in self._choices.items() if choice.remote is not None}
+    def remote(self) -> dict[str, tuple[Any, ...]]:
+        """The language models that are named, by role; of a cascade, the lowest first."""
+        return {
+            role: (choice.remote,) if choice.above is None else (choice.remote, choice.above)
+            for role, choice in self._choices.items()
+            if choice.remote is not None
+        }
 
     @property
     def unnamed(self) -> frozenset[str]:
@@ -109,12 +133,22 @@ class Roles:
 
         A dry run counts every call that the language model of a cascade might get.
         """
-        if not self._choices[role].is_ladder or role not in local or remote is None or dry_run:
+        choice = self._choices[role]
+        if not (choice.local and choice.is_ladder) or role not in local or remote is None or dry_run:
             return remote or local.get(role)
         from ragstone.tools.cascade import LadderChecker, LadderGrader  # noqa: PLC0415
 
         above: Any = remote
         return (LadderChecker if role == "checker" else LadderGrader)(local[role], above, self._agreement)
+
+    @property
+    def agreement(self) -> float:
+        """The confidence at which a judge decides without escalating."""
+        return self._agreement
+
+    def is_lowest(self, role: str) -> bool:
+        """Whether a model of this role has no local judge below it."""
+        return not self._choices[role].local
 
     def open_estimator(self, local: Mapping[str, Any]) -> Tool | None:
         """The user's own estimator, or else that of the local judge."""

@@ -16,6 +16,7 @@ from ragstone.llm.gateway import Gateway
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.wrappers import Call, record_calls
+from ragstone.tools.llama import in_process
 from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.open_tools import JudgingOptions, gateway_settings
 from ragstone.tools.roles import choose
@@ -58,7 +59,7 @@ async def opened_judge(work: Work) -> AsyncIterator[Judge]:
     gateway = Gateway(settings, quoting=work.quoting)
     folder = work.options.prompts
     try:
-        yield Judge(gateway.open_llm(work.judge), PromptBook(None if folder is None else str(folder)))
+        yield Judge(gateway.open_llm(in_process(work.judge)), PromptBook(None if folder is None else str(folder)))
     finally:
         await gateway.close()
 

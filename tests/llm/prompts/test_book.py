@@ -50,10 +50,23 @@ def folder(tmp_path):
     return path
 
 
+ONE_TOKEN = {
+    "token_support": ("evidence", "claim"),
+    "token_contradiction": ("evidence", "claim"),
+    "token_match": ("question", "reference", "answer"),
+}
+
+
+def test_prompts_for_one_token_have_examples_of_both_replies():
+    for name in ("token_support", "token_match"):
+        replies = [example.reply for example in PromptBook().get(name).examples]
+        assert sorted(replies) == ['"no"', '"no"', '"yes"', '"yes"'], name
+
+
 def test_each_prompt_has_its_slots_and_examples():
     book = PromptBook()
-    assert {name: book.get(name).slots for name in book.names} == SLOTS
-    for name in book.names:
+    assert {name: book.get(name).slots for name in book.names} == {**SLOTS, **ONE_TOKEN}
+    for name in SLOTS:
         prompt = book.get(name)
         assert prompt.version >= 1
         assert len(prompt.examples) >= (0 if name in FILLED else 2)

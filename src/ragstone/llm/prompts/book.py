@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ragstone.errors import DefinitionError, UnknownNameError, UsageError
 from ragstone.llm.base import Message
 from ragstone.llm.prompts.fence import Data, fence_all
-from ragstone.llm.reply_types import KINDS
+from ragstone.llm.reply_types import KINDS, YES_NO
 
 _SLOT = re.compile(r"\{(?P<name>[a-z_]+)(?P<list>: list)?\}")
 _TITLE = re.compile(r"#\s+\S+, version (\d+)\s*")
@@ -89,18 +89,19 @@ class Prompt:
         """Return the conversation for this data; only the last message depends on the data."""
         if set(data) != set(self.slots):
             raise DefinitionError(f"the prompt '{self.name}' takes {', '.join(self.slots)}, but got {', '.join(data)}")
-        return (*self._constant_part, Message("user", self._lay_out(data)))
+        return (*self._constant_part, Message("user", self.lay_out(data)))
 
     @cached_property
     def _constant_part(self) -> tuple[Message, ...]:
         """The instructions and examples, equal for all data, so that servers can cache them."""
         messages = [Message("system", f"{self.system}\n\n{GUARD}")]
         for example in self.examples:
-            messages += [Message("user", self._lay_out(example.data)), Message("assistant", example.reply)]
+            messages += [Message("user", self.lay_out(example.data)), Message("assistant", example.reply)]
         return tuple(messages)
 
-    def _lay_out(self, data: Data) -> str:
-        fenced = fence_all({name: data[name] for name in self.slots}, self.template)
+    def lay_out(self, data: Data, keyed_by: str | None = None) -> str:
+        """Return the message for this data; `keyed_by` names the piece on which the code of the tags depends."""
+        fenced = fence_all({name: data[name] for name in self.slots}, self.template, keyed_by)
         return _SLOT.sub(lambda match: fenced[match["name"]], self.template)
 
 
@@ -133,7 +134,7 @@ class PromptBook:
 
 def _packaged_texts() -> Iterable[tuple[str, str]]:
     folder = resources.files("ragstone.llm.prompts")
-    return [(name, folder.joinpath(f"{name}.md").read_text(encoding="utf-8")) for name in KINDS]
+    return [(name, folder.joinpath(f"{name}.md").read_text(encoding="utf-8")) for name in (*KINDS, *YES_NO)]
 
 
 def _read_folder(folder: Path, packaged: Mapping[str, Prompt]) -> dict[str, Prompt]:
@@ -227,7 +228,7 @@ def _check_example(slots: Sequence[str], example: Example, path: str, name: str)
         if slot not in slots:
             raise UsageError(f"{path}: '### {slot}' is not a slot of '## User'. Choose from: {', '.join(slots)}.")
     try:
-        KINDS[name].model_validate_json(example.reply)
+        (KINDS | YES_NO)[name].model_validate_json(example.reply)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

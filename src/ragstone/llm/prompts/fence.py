@@ -38,17 +38,21 @@ _TURN_MARKS = re.compile(
 )
 
 
-def fence_all(data: Data, template: str) -> dict[str, str]:
-    """Return each piece of data between its tags. `template` is the text around the pieces."""
+def fence_all(data: Data, template: str, keyed_by: str | None = None) -> dict[str, str]:
+    """Return each piece of data between its tags. `template` is the text around the pieces.
+
+    With `keyed_by`, the code depends on that piece alone, so that messages which begin with it share a prefix.
+    """
     clean = {name: _clean(value) for name, value in data.items()}
-    code = make_code(clean, template)
+    code = make_code(clean, template, keyed_by)
     return {name: _fence(name, value, code) for name, value in clean.items()}
 
 
-def make_code(data: Data, template: str = "") -> str:
+def make_code(data: Data, template: str = "", keyed_by: str | None = None) -> str:
     """Return letters that do not occur in the data or the template; deterministic."""
     texts = [part for name, value in data.items() for part in (name, *_parts(value))]
-    digest = hashlib.sha256("".join(f"{len(text)}:{text}" for text in texts).encode("utf-8", "surrogatepass")).digest()
+    keys = texts if keyed_by is None else [keyed_by, *_parts(data[keyed_by])]
+    digest = hashlib.sha256("".join(f"{len(text)}:{text}" for text in keys).encode("utf-8", "surrogatepass")).digest()
     hay = unicodedata.normalize("NFKC", "\n".join((template, *texts))).casefold()
     salt = 0
     while (code := _letters(digest, salt)) in hay:

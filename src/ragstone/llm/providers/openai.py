@@ -97,7 +97,7 @@ class OpenAIChat(OpenAIEndpoint):
         while True:
             unwanted = self._unwanted
             started = time.perf_counter()
-            reply = await self._post("chat/completions", _body(request, unwanted))
+            reply = await self._post("chat/completions", chat_body(request, unwanted))
             latency_s = time.perf_counter() - started
             if reply.status == 200:
                 return _read(reply.body, self.name, latency_s)
@@ -106,7 +106,8 @@ class OpenAIChat(OpenAIEndpoint):
             self._unwanted = unwanted | {refused}
 
 
-def _body(request: Request, unwanted: frozenset[str]) -> dict[str, Any]:
+def chat_body(request: Request, unwanted: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return a request in OpenAI format, without the parameters that the server refuses."""
     optional: dict[str, Any] = {"temperature": request.temperature}
     if request.max_tokens is not None:
         optional["max_tokens"] = request.max_tokens

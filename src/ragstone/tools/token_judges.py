@@ -1,0 +1,301 @@
+"""Verdicts by one token: yes or no, with its probability.
+
+The evidence comes first, so that a model which keeps what it has read reads each chunk once for all claims.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import lru_cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from ragstone.data.types import ScoredVerdict
+from ragstone.llm.base import LLM, LLMAccessError
+from ragstone.llm.concurrency import gather_then_raise
+from ragstone.llm.endpoints import SERVERS, find_endpoint
+from ragstone.llm.prompts import PromptBook
+from ragstone.llm.yes_no import NoProbabilitiesError, YesNoLLM
+from ragstone.text.passages import Passages
+from ragstone.text.refusals import find_refusal
+from ragstone.text.statements import statements
+from ragstone.tools.llama import is_llama
+from ragstone.tools.local_judges import TOGETHER, with_question
+from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE, ChunkVerdicts, strongest
+
+T = TypeVar("T")
+
+SUPPORT, CONTRADICTED, MATCH = "token_support", "token_contradiction", "token_match"
+# The prompts that are asked in place of those that evidence functions declare.
+PROMPTS = {
+    "verdicts": (SUPPORT, CONTRADICTED),
+    "context_verdicts": (SUPPORT, CONTRADICTED),
+    "usefulness": (SUPPORT, CONTRADICTED),
+    "answer_match": (MATCH,),
+}
+# Probabilities of support between these are unsure; below the lower one, contradiction is asked for.
+LOW, HIGH = 0.45, 0.55
+_CONTRADICTED_FROM = 0.5
+# A chunk with few words of the claim is not read if another one has most of them.
+_MOST_WORDS, _FEW_WORDS = 0.5, 0.34
+# The share of words in the evidence at which a quote assumes support.
+_GUESSED_SUPPORT = 0.6
+
+# Servers that run a model on the user's own machines.
+_OWN_SERVERS = ("ollama", "llamacpp", "vllm")
+_SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
+# Billions of parameters of a small model.
+_SMALL = 9.0
+# Words that a small local model reads of a long text.
+LLAMA_WINDOW = 700
+
+
+class _TokenTool:
+    """Asks a model for single tokens. `window` is the number of words that are read of a long text; None: all."""
+
+    def __init__(self, llm: LLM, book: PromptBook, window: int | None = None, one_by_one: bool = False) -> None:
+        self._verdicts = YesNoLLM(llm, book, (SUPPORT, CONTRADICTED), first="evidence")
+        self._matches = YesNoLLM(llm, book, (MATCH,), first="question")
+        self._window = window
+        # A model with one place for what it has read gets all questions about a text before those about another.
+        self._turn = asyncio.Lock() if one_by_one else None
+        self.signature = f"{llm.signature};verdicts=tokens/1{f';window={window}' if window else ''}"
+        self._passages = lru_cache(maxsize=256)(Passages)
+
+    @property
+    def prompts(self) -> dict[str, tuple[str, ...]]:
+        """The prompts that are asked in place of the declared ones."""
+        return PROMPTS
+
+    def prompt_hash(self, name: str) -> str:
+        """The hashes of the prompts that are asked in place of a prompt."""
+        return (self._matches if name == "answer_match" else self._verdicts).prompt_hashes()
+
+    def _text_turn(self) -> AbstractAsyncContextManager[Any]:
+        return self._turn or nullcontext()
+
+
+class TokenChecker(_TokenTool):
+    """Checks claims by the probability of yes."""
+
+    def calls_for(self, claims: int, chunks: int = 1) -> int:
+        """The least number of calls for these numbers of claims and chunks if all chunks are read."""
+        return claims * chunks
+
+    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
+        """One verdict per claim; a fragment is read together with its question, and a refusal states nothing."""
+        if not text.strip() or find_refusal(text):
+            return [ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0) for _ in claims]
+        return list(await self._read(with_question(question, text), claims))
+
+    async def against_chunks(
+        self,
+        question: str,  # noqa: ARG002  (chunks are read without the question)
+        claims: Sequence[str],
+        chunks: Sequence[str],
+    ) -> ChunkVerdicts:
+        """Each claim against each chunk that may state it; claims that none supports against the nearest sentences of all."""
+        each = await self.weigh(claims, chunks)
+        together = [_joined(row) for row in each]
+        nearest = await gather_then_raise(
+            self._read_nearest(claim, chunks) if ENTAILMENT not in row else _nothing()
+            for claim, row in zip(claims, each, strict=True)
+        )
+        for at, joint in enumerate(nearest):
+            if joint in (ENTAILMENT, UNSURE):
+                together[at] = _joined([*each[at], joint])
+        return ChunkVerdicts([list(row) for row in each], list(together), None)
+
+    async def weigh(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[ScoredVerdict]]:
+        """For each claim one verdict per chunk."""
+        near = [self._near(claim, chunks) for claim in claims]
+        found = [[ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0)] * len(chunks) for _ in claims]
+
+        async def read(at: int, chunk: str) -> None:
+            asked = [row for row in range(len(claims)) if near[row][at]]
+            verdicts = await self._read(chunk, [claims[row] for row in asked])
+            for row, verdict in zip(asked, verdicts, strict=True):
+                found[row][at] = verdict
+
+        await gather_then_raise(read(at, chunk) for at, chunk in enumerate(chunks))
+        return found
+
+    async def _read(self, text: str, claims: Sequence[str]) -> list[ScoredVerdict]:
+        """The verdicts of one text, one claim after the other."""
+        async with self._text_turn():
+            return [await self._verdict(text, claim) for claim in claims]
+
+    async def _verdict(self, text: str, claim: str) -> ScoredVerdict:
+        if not text.strip() or not claim.strip():
+            return ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0)
+        shown = self._passages(text).around(claim, self._window) if self._window else text
+        data = {"evidence": shown, "claim": claim}
+        share = self._passages(text).share_of_words(claim)
+        supported = await self._verdicts.ask(SUPPORT, data, guess=share >= _GUESSED_SUPPORT)
+        contradicted = 0.0
+        if supported <= LOW:
+            contradicted = min(await self._verdicts.ask(CONTRADICTED, data, guess=False), 1.0 - supported)
+        return ScoredVerdict(_word(supported, contradicted), supported, contradicted, supported)
+
+    async def _read_nearest(self, claim: str, chunks: Sequence[str]) -> ScoredVerdict | None:
+        """The verdict by the nearest sentences of all chunks, if several chunks may state a part of the claim."""
+        if len(chunks) < 2 or not claim.strip():
+            return None
+        shares = [self._passages(chunk).share_of_words(claim) for chunk in chunks]
+        text = "\n".join(chunks)
+        if sum(share > 0 for share in shares) < 2 or self._passages(text).share_of_words(claim) <= max(shares):
+            return None
+        async with self._text_turn():
+            return await self._verdict(self._passages(text).around(claim, TOGETHER), claim)
+
+    def _near(self, claim: str, chunks: Sequence[str]) -> list[bool]:
+        """Which chunks are read for a claim."""
+        shares = [self._passages(chunk).share_of_words(claim) for chunk in chunks] if len(chunks) > 1 else []
+        best = max(shares, default=0.0)
+        if best < _MOST_WORDS:
+            return [True] * len(chunks)
+        return [share >= _FEW_WORDS or share * 2 >= best for share in shares]
+
+
+class TokenGrader(_TokenTool):
+    """Compares answers by the probability of yes; a chunk is useful if it supports a statement of the right answer."""
+
+    def __init__(self, llm: LLM, book: PromptBook, window: int | None = None, one_by_one: bool = False) -> None:
+        super().__init__(llm, book, window, one_by_one)
+        self._checker = TokenChecker(llm, book, window, one_by_one)
+
+    async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
+        """For each reference the probability that the answer says the same; a refusal matches only a refusal."""
+        if not answer.strip():
+            return [0.0] * len(references)
+        if find_refusal(answer):
+            return [float(find_refusal(reference) is not None) for reference in references]
+        return [await self._match(question, reference, answer) for reference in references]
+
+    async def _match(self, question: str, reference: str, answer: str) -> float:
+        guess = Passages(answer).share_of_words(reference) >= _GUESSED_SUPPORT
+        data = {"question": question, "reference": reference, "answer": answer}
+        return await self._matches.ask(MATCH, data, guess=guess)
+
+    async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
+        """For each chunk whether it supports anything that the right answer states."""
+        verdicts = await self._checker.weigh(statements(question, answer), chunks)
+        return [any(row[at] == ENTAILMENT for row in verdicts) for at in range(len(chunks))]
+
+
+def _word(supported: float, contradicted: float) -> str:
+    if supported >= HIGH:
+        return ENTAILMENT
+    if supported > LOW:
+        return UNSURE
+    return CONTRADICTION if contradicted >= _CONTRADICTED_FROM else NEUTRAL
+
+
+def _joined(verdicts: Sequence[ScoredVerdict]) -> ScoredVerdict:
+    """The verdict of all chunks: the strongest of them, with the highest probabilities."""
+    word = strongest(verdicts)
+    supported = max((one.supported or 0.0 for one in verdicts), default=0.0)
+    contradicted = max((one.contradicted or 0.0 for one in verdicts), default=0.0)
+    return ScoredVerdict(word, supported, min(contradicted, 1.0 - supported), supported)
+
+
+async def _nothing() -> None:
+    return None
+
+
+class WithFallback:
+    """A tool that asks for tokens, and for JSON from the moment that the model turns out to give no probabilities.
+
+    Without `json`, that error ends the run. `note` is called once.
+    """
+
+    def __init__(self, tokens: Any, json: Any, note: Callable[[str], None] = lambda _: None) -> None:
+        self._tokens, self._json, self._note = tokens, json, note
+        self._failed = False
+        self.signature = tokens.signature if json is None else f"{json.signature};verdicts=auto/1"
+
+    @property
+    def _current(self) -> Any:
+        return self._json if self._failed else self._tokens
+
+    def prompt_hash(self, name: str) -> str:
+        """The hashes of the prompts of both ways of asking."""
+        hashes = [tool.prompt_hash(name) for tool in (self._tokens, self._json) if tool is not None]
+        return "|".join(hashes)
+
+    @property
+    def prompts(self) -> dict[str, tuple[str, ...]]:
+        """The prompts of the tool in use."""
+        found: dict[str, tuple[str, ...]] = getattr(self._current, "prompts", {})
+        return found
+
+    def calls_for(self, claims: int, chunks: int = 1) -> int:
+        """The number of calls of the tool in use."""
+        count: int = self._current.calls_for(claims, chunks)
+        return count
+
+    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
+        """One verdict per claim."""
+        return await self._try(lambda tool: tool.against_text(question, claims, text))
+
+    async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
+        """One verdict per claim and chunk, and one for all chunks together."""
+        return await self._try(lambda tool: tool.against_chunks(question, claims, chunks))
+
+    async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
+        """For each reference the probability that the answer says the same."""
+        return await self._try(lambda tool: tool.matches(question, answer, references))
+
+    async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
+        """For each chunk whether it helps to come to the answer."""
+        return await self._try(lambda tool: tool.useful_chunks(question, answer, chunks))
+
+    async def _try(self, ask: Callable[[Any], Awaitable[T]]) -> T:
+        if self._failed:
+            return await ask(self._json)
+        try:
+            return await ask(self._tokens)
+        except NoProbabilitiesError as error:
+            if self._json is None:
+                raise LLMAccessError(
+                    f"{error}: verdicts cannot be read from tokens. Choose --verdicts json."
+                ) from error
+            if not self._failed:
+                self._failed = True
+                self._note(f"{error}: verdicts are asked for as JSON (--verdicts json)")
+        return await ask(self._json)
+
+
+def choose_verdicts(wanted: str, model: Any, base_url: str | None, repeats: int = 1) -> str:
+    """`tokens`, `json`, or `auto`: tokens, and JSON where the server turns out to return no probabilities.
+
+    `auto` is for models that are local or small. An openai/ name on this machine may be a proxy of a large one, so its
+    size counts. Repeats ask for JSON, because they measure how far sampled replies agree.
+    """
+    if wanted != "auto":
+        return wanted
+    if is_llama(model):
+        return "tokens"
+    return "auto" if repeats == 1 and isinstance(model, str) and _is_local_or_small(model, base_url) else "json"
+
+
+def _is_local_or_small(model: str, base_url: str | None) -> bool:
+    provider, _, name = model.strip().partition("/")
+    if provider not in SERVERS or not name:
+        return False
+    sizes = [float(size) for size in _SIZE.findall(name)]
+    if sizes:
+        return max(sizes) <= _SMALL
+    return provider in _OWN_SERVERS and _is_loopback(find_endpoint(provider, name, base_url).base)
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,126 @@
+"""Token verdicts end to end, with a server that is always right and tells its log-probabilities."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import ragstone
+from ragstone.errors import StopRunError, UnknownNameError
+from ragstone.llm.budget import Budget
+from tests.e2e.judged import calls, cells, flags, judging, only_run, rows, write
+from tests.oracle.expected import expected
+from tests.oracle.server import OracleServer
+from tests.oracle.world import make_samples
+
+SAMPLES = make_samples(40)
+FEW = make_samples(8, seed=1)
+CLAIMS = ["ragchecker"]
+TOKENS = {"token_support", "token_contradiction"}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "replies"))
+
+
+def run(server, samples, tmp_path, **more):
+    options = {**judging(server), "verdicts": "tokens", **more}
+    return ragstone.evaluate(rows(samples), metrics=CLAIMS, out=tmp_path / "out", **options)
+
+
+def test_scores_are_those_of_the_world(tmp_path):
+    with OracleServer() as server:
+        done = run(server, SAMPLES, tmp_path)
+    assert server.problems == []
+    found = cells(done.path)
+    wanted = {(sample.id, name): value for sample in SAMPLES for name, value in expected(sample).items()}
+    for place, cell in found.items():
+        if cell["status"] == "ok":
+            assert cell["value"] == pytest.approx(wanted[place], abs=1e-3), place
+    assert sum(cell["status"] == "ok" for cell in found.values()) > 200
+    assert {call["prompt"] for call in calls(done.path)} == {"claims", "claims_and_entities", *TOKENS}
+    assert set(done.info["prompts"]) >= TOKENS
+    assert "verdicts" not in done.info["prompts"]
+    assert "verdicts=tokens/1" in done.info["judge"]["checker"]
+    one = [body for body in server.bodies if body.get("max_tokens") == 1]
+    assert all(body["logprobs"] is True and body["top_logprobs"] == 20 for body in one)
+
+
+def test_a_second_run_asks_nothing_and_json_has_replies_of_its_own(tmp_path):
+    with OracleServer() as server:
+        run(server, FEW, tmp_path)
+        before = server.requests
+        run(server, FEW, tmp_path)
+        assert server.requests == before
+        run(server, FEW, tmp_path, verdicts="json")
+        assert server.replies["context_verdicts"] > 0
+
+
+@pytest.mark.parametrize(
+    ("judge", "way"), [("vllm/our-judge", "tokens"), ("openai/oracle", "json"), ("openai/x-7b", "tokens")]
+)
+def test_the_default(tmp_path, judge, way):
+    with OracleServer() as server:
+        run(server, FEW, tmp_path, judge=judge, verdicts="auto")
+    assert (server.replies["token_support"] > 0) == (way == "tokens")
+    assert (server.replies["context_verdicts"] > 0) == (way == "json")
+
+
+def test_a_server_without_probabilities_is_asked_for_json_with_a_note(tmp_path, capsys):
+    with OracleServer(logprobs=False) as server:
+        done = run(server, FEW, tmp_path, judge="vllm/our-judge", verdicts="auto")
+    assert server.replies["context_verdicts"] > 0
+    assert all(cell["status"] != "failed" for cell in cells(done.path).values())
+    with OracleServer(logprobs=False) as server, pytest.raises(StopRunError, match="returns no log-probabilities"):
+        run(server, FEW, tmp_path, judge="vllm/our-judge", cache=False)
+
+
+def test_an_unknown_way():
+    with pytest.raises(UnknownNameError, match="auto, tokens, json"):
+        ragstone.evaluate(rows(FEW), metrics=CLAIMS, judge="openai/x", verdicts="guess")
+
+
+def test_the_quote_counts_these_calls(tmp_path):
+    with OracleServer() as server:
+        quoted = ragstone.quote(rows(SAMPLES), CLAIMS, **judging(server), verdicts="tokens")
+        assert server.requests == 0
+        run(server, SAMPLES, tmp_path)
+    assert quoted.total.calls == pytest.approx(server.calls, rel=0.25)
+    assert quoted.total.input_tokens == pytest.approx(server.input_tokens, rel=0.25)
+
+
+def test_a_budget_stops_them(tmp_path, monkeypatch):
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[models]\n"openai/oracle" = [1.0, 1.0]\n')
+    monkeypatch.setenv("RAGSTONE_PRICES", str(prices))
+    budget = Budget(0.02)
+    with OracleServer() as server:
+        done = run(server, SAMPLES, tmp_path, budget=budget)
+    assert 0.01 < budget.spent_usd <= 0.02
+    assert any("budget" in (cell["reason"] or "") for cell in cells(done.path).values())
+
+
+def test_killed_and_resumed(tmp_path):
+    data = write(SAMPLES, tmp_path / "data.jsonl")
+    with OracleServer(latency_s=0.02) as server:
+        command = [sys.executable, "-m", "ragstone", "run", str(data), "-o", str(tmp_path / "out"), "-q"]
+        command += [*flags(server, "--verdicts", "tokens"), "-m", "ragchecker"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while server.calls < 60 and time.monotonic() < until and process.poll() is None:
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        before = server.calls
+        assert before >= 60
+        done = subprocess.run([*command, "--resume"], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+    made = [call for call in calls(only_run(tmp_path / "out")) if call["prompt"] in TOKENS]
+    paid = [call for call in made if not call["cached"]]
+    in_flight = 16
+    assert server.replies["token_support"] + server.replies["token_contradiction"] <= len(made) + in_flight
+    assert len(paid) < len(made)
