@@ -25,8 +25,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from ragstone.errors import StopRunError
 
 Role = Literal["system", "user", "assistant"]
-# How the server is asked to constrain the reply: not at all, to any JSON object, or to a JSON schema.
-ReplyFormat = Literal["text", "json_object", "json_schema"]
+# How the server is asked to constrain the reply: not at all, to any JSON object, to a JSON schema, or to a schema with bounds
+# (number of items, enums, lengths), which not every server supports.
+ReplyFormat = Literal["text", "json_object", "plain_schema", "json_schema"]
 # More tokens than any context window has.
 _MOST_TOKENS = 1_000_000_000
 _MOST_LOGPROB = 0.01
@@ -57,8 +58,8 @@ class Request:
     # Index of the repeat if the same request is sent several times.
     repeat: int = 0
     logprobs: bool = False
-    # If true, the cache is not read, because the cached reply was not usable.
-    fresh: bool = field(default=False, compare=False)
+    # Whether the request is sent again after a timeout. At temperature 0 the same request takes the same time.
+    retry_late: bool = field(default=True, compare=False)
     # A plausible reply. Only quotes use it; it is never sent.
     guess: str = field(default="", compare=False)
 

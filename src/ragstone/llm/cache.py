@@ -181,7 +181,7 @@ class Cached(LLMWrapper):
             if not flight.cancelled():
                 return _as_cached(flight.result())
         started = time.perf_counter()
-        stored = None if request.fresh else self._read(key)
+        stored = self._read(key)
         if stored is not None:
             return replace(stored, latency_s=time.perf_counter() - started)
         if self._refuses(request.reply_format):

@@ -55,8 +55,8 @@ class Patience:
         return not error.slow_down and failures >= self.attempts
 
 
-async def retry(call: Callable[[], Awaitable[T]], patience: Patience) -> tuple[T, int]:
-    """Return the result of a call and the number of attempts."""
+async def retry(call: Callable[[], Awaitable[T]], patience: Patience, retry_late: bool = True) -> tuple[T, int]:
+    """Return the result of a call and the number of attempts. With `retry_late` false, a timeout is final."""
     failures = 0
     first_failure = 0.0
     while True:
@@ -67,7 +67,8 @@ async def retry(call: Callable[[], Awaitable[T]], patience: Patience) -> tuple[T
             now = time.monotonic()
             first_failure = first_failure or now
             wait_s = patience.wait_s(failures, error)
-            if patience.is_over(failures, error) or now + wait_s - first_failure > patience.longest_s:
+            late = error.timed_out and not retry_late
+            if late or patience.is_over(failures, error) or now + wait_s - first_failure > patience.longest_s:
                 raise _final_error(error, failures, wait_s) from None
         except (LLMError, LLMAccessError) as error:
             error.attempts += failures
@@ -96,7 +97,7 @@ class Retrying(LLMWrapper):
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply with the number of attempts."""
-        reply, attempts = await retry(lambda: self._llm.complete(request), self._patience)
+        reply, attempts = await retry(lambda: self._llm.complete(request), self._patience, request.retry_late)
         return reply if attempts == 1 else replace(reply, attempts=attempts)
 
 
@@ -151,6 +152,15 @@ def record_failure(request: Request, model: str, error: LLMError | LLMAccessErro
     """Append a failed call if calls are being recorded."""
     raw = getattr(error, "raw", None)
     _record(request, model, latency_s=latency_s, attempts=error.attempts, error=str(error), reply=raw)
+
+
+def record_rejection(reply: Reply, reason: str) -> None:
+    """Add to a recorded call why its reply was rejected."""
+    calls = recording[0] if (recording := _RECORDING.get()) else []
+    for place in reversed(range(len(calls))):
+        if calls[place].reply is reply.text and calls[place].error is None:
+            calls[place] = replace(calls[place], error=f"rejected: {reason}")
+            return
 
 
 def _record(request: Request, model: str, **outcome: Any) -> None:
