@@ -132,7 +132,7 @@ def test_the_last_example_does_not_find_nothing(name):
 
 
 def test_the_verdict_of_all_chunks_is_not_asked_for():
-    assert "together\"" not in packaged("context_verdicts")
+    assert 'together"' not in packaged("context_verdicts")
 
 
 @pytest.mark.parametrize("name", SLOTS)
