@@ -26,7 +26,10 @@ class Counting:
         self.asked[request.prompt] += 1
         reply = json.loads(request.guess)
         if request.prompt in self._claims:
-            reply["claims"] = [f"Claim {number} of {request.prompt}." for number in range(self._claims[request.prompt])]
+            reply["claims"] = [
+                f"It leaves at eight, says claim {number} of {request.prompt}."
+                for number in range(self._claims[request.prompt])
+            ]
         return Reply(json.dumps(reply), self.name)
 
     async def close(self):

@@ -260,16 +260,17 @@ def _part(text: str, spans: Sequence[Span]) -> str:
 
 
 def _keep_founded(claims: Sequence[Claim], question: str, text: str) -> list[Claim]:
-    """Each claim once, a fragment completed by its question; a claim that shares no content word with its text is dropped.
+    """Each claim once; a claim that shares no content word with its text is dropped.
 
-    A text of a few words is read with its question. Too few words say nothing about what belongs to them.
+    A text of a few words is read with its question, and a claim that is still a fragment is completed by it. Too few words say nothing about what belongs to them.
     """
+    is_short = _is_fragment(text.strip())
     there = content_stems(text)
     if len(there) < _LEAST_WORDS:
         there |= content_stems(question)
     kept: dict[str, Claim] = {}
     for claim in claims:
-        if claim.triplet is None and is_fragment(claim.text) and not is_sentence(claim.text):
+        if is_short and claim.triplet is None and _is_fragment(claim.text):
             claim = Claim(complete(question, claim.text))  # noqa: PLW2901
         if len(there) < _LEAST_WORDS or there & content_stems(claim.text):
             kept.setdefault(claim.text, claim)
@@ -277,6 +278,10 @@ def _keep_founded(claims: Sequence[Claim], question: str, text: str) -> list[Cla
 
 
 _LEAST_WORDS = 3
+
+
+def _is_fragment(text: str) -> bool:
+    return is_fragment(text) and not is_sentence(text)
 
 
 def _from_triplet(triplet: Triplet) -> Claim:
