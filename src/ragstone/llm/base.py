@@ -222,12 +222,12 @@ _SCRIPTS = (
     (re.compile("[\u0250-\u052f]+"), 0.5),  # Greek and Cyrillic
     (re.compile("[\u0530-\u06ff]+"), 0.65),  # Hebrew and Arabic
     (re.compile("[\u0700-\u10ff]+"), 0.8),  # Indic and South-East Asian scripts
-    (re.compile("[\u1100-\u4dff\ua000-\uffff]+"), 1.0),  # symbols; kana, Korean
-    (re.compile("[\u4e00-\u9fff]+"), 0.76),  # Chinese characters
+    (re.compile("[\u1100-\u4dff\ua000-\uffff]+"), 1.05),  # symbols; kana, Korean
+    (re.compile("[\u4e00-\u9fff]+"), 0.72),  # Chinese characters
     (re.compile("[\U00010000-\U0010ffff]+"), 2.0),  # emoji and rare symbols
 )
 # German, French and other languages in Latin letters: their words are cut into more pieces than English ones.
-_FOREIGN = 1.2
+_FOREIGN, _LEAST_FOREIGN = 1.2, 40
 _MESSAGE, _CONVERSATION = 4, 3
 
 
@@ -255,7 +255,7 @@ def estimate_tokens(text: str) -> int:
     total += _DIGITS * sum([(len(number) + 2) // 3 for number in plain.translate(_NUMBERS).split()])
     total += (_MARKS - _FURTHER_MARK) * len(marks) + _FURTHER_MARK * sum(map(len, marks))
     total += _LINE * len(_LINES.findall(plain))
-    if foreign_language(text) is not None:
+    if len(text) >= _LEAST_FOREIGN and foreign_language(text) is not None:
         total *= _FOREIGN
     if not text.isascii():
         total += sum(weight * sum(map(len, script.findall(text))) for script, weight in _SCRIPTS)
