@@ -121,7 +121,7 @@ async def ask_in_pieces(
 ) -> list[R]:
     """Ask about all items at once; after a reply that cannot be used, or a timeout, about each half.
 
-    `ask` gets the items and whether to repair a bad reply, which is so where they are not divided further.
+    `ask` gets the items and whether to repair a bad reply, which is true if they are not divided further.
     """
     is_last = len(items) < 2 or halvings == 0
     try:

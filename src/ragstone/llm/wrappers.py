@@ -229,7 +229,7 @@ class Speed(NamedTuple):
         return round(estimated * self.sent / self.estimated)
 
     def time_s(self, sent: int, received: int) -> float:
-        """Return the time of a call: so many seconds a token sent, so many a token received (least squares)."""
+        """Return the time of a call, from the seconds per token sent and per token received (least squares)."""
         determinant = self.sent_sent * self.received_received - self.sent_received**2
         if determinant > 1e-6 * self.sent_sent * self.received_received:
             by_sent = (

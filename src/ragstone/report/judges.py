@@ -122,7 +122,7 @@ def _notes(judged: Judged) -> Iterator[Text]:
         yield Text(f"\n{judged.bare:,} questions have no reference: the judge decided without one.", style="yellow")
 
 
-# From this share of the decided verdicts on, a judge is said to prefer a position, however few they are.
+# At or above this share of the decided verdicts, a preference for a position is reported, even for few verdicts.
 _PREFERS = 0.75
 
 
