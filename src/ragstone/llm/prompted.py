@@ -54,13 +54,17 @@ LONGEST_REPLY = 4096
 # Tokens of a reply: some, and a few times those of the guess.
 _LEAST_REPLY, _GUESS_MARGIN = 64, 4
 # Bounds of lists and texts that the caller does not bound: a few times what is guessed.
-_LEAST_ITEMS, _LEAST_LENGTH, _MOST_LENGTH = 8, 200, 1000
+# Texts have more room: a grammar that ends a text in its middle leaves no trace.
+_LEAST_ITEMS, _LEAST_LENGTH, _MOST_LENGTH = 8, 800, 1600
 # Added to the number of the repeat for a reply with another seed.
 _OTHER_SEED = 1000
 # How often a group is halved, so that a hopeless model is not asked about every item.
 _HALVINGS = 2
 # Prompts whose replies are texts that are taken from the data.
-_TAKE_TEXT = frozenset({"claims", "triplets", "claims_and_entities", "citations", "questions"})
+_TAKE_TEXT = frozenset(
+    ("claims", "triplets", "claims_and_entities", "citations", "questions", "new_question")
+    + ("own_reference", "answer_from_passages", "answer_from_memory")
+)
 
 
 class StructuredLLM:
