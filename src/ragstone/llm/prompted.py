@@ -32,7 +32,6 @@ from ragstone.llm.base import (
     UnsupportedFormatError,
     estimate_tokens,
 )
-from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.prompts import Prompt, PromptBook
 from ragstone.llm.prompts.fence import Data, harmless
 from ragstone.llm.reply_parser import drop_thoughts, read_reply, repeats_itself
@@ -57,13 +56,13 @@ _LEAST_REPLY, _GUESS_MARGIN = 64, 4
 # Texts have more room: a grammar that ends a text in its middle leaves no trace.
 _LEAST_ITEMS, _LEAST_LENGTH, _MOST_LENGTH = 8, 800, 1600
 # Added to the number of the repeat for a reply with another seed.
-_OTHER_SEED = 1000
+_OTHER_SEED, _MOST_SEEDS = 1000, 50
 # How often a group is halved, so that a hopeless model is not asked about every item.
 _HALVINGS = 2
 # Prompts whose replies are texts that are taken from the data.
 _TAKE_TEXT = frozenset(
-    ("claims", "triplets", "claims_and_entities", "citations", "questions", "new_question")
-    + ("own_reference", "answer_from_passages", "answer_from_memory")
+    "claims triplets claims_and_entities citations questions new_question own_reference answer_from_passages "
+    "answer_from_memory".split()
 )
 
 
@@ -87,11 +86,18 @@ class StructuredLLM:
         except LLMReplyError as error:
             if not repair:
                 raise _rejected(request, error, "") from error
-            request = _change(request, error)
-        try:
-            return await self._ask_once(request, kind, check)
-        except LLMReplyError as error:
-            raise _rejected(request, error, ", asked twice") from error
+            changed = _change(request, error)
+        for seed in range(2, _MOST_SEEDS):
+            try:
+                return await self._ask_once(changed, kind, check)
+            except LLMReplyError as error:
+                # What failed in an earlier run is not asked again unchanged, but it is not lost either.
+                if not error.cached:
+                    raise _rejected(request, error, ", asked twice") from error
+                changed = _with_seed(request, seed)
+        raise LLMReplyError(
+            f"{request.prompt}: {_MOST_SEEDS} cached replies cannot be used. Clear the cache to ask again"
+        )
 
     async def _ask_once(self, request: Request, kind: type[T], check: Check[T] | None) -> tuple[T, Reply]:
         if self._reasons:
@@ -134,10 +140,9 @@ async def ask_in_pieces(
         if is_last or (isinstance(error, LLMBusyError) and not error.timed_out):
             raise
     middle = (len(items) + 1) // 2
-    halves = (items[:middle], items[middle:])
-    return [
-        one for part in await gather_then_raise(ask_in_pieces(h, ask, halvings - 1) for h in halves) for one in part
-    ]
+    # One after the other: if the first half fails too, the second is not asked about.
+    first = await ask_in_pieces(items[:middle], ask, halvings - 1)
+    return [*first, *await ask_in_pieces(items[middle:], ask, halvings - 1)]
 
 
 def _accept(reply: Reply, kind: type[T], check: Check[T] | None) -> T:
@@ -153,9 +158,7 @@ def _accept(reply: Reply, kind: type[T], check: Check[T] | None) -> T:
 
 def _rejected(request: Request, error: LLMReplyError, how_often: str) -> LLMReplyError:
     prompt = f"{request.prompt}: " if request.prompt else ""
-    # The same request would get the same reply again.
-    cached = " (a cached reply; clear the cache to ask again)" if error.cached else ""
-    return LLMReplyError(f"{prompt}the reply cannot be used{how_often}: {error}{cached}", error.raw, error.cached)
+    return LLMReplyError(f"{prompt}the reply cannot be used{how_often}: {error}", error.raw, error.cached)
 
 
 def _has_room(request: Request, reply: Reply) -> bool:
@@ -189,14 +192,17 @@ def _in_format(request: Request, kind: type[BaseModel], reply_format: ReplyForma
 
 def _change(request: Request, error: LLMReplyError) -> Request:
     """Return a request that may get a better reply: with the error or another seed, and with more tokens."""
-    most = None if request.max_tokens is None else 2 * request.max_tokens
     if request.prompt in _TAKE_TEXT:
-        heat = request.temperature or REPEAT_TEMPERATURE
-        return replace(request, repeat=request.repeat + _OTHER_SEED, temperature=heat, max_tokens=most)
+        return _with_seed(request, 1)
     quoted = harmless(error.raw.strip())[:_LONGEST_QUOTE] or "(nothing)"
     words = f"This reply cannot be used: {error}\nReply again, with the complete JSON object and nothing else."
     messages = (*request.messages, Message("assistant", quoted), Message("user", words))
-    return replace(request, messages=messages, max_tokens=most)
+    return replace(request, messages=messages, max_tokens=2 * (request.max_tokens or LONGEST_REPLY))
+
+
+def _with_seed(request: Request, seed: int) -> Request:
+    heat, most = request.temperature or REPEAT_TEMPERATURE, 2 * (request.max_tokens or LONGEST_REPLY)
+    return replace(request, repeat=request.repeat + seed * _OTHER_SEED, temperature=heat, max_tokens=most)
 
 
 class Judge:
