@@ -61,8 +61,17 @@ _OTHER_SEED, _MOST_SEEDS = 1000, 50
 _HALVINGS = 2
 # Prompts whose replies are texts that are taken from the data.
 _TAKE_TEXT = frozenset(
-    "claims triplets claims_and_entities citations questions new_question own_reference answer_from_passages "
-    "answer_from_memory".split()
+    [
+        "claims",
+        "triplets",
+        "claims_and_entities",
+        "citations",
+        "questions",
+        "new_question",
+        "own_reference",
+        "answer_from_passages",
+        "answer_from_memory",
+    ]
 )
 
 
