@@ -85,6 +85,7 @@ def test_a_judge_who_prefers_a_seat_decides_nothing(tmp_path):
     )
     # What is the same was never asked about: it says nothing about the judge.
     assert (note.inconsistent, note.first_seat.value) == (1.0, 1.0)
+    assert note.seats == (2 * asked, 0, 0)
     # One and other in every row: no agreement, and none by chance.
     assert note.order_kappa == 0.0
     assert note.first_seat.interval.low == pytest.approx(1 - wilson_interval(0, asked).high)

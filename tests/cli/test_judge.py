@@ -27,7 +27,7 @@ def test_two_systems(cli, store):
     assert printed.code == 0
     assert "whole is better" in printed.out
     assert "little wins 0" in printed.out
-    assert "no preference for a position" in printed.out
+    assert "no clear preference for a position (first " in printed.out
     assert "/pairs/runs/" in printed.out
 
 

@@ -177,7 +177,7 @@ def doubt(prompt, body, reply):
     """A judge that says of everything that it cannot tell, each time it is asked for the third time."""
     if prompt != "context_verdicts" or body.get("seed") != 2:
         return reply
-    unsure = {"supported_by": [], "contradicted_by": [], "together": "neutral"}
+    unsure = {"supported_by": [], "contradicted_by": []}
     return {"verdicts": [{**entry, **unsure} for entry in reply["verdicts"]]}
 
 
@@ -198,7 +198,10 @@ def agreement(sample):
     everything = [statement for chunk in sample.chunks for statement in chunk]
     shares = []
     for claim in claims(sample.answer):
-        words = [verdict(claim.meaning, chunk) for chunk in (*sample.chunks, everything)]
+        words = [verdict(claim.meaning, chunk) for chunk in sample.chunks]
+        together = verdict(claim.meaning, everything)
+        # What only a combination of chunks contradicts is not asked for.
+        words.append("neutral" if together == "contradiction" and together not in words else together)
         shares.append(sum(1 if word == "neutral" else 2 / 3 for word in words) / len(words))
     return sum(shares) / len(shares) if shares and sample.chunks else None
 

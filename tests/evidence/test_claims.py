@@ -26,7 +26,10 @@ class Counting:
         self.asked[request.prompt] += 1
         reply = json.loads(request.guess)
         if request.prompt in self._claims:
-            reply["claims"] = [f"Claim {number} of {request.prompt}." for number in range(self._claims[request.prompt])]
+            reply["claims"] = [
+                f"It leaves at eight, says claim {number} of {request.prompt}."
+                for number in range(self._claims[request.prompt])
+            ]
         return Reply(json.dumps(reply), self.name)
 
     async def close(self):
@@ -111,3 +114,23 @@ def test_the_page_has_the_formula():
     from tests.docs.test_docs import ROOT
 
     assert "5 + ⌈a/n⌉ + ⌈r/n⌉ + ⌈(a+r)/n⌉ · ⌈c/m⌉" in (ROOT / "docs/claims.md").read_text()
+
+
+class Torn(Counting):
+    """A model whose verdict on all chunks denies what it says about one of them."""
+
+    async def complete(self, request):
+        reply = await super().complete(request)
+        if request.prompt != "context_verdicts":
+            return reply
+        said = json.loads(reply.text)
+        entries = [{**entry, "supported_by": ["A"], "together": "contradiction"} for entry in said["verdicts"]]
+        return Reply(json.dumps({"verdicts": entries}), self.name)
+
+
+def test_two_systems_agree_on_what_one_reply_says():
+    """Of one reply, `ragchecker.faithfulness` was 0.889 and `ragas.faithfulness` 0.000."""
+    row = {"question": "When does the ferry leave?", "answer": "It leaves at eight.", "contexts": ["It says at eight."]}
+    names = ["ragchecker.faithfulness", "ragas.faithfulness"]
+    run = ragstone.evaluate([{**row, "references": ["At eight."]}], names, judge=Torn(3, 2), cache=False)
+    assert [score.mean for score in run.summary()] == [1.0, 1.0]

@@ -32,7 +32,7 @@ def t(*triplets):
     return {"triplets": [dict(zip(("subject", "relation", "object"), triplet, strict=True)) for triplet in triplets]}
 
 
-ONE = {"verdicts": [{"claim": 1, "supported_by": [1, 3], "contradicted_by": [], "together": "entailment"}]}
+ONE = {"verdicts": [{"claim": 1, "supported_by": ["A", "C"], "contradicted_by": []}]}
 E, NE, CO = "entailment", "neutral", "contradiction"
 
 # (name, kind, reply, what must come of it)
@@ -94,13 +94,13 @@ REPLIES = [
     (
         "None for a list",
         X,
-        '{"verdicts": [{"claim": 1, "supported_by": [1, 3], "contradicted_by": None, "together": "entailment"}]}',
+        '{"verdicts": [{"claim": 1, "supported_by": ["A", "C"], "contradicted_by": None}]}',
         ONE,
     ),
     (
         "null for a list",
         X,
-        '{"verdicts": [{"claim": 1, "supported_by": [1, 3], "contradicted_by": null, "together": "entailment"}]}',
+        '{"verdicts": [{"claim": 1, "supported_by": ["A", "C"], "contradicted_by": null}]}',
         ONE,
     ),
     ("line comment", C, '{"claims": ["a", // the first\n"b"]}', c("a", "b")),
@@ -126,7 +126,7 @@ REPLIES = [
     (
         "Markdown escape",
         X,
-        '{"verdicts": [{"claim": 1, "supported\\_by": [1, 3], "contradicted\\_by": [], "together": "entailment"}]}',
+        '{"verdicts": [{"claim": 1, "supported\\_by": ["A", "C"], "contradicted\\_by": []}]}',
         ONE,
     ),
     ("invalid escape", C, '{"claims": ["\\(x\\) holds"]}', c("\\(x\\) holds")),
@@ -139,13 +139,13 @@ REPLIES = [
     (
         "camel case",
         X,
-        '{"verdicts": [{"claim": 1, "supportedBy": [1, 3], "contradictedBy": [], "together": "entailment"}]}',
+        '{"verdicts": [{"claim": 1, "supportedBy": ["A", "C"], "contradictedBy": []}]}',
         ONE,
     ),
     (
         "spaces in keys",
         X,
-        '{"verdicts": [{"claim": 1, "supported by": [1, 3], "contradicted by": [], "together": "entailment"}]}',
+        '{"verdicts": [{"claim": 1, "supported by": ["A", "C"], "contradicted by": []}]}',
         ONE,
     ),
     ("longer key", N, '{"needed_sentences": [1]}', {"needed": [1]}),
@@ -175,7 +175,7 @@ REPLIES = [
     (
         "numbers in a line",
         X,
-        '{"verdicts": [{"claim": 1, "supported_by": "1, 3", "contradicted_by": "none", "together": "entailment"}]}',
+        '{"verdicts": [{"claim": 1, "supported_by": "A, C", "contradicted_by": "none"}]}',
         ONE,
     ),
     ("one number", N, '{"needed": 2}', {"needed": [2]}),

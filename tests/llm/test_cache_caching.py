@@ -146,12 +146,6 @@ def test_another_address_is_another_model(tmp_path, loopback):
     assert len(loopback.asked) == 2
 
 
-def test_a_fresh_reply_replaces_the_stored_one(tmp_path):
-    llm = Cached(FakeLLM(["old", "new"]), Cache(tmp_path))
-    replies = complete(llm, request(), request(fresh=True), request())
-    assert [(reply.text, reply.cached) for reply in replies] == [("old", False), ("new", False), ("new", True)]
-
-
 def test_a_format_that_the_server_refuses_is_not_tried_in_the_next_run(tmp_path):
     first = FakeLLM([UnsupportedFormatError("no json_schema"), "four"])
     with pytest.raises(UnsupportedFormatError, match="no json_schema"):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.llm.base import LLMReplyError
-from ragstone.llm.reply_parser import Fault, read_reply
+from ragstone.llm.reply_parser import Fault, read_reply, repeats_itself
 from ragstone.llm.reply_types import KINDS, ClaimsReply, VerdictsReply
 from tests.llm.broken_replies import REPLIES
 
@@ -124,3 +124,20 @@ def test_long_rubbish_is_refused_quickly(text):
     start = time.perf_counter()
     assert isinstance(outcome(VerdictsReply, text), Fault)
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"claims": ["The boat leaves at nine.", ' + '"It is red.", ' * 30, True),
+        ("\n" * 200, True),
+        ("".join(f'{{"claim": {number}, "verdict": "neutral"}}, ' for number in range(1, 60)), True),
+        ('{"claims": ["The boat leaves at nine.", "It is red.", "It is old.", "It is slow', False),
+        ("It is red. It is red.", False),
+        ("", False),
+    ],
+)
+def test_a_reply_that_repeats_itself(text, expected):
+    assert repeats_itself(text) == expected
+    with pytest.raises(LLMReplyError, match="repeats itself" if expected else "limit of tokens"):
+        read_reply(text, ClaimsReply, "length")

@@ -12,6 +12,7 @@ from ragstone.llm.reply_types import (
     ClaimsReply,
     ClaimVerdict,
     GradeReply,
+    NeededSentencesReply,
     PairReply,
     UsefulnessReply,
 )
@@ -26,7 +27,29 @@ def test_numbers(written, claim):
     ("written", "numbers"), [(None, []), ("none", []), ("1, 2", [1, 2]), (4, [4]), ([1, "[2]"], [1, 2])]
 )
 def test_lists_of_numbers(written, numbers):
-    assert UsefulnessReply(useful=written).useful == numbers
+    assert NeededSentencesReply(needed=written).needed == numbers
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        (None, []),
+        ("none", []),
+        ("A, c", ["A", "C"]),
+        (["chunk B", "[A]", "b"], ["B", "A"]),
+        (["A + D"], ["A+D"]),
+        (["AB"], ["AB"]),
+    ],
+)
+def test_lists_of_letters(written, found):
+    assert UsefulnessReply(useful=written).useful == found
+
+
+@pytest.mark.parametrize("written", [[1], ["1"], [True], 2, ["the first"], ["A-B"], {"A": True}])
+def test_a_number_is_no_letter(written):
+    """It may be that of a claim: models that mix the two up must not be believed."""
+    with pytest.raises(ValidationError):
+        UsefulnessReply(useful=written)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +92,4 @@ def test_schemas_require_all_keys_and_have_no_references(kind):
 
 def test_every_packaged_prompt_has_a_type():
     assert set(PromptBook().names) == {*KINDS, *YES_NO}
-    assert set(ClaimContextVerdict.model_fields) == {"claim", "supported_by", "contradicted_by", "together"}
+    assert set(ClaimContextVerdict.model_fields) == {"claim", "supported_by", "contradicted_by"}

@@ -41,6 +41,16 @@ def test_what_is_not_busy_is_not_repeated(kind):
     assert (error.attempts, len(llm.requests)) == (1 if kind is LLMStoppedError else 2, 2)
 
 
+@pytest.mark.parametrize(("retry_late", "sent"), [(True, 6), (False, 1)])
+def test_the_same_request_is_not_sent_again_after_a_timeout(retry_late, sent):
+    """At temperature 0 it would take as long again; a system that is tested may be quicker the next time."""
+    llm = FakeLLM([LLMBusyError("no reply within 120 s", timed_out=True)] * 9)
+    with pytest.raises(LLMBusyError, match="no reply within 120 s") as caught:
+        asyncio.run(Retrying(llm, QUICK).complete(request(retry_late=retry_late)))
+    assert caught.value.timed_out
+    assert len(llm.requests) == caught.value.attempts == sent
+
+
 def test_a_server_that_asks_for_fewer_is_asked_until_it_answers():
     reply, _ = complete(*[LLMBusyError("429", slow_down=True)] * 30, "yes")
     assert (reply.text, reply.attempts) == ("yes", 31)

@@ -1,9 +1,13 @@
 """A quote: the same calls as a real run, none of them made."""
 
+import time
+
 import pytest
 
+from ragstone.llm.base import Reply, estimate_request
 from ragstone.llm.budget import Budget, Price, Prices
 from ragstone.llm.cache import Cache
+from ragstone.llm.wrappers import Speed
 from tests.llm.asking import MODEL, ask, request
 
 PRICES = Prices({MODEL: Price(1e6, 2e6)})
@@ -46,6 +50,58 @@ def test_a_budget_does_not_stop_a_quote(loopback):
         loopback, *(request(str(n), guess="x") for n in range(3)), quoting=True, prices=PRICES, budget=Budget(1)
     )
     assert [reply.text for reply in replies] == ["x"] * 3
+
+
+def test_the_time_and_the_tokens_come_from_measured_calls(loopback, tmp_path):
+    """This server takes its time, and its tokenizer makes twice as many tokens as are estimated."""
+    from tests.http.loopback import completion
+
+    def count(asked):
+        time.sleep(0.05)
+        estimated, _ = estimate_request(request(asked.json["messages"][0]["content"]))
+        return completion(usage={"prompt_tokens": 2 * estimated, "completion_tokens": 4})
+
+    loopback.handler = count
+    new = request("a new question", guess="one two three four")
+    assert ask(loopback, new, quoting=True, cache=Cache(tmp_path)).latency_s == 0
+    ask(loopback, request("a first one"), request("and a longer second one"), cache=Cache(tmp_path))
+    quoted = ask(loopback, new, quoting=True, cache=Cache(tmp_path))
+    assert quoted.input_tokens == 2 * estimate_request(new)[0]
+    assert 0.02 < quoted.latency_s < 1
+    assert Cache(tmp_path).size().entries == 2
+
+
+def measured(*calls):
+    """The speed after calls of so many tokens sent and received, in so many seconds."""
+    total = Speed()
+    for sent, received, seconds in calls:
+        reply = Reply("x", "m", input_tokens=sent, output_tokens=received, latency_s=seconds)
+        total = total.add(Speed.of_call(request("one"), reply))
+    return total
+
+
+def test_sent_and_received_tokens_have_their_own_speed():
+    speed = measured((100, 10, 2.0), (1000, 10, 11.0), (100, 50, 6.0))
+    assert speed.time_s(500, 20) == pytest.approx(500 * 0.01 + 20 * 0.1)
+
+
+@pytest.mark.parametrize("calls", [[(800, 100, 4.0)], [(800, 100, 4.0), (800, 100, 4.0)]])
+def test_calls_that_are_all_alike_give_a_rough_time(calls):
+    assert measured(*calls).time_s(800, 100) == pytest.approx(4.0)
+    assert measured(*calls).time_s(800, 200) == pytest.approx(6.0)
+
+
+def test_calls_without_counts_measure_nothing():
+    assert Speed.of_call(request("one"), Reply("x", "m", latency_s=3.0)) == Speed()
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b'{"m": [1]}', b'{"m": "fast"}', b"\xff"])
+def test_a_broken_file_of_speeds_is_none(tmp_path, content):
+    (tmp_path / "speeds.json").write_bytes(content)
+    cache = Cache(tmp_path)
+    assert cache.read_speed("other") is None
+    cache.add_speed("other", measured((800, 100, 4.0)))
+    assert cache.read_speed("other").seconds == 4.0
 
 
 @pytest.mark.parametrize("text", ["short", "The harbour was built in 1892 and has sheltered boats ever since. " * 40])

@@ -9,8 +9,8 @@ import numpy as np
 from ragstone.llm.base import Reply
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
-from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor, JudgePair, JudgeReader
-from ragstone.tools.llm_rater import JudgeRater
+from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor, JudgeReader
+from ragstone.tools.llm_rater import JudgePair, JudgeRater
 from ragstone.tools.protocols import Shares
 from tests.metrics.claims import WORDS
 from tests.oracle.scales import with_alternatives
@@ -28,7 +28,8 @@ class Obliging:
             if "verdict" in item:
                 item["verdict"] = word
             else:
-                item.update(together=word, supported_by=[1] if word == "entailment" else [])
+                item["supported_by"] = ["A"] if word == "entailment" else []
+                item["contradicted_by"] = ["A"] if word == "contradiction" else []
         if "needed" in reply:
             reply["needed"] = [1]
         if "grade" in reply:

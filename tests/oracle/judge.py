@@ -7,6 +7,8 @@ stood in the prompt: a prompt that garbles its data gets wrong replies, and the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from string import ascii_uppercase
 from typing import Any
 
 from tests.oracle.expected import claims, entities, generated_questions
@@ -47,19 +49,28 @@ def _verdicts(data: Data) -> dict[str, Any]:
 
 def _context_verdicts(data: Data) -> dict[str, Any]:
     chunks = [read(chunk) for chunk in data["chunks"]]
-    together = [statement for chunk in chunks for statement in chunk]
     replies = []
     for number, claim in enumerate(data["claims"], start=1):
         found = [_on(claim, chunk) for chunk in chunks]
         replies.append(
             {
                 "claim": number,
-                "supported_by": _places(found, "entailment"),
-                "contradicted_by": _places(found, "contradiction"),
-                "together": _on(claim, together),
+                "supported_by": _letters(found, "entailment") or _pair_that_entails(claim, chunks),
+                "contradicted_by": _letters(found, "contradiction"),
             }
         )
     return {"verdicts": replies}
+
+
+def _pair_that_entails(claim: str, chunks: Sequence[Sequence[Statement]]) -> list[str]:
+    """The first two chunks from which a claim follows in combination, if there are any."""
+    labelled = zip(ascii_uppercase, chunks, strict=False)
+    pairs = (
+        f"{one[0]}+{other[0]}"
+        for one, other in combinations(labelled, 2)
+        if _on(claim, [*one[1], *other[1]]) == "entailment"
+    )
+    return [pair for pair in [next(pairs, None)] if pair]
 
 
 def _questions(data: Data) -> dict[str, Any]:
@@ -79,7 +90,7 @@ def _needed_sentences(data: Data) -> dict[str, Any]:
 def _usefulness(data: Data) -> dict[str, Any]:
     wanted = [statement.meaning for statement in claims(read(data["answer"])) if statement.meaning]
     found = useful(wanted, [read(chunk) for chunk in data["chunks"]])
-    return {"useful": [place for place, is_useful in enumerate(found, start=1) if is_useful]}
+    return {"useful": [letter for letter, is_useful in zip(ascii_uppercase, found, strict=False) if is_useful]}
 
 
 def _answer_match(data: Data) -> dict[str, Any]:
@@ -176,8 +187,8 @@ def _only(statements: list[Statement]) -> Statement:
     return statements[0]
 
 
-def _places(found: list[str], wanted: str) -> list[int]:
-    return [place for place, given in enumerate(found, start=1) if given == wanted]
+def _letters(found: list[str], wanted: str) -> list[str]:
+    return [letter for letter, given in zip(ascii_uppercase, found, strict=False) if given == wanted]
 
 
 _TASKS: dict[str, Callable[[Data], Any]] = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from string import ascii_uppercase
 from typing import Any
 
 # Which data each prompt shows.
@@ -80,10 +81,11 @@ def _name_question(message: str, data: dict[str, Any]) -> str:
 
 
 def _read_items(body: str, code: str, count: int) -> list[str]:
-    """The items of a list, which must be numbered from 1 to as many as the tag says."""
-    pieces = re.split(rf"^\[(\d+) {code}\] ", body, flags=re.MULTILINE)
-    numbers, items = pieces[1::2], [item.removesuffix("\n") for item in pieces[2::2]]
-    assert numbers == [str(number) for number in range(1, count + 1)], f"items {numbers} of {count}"
+    """The items of a list, which must be numbered from 1, or lettered from A, to as many as the tag says."""
+    pieces = re.split(rf"^\[(\d+|[A-Z]+) {code}\] ", body, flags=re.MULTILINE)
+    labels, items = pieces[1::2], [item.removesuffix("\n") for item in pieces[2::2]]
+    numbers = [str(number) for number in range(1, count + 1)]
+    assert labels in (numbers, list(ascii_uppercase[:count])), f"items {labels} of {count}"
     return items
 
 

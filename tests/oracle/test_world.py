@@ -231,9 +231,13 @@ def test_the_judge_sees_what_is_expected(sample):
     for given in judge("context_verdicts", {"claims": said, "chunks": row["contexts"]})["verdicts"]:
         claim = claims(sample.answer)[given["claim"] - 1]
         backing = [
-            place for place, chunk in enumerate(sample.chunks, 1) if verdict(claim.meaning, chunk) == "entailment"
+            letter
+            for letter, chunk in zip("ABCDEFGHIJ", sample.chunks, strict=False)
+            if verdict(claim.meaning, chunk) == "entailment"
         ]
-        assert given["supported_by"] == backing
+        everything = [statement for chunk in sample.chunks for statement in chunk]
+        assert [label for label in given["supported_by"] if len(label) == 1] == backing
+        assert bool(given["supported_by"]) == (verdict(claim.meaning, everything) == "entailment")
     assert judge("questions", {"answer": row["answer"], "count": "3"})["noncommittal"] == sample.noncommittal
 
 

@@ -1,9 +1,14 @@
 """Audits of judges and the card of the local judge."""
 
+import numpy as np
+import pytest
+
 from ragstone.agreement.audit import Audit, Finding
+from ragstone.agreement.duels import Judged, JudgeNote, Meeting
 from ragstone.models.local_judge import Card
-from ragstone.report.judges import audit_dict, audit_report, card_lines
+from ragstone.report.judges import audit_dict, audit_report, card_lines, duels_report
 from ragstone.stats.intervals import Interval
+from ragstone.stats.resampled_measures import Estimate
 from tests.report.drawing import draw
 
 AUDIT = Audit(
@@ -25,6 +30,27 @@ def test_an_audit_has_numbers_and_advice():
     assert row[:8] == ["✗", "position", "0.80", "0.70", "–", "0.90", "0.5", "40"]
     assert "position: Ask in both orders." in text
     assert "1 duel was not decided: no reply" in text
+
+
+@pytest.mark.parametrize(
+    ("seats", "share", "interval", "words"),
+    [
+        # Three duels whose interval contains 0.5, although the judge always says "A".
+        ((6, 0, 0), 1.0, (0.44, 1.0), "prefers the first position (first 6, second 0, tie 0). These are few verdicts."),
+        ((0, 6, 2), 0.1, (0.0, 0.6), "prefers the second position (first 0, second 6, tie 2). These are few verdicts."),
+        ((60, 40, 0), 0.6, (0.55, 0.65), "prefers the first position (first 60, second 40, tie 0). Only wins"),
+        ((7, 5, 0), 0.58, (0.4, 0.8), "shows no clear preference for a position (first 7, second 5, tie 0)"),
+        ((0, 0, 8), 0.5, (0.4, 0.6), ""),
+    ],
+)
+def test_a_preference_for_a_seat_is_told_from_counts(seats, share, interval, words):
+    note = JudgeNote("openai/x", 4, 0, None, 1.0, Estimate(share, Interval(*interval), np.array([])), seats)
+    judged = Judged(
+        ("a", "b"), 4, 0, 0, (Meeting("a", "b", 1, 2, 1, 0.5, None, None),), (), False, (note,), None, None, ()
+    )
+    text = " ".join(draw(duels_report(judged), 160).split())
+    assert words in text
+    assert ("preference" in text or "prefers" in text) == bool(words)
 
 
 def test_an_audit_as_json():

@@ -4,11 +4,12 @@ import asyncio
 import json
 import re
 
+import jsonschema
 import pytest
 
 from ragstone.data.types import Claim
 from ragstone.errors import UnknownNameError
-from ragstone.llm.base import LLMReplyError
+from ragstone.llm.base import LLMBusyError, LLMReplyError, Reply
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
@@ -26,7 +27,7 @@ def shown(request, what):
     """The items of a list in the last message."""
     text = request.messages[-1].content
     inside = re.search(rf"<{what} (\w+)[ \d]*>(.*)</{what} \1>", text, re.DOTALL)
-    return re.findall(rf"\[(\d+) {inside[1]}\] (.*)", inside[2])
+    return re.findall(rf"\[(\d+|[A-Z]+) {inside[1]}\] (.*)", inside[2])
 
 
 def word_in_chunks(request):
@@ -35,17 +36,9 @@ def word_in_chunks(request):
     chunks = shown(request, "chunks")
     verdicts = []
     for number, claim in claims:
-        for_it = [int(at) for at, text in chunks if claim in text.split() and f"not {claim}" not in text]
-        against = [int(at) for at, text in chunks if f"not {claim}" in text]
-        words = [word for word, found in (("entailment", for_it), ("contradiction", against)) if found]
-        verdicts.append(
-            {
-                "claim": int(number),
-                "supported_by": for_it,
-                "contradicted_by": against,
-                "together": next(iter(words), "neutral"),
-            }
-        )
+        for_it = [at for at, text in chunks if claim in text.split() and f"not {claim}" not in text]
+        against = [at for at, text in chunks if f"not {claim}" in text]
+        verdicts.append({"claim": int(number), "supported_by": for_it, "contradicted_by": against})
     return json.dumps({"verdicts": verdicts})
 
 
@@ -66,26 +59,34 @@ def test_claims_against_chunks_in_groups_are_the_same_as_at_once():
     assert at_once.agreement is None
 
 
-def test_what_one_chunk_says_all_together_say_too():
-    reply = {"verdicts": [{"claim": 1, "supported_by": [2], "contradicted_by": [], "together": "neutral"}]}
-    _, asked = judge([reply])
-    assert asyncio.run(JudgeChecker(asked).against_chunks("q", ["x"], ["a", "b"])).together == ["entailment"]
+def entry(claim, supported_by=(), contradicted_by=()):
+    return {"claim": claim, "supported_by": list(supported_by), "contradicted_by": list(contradicted_by)}
+
+
+@pytest.mark.parametrize(
+    ("row", "each", "together"),
+    [
+        (entry(1, "B"), ["neutral", "entailment", "neutral"], "entailment"),
+        (entry(1, "B", "A"), ["contradiction", "entailment", "neutral"], "entailment"),
+        (entry(1, "", "C"), ["neutral", "neutral", "contradiction"], "contradiction"),
+        (entry(1, ["A+C"]), ["neutral"] * 3, "entailment"),
+        (entry(1), ["neutral"] * 3, "neutral"),
+        # Of a prompt of the user's own that still asks for it.
+        ({**entry(1, "A"), "together": "contradiction"}, ["entailment", "neutral", "neutral"], "entailment"),
+    ],
+)
+def test_what_all_chunks_say_follows_from_what_each_says(row, each, together):
+    """A reply that said `supported_by: [1], together: contradiction` made two faithfulness metrics contradict each other."""
+    _, asked = judge([{"verdicts": [row]}])
+    found = asyncio.run(JudgeChecker(asked).against_chunks("q", ["x"], ["a", "b", "c"]))
+    assert (found.each, found.together) == ([each], [together])
 
 
 def test_the_majority_of_repeats_counts_and_agreement_is_told():
     def verdicts(first, second):
-        rows = [
-            {
-                "claim": 1,
-                "supported_by": first,
-                "contradicted_by": [],
-                "together": "entailment" if first else "neutral",
-            },
-            {"claim": 2, "supported_by": second, "contradicted_by": [], "together": "neutral"},
-        ]
-        return {"verdicts": rows}
+        return {"verdicts": [entry(1, first), entry(2, second)]}
 
-    llm, asked = judge([verdicts([1], []), verdicts([1], []), verdicts([], [])])
+    llm, asked = judge([verdicts("A", ""), verdicts("A", ""), verdicts("", "")])
     found = asyncio.run(JudgeChecker(asked, repeats=3).against_chunks("q", ["x", "y"], ["a"]))
     assert found.each == [["entailment"], ["neutral"]]
     # Of the first claim both cells have two votes of three, of the second all.
@@ -93,37 +94,90 @@ def test_the_majority_of_repeats_counts_and_agreement_is_told():
     assert [request.repeat for request in llm.requests] == [0, 1, 2]
 
 
+def verdict(claim, word):
+    return {"claim": claim, "verdict": word}
+
+
 @pytest.mark.parametrize(
     ("verdicts", "problem"),
     [
-        ([(1, "entailment")], "there is no verdict for claim 2"),
-        ([(1, "entailment"), (2, "neutral"), (3, "neutral")], "there is no claim 3"),
-        ([(1, "entailment"), (2, "neutral"), (2, "entailment")], "more than one verdict"),
+        ([verdict(2, "entailment")], "there is no verdict for claim 1"),
+        ([verdict(1, "entailment"), verdict(2, "neutral")], "there is no claim 2"),
+        ([verdict(1, "entailment"), verdict(1, "neutral")], "more than one verdict"),
     ],
 )
-def test_a_reply_that_does_not_fit_the_claims_is_asked_for_again_and_then_fails(verdicts, problem):
-    wrong = {"verdicts": [{"claim": claim, "verdict": word} for claim, word in verdicts]}
-    right = {"verdicts": [{"claim": 2, "verdict": "neutral"}, {"claim": 1, "verdict": "entailment"}]}
+def test_a_reply_that_does_not_fit_the_claim_is_asked_for_again_and_then_fails(verdicts, problem):
+    wrong, right = {"verdicts": verdicts}, {"verdicts": [verdict(1, "entailment")]}
     llm, asked = judge([wrong, right])
-    assert asyncio.run(JudgeChecker(asked).against_text("q", ["x", "y"], "text")) == ["entailment", "neutral"]
+    assert asyncio.run(JudgeChecker(asked).against_text("q", ["x"], "text")) == ["entailment"]
     assert problem in llm.requests[1].messages[-1].content
     _, asked = judge([wrong, wrong])
     with pytest.raises(LLMReplyError, match=problem):
-        asyncio.run(JudgeChecker(asked).against_text("q", ["x", "y"], "text"))
+        asyncio.run(JudgeChecker(asked).against_text("q", ["x"], "text"))
 
 
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"supported_by": [3], "contradicted_by": []}, "there is no chunk 3"),
-        ({"supported_by": [1], "contradicted_by": [1]}, "cannot both support and contradict"),
+        (entry(1, "C"), "there is no chunk C, the chunks are A to B"),
+        (entry(1, ["A+E"]), "there is no chunk E"),
+        (entry(1, [1]), "not what was asked for"),
+        (entry(1, "A", "A"), "cannot both support and contradict"),
     ],
 )
 def test_a_reply_that_does_not_fit_the_chunks(row, problem):
-    wrong = {"verdicts": [{"claim": 1, "together": "neutral", **row}]}
+    wrong = {"verdicts": [row]}
     _, asked = judge([wrong, wrong])
     with pytest.raises(LLMReplyError, match=problem):
         asyncio.run(JudgeChecker(asked).against_chunks("q", ["x"], ["a", "b"]))
+
+
+def test_the_schema_allows_what_was_shown_and_nothing_else():
+    llm, asked = judge([{"verdicts": [entry(1), entry(2)]}])
+    asyncio.run(JudgeChecker(asked).against_chunks("q", ["x", "y"], ["a", "b"]))
+    schema = llm.requests[0].schema
+    jsonschema.validate({"verdicts": [entry(1, ["A+B"]), entry(2, "", "AB")]}, schema)
+    for bad in (
+        [entry(1)],
+        [entry(1), entry(2), entry(2)],
+        [entry(1), entry(3)],
+        [entry(1, "C"), entry(2)],
+        [entry(1, "AA"), entry(2)],
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"verdicts": bad}, schema)
+
+
+def words_in_text(fails):
+    """A judge of claims that are words of the text; requests for which `fails` gives something get that instead."""
+
+    def reply(request):
+        claims = shown(request, "claims")
+        if (wrong := fails(claims)) is not None:
+            return wrong
+        text = re.search(r"<text (\w+)>(.*)</text \1>", request.messages[-1].content, re.DOTALL)[2].split()
+        said = [verdict(int(number), "entailment" if word in text else "neutral") for number, word in claims]
+        return json.dumps({"verdicts": said})
+
+    return reply
+
+
+@pytest.mark.parametrize("wrong", ["no idea", LLMBusyError("no reply within 120 s", timed_out=True)])
+def test_claims_are_asked_about_in_smaller_groups_after_a_failure(wrong):
+    """Not unchanged, and not with the error: a model that cannot answer for five may answer for three and for two."""
+    llm, asked = judge(words_in_text(lambda claims: wrong if len(claims) > 3 else None))
+    found = asyncio.run(JudgeChecker(asked).against_text("q", ["oak", "elm", "ash", "fir", "yew"], "oak ash yew"))
+    assert [word == "entailment" for word in found] == [True, False, True, False, True]
+    assert [len(shown(request, "claims")) for request in llm.requests] == [5, 3, 2]
+    assert len({len(request.messages) for request in llm.requests}) == 1
+
+
+def test_a_single_claim_that_times_out_fails_with_the_reason():
+    late = LLMBusyError("no reply within 120 s", timed_out=True)
+    llm, asked = judge(words_in_text(lambda claims: late))
+    with pytest.raises(LLMBusyError, match="no reply within 120 s"):
+        asyncio.run(JudgeChecker(asked).against_text("q", ["oak"], "oak"))
+    assert len(llm.requests) == 1
 
 
 def test_nothing_is_asked_about_nothing():
@@ -141,6 +195,57 @@ def test_nothing_is_asked_about_nothing():
 def test_claims_as_sentences_each_once():
     _, asked = judge([{"claims": ["It is red.", " It is red. ", "It is old.", ""]}])
     assert asyncio.run(JudgeExtractor(asked).claims("q", "text")) == [Claim("It is red."), Claim("It is old.")]
+
+
+HARBOUR = "The harbour was built in 1892. The light stands on the mole. A crossing costs 12 crowns. Dogs travel free."
+
+
+def test_a_text_is_taken_apart_in_smaller_pieces_after_a_failure():
+    """The error is never shown: a model took "The model reached its limit of tokens." for a claim of the text."""
+
+    def reply(request):
+        text = re.search(r"<text (\w+)>\n(.*)\n</text \1>", request.messages[-1].content, re.DOTALL)[2]
+        lines = [line if line.endswith(".") else f"{line}." for line in text.split(". ")]
+        cut = Reply('{"claims": ["The harbour', "m", finish_reason="length")
+        return cut if len(lines) > 2 else json.dumps({"claims": lines})
+
+    llm, asked = judge(reply)
+    found = asyncio.run(JudgeExtractor(asked).claims("q", HARBOUR))
+    assert " ".join(claim.text for claim in found) == HARBOUR
+    assert len(llm.requests) == 3
+    assert not any("limit of tokens" in request.messages[-1].content for request in llm.requests)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "claim", "kept"),
+    [
+        ("When?", HARBOUR, "The model reached its limit of tokens.", False),
+        ("When?", HARBOUR, "The port dates from 1892.", True),
+        ("When?", HARBOUR, "It has 12 dogs.", True),
+        ("Does the night train carry bicycles?", "No.", "The night train does not carry bicycles.", True),
+        ("Does the night train carry bicycles?", "No.", "The model reached its limit of tokens.", False),
+        ("Wann?", "Der Hafen wurde im Jahr 1892 gebaut.", "Das Modell brach ab.", False),
+        ("何时？", "港口建于一八九二年,从那时起就停泊渔船。", "港口建于一八九二年。", True),
+        ("何时？", "港口建于一八九二年,从那时起就停泊渔船。", "The model stopped.", False),
+    ],
+)
+def test_a_claim_that_shares_no_word_with_its_text_is_rejected(question, text, claim, kept):
+    _, asked = judge([{"claims": [claim]}])
+    assert asyncio.run(JudgeExtractor(asked).claims(question, text)) == ([Claim(claim)] if kept else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "expected"),
+    [
+        ("No", "No", "Does the night train go to Oskel? No."),
+        ("520 km", "520 km", "Does the night train go to Oskel? 520 km."),
+        ("No", "The night train does not go to Oskel.", "The night train does not go to Oskel."),
+    ],
+)
+def test_a_fragment_is_completed_by_its_question(text, claim, expected):
+    _, asked = judge([{"claims": [claim], "entities": []}])
+    found = asyncio.run(JudgeExtractor(asked).content("Does the night train go to Oskel?", text, BOTH))
+    assert found.claims == [Claim(expected)]
 
 
 def test_claims_as_triplets():
@@ -172,7 +277,7 @@ def test_claims_and_names_of_a_reference_in_one_call():
 
 def test_reading():
     llm, asked = judge(
-        [{"needed": [3, 1, 3]}, {"useful": [2]}, {"questions": ["a?", "b?", "c?", "d?"], "noncommittal": False}]
+        [{"needed": [3, 1, 3]}, {"useful": ["B"]}, {"questions": ["a?", "b?", "c?", "d?"], "noncommittal": False}]
     )
     reader = JudgeReader(asked)
     assert asyncio.run(reader.needed_sentences("q", ["x", "y", "z"])) == [0, 2]
@@ -185,7 +290,7 @@ def test_reading():
     ("ask", "reply", "problem"),
     [
         (lambda reader: reader.needed_sentences("q", ["x"]), {"needed": [2]}, "there is no sentence 2"),
-        (lambda reader: reader.useful_chunks("q", "a", ["x"]), {"useful": [0]}, "there is no chunk 0"),
+        (lambda reader: reader.useful_chunks("q", "a", ["x"]), {"useful": ["C"]}, "there is no chunk C"),
         (lambda reader: reader.guess_questions("a", 3), {"questions": [], "noncommittal": False}, "no question"),
     ],
 )

@@ -252,6 +252,8 @@ class JudgeNote:
     # The share of verdicts that changed when the answers were swapped; None if never asked in both orders.
     inconsistent: float | None
     first_seat: Estimate | None
+    # The verdicts for the first answer, for the second, and ties, of the duels that were asked in both orders.
+    seats: tuple[int, int, int] = (0, 0, 0)
     # Cohen's kappa of the verdicts in the two orders; None without varied verdicts in both orders.
     order_kappa: float | None = None
 
@@ -372,6 +374,7 @@ def _note(run: Run, scores: Mapping[str, Any], group: np.ndarray) -> JudgeNote:
     wins, stays, seats = (scores[name].values for name in METRICS)
     undecided = np.isnan(wins)
     known = ~np.isnan(seats)
+    twice = [row for row in run.evidence("pair_verdicts").column("value").to_pylist() if row and len(row) == 2]
     return JudgeNote(
         judge=judge_name(run),
         duels=len(wins),
@@ -379,12 +382,19 @@ def _note(run: Run, scores: Mapping[str, Any], group: np.ndarray) -> JudgeNote:
         reason=run.summary()["pair.win"].reason if undecided.any() else None,
         inconsistent=None if np.isnan(stays).all() else float(1 - np.nanmean(stays)),
         first_seat=estimate_mean(seats[known], group[known], (0.0, 1.0)) if known.any() else None,
-        order_kappa=_order_kappa(run),
+        seats=_count_seats(twice),
+        order_kappa=_order_kappa(twice),
     )
 
 
-def _order_kappa(run: Run) -> float | None:
-    verdicts = [row for row in run.evidence("pair_verdicts").column("value").to_pylist() if row and len(row) == 2]
+def _count_seats(asked_twice: Sequence[Any]) -> tuple[int, int, int]:
+    verdicts = [verdict for row in asked_twice for verdict in row]
+    ties = sum(verdict["winner"] == "tie" for verdict in verdicts)
+    first = sum(verdict["winner"] == verdict["first"] for verdict in verdicts)
+    return first, len(verdicts) - first - ties, ties
+
+
+def _order_kappa(verdicts: Sequence[Any]) -> float | None:
     ordered = [sorted(row, key=lambda verdict: str(verdict["first"])) for row in verdicts]
     first, second = (np.array([row[order]["winner"] for row in ordered], dtype=str) for order in (0, 1))
     return take_measure(make_kappa(first, second), len(ordered)) if ordered else None

@@ -33,7 +33,7 @@ from ragstone.tools.open_tools import JudgingOptions
 
 # More rows hardly improve the estimate.
 MOST_ROWS = 300
-# A rule of thumb for hosted models.
+# A rule of thumb for models that were never asked; the speed of others was measured.
 _SECONDS_A_CALL, _SECONDS_A_TOKEN = 0.6, 0.012
 
 
@@ -127,7 +127,8 @@ def sum_calls(name: str, calls: Sequence[Call], concurrency: int, factor: float 
     """The total of some calls; `factor` is the number of rows per sampled row."""
     output = sum(call.output_tokens or 0 for call in calls)
     known = all(call.cost_usd is not None for call in calls)
-    seconds = len(calls) * _SECONDS_A_CALL + output * _SECONDS_A_TOKEN
+    thumb = (_SECONDS_A_CALL + (call.output_tokens or 0) * _SECONDS_A_TOKEN for call in calls)
+    seconds = sum(call.latency_s or rule for call, rule in zip(calls, thumb, strict=True))
     return QuoteLine(
         name=name,
         calls=len(calls) * factor,

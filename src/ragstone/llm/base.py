@@ -23,10 +23,12 @@ from functools import lru_cache
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from ragstone.errors import StopRunError
+from ragstone.text.languages import foreign_language
 
 Role = Literal["system", "user", "assistant"]
-# How the server is asked to constrain the reply: not at all, to any JSON object, or to a JSON schema.
-ReplyFormat = Literal["text", "json_object", "json_schema"]
+# How the server is asked to constrain the reply: not at all, to any JSON object, to a JSON schema, or to a schema with bounds
+# (number of items, enums, lengths), which not every server supports.
+ReplyFormat = Literal["text", "json_object", "plain_schema", "json_schema"]
 # More tokens than any context window has.
 _MOST_TOKENS = 1_000_000_000
 _MOST_LOGPROB = 0.01
@@ -57,8 +59,8 @@ class Request:
     # Index of the repeat if the same request is sent several times.
     repeat: int = 0
     logprobs: bool = False
-    # If true, the cache is not read, because the cached reply was not usable.
-    fresh: bool = field(default=False, compare=False)
+    # Whether the request is sent again after a timeout. At temperature 0 the same request takes the same time.
+    retry_late: bool = field(default=True, compare=False)
     # A plausible reply. Only quotes use it; it is never sent.
     guess: str = field(default="", compare=False)
 
@@ -222,9 +224,12 @@ _SCRIPTS = (
     (re.compile("[\u0250-\u052f]+"), 0.5),  # Greek and Cyrillic
     (re.compile("[\u0530-\u06ff]+"), 0.65),  # Hebrew and Arabic
     (re.compile("[\u0700-\u10ff]+"), 0.8),  # Indic and South-East Asian scripts
-    (re.compile("[\u1100-\uffff]+"), 1.0),  # symbols; Chinese, Japanese, Korean
+    (re.compile("[\u1100-\u4dff\ua000-\uffff]+"), 1.05),  # symbols; kana, Korean
+    (re.compile("[\u4e00-\u9fff]+"), 0.72),  # Chinese characters
     (re.compile("[\U00010000-\U0010ffff]+"), 2.0),  # emoji and rare symbols
 )
+# German, French and other languages in Latin letters: their words are cut into more pieces than English ones.
+_FOREIGN, _LEAST_FOREIGN = 1.2, 40
 _MESSAGE, _CONVERSATION = 4, 3
 
 
@@ -242,7 +247,8 @@ def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens of a text; at least 1 unless the text is empty.
 
     The weights were fitted to the mean of two OpenAI tokenizers (cl100k_base, o200k_base) on English prose and JSON.
-    There the error is below 10 % for 19 of 20 pieces of 1,500 characters. Other scripts are counted per character.
+    There the error is below 10 % for 19 of 20 pieces of 1,500 characters. Other scripts are counted per character. With the
+    tokenizer of Qwen2.5 the error is below 15 % for English, German and Chinese prose.
     """
     plain = (text if text.isascii() else _NOT_ASCII.sub(" ", text)).encode()
     words = plain.translate(_LETTERS).split()
@@ -251,6 +257,8 @@ def estimate_tokens(text: str) -> int:
     total += _DIGITS * sum([(len(number) + 2) // 3 for number in plain.translate(_NUMBERS).split()])
     total += (_MARKS - _FURTHER_MARK) * len(marks) + _FURTHER_MARK * sum(map(len, marks))
     total += _LINE * len(_LINES.findall(plain))
+    if len(text) >= _LEAST_FOREIGN and foreign_language(text) is not None:
+        total *= _FOREIGN
     if not text.isascii():
         total += sum(weight * sum(map(len, script.findall(text))) for script, weight in _SCRIPTS)
     return max(round(total), 1 if text else 0)

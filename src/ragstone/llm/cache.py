@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from ragstone.errors import StorageError
 from ragstone.llm.base import LLM, LLMWrapper, Reply, Request, UnsupportedFormatError, read_logprobs
+from ragstone.llm.wrappers import Speed
 from ragstone.storage.places import Place, make_private_folders, open_place, open_private
 
 VARIABLE = "RAGSTONE_CACHE"
@@ -29,6 +30,8 @@ _SUFFIX = ".json"
 # A new version makes all older entries misses.
 _VERSION = 1
 _SEAM = b'\n"value":'
+# How fast models answered, for quotes. Of earlier calls, no more than these count in full.
+_SPEEDS, _MOST_MEASURED = "speeds.json", 1000
 
 
 class CacheSize(NamedTuple):
@@ -91,6 +94,31 @@ class Cache:
             self.problem = f"replies are not stored in {self.folder}: {error.strerror or type(error).__name__}"
             with suppress(OSError):
                 os.remove(temporary)
+
+    def read_speed(self, name: str) -> Speed | None:
+        """Return the measured speed of a model; None if it was never asked."""
+        sums = self._speeds().get(name)
+        with suppress(TypeError, ValueError):
+            return Speed(*map(float, sums or ())) if sums else None
+        return None
+
+    def add_speed(self, name: str, speed: Speed) -> None:
+        """Add measured calls to those of earlier runs. It is a hint for quotes: what cannot be written is dropped."""
+        known = self.read_speed(name)
+        if known and known.calls > _MOST_MEASURED:
+            known = Speed(*(value / 2 for value in known))
+        speeds = {**self._speeds(), name: speed.add(known) if known else speed}
+        with suppress(OSError):
+            temporary = self.folder / f"{_SPEEDS}.{os.getpid()}.tmp"
+            _write_file(str(temporary), json.dumps(speeds).encode())
+            temporary.replace(self.folder / _SPEEDS)
+
+    def _speeds(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self.folder / _SPEEDS).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
     def size(self) -> CacheSize:
         """Count the entries and their bytes."""
@@ -171,6 +199,13 @@ class Cached(LLMWrapper):
         self._quoted: dict[str, Reply] | None = {} if read_only else None
         self._flying: dict[str, asyncio.Future[Reply]] = {}
         self._refused: dict[str, bool] = {}
+        self._speed = Speed()
+
+    async def close(self) -> None:
+        """Store how fast the model was, and close it."""
+        if self._speed.calls and self._quoted is None:
+            self._cache.add_speed(speed_name(self._llm, self._address), self._speed)
+        await super().close()
 
     async def complete(self, request: Request) -> Reply:
         """Return the cached reply, the reply of an identical request in flight, or ask the model."""
@@ -181,7 +216,7 @@ class Cached(LLMWrapper):
             if not flight.cancelled():
                 return _as_cached(flight.result())
         started = time.perf_counter()
-        stored = None if request.fresh else self._read(key)
+        stored = self._read(key)
         if stored is not None:
             return replace(stored, latency_s=time.perf_counter() - started)
         if self._refuses(request.reply_format):
@@ -210,6 +245,7 @@ class Cached(LLMWrapper):
         self._flying[key] = flight
         try:
             reply = await self._llm.complete(request)
+            self._speed = self._speed.add(Speed.of_call(request, reply))
             await self._keep(key, reply)
         except Exception as error:
             if isinstance(error, UnsupportedFormatError):
@@ -249,6 +285,11 @@ class Cached(LLMWrapper):
         if self._quoted is not None and (quoted := self._quoted.get(key)) is not None:
             return quoted
         return _from_json(self._cache.read(key))
+
+
+def speed_name(llm: LLM, address: str) -> str:
+    """The name under which the speed of a model at an address is kept."""
+    return f"{llm.signature} {address}".strip()
 
 
 def _as_cached(reply: Reply) -> Reply:
@@ -304,6 +345,12 @@ class DistantCache(Cache):
             self._entry(key).write_bytes(_encode_entry(key, value))
         except (StorageError, OSError) as error:
             self.problem = f"replies are not stored in {self.url}: {error}"
+
+    def _speeds(self) -> dict[str, Any]:
+        return {}
+
+    def add_speed(self, name: str, speed: Speed) -> None:
+        """Do nothing: workers on several machines would overwrite each other's."""
 
     def size(self) -> CacheSize:
         """Count the entries and their bytes."""

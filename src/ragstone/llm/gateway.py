@@ -14,7 +14,7 @@ from ragstone.http.addresses import show_address
 from ragstone.http.client import HttpClient
 from ragstone.llm.base import LLM, Message, Request
 from ragstone.llm.budget import Budget, Budgeted, Deadline, Prices, load_prices, price_for
-from ragstone.llm.cache import Cache, Cached
+from ragstone.llm.cache import Cache, Cached, speed_name
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.endpoints import SERVERS, Endpoint, find_endpoint
 from ragstone.llm.limits import Limited, Limiter
@@ -177,17 +177,18 @@ class Gateway:
         return RemoteScorer(self._llms[key])
 
     def _keep(self, opened: _Opened, version: str = "") -> LLM:
-        llm = self._wrap(opened.llm, opened.check)
+        address = f"{opened.address} version {version}" if version else opened.address
+        llm = self._wrap(opened.llm, opened.check, address)
         if self._settings.cache is not None:
-            address = f"{opened.address} version {version}" if version else opened.address
             llm = Cached(llm, self._settings.cache, address, read_only=self._quoting)
         return Recorded(llm)
 
-    def _wrap(self, llm: LLM, check: Callable[[], None]) -> LLM:
+    def _wrap(self, llm: LLM, check: Callable[[], None], address: str = "") -> LLM:
         """Wrap a model in limits, retries and budget, or for a quote."""
         settings = self._settings
         if self._quoting:
-            return Quoting(llm, price_for(llm.name, settings.prices, settings.budget))
+            speed = settings.cache.read_speed(speed_name(llm, address)) if settings.cache else None
+            return Quoting(llm, price_for(llm.name, settings.prices, settings.budget), speed)
         if settings.offline:
             return Offline(llm)
         check()

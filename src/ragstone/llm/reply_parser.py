@@ -81,12 +81,14 @@ _MODEL_DECLINES = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_REFUSAL = 2000
+_REPEATS = "the reply repeats itself without end"
+_LONGEST_PERIOD, _LEAST_REPEATED = 400, 24
 
 
 def read_reply(text: str, kind: type[T], finish_reason: str = "stop") -> T:
     """Return the object in a reply, or raise an LLMReplyError that starts with a Fault."""
     if finish_reason == "length":
-        _fail(Fault.CUT_OFF, text, "the model reached its limit of tokens")
+        _fail(Fault.CUT_OFF, text, _REPEATS if repeats_itself(text) else "the model reached its limit of tokens")
     if finish_reason == "content_filter":
         _fail(Fault.DECLINED, text, "the provider's filter stopped the reply")
     body = strip_marks(text)
@@ -100,6 +102,19 @@ def read_reply(text: str, kind: type[T], finish_reason: str = "stop") -> T:
                 return kind.model_validate(whole)
         return _choose([Piece(0, len(body), whole)], body, kind, text)
     return _read_prose(body, kind, text)
+
+
+def repeats_itself(text: str) -> bool:
+    """Return whether a text ends with the same words four times or more, as a reply does that would never end.
+
+    Digits count as equal: some models number what they repeat.
+    """
+    tail = re.sub(r"\d+", "0", text)[-5 * _LONGEST_PERIOD :]
+    for period in range(1, min(_LONGEST_PERIOD, len(tail) // 4) + 1):
+        same = next((at for at in range(len(tail) - period) if tail[-1 - at] != tail[-1 - at - period]), None)
+        if (len(tail) - period if same is None else same) >= max(3 * period, _LEAST_REPEATED):
+            return True
+    return False
 
 
 def _whole(body: str) -> Any:

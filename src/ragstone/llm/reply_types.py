@@ -1,6 +1,6 @@
 """Types of the replies that models are asked for, one class per prompt.
 
-Numbers are those shown in the prompt: they start at 1.
+Numbers and letters are those shown in the prompt: they start at 1 and at A.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ _VERDICT_WORDS: dict[str, VerdictWord] = {
     ),
 }
 _NUMBER = re.compile(r"(?:claim|chunk|sentence|passage|item|no)?[\s_.:#]*\[?\s*(\d{1,9})\s*\]?\.?", re.IGNORECASE)
+# A letter, or letters of what counts only in combination: "A", "[b]", "chunk C", "A+C".
+_LETTERS = re.compile(r"(?:chunks?)?[\s_.:#]*\[?\s*([A-Z]{1,2}(?:\s*\+\s*[A-Z]{1,2})*)\s*\]?\.?", re.IGNORECASE)
 
 # Error messages of validators are sent to the model in the second request, so they are part of cache keys.
 _GRADE = re.compile(r"-?\d+(?:\.\d+)?")
@@ -54,6 +56,24 @@ def _read_numbers(value: Any) -> Any:
     return [value] if isinstance(value, int) else value
 
 
+def _read_letter(value: Any) -> Any:
+    """Read "b", "[B]" or "chunk B" as B. A number is rejected: it may be the number of a claim."""
+    match = _LETTERS.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError("a letter is wanted")
+    return "+".join(part.strip() for part in match[1].upper().split("+"))
+
+
+def _read_letters(value: Any) -> Any:
+    """Read null, one letter or a comma-separated line as a list of letters, each once."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        value = value.strip().strip("[]")
+        value = [] if value.casefold() in ("", "none") else value.split(",")
+    return list(dict.fromkeys(map(_read_letter, value))) if isinstance(value, list) else value
+
+
 def _read_grade(value: Any) -> Any:
     """Read "4" as a number. Booleans are rejected, and so are "8/10" and "4 stars": their scale may differ."""
     if isinstance(value, bool):
@@ -83,6 +103,7 @@ def _drop_blanks(texts: list[str]) -> list[str]:
 Verdict = Annotated[VerdictWord, BeforeValidator(_read_verdict)]
 Number = Annotated[int, BeforeValidator(_read_number)]
 Numbers = Annotated[list[Number], BeforeValidator(_read_numbers)]
+Letters = Annotated[list[str], BeforeValidator(_read_letters)]
 Grade = Annotated[float, BeforeValidator(_read_grade)]
 Winner = Annotated[Literal["A", "B", "tie"], BeforeValidator(_read_winner)]
 Texts = Annotated[list[str], AfterValidator(_drop_blanks)]
@@ -129,12 +150,11 @@ class VerdictsReply(BaseModel):
 
 
 class ClaimContextVerdict(BaseModel):
-    """The chunks that support or contradict one claim, and the verdict of all chunks together."""
+    """The chunks that support or contradict one claim; "A+B" support it only in combination."""
 
     claim: Number
-    supported_by: Numbers
-    contradicted_by: Numbers
-    together: Verdict
+    supported_by: Letters
+    contradicted_by: Letters
 
 
 class ContextVerdictsReply(BaseModel):
@@ -159,7 +179,7 @@ class NeededSentencesReply(BaseModel):
 class UsefulnessReply(BaseModel):
     """The chunks that are useful for an answer."""
 
-    useful: Numbers
+    useful: Letters
 
 
 class AnswerMatchReply(BaseModel):

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from ragstone.llm.base import (
     LLM,
@@ -55,8 +55,8 @@ class Patience:
         return not error.slow_down and failures >= self.attempts
 
 
-async def retry(call: Callable[[], Awaitable[T]], patience: Patience) -> tuple[T, int]:
-    """Return the result of a call and the number of attempts."""
+async def retry(call: Callable[[], Awaitable[T]], patience: Patience, retry_late: bool = True) -> tuple[T, int]:
+    """Return the result of a call and the number of attempts. With `retry_late` false, a timeout is final."""
     failures = 0
     first_failure = 0.0
     while True:
@@ -67,7 +67,8 @@ async def retry(call: Callable[[], Awaitable[T]], patience: Patience) -> tuple[T
             now = time.monotonic()
             first_failure = first_failure or now
             wait_s = patience.wait_s(failures, error)
-            if patience.is_over(failures, error) or now + wait_s - first_failure > patience.longest_s:
+            late = error.timed_out and not retry_late
+            if late or patience.is_over(failures, error) or now + wait_s - first_failure > patience.longest_s:
                 raise _final_error(error, failures, wait_s) from None
         except (LLMError, LLMAccessError) as error:
             error.attempts += failures
@@ -96,7 +97,7 @@ class Retrying(LLMWrapper):
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply with the number of attempts."""
-        reply, attempts = await retry(lambda: self._llm.complete(request), self._patience)
+        reply, attempts = await retry(lambda: self._llm.complete(request), self._patience, request.retry_late)
         return reply if attempts == 1 else replace(reply, attempts=attempts)
 
 
@@ -153,6 +154,15 @@ def record_failure(request: Request, model: str, error: LLMError | LLMAccessErro
     _record(request, model, latency_s=latency_s, attempts=error.attempts, error=str(error), reply=raw)
 
 
+def record_rejection(reply: Reply, reason: str) -> None:
+    """Add to a recorded call why its reply was rejected."""
+    calls = recording[0] if (recording := _RECORDING.get()) else []
+    for place in reversed(range(len(calls))):
+        if calls[place].reply is reply.text and calls[place].error is None:
+            calls[place] = replace(calls[place], error=f"rejected: {reason}")
+            return
+
+
 def _record(request: Request, model: str, **outcome: Any) -> None:
     if recording := _RECORDING.get():
         calls, sample_id, evidence = recording
@@ -187,15 +197,75 @@ class Offline(LLMWrapper):
         )
 
 
-class Quoting(LLMWrapper):
-    """Never calls the model. Returns the request's guess with its estimated tokens and cost."""
+class Speed(NamedTuple):
+    """Sums over measured calls, from which the tokens and the time of other calls are predicted."""
 
-    def __init__(self, llm: LLM, price: Price | None) -> None:
+    calls: float = 0.0
+    estimated: float = 0.0
+    sent: float = 0.0
+    received: float = 0.0
+    seconds: float = 0.0
+    sent_sent: float = 0.0
+    sent_received: float = 0.0
+    received_received: float = 0.0
+    sent_seconds: float = 0.0
+    received_seconds: float = 0.0
+
+    @classmethod
+    def of_call(cls, request: Request, reply: Reply) -> Speed:
+        """Return the sums of one call; empty if the server did not count tokens."""
+        sent, received, seconds = reply.input_tokens, reply.output_tokens, reply.latency_s
+        if not sent or received is None or seconds <= 0:
+            return cls()
+        products = (sent * sent, sent * received, received * received, sent * seconds, received * seconds)
+        return cls(1, estimate_request(request)[0], sent, received, seconds, *products)
+
+    def add(self, other: Speed) -> Speed:
+        """Return the sums of both."""
+        return Speed(*(one + two for one, two in zip(self, other, strict=True)))
+
+    def sent_tokens(self, estimated: int) -> int:
+        """Return how many tokens this model's tokenizer makes of what is estimated."""
+        return round(estimated * self.sent / self.estimated)
+
+    def time_s(self, sent: int, received: int) -> float:
+        """Return the time of a call, from the seconds per token sent and per token received (least squares)."""
+        determinant = self.sent_sent * self.received_received - self.sent_received**2
+        if determinant > 1e-6 * self.sent_sent * self.received_received:
+            by_sent = (
+                self.sent_seconds * self.received_received - self.received_seconds * self.sent_received
+            ) / determinant
+            by_received = (
+                self.received_seconds * self.sent_sent - self.sent_seconds * self.sent_received
+            ) / determinant
+            if by_sent >= 0 and by_received >= 0:
+                return by_sent * sent + by_received * received
+        # Calls that are all alike: a token that is received takes about as long as eight that are sent.
+        return self.seconds * (sent / 8 + received) / (self.sent / 8 + self.received)
+
+
+class Quoting(LLMWrapper):
+    """Never calls the model. Returns the request's guess with its estimated tokens and cost, and the time if it was measured."""
+
+    def __init__(self, llm: LLM, price: Price | None, speed: Speed | None = None) -> None:
         super().__init__(llm)
         self._price = price
+        self._speed = speed
 
     async def complete(self, request: Request) -> Reply:
         """Return the guess with estimated tokens and their cost."""
         sent, received = estimate_request(request)
+        seconds = 0.0
+        if self._speed:
+            sent = self._speed.sent_tokens(sent)
+            seconds = self._speed.time_s(sent, received)
         cost = None if self._price is None else self._price.cost_usd(sent, received)
-        return Reply(request.guess, self.name, input_tokens=sent, output_tokens=received, cost_usd=cost, quoted=True)
+        return Reply(
+            request.guess,
+            self.name,
+            input_tokens=sent,
+            output_tokens=received,
+            cost_usd=cost,
+            latency_s=seconds,
+            quoted=True,
+        )

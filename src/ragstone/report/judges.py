@@ -111,7 +111,7 @@ def _notes(judged: Judged) -> Iterator[Text]:
             share = f"{100 * note.inconsistent:.0f} %"
             kappa = "" if note.order_kappa is None else f"; kappa between the orders {_short(note.order_kappa)}"
             yield Text(f"  changes its verdict in {share} of the duels if the answers are swapped{kappa}", style="dim")
-        yield from _seat(note.first_seat)
+        yield from _seat(note)
     if judged.alpha is not None and judged.unanimous is not None:
         agreed = f"All judges agree in {100 * judged.unanimous:.0f} % of the duels"
         yield Text(f"\n{agreed}; Krippendorff's alpha {_short(judged.alpha.value)}.", style="dim")
@@ -122,16 +122,24 @@ def _notes(judged: Judged) -> Iterator[Text]:
         yield Text(f"\n{judged.bare:,} questions have no reference: the judge decided without one.", style="yellow")
 
 
-def _seat(seat: Estimate | None) -> Iterator[Text]:
-    if seat is None or seat.value is None or seat.interval is None:
+# At or above this share of the decided verdicts, a preference for a position is reported, even for few verdicts.
+_PREFERS = 0.75
+
+
+def _seat(note: JudgeNote) -> Iterator[Text]:
+    """The preference for a position by counts: few duels have a wide interval, which says little in either direction."""
+    seat, (first, second, ties) = note.first_seat, note.seats
+    if seat is None or seat.value is None or not first + second:
         return
-    low, high = seat.interval
-    if low <= 0.5 <= high:
-        yield Text("  shows no preference for a position", style="dim")
+    counts = f"first {first:,}, second {second:,}, tie {ties:,}"
+    which, most = ("first", first) if first > second else ("second", second)
+    low, high = seat.interval or (0.0, 1.0)
+    is_sure = not low <= 0.5 <= high
+    if not is_sure and most < _PREFERS * (first + second):
+        yield Text(f"  shows no clear preference for a position ({counts})", style="dim")
         return
-    which = "first" if seat.value > 0.5 else "second"
-    share = max(seat.value, 1 - seat.value)
-    words = f"prefers the {which} position: {share:.2f} instead of 0.50. Only wins in both orders count."
+    unsure = "" if is_sure else " These are few verdicts."
+    words = f"prefers the {which} position ({counts}).{unsure} Only wins in both orders count."
     yield Text(f"  {words}", style="yellow")
 
 

@@ -30,7 +30,7 @@ def line_report(line: QuoteLine) -> RenderableType:
     """The cost of work other than metrics, in one row."""
     if not line.calls:
         return Text(_NO_CALLS)
-    basis = "The length of replies is estimated. Replies from the cache are free. The time is a rough estimate."
+    basis = "The length of replies is estimated. Replies from the cache are free. The time is a rough estimate, from earlier calls if there were any."
     return Group(_table("", [line]), Text(f"\n{basis}", style="dim"))
 
 
@@ -57,5 +57,5 @@ def _basis(quote: Quote) -> str:
     rows = "all" if quote.sampled_rows == quote.rows else f"{quote.sampled_rows} of the"
     return (
         f"From {rows} {quote.rows:,} rows. The length of replies is estimated. Metrics share calls, so the total is less "
-        "than the sum. The time is a rough estimate."
+        "than the sum. The time is a rough estimate, from earlier calls if there were any."
     )

@@ -1,18 +1,19 @@
-"""Tools that ask a language model: claim checker, claim extractor, reader and pair judge."""
+"""Tools that ask a language model: claim checker, claim extractor and reader."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
+from itertools import combinations
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ragstone.data.types import Claim, PairVerdict
+from ragstone.data.types import Claim
 from ragstone.errors import UnknownNameError
 from ragstone.llm.concurrency import gather_then_raise
-from ragstone.llm.prompted import Judge
+from ragstone.llm.prompted import Bounds, Judge, ask_in_pieces
+from ragstone.llm.prompts.fence import letters
 from ragstone.llm.reply_types import (
     AnswerMatchReply,
     ClaimContextVerdict,
@@ -21,7 +22,6 @@ from ragstone.llm.reply_types import (
     ClaimVerdict,
     ContextVerdictsReply,
     NeededSentencesReply,
-    PairReply,
     QuestionsReply,
     StanceReply,
     Triplet,
@@ -29,9 +29,12 @@ from ragstone.llm.reply_types import (
     UsefulnessReply,
     VerdictsReply,
 )
+from ragstone.text.clauses import is_sentence
+from ragstone.text.overlap import content_stems
+from ragstone.text.questions import complete, is_fragment
 from ragstone.text.sentences import sentences
-from ragstone.tools.aspects import find_aspect
-from ragstone.tools.llm_rater import GUIDANCE, LLMTool, ask_own_reference
+from ragstone.text.words import Span
+from ragstone.tools.llm_rater import LLMTool
 from ragstone.tools.protocols import (
     CONTRADICTION,
     ENTAILMENT,
@@ -103,38 +106,64 @@ class JudgeChecker(LLMTool):
         return _Voted(words, agreement)
 
     async def _ask_text(self, question: str, claims: Sequence[str], text: str, repeat: int) -> list[list[str]]:
-        numbers = range(1, len(claims) + 1)
-        guess = VerdictsReply(verdicts=[ClaimVerdict(claim=number, verdict=ENTAILMENT) for number in numbers])
-        data = {"question": question, "claims": claims, "text": text}
-        check = partial(_check_numbers, claims=len(claims))
-        reply = await self._judge.ask("verdicts", VerdictsReply, data, guess, check, repeat)
-        found = {item.claim: item.verdict for item in reply.verdicts}
-        return [[found[number]] for number in numbers]
+        async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
+            numbers = range(1, len(some) + 1)
+            guess = VerdictsReply(verdicts=[ClaimVerdict(claim=number, verdict=ENTAILMENT) for number in numbers])
+            data = {"question": question, "claims": some, "text": text}
+            check = partial(_check_numbers, claims=len(some))
+            bounds = _claim_bounds(len(some))
+            reply = await self._judge.ask(
+                "verdicts", VerdictsReply, data, guess, check, repeat, bounds=bounds, repair=repair
+            )
+            found = {item.claim: item.verdict for item in reply.verdicts}
+            return [[found[number]] for number in numbers]
+
+        return await ask_in_pieces(claims, ask)
 
     async def _ask_chunks(
         self, question: str, claims: Sequence[str], chunks: Sequence[str], repeat: int
     ) -> list[list[str]]:
-        numbers = range(1, len(claims) + 1)
-        guessed = [
-            ClaimContextVerdict(claim=number, supported_by=[1], contradicted_by=[], together=ENTAILMENT)
-            for number in numbers
-        ]
-        data = {"question": question, "claims": claims, "chunks": chunks}
-        check = partial(_check_chunk_numbers, claims=len(claims), chunks=len(chunks))
-        reply = await self._judge.ask(
-            "context_verdicts", ContextVerdictsReply, data, ContextVerdictsReply(verdicts=guessed), check, repeat
-        )
-        found = {item.claim: item for item in reply.verdicts}
-        return [_spell(found[number], len(chunks)) for number in numbers]
+        labels = letters(len(chunks))
+        pairs = ["+".join(pair) for pair in combinations(labels, 2)]
+
+        async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
+            numbers = range(1, len(some) + 1)
+            guessed = [ClaimContextVerdict(claim=number, supported_by=["A"], contradicted_by=[]) for number in numbers]
+            data = {"question": question, "claims": some, "chunks": chunks}
+            check = partial(_check_chunk_letters, claims=len(some), labels=labels)
+            bounds = {
+                **_claim_bounds(len(some)),
+                "verdicts.supported_by": _some_of([*labels, *pairs], len(labels)),
+                "verdicts.contradicted_by": _some_of(labels, len(labels)),
+            }
+            guess = ContextVerdictsReply(verdicts=guessed)
+            reply = await self._judge.ask(
+                "context_verdicts", ContextVerdictsReply, data, guess, check, repeat, bounds=bounds, repair=repair
+            )
+            found = {item.claim: item for item in reply.verdicts}
+            return [_spell(found[number], labels) for number in numbers]
+
+        return await ask_in_pieces(claims, ask)
 
 
-def _spell(item: ClaimContextVerdict, chunks: int) -> list[str]:
-    """A word a chunk, and at the end one for all together: what one chunk says, all together say too."""
+def _claim_bounds(claims: int) -> Bounds:
+    return {
+        "verdicts": {"minItems": claims, "maxItems": claims},
+        "verdicts.claim": {"enum": list(range(1, claims + 1))},
+    }
+
+
+def _some_of(labels: Sequence[str | int], most: int) -> dict[str, Any]:
+    return {"items": {"enum": list(labels)}, "uniqueItems": True, "maxItems": most}
+
+
+def _spell(item: ClaimContextVerdict, labels: Sequence[str]) -> list[str]:
+    """A word a chunk, and at the end one for all together, which follows from what single and combined chunks say."""
     words = [
-        ENTAILMENT if chunk in item.supported_by else CONTRADICTION if chunk in item.contradicted_by else NEUTRAL
-        for chunk in range(1, chunks + 1)
+        ENTAILMENT if label in item.supported_by else CONTRADICTION if label in item.contradicted_by else NEUTRAL
+        for label in labels
     ]
-    return [*words, strongest(words) if item.together == NEUTRAL else item.together]
+    return [*words, ENTAILMENT if item.supported_by else strongest(words)]
 
 
 def _check_numbers(reply: VerdictsReply | ContextVerdictsReply, claims: int) -> str | None:
@@ -149,10 +178,11 @@ def _check_numbers(reply: VerdictsReply | ContextVerdictsReply, claims: int) -> 
     return None
 
 
-def _check_chunk_numbers(reply: ContextVerdictsReply, claims: int, chunks: int) -> str | None:
+def _check_chunk_letters(reply: ContextVerdictsReply, claims: int, labels: Sequence[str]) -> str | None:
     for item in reply.verdicts:
-        if strange := [at for at in (*item.supported_by, *item.contradicted_by) if not 1 <= at <= chunks]:
-            return f"claim {item.claim}: there is no chunk {strange[0]}, the chunks are numbered 1 to {chunks}"
+        named = [label for entry in (*item.supported_by, *item.contradicted_by) for label in entry.split("+")]
+        if strange := [label for label in named if label not in labels]:
+            return f"claim {item.claim}: there is no chunk {strange[0]}, the chunks are {labels[0]} to {labels[-1]}"
         if both := set(item.supported_by) & set(item.contradicted_by):
             return f"claim {item.claim}: chunk {min(both)} cannot both support and contradict it"
     return _check_numbers(reply, claims)
@@ -182,13 +212,18 @@ class JudgeExtractor(LLMTool):
         """The claims of a text; none if the text is empty."""
         if not text.strip():
             return []
-        data = {"question": question, "text": text}
-        if self._form == "triplets":
-            guess = TripletsReply(triplets=[_guess_triplet(line) for line in _guess_claims(text)])
-            reply = await self._judge.ask("triplets", TripletsReply, data, guess)
-            return [_from_triplet(triplet) for triplet in reply.triplets]
-        listed = await self._judge.ask("claims", ClaimsReply, data, ClaimsReply(claims=_guess_claims(text)))
-        return _as_claims(listed.claims)
+
+        async def ask(spans: Sequence[Span], repair: bool) -> list[Claim]:
+            part = _part(text, spans)
+            data, lines = {"question": question, "text": part}, _guess_claims(part)
+            if self._form == "triplets":
+                guess = TripletsReply(triplets=[_guess_triplet(line) for line in lines])
+                reply = await self._judge.ask("triplets", TripletsReply, data, guess, repair=repair)
+                return [_from_triplet(triplet) for triplet in reply.triplets]
+            listed = await self._judge.ask("claims", ClaimsReply, data, ClaimsReply(claims=lines), repair=repair)
+            return [Claim(line) for line in listed.claims]
+
+        return _keep_founded(await ask_in_pieces(_spans(text), ask), question, text)
 
     async def content(self, question: str, text: str, wanted: Collection[str]) -> Content:
         """The claims and the names in a text.
@@ -199,19 +234,54 @@ class JudgeExtractor(LLMTool):
             return Content([], [])
         if self._form == "triplets" and "reference_entities" not in wanted:
             return Content(await self.claims(question, text), [])
-        lines = _guess_claims(text)
-        guess = ClaimsAndEntitiesReply(claims=lines, entities=[word for line in lines for word in line.split()[:1]])
-        data = {"question": question, "text": text}
-        reply = await self._judge.ask("claims_and_entities", ClaimsAndEntitiesReply, data, guess)
-        entities = list(dict.fromkeys(name.strip() for name in reply.entities if name.strip()))
+
+        async def ask(spans: Sequence[Span], repair: bool) -> list[ClaimsAndEntitiesReply]:
+            part = _part(text, spans)
+            lines = _guess_claims(part)
+            guess = ClaimsAndEntitiesReply(claims=lines, entities=[word for line in lines for word in line.split()[:1]])
+            data = {"question": question, "text": part}
+            return [await self._judge.ask("claims_and_entities", ClaimsAndEntitiesReply, data, guess, repair=repair)]
+
+        parts = await ask_in_pieces(_spans(text), ask)
+        entities = list(dict.fromkeys(name for part in parts for name in part.entities))
         if self._form == "triplets":
             return Content(await self.claims(question, text), entities)
-        return Content(_as_claims(reply.claims), entities)
+        claims = [Claim(line) for part in parts for line in part.claims]
+        return Content(_keep_founded(claims, question, text), entities)
 
 
-def _as_claims(lines: Sequence[str]) -> list[Claim]:
-    """Each claim once: a model that repeats itself must not count double."""
-    return [Claim(line) for line in dict.fromkeys(line.strip() for line in lines) if line]
+def _spans(text: str) -> list[Span]:
+    return [Span(start, end) for start, end in sentences(text)] or [Span(0, len(text))]
+
+
+def _part(text: str, spans: Sequence[Span]) -> str:
+    """The text as it is, or the part of it that some of its sentences make up."""
+    return text if len(spans) == len(_spans(text)) else text[spans[0].start : spans[-1].end]
+
+
+def _keep_founded(claims: Sequence[Claim], question: str, text: str) -> list[Claim]:
+    """Each claim once; a claim that shares no content word with its text is dropped.
+
+    A text of a few words is read with its question, and a claim that is still a fragment is completed by it. Too few words say nothing about what belongs to them.
+    """
+    is_short = _is_fragment(text.strip())
+    there = content_stems(text)
+    if len(there) < _LEAST_WORDS:
+        there |= content_stems(question)
+    kept: dict[str, Claim] = {}
+    for claim in claims:
+        if is_short and claim.triplet is None and _is_fragment(claim.text):
+            claim = Claim(complete(question, claim.text))  # noqa: PLW2901
+        if len(there) < _LEAST_WORDS or there & content_stems(claim.text):
+            kept.setdefault(claim.text, claim)
+    return list(kept.values())
+
+
+_LEAST_WORDS = 3
+
+
+def _is_fragment(text: str) -> bool:
+    return is_fragment(text) and not is_sentence(text)
 
 
 def _from_triplet(triplet: Triplet) -> Claim:
@@ -240,15 +310,23 @@ class JudgeReader(LLMTool):
         data = {"question": question, "sentences": sentences}
         check = partial(_check_positions, part="needed", what="sentence", count=len(sentences))
         guess = NeededSentencesReply(needed=[1, 2][: len(sentences)])
-        reply = await self._judge.ask("needed_sentences", NeededSentencesReply, data, guess, check)
+        bounds = {"needed": _some_of(range(1, len(sentences) + 1), len(sentences))}
+        reply = await self._judge.ask("needed_sentences", NeededSentencesReply, data, guess, check, bounds=bounds)
         return sorted({number - 1 for number in reply.needed})
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk whether it helps to come to the answer."""
         data = {"question": question, "answer": answer, "chunks": chunks}
-        check = partial(_check_positions, part="useful", what="chunk", count=len(chunks))
-        reply = await self._judge.ask("usefulness", UsefulnessReply, data, UsefulnessReply(useful=[1]), check)
-        return [number in reply.useful for number in range(1, len(chunks) + 1)]
+        labels = letters(len(chunks))
+
+        def check(reply: UsefulnessReply) -> str | None:
+            strange = [label for label in reply.useful if label not in labels]
+            return f"there is no chunk {strange[0]}: they are {labels[0]} to {labels[-1]}" if strange else None
+
+        bounds = {"useful": _some_of(labels, len(labels))}
+        guess = UsefulnessReply(useful=["A"])
+        reply = await self._judge.ask("usefulness", UsefulnessReply, data, guess, check, bounds=bounds)
+        return [label in reply.useful for label in labels]
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference 1 where the answer says the same, else 0; an answer without content says nothing."""
@@ -256,14 +334,17 @@ class JudgeReader(LLMTool):
             return [0.0] * len(references)
         data = {"question": question, "references": references, "answer": answer}
         check = partial(_check_positions, part="matches", what="reference", count=len(references))
-        reply = await self._judge.ask("answer_match", AnswerMatchReply, data, AnswerMatchReply(matches=[1]), check)
+        bounds = {"matches": _some_of(range(1, len(references) + 1), len(references))}
+        guess = AnswerMatchReply(matches=[1])
+        reply = await self._judge.ask("answer_match", AnswerMatchReply, data, guess, check, bounds=bounds)
         return [float(number in reply.matches) for number in range(1, len(references) + 1)]
 
     async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
         """Questions that the answer would answer; none where it evades and the model finds none."""
         data = {"answer": answer, "count": str(count)}
         guess = QuestionsReply(questions=[_LIKE_A_QUESTION] * count, noncommittal=False)
-        reply = await self._judge.ask("questions", QuestionsReply, data, guess, _check_questions)
+        bounds = {"questions": {"maxItems": count}}
+        reply = await self._judge.ask("questions", QuestionsReply, data, guess, _check_questions, bounds=bounds)
         return GuessedQuestions(reply.questions[:count], reply.noncommittal)
 
     async def stance(self, question: str, answer: str) -> Stance:
@@ -282,57 +363,3 @@ def _check_positions(reply: object, part: str, what: str, count: int) -> str | N
 
 def _check_questions(reply: QuestionsReply) -> str | None:
     return None if reply.questions or reply.noncommittal else "there is no question"
-
-
-ORDERS = ("both", "random")
-_GUESS = PairReply(reasoning="Both give the time, but only one says that it holds on Sundays too. " * 2, winner="A")
-
-
-class JudgePair(LLMTool):
-    """Asks a language model which of two answers is better."""
-
-    def __init__(self, judge: Judge, aspect: str = "quality", order: str = "both", own_reference: bool = False) -> None:
-        if order not in ORDERS:
-            raise UnknownNameError("order", order, ORDERS, "Ask in both orders, or in one at random.")
-        self._aspect = find_aspect(aspect)
-        self._order = order
-        self._own_reference = own_reference
-        settings = f",aspect={aspect}/{self._aspect.hash},order={order}{',own-reference' if own_reference else ''}"
-        super().__init__(judge, settings)
-
-    async def compare(
-        self, question: str, one: str, other: str, contexts: Sequence[str], reference: str | None
-    ) -> list[PairVerdict]:
-        """One verdict per order; a random order is always the same for the same texts."""
-        shown_contexts = contexts if "contexts" in self._aspect.shows else ()
-        guided_by = "person" if reference is not None else None
-        if reference is None and self._own_reference:
-            reference, guided_by = await ask_own_reference(self._judge, question, shown_contexts), "own"
-        shown = ["question", "answer_a", "answer_b"]
-        shown += [*(["contexts"] if shown_contexts else []), *(["reference"] if guided_by else [])]
-        terms = {
-            "aspect": self._aspect.words,
-            "instruction": self._aspect.instruction,
-            "guidance": GUIDANCE[guided_by] if guided_by else "",
-        }
-        prompt = self._judge.prompts.get("pair").fill(terms, shown)
-        data = {"question": question, "contexts": shown_contexts, "reference": reference or ""}
-
-        async def ask(first: str) -> PairVerdict:
-            a, b = (one, other) if first == "one" else (other, one)
-            whole = {**data, "answer_a": a, "answer_b": b}
-            reply = await self._judge.ask(prompt, PairReply, {slot: whole[slot] for slot in prompt.slots}, _GUESS)
-            seats = {"A": first, "B": "other" if first == "one" else "one", "tie": "tie"}
-            return PairVerdict(first, seats[reply.winner], reply.reasoning)
-
-        if self._order == "random":
-            return [await ask(_drawn_first(question, one, other))]
-        return await gather_then_raise(ask(first) for first in ("one", "other"))
-
-
-def _drawn_first(question: str, one: str, other: str) -> str:
-    """The answer that is shown first: derived from a hash of the texts, so that it is always the same."""
-    digest = hashlib.blake2b(
-        "\0".join([question, *sorted((one, other))]).encode(errors="replace"), digest_size=1
-    ).digest()
-    return "one" if (digest[0] % 2 == 0) == (one <= other) else "other"

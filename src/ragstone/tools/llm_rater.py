@@ -1,21 +1,23 @@
-"""Grades by a language model: one aspect per call, with the scale and the manner of the run."""
+"""Grades and pairwise verdicts by a language model: one aspect per call, with the scale and the manner of the run."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from ragstone.data.types import Grade
+from ragstone.data.types import Grade, PairVerdict
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.llm.base import Reply
+from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import Prompt
 from ragstone.llm.prompts.book import Example
-from ragstone.llm.reply_types import GradeReply, OwnReferenceReply, ReasonedGradeReply
-from ragstone.tools.aspects import Aspect, GradedExample, Scale
+from ragstone.llm.reply_types import GradeReply, OwnReferenceReply, PairReply, ReasonedGradeReply
+from ragstone.tools.aspects import Aspect, GradedExample, Scale, find_aspect
 
 # Ways of grading; they can be combined.
 MANNERS = {
@@ -244,3 +246,57 @@ def find_scale(name: str) -> Scale:
     if name not in SCALES:
         raise UnknownNameError("scale", name, SCALES, f"Choose from: {', '.join(SCALES)}.")
     return SCALES[name]
+
+
+ORDERS = ("both", "random")
+_GUESS = PairReply(reasoning="Both give the time, but only one says that it holds on Sundays too. " * 2, winner="A")
+
+
+class JudgePair(LLMTool):
+    """Asks a language model which of two answers is better."""
+
+    def __init__(self, judge: Judge, aspect: str = "quality", order: str = "both", own_reference: bool = False) -> None:
+        if order not in ORDERS:
+            raise UnknownNameError("order", order, ORDERS, "Ask in both orders, or in one at random.")
+        self._aspect = find_aspect(aspect)
+        self._order = order
+        self._own_reference = own_reference
+        settings = f",aspect={aspect}/{self._aspect.hash},order={order}{',own-reference' if own_reference else ''}"
+        super().__init__(judge, settings)
+
+    async def compare(
+        self, question: str, one: str, other: str, contexts: Sequence[str], reference: str | None
+    ) -> list[PairVerdict]:
+        """One verdict per order; a random order is always the same for the same texts."""
+        shown_contexts = contexts if "contexts" in self._aspect.shows else ()
+        guided_by = "person" if reference is not None else None
+        if reference is None and self._own_reference:
+            reference, guided_by = await ask_own_reference(self._judge, question, shown_contexts), "own"
+        shown = ["question", "answer_a", "answer_b"]
+        shown += [*(["contexts"] if shown_contexts else []), *(["reference"] if guided_by else [])]
+        terms = {
+            "aspect": self._aspect.words,
+            "instruction": self._aspect.instruction,
+            "guidance": GUIDANCE[guided_by] if guided_by else "",
+        }
+        prompt = self._judge.prompts.get("pair").fill(terms, shown)
+        data = {"question": question, "contexts": shown_contexts, "reference": reference or ""}
+
+        async def ask(first: str) -> PairVerdict:
+            a, b = (one, other) if first == "one" else (other, one)
+            whole = {**data, "answer_a": a, "answer_b": b}
+            reply = await self._judge.ask(prompt, PairReply, {slot: whole[slot] for slot in prompt.slots}, _GUESS)
+            seats = {"A": first, "B": "other" if first == "one" else "one", "tie": "tie"}
+            return PairVerdict(first, seats[reply.winner], reply.reasoning)
+
+        if self._order == "random":
+            return [await ask(_drawn_first(question, one, other))]
+        return await gather_then_raise(ask(first) for first in ("one", "other"))
+
+
+def _drawn_first(question: str, one: str, other: str) -> str:
+    """The answer that is shown first: derived from a hash of the texts, so that it is always the same."""
+    digest = hashlib.blake2b(
+        "\0".join([question, *sorted((one, other))]).encode(errors="replace"), digest_size=1
+    ).digest()
+    return "one" if (digest[0] % 2 == 0) == (one <= other) else "other"

@@ -188,7 +188,7 @@ class ToolOpener:
     def _open_remote(self, role: str, model: Any) -> Tool:
         from ragstone.llm.prompted import Judge as PromptedJudge  # noqa: PLC0415  (slow import)
         from ragstone.tools import llm_judges  # noqa: PLC0415
-        from ragstone.tools.llm_rater import JudgeRater  # noqa: PLC0415
+        from ragstone.tools.llm_rater import JudgePair, JudgeRater  # noqa: PLC0415
 
         if self.gateway is None or self.prompts is None:
             raise AssertionError("a remote model needs a gateway")
@@ -198,7 +198,7 @@ class ToolOpener:
             return JudgeRater(judge, options.get("scale", "points"), grading)
         if role == "pair_judge":
             aspect, order = options.get("aspect", "quality"), options.get("order", "both")
-            return llm_judges.JudgePair(judge, aspect, order, "own-reference" in grading)
+            return JudgePair(judge, aspect, order, "own-reference" in grading)
         if role == "extractor":
             return llm_judges.JudgeExtractor(judge, options.get("claims", "sentences"))
         if role in ("checker", "grader"):

@@ -56,8 +56,7 @@ def test_a_budget_is_for_all_batches_together(tmp_path, monkeypatch):
         options = {"judge": "openai/oracle", "base_url": server.base_url, "cache": False, "concurrency": 1}
         list(score_batches(["answer_match"], **options)(table.to_batches(max_chunksize=3)))
         whole, spent = server.calls, spent_usd(server)
-        # A call sets aside what 4,096 tokens of reply may cost.
-        options["budget"] = spent / 2 + 4096 * 2 / 1e6
+        options["budget"] = spent / 2
         found = list(score_batches(["answer_match"], **options)(table.to_batches(max_chunksize=3)))
         assert 0 < server.calls - whole < whole
         assert spent_usd(server) - spent <= options["budget"]

@@ -16,6 +16,6 @@ def read_fenced(message: str) -> dict[str, str | list[str]]:
         if match["count"] is None:
             data[match["name"]] = match["body"].removesuffix("\n")
         else:
-            items = re.split(rf"^\[\d+ {code}\] ", match["body"], flags=re.M)[1:]
+            items = re.split(rf"^\[(?:\d+|[A-Z]+) {code}\] ", match["body"], flags=re.M)[1:]
             data[match["name"]] = [item.removesuffix("\n") for item in items]
     return data

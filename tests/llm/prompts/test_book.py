@@ -13,6 +13,7 @@ import pytest
 from ragstone.errors import DefinitionError, UsageError
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.prompts.book import GUARD
+from ragstone.llm.prompts.fence import letters, make_code
 from ragstone.llm.reply_types import KINDS
 
 PACKAGED = importlib.resources.files("ragstone.llm.prompts")
@@ -20,8 +21,8 @@ SLOTS = {
     "claims": ("question", "text"),
     "triplets": ("question", "text"),
     "claims_and_entities": ("question", "text"),
-    "verdicts": ("question", "claims", "text"),
-    "context_verdicts": ("question", "claims", "chunks"),
+    "verdicts": ("question", "text", "claims"),
+    "context_verdicts": ("question", "chunks", "claims"),
     "questions": ("answer", "count"),
     "needed_sentences": ("question", "sentences"),
     "usefulness": ("question", "answer", "chunks"),
@@ -71,7 +72,7 @@ def test_each_prompt_has_its_slots_and_examples():
         assert prompt.version >= 1
         assert len(prompt.examples) >= (0 if name in FILLED else 2)
         assert {
-            type(value) for example in prompt.examples for slot, value in example.data.items() if slot in prompt.lists
+            type(value) for example in prompt.examples for slot, value in example.data.items() if slot in prompt.forms
         } <= {list}
 
 
@@ -82,32 +83,81 @@ def test_examples_are_right_by_their_own_rules(name):
         assert json.loads(example.reply) == reply
         if "verdicts" in reply:
             assert [entry["claim"] for entry in reply["verdicts"]] == list(range(1, len(example.data["claims"]) + 1))
-        numbers = [
-            n
-            for entry in reply.get("verdicts", [])
-            for key in ("supported_by", "contradicted_by")
-            for n in entry.get(key, [])
-        ]
-        numbers += reply.get("needed", []) + reply.get("useful", [])
-        shown = example.data.get("chunks", example.data.get("sentences", []))
-        assert all(1 <= number <= len(shown) for number in numbers)
+        labels = set(letters(len(example.data.get("chunks", []))))
         for entry in reply.get("verdicts", []):
-            assert not entry.get("supported_by") or entry["together"] == "entailment"
+            named = {part for label in entry.get("supported_by", []) for part in label.split("+")}
+            assert named | set(entry.get("contradicted_by", [])) <= labels
+            assert not named & set(entry.get("contradicted_by", []))
+        assert set(reply.get("useful", [])) <= labels
+        assert set(reply.get("needed", [])) <= set(range(1, len(example.data.get("sentences", [])) + 1))
+        assert set(reply.get("matches", [])) <= set(range(1, len(example.data.get("references", [])) + 1))
         if "count" in example.data and not reply["noncommittal"]:
             assert len(reply["questions"]) == int(example.data["count"])
         assert all(entity in example.data["text"] for entity in reply.get("entities", []))
 
 
+def verdict_examples(name):
+    """For each example its entries."""
+    return [json.loads(example.reply)["verdicts"] for example in PromptBook().get(name).examples]
+
+
+def test_claims_have_numbers_and_chunks_have_letters():
+    for name in ("context_verdicts", "usefulness"):
+        assert PromptBook().get(name).forms["chunks"] == "letters"
+    content = PromptBook().get("context_verdicts").render({"question": "q", "claims": ["c"], "chunks": ["x", "y"]})
+    code = make_code({"question": "q", "chunks": ["x", "y"], "claims": ["c"]}, "")
+    assert f"[A {code}] x\n[B {code}] y\n" in content[-1].content
+    assert f"[1 {code}] c\n" in content[-1].content
+
+
+def test_examples_of_chunks_have_no_pattern():
+    """Small models copy what is regular: claim k was "supported by chunk k" in 6 of 6 replies."""
+    examples = verdict_examples("context_verdicts")
+    assert any(len(entries) == 1 for entries in examples)
+    diagonal = [
+        letters(len(entries))[place] in entry["supported_by"]
+        for entries in examples
+        for place, entry in enumerate(entries)
+    ]
+    assert sum(diagonal) == 0
+    *_, last = examples
+    outcomes = {(bool(entry["supported_by"]), bool(entry["contradicted_by"])) for entry in last}
+    assert outcomes == {(True, False), (False, True), (False, False)}
+    firsts = [bool(entries[0]["supported_by"]) for entries in examples]
+    assert len(set(firsts)) == 2
+
+
+def test_examples_of_verdicts_are_mixed_and_one_is_a_no():
+    examples = verdict_examples("verdicts")
+    assert any(len(entries) == 1 for entries in examples)
+    words = [[entry["verdict"] for entry in entries] for entries in examples]
+    assert set(words[-1]) == {"entailment", "contradiction", "neutral"}
+    # A reply that continues the last example as it began another one would be no prefix of it.
+    assert words[0][: len(words[-1])] != words[-1][: len(words[0])]
+    for name in ("verdicts", "claims", "triplets", "claims_and_entities"):
+        assert "No." in [example.data["text"] for example in PromptBook().get(name).examples]
+
+
+@pytest.mark.parametrize("name", ["claims", "triplets", "claims_and_entities", "needed_sentences", "usefulness"])
+def test_the_last_example_does_not_find_nothing(name):
+    reply = json.loads(PromptBook().get(name).examples[-1].reply)
+    assert all(reply.values())
+
+
+def test_the_verdict_of_all_chunks_is_not_asked_for():
+    assert 'together"' not in packaged("context_verdicts")
+
+
 @pytest.mark.parametrize("name", SLOTS)
 def test_prompts_are_compact(name):
     prompt = PromptBook().get(name)
-    messages = prompt.render({slot: [] if slot in prompt.lists else "" for slot in prompt.slots})
+    messages = prompt.render({slot: [] if slot in prompt.forms else "" for slot in prompt.slots})
     assert sum(len(message.content) for message in messages) < 5000
 
 
 def test_a_conversation_is_instructions_then_examples_then_data():
     messages = PromptBook().get("claims").render({"question": "When?", "text": "At nine."})
-    assert [message.role for message in messages] == ["system", *["user", "assistant"] * 3, "user"]
+    assert [message.role for message in messages] == ["system", *["user", "assistant"] * 4, "user"]
     assert messages[0].content.endswith(GUARD)
     assert "At nine." in messages[-1].content
     assert not any("At nine." in message.content for message in messages[:-1])
@@ -139,7 +189,7 @@ def test_the_hash_is_of_the_whole_content(folder):
     usual = PromptBook().get("claims").hash
     hashes = {usual}
     for old, new in [
-        ("version 1", "version 2"),
+        ("version 2", "version 3"),
         ("Add nothing", "Add little"),
         ("1931", "1932"),
         ("{question}\n{text}", "{text}\n{question}"),
@@ -165,6 +215,11 @@ def test_the_hash_is_of_the_whole_content(folder):
         ),
         ("claims.md", "# claims, version 1\n## System\nx\n## User\n{question}{text}{text}", r"\{text\} occurs twice"),
         ("verdicts.md", "# v, version 1\n## System\nx\n## User\n{question}{claims}{text}", r"\{claims: list\}"),
+        (
+            "context_verdicts.md",
+            "# c, version 1\n## System\nx\n## User\n{question}{claims: list}{chunks: list}",
+            r"\{chunks: letters\}",
+        ),
         ("claims.md", "# claims, version 1\n## User\n{question}{text}", "one part '## System'"),
         ("claims.md", "# claims, version 1\n## Sytem\nx", "unknown part '## sytem'"),
         (

@@ -16,7 +16,7 @@ BOOK = PromptBook()
 
 def data_for(prompt, text):
     """The same text in every slot, and twice in every list."""
-    return {slot: [text, text] if slot in prompt.lists else text for slot in prompt.slots}
+    return {slot: [text, text] if slot in prompt.forms else text for slot in prompt.slots}
 
 
 def code_of(message):
@@ -52,10 +52,10 @@ def test_tags_stand_where_we_put_them_and_data_between(name, text):
     content = prompt.render(data)[-1].content
     texts = [part for value in data.values() for part in ([value] if isinstance(value, str) else value)]
     # Two tags for each slot and a mark for each item: the code occurs nowhere else.
-    assert content.count(code_of(content)) == 2 * len(prompt.slots) + 2 * len(prompt.lists)
+    assert content.count(code_of(content)) == 2 * len(prompt.slots) + 2 * len(prompt.forms)
     assert not any(code_of(content) in part for part in texts)
     clean = harmless(text)
-    assert read_fenced(content) == {slot: [clean, clean] if slot in prompt.lists else clean for slot in prompt.slots}
+    assert read_fenced(content) == {slot: [clean, clean] if slot in prompt.forms else clean for slot in prompt.slots}
 
 
 pieces = st.one_of(st.text(max_size=80), st.sampled_from(INJECTIONS))

@@ -68,7 +68,8 @@ def show_quote(name: str, calls: Sequence[Call], concurrency: int, json: bool) -
 def describe_calls(calls: Sequence[Call]) -> str:
     """Number of calls, of cached replies, and the cost."""
     asked = [call for call in calls if not call.cached]
-    costs = [call.cost_usd for call in asked if call.error is None]
+    # A failed call costs nothing, a rejected reply does.
+    costs = [call.cost_usd for call in asked if call.error is None or call.cost_usd is not None]
     cost = (
         "cost unknown" if any(value is None for value in costs) else f"{sum(value or 0.0 for value in costs):.4f} usd"
     )

@@ -8,7 +8,7 @@
     [2 kqzfbn] It runs daily.
     </claims kqzfbn>
 
-The code is derived from a hash of all data in the message, so equal data gives an equal prompt and a cache hit. It is changed
+Items of a list may have letters instead: [A kqzfbn], [B kqzfbn]. The code is derived from a hash of all data in the message, so equal data gives an equal prompt and a cache hit. It is changed
 until it occurs neither in the data nor in the instructions, so neither can contain a valid tag.
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 Data = Mapping[str, str | Sequence[str]]
 
@@ -38,14 +38,14 @@ _TURN_MARKS = re.compile(
 )
 
 
-def fence_all(data: Data, template: str, keyed_by: str | None = None) -> dict[str, str]:
-    """Return each piece of data between its tags. `template` is the text around the pieces.
+def fence_all(data: Data, template: str, lettered: Collection[str] = (), keyed_by: str | None = None) -> dict[str, str]:
+    """Return each piece of data between its tags. `template` is the text around; items of `lettered` lists have letters.
 
     With `keyed_by`, the code depends on that piece alone, so that messages which begin with it share a prefix.
     """
     clean = {name: _clean(value) for name, value in data.items()}
     code = make_code(clean, template, keyed_by)
-    return {name: _fence(name, value, code) for name, value in clean.items()}
+    return {name: _fence(name, value, code, name in lettered) for name, value in clean.items()}
 
 
 def make_code(data: Data, template: str = "", keyed_by: str | None = None) -> str:
@@ -77,11 +77,21 @@ def _parts(value: str | Sequence[str]) -> Iterable[str]:
     return (value,) if isinstance(value, str) else (f"[{len(value)}]", *value)
 
 
-def _fence(name: str, value: str | Sequence[str], code: str) -> str:
+def _fence(name: str, value: str | Sequence[str], code: str, with_letters: bool) -> str:
     if isinstance(value, str):
         return f"<{name} {code}>\n{value}\n</{name} {code}>"
-    items = "".join(f"[{number} {code}] {item}\n" for number, item in enumerate(value, start=1))
+    labels: Iterable[object] = letters(len(value)) if with_letters else range(1, len(value) + 1)
+    items = "".join(f"[{label} {code}] {item}\n" for label, item in zip(labels, value, strict=True))
     return f"<{name} {code} {len(value)}>\n{items}</{name} {code}>"
+
+
+def letters(count: int) -> list[str]:
+    """Return the labels A to Z, then AA, AB and so on."""
+    return [_label(place) for place in range(count)]
+
+
+def _label(place: int) -> str:
+    return (_label(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
 
 
 def _letters(digest: bytes, salt: int) -> str:
