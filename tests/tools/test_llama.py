@@ -93,7 +93,7 @@ def test_a_cascade_of_three(weights):
 def test_a_cascade_that_begins_in_this_process(weights, engine, tmp_path):
     engine.doubtful = "paint"
     judge = f"llama/{weights}>{tmp_path / 'strong.py'}:judge"
-    said = {"claim": 1, "supported_by": [], "contradicted_by": [1], "together": "contradiction"}
+    said = {"claim": 1, "supported_by": [], "contradicted_by": ["A"]}
     code = f"import json\ndef judge(prompts):\n    return [json.dumps({{'verdicts': [{said}]}})] * len(prompts)\n"
     (tmp_path / "strong.py").write_text(code)
     run = ragstone.evaluate([ROW], "ragchecker.faithfulness", judge=judge, out=tmp_path / "out")

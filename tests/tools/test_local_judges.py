@@ -180,8 +180,8 @@ def test_a_verdict_does_not_depend_on_other_claims(checker):
 
 
 def test_a_claim_that_a_chunk_contains_is_not_read_together(judge):
-    chunks = [MOLE, "The horn is not red."]
-    assert asked_of(judge, "The horn is red.", chunks) == [("The horn is not red.", "The horn is red.")]
+    chunks = [MOLE, "The horn is green."]
+    assert asked_of(judge, "The horn is red.", chunks) == [("The horn is green.", "The horn is red.")]
     assert asked_of(judge, "The horn is red.", [MOLE, MOLE]) == []
 
 
@@ -303,7 +303,8 @@ def test_a_negation_of_what_the_text_says_is_not_supported_and_not_asked(judge):
 )
 def test_layout_marks_do_not_reach_the_judge(judge, text):
     counting = Counting()
-    run(LocalChecker(counting, judge.card, "").weigh(["The **horn** of the light is red."], [text, MOLE]))
+    for one in (text, MOLE):
+        run(LocalChecker(counting, judge.card, "").weigh(["The **horn** of the light is red."], [one]))
     [first, second] = [(" ".join(evidence.split()), claim) for evidence, claim in counting.asked]
     assert first == second == (MOLE, "The horn of the light is red.")
 
