@@ -46,7 +46,7 @@ By default a small model that comes with Ragstone judges claims and answers (35 
 which of two systems is better over some dozens of questions, not to decide about a single answer: on texts of unseen domains it decides
 about eight of ten hand-written claims rightly. Figures: the model's card (`ragstone models show local-judge`); recipe: `training/`.
 
-- *Unseen domains* were written for this measurement, after the weights before these; nothing was fitted or chosen on them. Their claims are
+- *Unseen domains* were written for this measurement by the writers of the training pairs; nothing was fitted or chosen on them. Their claims are
   hard on purpose: words mislead. *Supported* and *not supported* lines are their kinds of claims.
 - *Kept domains* were not trained on, but probabilities and thresholds are fitted on them.
 - *Public sets* have labels by people; other rows of the same sets were trained on.
