@@ -11,6 +11,7 @@ from ragstone.engine.execute import run_to_end
 from ragstone.engine.quote import QuoteLine, sum_calls
 from ragstone.errors import StopRunError, UsageError
 from ragstone.llm.base import LLMAccessError, LLMStoppedError
+from ragstone.llm.budget import parse_budget
 from ragstone.llm.wrappers import Call
 from ragstone.tools.judge_exam import (
     AT_CHANCE,
@@ -92,16 +93,17 @@ def check_judge(
 ) -> JudgeCheck:
     """Examine a judge with all items: as JSON, and by tokens if it gives their probabilities."""
     ways = []
+    known = _with_one_budget(options)
     for way in _ways(judge):
         note(f"asking {judge}" + ("" if way == LOCAL else f", {way}"))
-        ways.append(_examine(judge, way, dict(options or {}), concurrency))
+        ways.append(_examine(judge, way, known, concurrency))
     done = [one for one in ways if not one.why_not]
     if not done:
         raise StopRunError(f"{judge} cannot be asked: {ways[0].why_not}")
-    default = choose_verdicts("auto", judge, (options or {}).get("base_url"))
+    default = choose_verdicts("auto", judge, known.get("base_url"))
     preferred = JSON if default == "json" else TOKENS
     best = max(done, key=lambda one: (one.right, one.way == preferred))
-    return JudgeCheck(str(judge), _signature(judge, best.way, dict(options or {})), tuple(ways), best)
+    return JudgeCheck(str(judge), _signature(judge, best.way, known), tuple(ways), best)
 
 
 def quote_check(
@@ -112,6 +114,12 @@ def quote_check(
     for way in _ways(judge):
         run_to_end(_ask(_open(judge, way, dict(options or {}), concurrency, dry_run=True), way, calls))
     return sum_calls("the exam", [call for call in calls if not call.cached], concurrency)
+
+
+def _with_one_budget(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options, with a budget that all ways of asking spend together."""
+    known = dict(options or {})
+    return {**known, "budget": parse_budget(known["budget"])} if known.get("budget") is not None else known
 
 
 def _ways(judge: Any) -> tuple[str, ...]:
@@ -149,7 +157,7 @@ def _examine(judge: Any, way: str, options: dict[str, Any], concurrency: int) ->
     usable = sum(answer.said is not None for answer in answers)
     return Examined(
         way=way,
-        marks=tuple(mark(answers)),
+        marks=tuple(mark(answers, two_way=way == LOCAL)),
         patterns=tuple(find_patterns(answers)),
         usable=usable,
         asked=len(answers),

@@ -11,7 +11,9 @@ from ragstone.tools.model_options import ModelOptions
 
 @with_models("prompts")
 def judge_check(
-    judge: str = argument("JUDGE", "Judge model: openai/gpt-4o-mini, ollama/llama3.1, llama/NAME, file.py:function, local."),
+    judge: str = argument(
+        "JUDGE", "Judge model: openai/gpt-4o-mini, ollama/llama3.1, llama/NAME, file.py:function, local."
+    ),
     concurrency: int = shared("concurrency"),
     models: ModelOptions = ModelOptions(),
     quote: bool = shared("quote"),

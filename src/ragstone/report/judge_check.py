@@ -71,8 +71,8 @@ def _cost(cost: RowCost) -> str:
 
 
 def _advice(check: JudgeCheck) -> str:
-    if check.verdict == AT_CHANCE:
-        return "Do not use its verdicts. Choose a larger model, or the local judge: --judge local."
     if check.best.way == LOCAL:
-        return "It has a card with its errors on other data: ragstone models list."
+        return "The local judge reads English items only. Its card comes from far more rows and counts more: docs/trust.md."
+    if check.verdict == AT_CHANCE:
+        return "Do not trust its verdicts. Choose a larger model, or the local judge: --judge local."
     return f"Use --verdicts {check.best.way}."

@@ -11,11 +11,12 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
+from ragstone.errors import Skip
 from ragstone.llm.base import LLMError, LLMStoppedError
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.wrappers import Call, record_calls
 from ragstone.stats.intervals import Interval, wilson_interval
-from ragstone.tools.protocols import ENTAILMENT
+from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 EXAM = "exam"
 AT_CHANCE, WEAK, USABLE = "at chance", "weak", "usable"
@@ -25,6 +26,8 @@ VERDICTS, MATCH, PAIRS, GRID, CLAIMS = "verdicts", "answer match", "pairs", "cla
 _PARTS = {"entailment": "supported", "contradiction": "contradicted", "neutral": "not stated"}
 # The share that guessing gets right.
 _CHANCE = {VERDICTS: 1 / 3, MATCH: 1 / 2, PAIRS: 1 / 2, GRID: 1 / 3}
+_TWO_WAY = 2 / 3
+_REFUTED = (CONTRADICTION, NEUTRAL)
 # The tool that each kind of item needs.
 TOOL_OF = {"verdict": "checker", "match": "grader", "pair": "pair_judge", "grid": "checker", "claims": "extractor"}
 # Fewer equal replies show nothing.
@@ -84,9 +87,11 @@ async def _ask(item: Item, tools: Mapping[str, Any], calls: list[Call]) -> list[
             answers = await _ASK[item.kind](tools[TOOL_OF[item.kind]], item.data)
         except LLMStoppedError:
             raise
+        except Skip:  # not for this judge: a language that it does not read
+            return []
         except LLMError:
             task, part, count = _expected(item)
-            answers = [Answer(task, part, None, False)] * count
+            answers = [Answer(task, part, None, right=False)] * count
     return [answer._replace(item=name) for answer in answers]
 
 
@@ -161,15 +166,23 @@ class Mark:
         return USABLE if self.right >= _USABLE_FROM * self.asked else WEAK
 
 
-def mark(answers: Sequence[Answer]) -> list[Mark]:
-    """The marks per task; verdicts also by what is right."""
+def mark(answers: Sequence[Answer], two_way: bool = False) -> list[Mark]:
+    """The marks per task; verdicts also by what is right.
+
+    `two_way` is for a judge that only tells supported from not supported: it need not call a contradiction by its name, and
+    is right in two of three verdicts if it never supports anything.
+    """
+    if two_way:
+        answers = [
+            one._replace(right=one.said in _REFUTED) if one.part == _PARTS[CONTRADICTION] else one for one in answers
+        ]
     marks = []
     for task in (VERDICTS, MATCH, PAIRS, GRID, CLAIMS):
         of_task = [answer for answer in answers if answer.task == task]
         if of_task:
-            marks.append(_count(task, of_task, _CHANCE.get(task)))
-        for part in dict.fromkeys(answer.part for answer in of_task if answer.part):
-            marks.append(_count(f"  {part}", [answer for answer in of_task if answer.part == part]))
+            marks.append(_count(task, of_task, _TWO_WAY if two_way and task == VERDICTS else _CHANCE.get(task)))
+        parts = dict.fromkeys(answer.part for answer in of_task if answer.part)
+        marks += [_count(f"  {part}", [answer for answer in of_task if answer.part == part]) for part in parts]
     return marks
 
 
@@ -193,7 +206,9 @@ def find_patterns(answers: Sequence[Answer]) -> list[str]:
     grid = [answer for answer in answers if answer.task == GRID and answer.said is not None]
     diagonal = sum(answer.said == answer.place for answer in grid)
     if diagonal and diagonal * 2 >= len(grid):
-        found.append(f"claim number k is supported by chunk number k alone in {diagonal} of {len(grid)} claims; never right")
+        found.append(
+            f"claim number k is supported by chunk number k alone in {diagonal} of {len(grid)} claims; never right"
+        )
     return found
 
 
