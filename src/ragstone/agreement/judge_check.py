@@ -35,7 +35,7 @@ _ROWS = 100
 
 
 class RowCost(NamedTuple):
-    """What 100 rows of three claims and three chunks take, one call at a time; None: replies came from the cache."""
+    """Calls, cost and time of 100 rows of three claims and three chunks, one call at a time; None: replies came from the cache."""
 
     calls: float
     input_tokens: float

@@ -17,7 +17,7 @@ from ragstone.tools.open_tools import Judging
 VARIABLE = "RAGSTONE_EXAM"
 # Fewer rows give no verdict of the diagnosis, and would cost less than the exam.
 LEAST_ROWS = 10
-# Fewer verdicts may well be equal, or lie in order.
+# Fewer verdicts may well be equal, or in order.
 LEAST_VERDICTS, _LEAST_PLACED = 20, 12
 _PLACED_SHARE = 0.8
 _VERDICTS = (
@@ -74,7 +74,7 @@ async def ask_first_items(checker: Any, calls: list[Call]) -> Any:
 
 def _at_chance(name: str, right: int, asked: int, chance: float) -> str:
     return (
-        f"the judge {name} is at chance: it is right in {right} of {asked} exam items, and guesses in {chance * asked:.0f}. "
+        f"the judge {name} is at chance: it is right in {right} of {asked} exam items; guesses are right in {chance * asked:.0f}. "
         f"Do not trust its scores; ragstone judge-check {name} shows more"
     )
 

@@ -17,7 +17,7 @@ _STYLES = {USABLE: "green", WEAK: "yellow", AT_CHANCE: "red"}
 _WORDS = {
     USABLE: "usable",
     WEAK: "weak: better than chance, but it errs often",
-    AT_CHANCE: "at chance: its verdicts cannot be told from guesses",
+    AT_CHANCE: "at chance: its verdicts are no better than guesses, as far as these items show",
 }
 
 
@@ -59,7 +59,7 @@ def _way(one: Examined) -> Iterator[RenderableType]:
 
 
 def _cost(cost: RowCost) -> str:
-    """What 100 rows take."""
+    """Calls, cost and time of 100 rows."""
     time = "time unknown" if cost.seconds is None else f"{cost.seconds:,.0f} s one after the other"
     rows = "100 rows of 3 claims and 3 chunks"
     if not cost.calls:

@@ -175,7 +175,7 @@ class RunInfo(_Record):
 
     @property
     def judge_warnings(self) -> list[str]:
-        """What the exam and the verdicts say against the judge of claims."""
+        """The warnings about the judge of claims, from its exam and its verdicts."""
         return [str(warning) for warning in (self.raw.get("judge_check") or {}).get("warnings", ())]
 
     @property

@@ -56,13 +56,13 @@ def load_items() -> tuple[Item, ...]:
 
 
 class Answer(NamedTuple):
-    """What a judge replied to an item, or to one claim or one order of it. `said` is None if no reply was usable."""
+    """The reply of a judge to an item, or to one claim or one order of it. `said` is None if no reply was usable."""
 
     task: str
     part: str
     said: str | None
     right: bool
-    # What a judge says that goes by positions: the number of the claim. None where positions do not matter.
+    # The reply of a judge that goes by positions: the number of the claim. None where positions do not matter.
     place: str | None = None
     item: str = ""
 
