@@ -7,7 +7,7 @@ from ragstone.cli.app import COMMANDS, app
 
 
 def test_every_command_is_registered_once():
-    names = [command.__name__ for commands in COMMANDS.values() for command in commands]
+    names = [command.__name__.replace("_", "-") for commands in COMMANDS.values() for command in commands]
     assert len(names) == len(set(names))
     assert {*names, "truth"} == set(get_command(app).commands)
 

@@ -63,6 +63,7 @@ def test_commands_with_models_have_the_same_call_limits():
     assert with_calls == {
         "run",
         "judge",
+        "judge-check",
         "audit",
         "stress",
         "erag",

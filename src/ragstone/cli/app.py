@@ -22,6 +22,7 @@ from ragstone.cli.explain import explain
 from ragstone.cli.gate import gate
 from ragstone.cli.help import COMPARE, EVALUATE, JUDGES, STRESS, TOOLS, TRUTH, PanelCommand, PanelGroup
 from ragstone.cli.judge import judge
+from ragstone.cli.judge_check import judge_check
 from ragstone.cli.metrics import metrics
 from ragstone.cli.models import models
 from ragstone.cli.ragchecker import ragchecker
@@ -37,7 +38,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     EVALUATE: (demo, run, view, diagnose, explain),
     COMPARE: (compare, gate, report),
     TRUTH: (),
-    JUDGES: (judge, audit, agree, train),
+    JUDGES: (judge, judge_check, audit, agree, train),
     STRESS: (stress, erag),
     TOOLS: (metrics, validate, convert, models, cache, doctor, trec, ragchecker),
 }
@@ -113,5 +114,5 @@ def _root(
 
 for _panel, _commands in COMMANDS.items():
     for _command in _commands:
-        _add(app, _command.__name__, _command, _panel)
+        _add(app, _command.__name__.replace("_", "-"), _command, _panel)
 app.add_typer(truth, name="truth", rich_help_panel=TRUTH)

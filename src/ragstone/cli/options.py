@@ -85,6 +85,7 @@ SHARED = {
     "verdicts": Shared(
         "--verdicts", MODELS, "Verdicts by token probabilities or as JSON: auto, tokens or json.", "auto", "HOW"
     ),
+    "no_exam": Shared("--no-exam", MODELS, "Do not examine the judge first.", False),
     "scale": Shared("--scale", MODELS, "Scale of grades: points (0-100), stars (1-5) or ten (1-10).", "points"),
     "grading": Shared("--grading", MODELS, "Grading steps: cot, few-shot, rubric, own-reference.", "", "NAMES"),
     "prompts": Shared("--prompts", MODELS, "Folder with prompts that replace the built-in ones.", None, "FOLDER"),
@@ -169,7 +170,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("deadline", "rpm", "tpm"), float | None),
     **dict.fromkeys(("claims_per_call", "chunks_per_call", "repeats"), int),
     **dict.fromkeys(("claims", "scale", "grading", "verdicts"), str),
-    "no_cache": bool,
+    **dict.fromkeys(("no_cache", "no_exam"), bool),
 }
 _FIELDS = {
     "timeout": "timeout_s",
@@ -205,10 +206,10 @@ def with_models(*names: str) -> Callable[[Callable[..., None]], Callable[..., No
 
 
 def _read_models(values: Mapping[str, Any]) -> ModelOptions:
-    fields = {_FIELDS.get(name, name): value for name, value in values.items() if name != "no_cache"}
+    fields = {_FIELDS.get(name, name): value for name, value in values.items() if not name.startswith("no_")}
     if "grading" in fields:
         fields["grading"] = tuple(name.strip() for name in fields["grading"].split(",") if name.strip())
-    return ModelOptions(**fields, cache=not values["no_cache"])
+    return ModelOptions(**fields, cache=not values["no_cache"], exam=not values.get("no_exam"))
 
 
 def system_options(models: ModelOptions, template: str | None, version: str | None, concurrency: int) -> dict[str, Any]:

@@ -32,7 +32,17 @@ if TYPE_CHECKING:
 
 _RESULT_FORMATS = ("dial", "ragchecker")
 _TOOLS = ("judge", "extractor", "checker", "agreement", "embedder", "scorer", "reward_model", "toxicity_model")
-_JUDGING = ("claims", "claims_per_call", "chunks_per_call", "repeats", "verdicts", "scale", "grading", "prompts")
+_JUDGING = (
+    "claims",
+    "claims_per_call",
+    "chunks_per_call",
+    "repeats",
+    "verdicts",
+    "no_exam",
+    "scale",
+    "grading",
+    "prompts",
+)
 
 
 @with_models(*_TOOLS, *_JUDGING)

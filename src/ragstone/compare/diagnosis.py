@@ -90,6 +90,8 @@ class Diagnosis:
     by_facts: bool = False
     # Whether the causes come from claims of the local judge alone.
     by_local_judge: bool = False
+    # Whether they come from a language model that is at chance in its exam, or goes by positions.
+    by_doubted_judge: bool = False
     # The local judge's metrics, if they blame another part than the facts do.
     disagreeing: tuple[Reading, ...] = ()
 
@@ -129,21 +131,23 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
     rows = {name: row for name, row in everything.items() if name not in left_out}
     attainable = float(np.mean(shares)) if shares else None
     people = people_of(run.info, everything.values())
-    readings = read_signs(rows, attainable, local, people)
+    doubted = _doubtfully_judged(run)
+    readings = read_signs(rows, attainable, local, people, doubted)
     if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
         readings += _right_with_facts(outcomes)
     parts = judge_parts(readings)
     limits, sure = find_limits(parts)
     others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local, people)
     causes = count_causes(outcomes)
-    by_local_judge = bool(local) and not by_facts and any(outcome.seen_by == "claims" for outcome in outcomes)
+    by_claims = not by_facts and any(outcome.seen_by == "claims" for outcome in outcomes)
+    by_local_judge, by_doubted_judge = bool(local) and by_claims, bool(doubted) and by_claims
     return Diagnosis(
         limits=limits,
         sure=sure,
         parts=parts,
         readings=tuple(readings),
         causes=tuple(causes),
-        advice=tuple(give_advice(readings, causes, by_local_judge)),
+        advice=tuple(give_advice(readings, causes, by_local_judge or by_doubted_judge)),
         outcomes=outcomes,
         samples=run.info.rows,
         looked_at=len(outcomes),
@@ -151,6 +155,7 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
         tally=sum((Counter(outcome.tally) for outcome in outcomes if outcome.tally), Counter()),
         by_facts=by_facts,
         by_local_judge=by_local_judge,
+        by_doubted_judge=by_doubted_judge,
         disagreeing=_disagreeing(parts, others) if by_facts else (),
     )
 
@@ -158,6 +163,11 @@ def diagnose(run: Run, most: int | None = None, store: Store | None = None, text
 def _locally_judged(run: Run) -> set[str]:
     """The metrics that come from the local judge, and not from a language model too."""
     return {metric.metric for metric in run.info.metrics if metric.signature.is_local}
+
+
+def _doubtfully_judged(run: Run) -> set[str]:
+    """The metrics of a language model that is at chance in its exam, or goes by positions."""
+    return {metric.metric for metric in run.info.metrics if metric.signature.llms} if run.info.doubts_judge else set()
 
 
 def _disagreeing(parts: Mapping[Part, State], others: Sequence[Reading]) -> tuple[Reading, ...]:

@@ -74,6 +74,8 @@ class Reading:
     local: bool = False
     # What people would probably say, if it is local and the judge's error on the metric was measured.
     people: People | None = None
+    # Whether the language model that checked the claims is at chance: then it never is sure either.
+    doubted: bool = False
 
     @property
     def state(self) -> State:
@@ -89,7 +91,7 @@ class Reading:
             return "unclear" if len(sides) != 1 else "seems good" if sides == {True} else "seems bad"
         good = self._is_good(self.mean)
         ends = [end for end in (self.low, self.high) if end is not None]
-        if len(ends) == 2 and all(self._is_good(end) == good for end in ends):
+        if not self.doubted and len(ends) == 2 and all(self._is_good(end) == good for end in ends):
             return "good" if good else "bad"
         return "seems good" if good else "seems bad"
 
@@ -136,6 +138,7 @@ class Reading:
             "better": self.sign.better,
             "state": self.state,
             "local_judge": self.local,
+            "doubted_judge": self.doubted,
             "people": None if self.people is None else dict(zip(("low", "high"), self.people.interval(), strict=True)),
             "probability_of_good": self.chance_of_good,
         }
@@ -146,10 +149,12 @@ def read_signs(
     attainable: float | None = None,
     local: Collection[str] = (),
     people: Mapping[str, People] | None = None,
+    doubted: Collection[str] = (),
 ) -> list[Reading]:
     """The signs that a run has metrics for; `attainable` is the largest share of useful chunks.
 
-    Metrics in `local` come from the local judge alone; `people` would say otherwise of some of them.
+    Metrics in `local` come from the local judge alone; `people` would say otherwise of some of them. Those in `doubted` come
+    from a language model that is at chance.
     """
     there = {name for name, row in rows.items() if row.mean is not None}
     likely = people or {}
@@ -162,6 +167,7 @@ def read_signs(
             row.n_ok,
             sign.metric in local,
             likely.get(sign.metric) if sign.metric in local else None,
+            sign.metric in doubted,
         )
         for sign in list_signs()
         if there.isdisjoint(sign.unless) and (row := rows.get(sign.metric)) and row.mean is not None

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 from ragstone._version import __version__
 from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.data.signature import Signature
+from ragstone.engine.exam import Exam
 from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.plan import Plan, make_plan
@@ -263,7 +264,7 @@ def _evaluate_in(
         folder = _continue_or_start(folder, root, identity, note)
     try:
         truth = reader.report.info.get("truth")
-        problem = _compute(folder, plan, request, profile, identity, truth, progress)
+        problem = _compute(folder, plan, request, profile, identity, truth, progress, note)
     except KeyboardInterrupt:
         raise InterruptedRunError(f"stopped; {_what_is_kept(folder)}") from None
     except StopRunError as error:
@@ -293,6 +294,7 @@ def _compute(
     identity: dict[str, Any],
     truth: dict[str, Any] | None,
     progress: Report,
+    note: Note,
 ) -> str | None:
     """Returns what went wrong without failing the run, if anything did."""
     started = time.perf_counter()
@@ -303,7 +305,8 @@ def _compute(
     created = read_json(folder.plan)["created_at"]
     with folder.owned():
         opened = request.judging.open(replies=folder.replies)
-        parts = _work(plan, folder, request, opened, profile, progress)
+        exam = Exam(request.judging, plan, profile.rows, note)
+        parts = _work(plan, folder, request, opened, profile, progress, exam)
         progress(Progress("finishing", profile.rows, profile.rows))
         finish_tables(plan, folder, parts, profile.rows)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
@@ -311,12 +314,20 @@ def _compute(
         verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))
         totals = {**call_totals(folder), **ladder, **verdicts, "seconds": round(time.perf_counter() - started, 3)}
         content = describe_run(folder, plan, profile, created, totals) | request.describe(plan) | {"prompts": prompts}
-        write_run_info(folder.manifest, {**content, "truth": truth})
+        write_run_info(folder.manifest, {**content, "truth": truth, "judge_check": exam.look_back(folder)})
         folder.remove_scaffold()
     return opened.problem
 
 
-def _work(plan: Plan, folder: RunFolder, request: Request, opened: Opened, profile: Profile, progress: Report) -> int:
+def _work(
+    plan: Plan,
+    folder: RunFolder,
+    request: Request,
+    opened: Opened,
+    profile: Profile,
+    progress: Report,
+    exam: Exam,
+) -> int:
     """Compute all parts with the chosen backend; returns their number."""
     if request.backend == "ray":
         from ragstone.engine.backends.ray import work_on_ray as many  # noqa: PLC0415  (heavy, and only by name)
@@ -325,7 +336,7 @@ def _work(plan: Plan, folder: RunFolder, request: Request, opened: Opened, profi
         from ragstone.engine.backends.processes import work_in_processes as many  # noqa: PLC0415
 
         if not fits(plan, profile.rows, request.workers):
-            return run_to_end(_execute_and_close(plan, folder, request, opened, progress), plan.waits)
+            return run_to_end(_execute_and_close(plan, folder, request, opened, progress, exam), plan.waits)
     from ragstone.engine.backends.processes import run_parts  # noqa: PLC0415
     from ragstone.engine.backends.worker import make_kit  # noqa: PLC0415
 
@@ -336,8 +347,16 @@ def _work(plan: Plan, folder: RunFolder, request: Request, opened: Opened, profi
         run_to_end(opened.close())
 
 
-async def _execute_and_close(plan: Plan, folder: RunFolder, request: Request, opened: Opened, progress: Report) -> int:
+async def _execute_and_close(
+    plan: Plan,
+    folder: RunFolder,
+    request: Request,
+    opened: Opened,
+    progress: Report,
+    exam: Exam,
+) -> int:
     try:
+        await exam.ask(opened.tools)
         return await execute(plan, folder, {**request.tools, **opened.tools}, request.concurrency, progress)
     finally:
         await opened.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ragstone.engine.batch import collect_all
 from ragstone.engine.evaluate import DEFAULT_CONCURRENCY, Request, make_request
+from ragstone.engine.exam import ask_first_items, examines
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.function_calls import Watch
 from ragstone.engine.ingest import ingest
@@ -29,6 +30,7 @@ from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import read_table
 from ragstone.text.matchers import Matcher
+from ragstone.tools.judge_exam import EXAM
 from ragstone.tools.open_tools import JudgingOptions
 
 # More rows hardly improve the estimate.
@@ -87,22 +89,34 @@ def _quote(request: Request, reader: Reader) -> Quote:
         table = read_table(samples)
     plan = request.plan(profile)
     chosen = sample_positions(len(table))
-    calls = run_to_end(_walk(plan, request, table.take(pa.array(chosen))))
+    calls = run_to_end(_walk(plan, request, table.take(pa.array(chosen)), len(table)))
     factor = len(table) / max(len(chosen), 1)
 
     def line(name: str, makers: set[str]) -> QuoteLine:
         return sum_calls(name, [call for call in calls if call.evidence in makers], request.concurrency, factor)
 
     lines = [line(step.name, _makers(plan, step.metric.spec.needs)) for step in plan.metrics]
-    total = line("all together", {step.spec.name for step in plan.evidence})
+    total = _add(
+        line("all together", {step.spec.name for step in plan.evidence}),
+        sum_calls(EXAM, [call for call in calls if call.evidence == EXAM], request.concurrency),
+    )
     return Quote(len(table), len(chosen), total, tuple(line for line in lines if line.calls), plan.skipped)
 
 
-async def _walk(plan: Plan, request: Request, rows: pa.Table) -> list[Call]:
+def _add(line: QuoteLine, exam: QuoteLine) -> QuoteLine:
+    """A line with the calls of the exam before the run."""
+    cost = None if line.cost_usd is None or exam.cost_usd is None else line.cost_usd + exam.cost_usd
+    names = ("calls", "input_tokens", "output_tokens", "seconds")
+    return replace(line, cost_usd=cost, **{name: getattr(line, name) + getattr(exam, name) for name in names})
+
+
+async def _walk(plan: Plan, request: Request, rows: pa.Table, count: int) -> list[Call]:
     batch = pa.Table.to_batches(rows.combine_chunks())[0]
     opened = request.judging.open()
     watch = Watch(batch.column("id").to_pylist())
     try:
+        if examines(request.judging, plan, count):
+            await ask_first_items(opened.tools["checker"], watch.calls)
         gate = asyncio.Semaphore(request.concurrency)
         await collect_all(plan, Ledger(batch), {**request.tools, **opened.tools}, gate, watch)
     finally:

@@ -56,6 +56,8 @@ def _doubt(diagnosis: Diagnosis) -> str:
     ):
         return "it comes from the local judge alone. Facts, labels or a language model as judge give a firm verdict"
     unsure = [reading for reading in diagnosis.readings if reading.sign.decides and reading.state.startswith("seems")]
+    if any(reading.doubted for reading in unsure):
+        return "the judge's verdicts cannot be trusted (ragstone judge-check)"
     rows = max((reading.rows for reading in unsure), default=diagnosis.samples)
     needed = max((reading.rows_to_be_sure or _NEVER for reading in unsure), default=_NEVER)
     enough = f"; about {needed:,} would be enough" if needed < _NEVER else ""
@@ -132,7 +134,8 @@ def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
 def weakness(item: Advice, diagnosis: Diagnosis) -> str:
     """Why a piece of advice is not sure."""
     local = diagnosis.by_local_judge or any(isinstance(why, Reading) and why.local for why in item.because)
-    return f"weak evidence: {'the local judge alone' if local else 'too few rows'}"
+    doubted = diagnosis.by_doubted_judge or any(isinstance(why, Reading) and why.doubted for why in item.because)
+    return f"weak evidence: {'a judge at chance' if doubted else 'the local judge alone' if local else 'too few rows'}"
 
 
 def disagreement(diagnosis: Diagnosis) -> str:
@@ -149,7 +152,7 @@ def _likely(count: CauseCount) -> str:
 
 
 def _fail(diagnosis: Diagnosis, count: int) -> str:
-    if diagnosis.by_local_judge:
+    if diagnosis.by_local_judge or diagnosis.by_doubted_judge:
         return "seems to fail" if count == 1 else "seem to fail"
     return "fails" if count == 1 else "fail"
 

@@ -43,6 +43,10 @@ def run_report(run: Run, full: bool = True) -> RenderableType:
     failure = judge_failure(run)
     return Group(
         *([Text(f"{failure}\n", style="bold red")] if failure else []),
+        *(
+            Text(visible(f"{warning[0].upper()}{warning[1:]}.\n"), style="bold yellow")
+            for warning in run.info.judge_warnings
+        ),
         metrics_table(rows, metrics, people_of(run.info, rows)),
         *(Text(f"\n{remark}") for remark in remarks),
         *section("not computed", _reasons(missing)),

@@ -32,7 +32,18 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "totals": dict,
 }
 # Fields that may be absent or null.
-_OPTIONAL = ("params", "judge", "judge_error", "cause_rates", "tools", "prompts", "code", "truth", "rescored")
+_OPTIONAL = (
+    "params",
+    "judge",
+    "judge_error",
+    "cause_rates",
+    "tools",
+    "prompts",
+    "code",
+    "truth",
+    "rescored",
+    "judge_check",
+)
 
 
 class _Record(Mapping[str, Any]):
@@ -161,6 +172,16 @@ class RunInfo(_Record):
     def metric(self, name: str) -> MetricInfo | None:
         """The metric of this name, if the run has it."""
         return next((metric for metric in self.metrics if metric.metric == name), None)
+
+    @property
+    def judge_warnings(self) -> list[str]:
+        """The warnings about the judge of claims, from its exam and its verdicts."""
+        return [str(warning) for warning in (self.raw.get("judge_check") or {}).get("warnings", ())]
+
+    @property
+    def doubts_judge(self) -> bool:
+        """Whether the language model that checked claims is at chance, or goes by positions."""
+        return bool((self.raw.get("judge_check") or {}).get("is_doubted"))
 
     @property
     def uses_local_judge(self) -> bool:

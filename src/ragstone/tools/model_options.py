@@ -52,6 +52,8 @@ class ModelOptions:
     repeats: int = 1
     # "tokens": one yes or no per claim and text, with its probability; "json"; "auto": tokens for local and small models.
     verdicts: str = "auto"
+    # False: a language model is not examined before it checks claims.
+    exam: bool = True
     # Folder with prompts that replace the built-in ones.
     prompts: str | os.PathLike[str] | None = None
     # For example "5usd". Runs that share one Budget object spend it together.

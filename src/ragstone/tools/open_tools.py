@@ -53,6 +53,7 @@ class JudgingOptions(TypedDict, total=False):
     chunks_per_call: int
     repeats: int
     verdicts: str
+    exam: bool
     prompts: str | os.PathLike[str] | None
     budget: Any
     timeout_s: float
@@ -92,6 +93,12 @@ class Judging:
     def has_ladder(self) -> bool:
         """Whether a local judge escalates to a language model."""
         return self._roles.has_ladder
+
+    @property
+    def checker_name(self) -> str | None:
+        """The language models that check claims, if they are named by a text; None for your own objects and the local judge."""
+        models = self._roles.remote.get("checker", ())
+        return ">".join(models) if models and all(isinstance(model, str) for model in models) else None
 
     @property
     def card(self) -> Card | None:
