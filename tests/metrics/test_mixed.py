@@ -49,7 +49,7 @@ def test_a_row_without_a_part_is_skipped_with_its_reason(catalogue, tmp_path):
     rows = [*ROWS, {"id": "4", "question": "q", "answer": "boat", "references": ["boat"]}]
     run = ragstone.evaluate(rows, ["mixed.ours"], tmp_path)
     summary = run.summary()["mixed.ours"]
-    assert (summary.n, summary.n_skipped) == (3, 1)
+    assert (summary.n_ok, summary.n_skipped) == (3, 1)
 
 
 def test_other_weights_give_another_signature(catalogue):
