@@ -69,6 +69,7 @@ def test_samples_without_contexts_have_no_verdicts(tmp_path):
     assert not found.tested
 
 
+@pytest.mark.slow
 def test_chance_is_rarely_taken_for_an_effect():
     """Type-I error over all effects of a task together, at most 5 % plus the room of 200 simulations."""
     random, alarms, times = np.random.default_rng(0), 0, 200

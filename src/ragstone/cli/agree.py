@@ -37,6 +37,7 @@ def agree(
     mix: str | None = option(
         None, "--mix", "Fit a mixture of the 2 to 4 metrics of -m and save it.", OUTPUT, metavar="FILE.toml"
     ),
+    html: str | None = option(None, "--html", "Also write the result as an HTML page.", OUTPUT, metavar="FILE"),
     coefficient: str | None = option(
         None, "--coefficient", "Sort by spearman, pearson, kendall or somers.", METRICS, metavar="NAME"
     ),
@@ -71,7 +72,7 @@ def agree(
             next_steps((step, "choose rows to label, for a narrower interval"))
     else:
         settings = _make_settings(joined, coefficient, level, threshold)
-        _show_agreement(joined, settings, show, full, json, mix)
+        _show_agreement(joined, settings, show, full, json, (mix, html))
         if mix and not json:
             made = {"metrics": [f"mixed.{_mixture_name(mix)}"], "metrics_file": [*metrics_file, mix], "out": out}
             next_steps((command_line("run", "DATA", **made), "evaluate with the mixture"))  # type: ignore[arg-type]
@@ -113,16 +114,21 @@ def _make_settings(joined: Joined, coefficient: str | None, level: str, threshol
 
 
 def _show_agreement(
-    joined: Joined, settings: Settings, show: int, full: bool, json: bool, mix: str | None = None
+    joined: Joined, settings: Settings, show: int, full: bool, json: bool, files: tuple[str | None, str | None]
 ) -> None:
     from ragstone.agreement.metric_agreement import FEW_METRICS, measure_agreement
     from ragstone.cli.screen import console
     from ragstone.report.agreement import agreement_dict, agreement_report
     from ragstone.report.mixtures import mixture_dict, mixture_report
 
+    mix, html = files
     every = json or len(joined.metrics) <= FEW_METRICS
     agreement = measure_agreement(joined, replace(settings, full=every), show)
     fit = _fit_mixture(joined, settings, mix) if mix else None
+    if html:
+        from ragstone.report.html.judge_page import agreement_html
+
+        Path(html).write_text(agreement_html(agreement, fit, mix or ""), encoding="utf-8")
     if json:
         print_json({**agreement_dict(agreement), **({"mixture": mixture_dict(fit, mix or "")} if fit else {})})
     else:

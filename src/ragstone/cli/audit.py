@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from ragstone.cli.evaluation import NOTHING_SCORED, show_quotes
 from ragstone.cli.find_run import find_run
-from ragstone.cli.options import DATA, METRICS, MODELS, argument, option, shared, with_models
+from ragstone.cli.options import DATA, METRICS, MODELS, OUTPUT, argument, option, shared, with_models
 from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import UnknownNameError
 from ragstone.tools.model_options import ModelOptions
@@ -39,6 +40,7 @@ def audit(
     resume: bool = shared("resume"),
     models: ModelOptions = ModelOptions(),
     quote: bool = shared("quote"),
+    html: str | None = option(None, "--html", "Also write the result as an HTML page.", OUTPUT, metavar="FILE"),
     out: str = shared("out"),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
@@ -73,6 +75,10 @@ def audit(
             progress=progress,
             note=noting(quiet),
         )
+    if html:
+        from ragstone.report.html.judge_page import audit_html
+
+        Path(html).write_text(audit_html(result), encoding="utf-8")
     if json:
         print_json(audit_dict(result))
     else:
