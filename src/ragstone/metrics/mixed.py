@@ -27,10 +27,7 @@ from ragstone.registry import Metric, metric, parse_metric
 
 FAMILY = "mixed"
 _LAYOUT = 1
-_MISLEADS = (
-    "It reflects the labels that it was fitted to. A part that can be gamed makes the mixture easier to game. Skipped if a "
-    "part has no score."
-)
+_MISLEADS = "Fitted weights reflect their labels. A part that can be gamed makes the mixture easier to game."
 
 
 @dataclass(frozen=True)
@@ -111,9 +108,9 @@ def register_mixture(mixture: Mixture) -> str:
     metric(
         name,
         family=FAMILY,
-        judges="answer",
-        against="references",
-        source="weighted mean of other metrics; weights of at least 0, from labels (ragstone agree --mix) or equal",
+        judges=parts[0][0].spec.judges,
+        against=parts[0][0].spec.against,
+        source="weighted mean; weights equal or fitted to labels (ragstone agree --mix)",
         misleads=_MISLEADS,
         columnar=True,
         slow=True,
@@ -146,7 +143,7 @@ def _make_function(name: str, parts: Sequence[tuple[Metric, float]]) -> Callable
     mix.__name__ = mix.__qualname__ = f"mixed_{name}"
     mix.__doc__ = f"""A mixture of scores: {formula}.
 
-    Each part counts as a share of its range, reversed if lower is better. No call of its own.
+    Parts count as shares of their range, reversed if lower is better. No call of its own; skipped if a part is.
     """
     mix.__annotations__ = {"return": Cells}
     parameters = [inspect.Parameter(need, inspect.Parameter.KEYWORD_ONLY) for need in needs]

@@ -47,7 +47,7 @@ def _table(effects: Sequence[Effect]) -> Table:
 
 
 def effect_words(effect: Effect) -> str:
-    """What was seen, and the size of an effect that could have been missed."""
+    """The result in words, with the size of an effect that could have been missed."""
     if effect.verdict == "too few":
         return f"{effect.words}: only {effect.n} items, at least {LEAST_ITEMS} are needed"
     if effect.verdict == "effect":
