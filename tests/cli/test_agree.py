@@ -145,3 +145,31 @@ def test_what_estimates_need(cli, store, arguments, words):
     printed = cli("agree", "one", "-o", store, *arguments)
     assert printed.code == 2
     assert words in printed.err
+
+
+def test_a_mixture_is_fitted_saved_and_used(cli, catalogue, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows, labels = [], ["sample_id,label"]
+    for number in range(40):
+        said = "blue boat" if number % 2 else "red car"
+        rows.append({"id": f"s{number}", "question": "q", "answer": f"a {said}", "references": [f"blue boat {number}"]})
+        labels.append(f"s{number},{number % 2}")
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "labels.csv").write_text("\n".join(labels))
+    words = ("-m", "token_f1,token_recall", "-o", "runs")
+    assert cli("run", "rows.jsonl", *words, "--name", "one").code == 0
+    printed = cli("agree", "one", "--human", "labels.csv", *words, "--mix", "ours.toml")
+    assert printed.code == 0
+    assert "No gain is shown: the interval of mixed.ours includes 0" in " ".join(printed.out.split())
+    found = json.loads(
+        cli("agree", "one", "--human", "labels.csv", *words, "--mix", "ours.toml", "--json", "--html", "page.html").out
+    )
+    page = (tmp_path / "page.html").read_text()
+    assert "mixed.<wbr>ours" in page
+    assert "No gain is shown" in page
+    assert found["mixture"]["metric"] == "mixed.ours"
+    used = ("-m", "mixed.ours", "--metrics-file", "ours.toml", "-o", "runs", "--json")
+    printed = cli("run", "rows.jsonl", *used)
+    assert printed.code == 0
+    assert "mixed.ours" in printed.out
+    assert cli("agree", "one", "--human", "labels.csv", *words, "--mix", "Ours").code == 2

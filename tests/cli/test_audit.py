@@ -57,6 +57,8 @@ def test_a_quote_counts_the_jury_and_is_one_document(cli, store, tmp_path):
         "openai/oracle",
         "openai/oracle, guided by its own answers",
         "jury: openai/two",
+        "openai/oracle: verdicts",
+        "openai/oracle: grades",
     ]
     assert all(one["total"]["calls"] > 0 for one in found)
 

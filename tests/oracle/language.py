@@ -203,8 +203,9 @@ def join(language: Language, statements: list[Statement]) -> str:
 
 
 def read(text: str) -> list[Statement]:
-    """The statements of a text, in order; what is no sentence of ours states nothing."""
-    return [_read_sentence(part) for part in _SENTENCE_END.split(text.strip()) if part]
+    """The statements of a text, in order; what is no sentence of ours states nothing. Marks of a list are left out."""
+    plain = re.sub(r"^- ", "", text.strip(), flags=re.MULTILINE)
+    return [_read_sentence(part) for part in _SENTENCE_END.split(plain) if part]
 
 
 def read_question(text: str) -> tuple[str, list[str]] | None:

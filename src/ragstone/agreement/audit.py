@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow.compute as pc
 
-from ragstone.agreement.audit_probes import ITEM, KNOWN, PART, PROBE, Row, make_rows
+from ragstone.agreement.audit_probes import ITEM, KNOWN, PART, PROBE, Row, draw_samples, make_rows
 from ragstone.agreement.duels import METRICS, Asking, judge_name, majority
+from ragstone.agreement.effect_probes import EFFECTS
+from ragstone.agreement.effects import Effect, ask_effects
 from ragstone.errors import UsageError
 from ragstone.metrics.pairwise import OTHER_ANSWER
 from ragstone.stats.intervals import Interval, wilson_interval
@@ -105,11 +107,19 @@ class Audit:
     # The number of undecided duels, and their most common reason.
     undecided: int
     reason: str | None
+    # Effects on verdicts and grades.
+    effects: tuple[Effect, ...] = ()
 
     @property
     def tested(self) -> bool:
         """Whether any bias was tested."""
-        return any(finding.verdict in ("fair", "biased") for finding in self.findings)
+        pairs = any(finding.verdict in ("fair", "biased") for finding in self.findings)
+        return pairs or any(effect.verdict != "too few" for effect in self.effects)
+
+    @property
+    def affected(self) -> list[Effect]:
+        """The effects that were seen."""
+        return [effect for effect in self.effects if effect.verdict == "effect"]
 
     @property
     def biased(self) -> list[Finding]:
@@ -167,14 +177,32 @@ def audit_judge(
     limit: int = 50,
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
+    tasks: Sequence[str] = ("pairs",),
     **watching: Any,
 ) -> Audit:
-    """Test a judge on the answers of a run and on packaged questions: 8 calls per sample, plus 220."""
+    """Test a judge on the answers of a run and on packaged questions.
+
+    Calls: for pairs 8 per sample and 220 more, for verdicts about 7 per sample, for grades 5.
+    """
     if jury and against is None:
         raise UsageError(f"a jury needs a second run: {_SELF_NEEDS}")
-    rows, known = make_rows(run, against, limit, seed)
+    options = options or {}
+    asking = Asking([judge, *jury] if "pairs" in tasks else [], out, options, **watching)
+    audit = Audit(str(judge), (), (), 0, None)
+    if "pairs" in tasks:
+        audit = _audit_pairs(asking, judge, jury, make_rows(run, against, limit, seed))
+    samples = draw_samples(run, limit, seed)
+    for task in EFFECTS:
+        if task in tasks:
+            effects, made = ask_effects(asking, judge, task, samples, options.get("aspect", "quality"))
+            runs = (*audit.runs, *([made] if made else []))
+            audit = replace(audit, effects=(*audit.effects, *effects), runs=runs)
+    return audit
+
+
+def _audit_pairs(asking: Asking, judge: Any, jury: Sequence[Any], probes: tuple[list[Row], list[Row]]) -> Audit:
+    rows, known = probes
     pairs = natural(rows)
-    asking = Asking([judge, *jury], out, options or {}, **watching)
     first = asking.ask(judge, rows, f"audit of {judge}")
     second = asking.ask(judge, known, f"audit of {judge}, guided by its own answers", grading=["own-reference"])
     others = [asking.ask(model, pairs, f"jury for {judge}: {model}") for model in jury] if pairs else []

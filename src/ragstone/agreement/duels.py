@@ -39,7 +39,10 @@ _NO_TIME = 1e-3
 
 
 class Asking:
-    """Evaluates pairs with several judges under one root; they share the budget and the deadline."""
+    """Evaluates rows with several judges under one root; they share the budget and the deadline.
+
+    `judges` are checked for the ability to compare pairs.
+    """
 
     def __init__(self, judges: Sequence[Any], out: str | None, options: Mapping[str, Any], **watching: Any) -> None:
         self._out, self._options, self._watching = out, dict(options), watching
@@ -49,17 +52,19 @@ class Asking:
         for judge in judges:
             _check_judge(judge, self._options)
 
-    def ask(self, judge: Any, rows: Sequence[Mapping[str, Any]], name: str, **more: Any) -> Run:
-        """The verdicts of one judge about each pair, as a stored run."""
+    def ask(
+        self, judge: Any, rows: Sequence[Mapping[str, Any]], name: str, metrics: Sequence[str] = METRICS, **more: Any
+    ) -> Run:
+        """The verdicts of one judge about each row, as a stored run."""
         options = {**self._options, **self._watching, **more}
         if (seconds := options.get("deadline_s")) is not None:
             options["deadline_s"] = max(seconds - (time.monotonic() - self._began), _NO_TIME)
         if options.get("resume") and self._out is not None:
-            finished = _find_finished(judge, rows, self._out, options)
+            finished = _find_finished(judge, rows, self._out, options, metrics)
             if finished is not None:
-                options.get("note", unheard)(f"{judge} has already judged all pairs: run {finished.id}")
+                options.get("note", unheard)(f"{judge} has already judged all rows: run {finished.id}")
                 return finished
-        return evaluate(rows, METRICS, self._out, name=name, judge=judge, **options)
+        return evaluate(rows, metrics, self._out, name=name, judge=judge, **options)
 
 
 def _check_judge(judge: Any, options: Mapping[str, Any]) -> None:
@@ -69,17 +74,19 @@ def _check_judge(judge: Any, options: Mapping[str, Any]) -> None:
         raise UsageError(f"{judge} cannot compare two answers; name a language model, as in --judge openai/gpt-4o-mini")
 
 
-def _make_request(judge: Any, options: Mapping[str, Any]) -> Request:
+def _make_request(judge: Any, options: Mapping[str, Any], metrics: Sequence[str] = METRICS) -> Request:
     known = {field.name: options[field.name] for field in fields(ModelOptions) if field.name in options}
-    return make_request(METRICS, "citation", "", 1, cast("JudgingOptions", {**known, "judge": judge}))
+    return make_request(metrics, "citation", "", 1, cast("JudgingOptions", {**known, "judge": judge}))
 
 
-def _find_finished(judge: Any, rows: Sequence[Mapping[str, Any]], out: str, options: Mapping[str, Any]) -> Run | None:
-    """The newest run in which this judge judged exactly these pairs without failures."""
+def _find_finished(
+    judge: Any, rows: Sequence[Mapping[str, Any]], out: str, options: Mapping[str, Any], metrics: Sequence[str]
+) -> Run | None:
+    """The newest run in which this judge judged exactly these rows without failures."""
     profiler = Profiler(open_reader(rows))
     for _ in profiler.batches():
         pass
-    request, profile = _make_request(judge, options), profiler.profile()
+    request, profile = _make_request(judge, options, metrics), profiler.profile()
     wanted = request.identity(profile, request.plan(profile))
     request.close()
     for run in finished_runs(open_place(out)):
@@ -88,7 +95,7 @@ def _find_finished(judge: Any, rows: Sequence[Mapping[str, Any]], out: str, opti
         found = (signatures, info["tools"], info["versions"]["ragstone"])
         same = found == tuple(wanted[name] for name in ("metrics", "tools", "ragstone"))
         same = same and run.folder.fingerprint(info["dataset"]["fingerprint"]) == wanted["fingerprint"]
-        if same and not run.summary()["pair.win"].n_failed:
+        if same and not run.summary()[metrics[0]].n_failed:
             return run
     return None
 

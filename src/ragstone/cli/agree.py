@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -15,6 +16,7 @@ from ragstone.errors import UnknownNameError, UsageError
 if TYPE_CHECKING:
     from ragstone.agreement.labels import Joined
     from ragstone.agreement.metric_agreement import Settings
+    from ragstone.agreement.mixture import MixtureFit
 
 DEMO_LABELS = "demo"
 NO_LABELS = "name the file with the human labels: --human labels.csv"
@@ -32,6 +34,10 @@ def agree(
         None, "--label-next", "Choose N rows to label next for --ppi; needs --todo.", OUTPUT, metavar="N", min=1
     ),
     todo: str | None = option(None, "--todo", "File for the rows of --label-next.", OUTPUT, metavar="FILE.csv"),
+    mix: str | None = option(
+        None, "--mix", "Fit a mixture of the 2 to 4 metrics of -m and save it.", OUTPUT, metavar="FILE.toml"
+    ),
+    html: str | None = option(None, "--html", "Also write the result as an HTML page.", OUTPUT, metavar="FILE"),
     coefficient: str | None = option(
         None, "--coefficient", "Sort by spearman, pearson, kendall or somers.", METRICS, metavar="NAME"
     ),
@@ -65,8 +71,12 @@ def agree(
             step = command_line("agree", *runs, "-m", metric, label_next=40, todo="todo.csv", **again)  # type: ignore[arg-type]
             next_steps((step, "choose rows to label, for a narrower interval"))
     else:
-        _show_agreement(joined, _make_settings(joined, coefficient, level, threshold), show, full, json)
-        if not json:
+        settings = _make_settings(joined, coefficient, level, threshold)
+        _show_agreement(joined, settings, show, full, json, (mix, html))
+        if mix and not json:
+            made = {"metrics": [f"mixed.{_mixture_name(mix)}"], "metrics_file": [*metrics_file, mix], "out": out}
+            next_steps((command_line("run", "DATA", **made), "evaluate with the mixture"))  # type: ignore[arg-type]
+        elif not json:
             step = command_line("agree", *runs, "-m", "METRIC", "--ppi", **again)  # type: ignore[arg-type]
             next_steps((step, "estimate the human label of all rows"))
 
@@ -103,17 +113,45 @@ def _make_settings(joined: Joined, coefficient: str | None, level: str, threshol
     return Settings(coefficient, level, threshold)  # type: ignore[arg-type]
 
 
-def _show_agreement(joined: Joined, settings: Settings, show: int, full: bool, json: bool) -> None:
+def _show_agreement(
+    joined: Joined, settings: Settings, show: int, full: bool, json: bool, files: tuple[str | None, str | None]
+) -> None:
     from ragstone.agreement.metric_agreement import FEW_METRICS, measure_agreement
     from ragstone.cli.screen import console
     from ragstone.report.agreement import agreement_dict, agreement_report
+    from ragstone.report.mixtures import mixture_dict, mixture_report
 
+    mix, html = files
     every = json or len(joined.metrics) <= FEW_METRICS
     agreement = measure_agreement(joined, replace(settings, full=every), show)
+    fit = _fit_mixture(joined, settings, mix) if mix else None
+    if html:
+        from ragstone.report.html.judge_page import agreement_html
+
+        Path(html).write_text(agreement_html(agreement, fit, mix or ""), encoding="utf-8")
     if json:
-        print_json(agreement_dict(agreement))
+        print_json({**agreement_dict(agreement), **({"mixture": mixture_dict(fit, mix or "")} if fit else {})})
     else:
         console().print(agreement_report(agreement, full))
+        if fit:
+            console().print(mixture_report(fit, settings.coefficient, mix or ""))
+
+
+def _fit_mixture(joined: Joined, settings: Settings, file: str) -> MixtureFit:
+    from ragstone.agreement.mixture import fit_mixture
+    from ragstone.metrics.mixed import write_mixture
+    from ragstone.report.mixtures import mixture_verdict
+
+    fit = fit_mixture(joined, _mixture_name(file), settings)
+    write_mixture(fit.mixture, file, [f"Fitted to {fit.rows} labels by `ragstone agree`.", mixture_verdict(fit)])
+    return fit
+
+
+def _mixture_name(file: str) -> str:
+    name = Path(file).stem
+    if not file.endswith(".toml") or not name.isidentifier() or name != name.lower():
+        raise UsageError(f"--mix {file}: name a file such as ours.toml (lower-case letters, digits and _)")
+    return name
 
 
 def _only_metric(joined: Joined, option: str) -> str:

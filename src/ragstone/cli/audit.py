@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from ragstone.cli.evaluation import NOTHING_SCORED, show_quotes
 from ragstone.cli.find_run import find_run
-from ragstone.cli.options import DATA, MODELS, argument, option, shared, with_models
+from ragstone.cli.options import DATA, METRICS, MODELS, OUTPUT, argument, option, shared, with_models
 from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.errors import UnknownNameError
 from ragstone.tools.model_options import ModelOptions
 
 # Runs over probes have a root of their own, so that `latest` stays the user's run.
@@ -28,6 +30,9 @@ def audit(
         MODELS,
         metavar="MODEL",
     ),
+    tasks: str = option(
+        "pairs,verdicts,grades", "--tasks", "What to test: pairs, verdicts, grades.", METRICS, metavar="LIST"
+    ),
     limit: int = shared("limit", 50),
     seed: int = shared("seed"),
     aspect: str = shared("aspect"),
@@ -35,18 +40,21 @@ def audit(
     resume: bool = shared("resume"),
     models: ModelOptions = ModelOptions(),
     quote: bool = shared("quote"),
+    html: str | None = option(None, "--html", "Also write the result as an HTML page.", OUTPUT, metavar="FILE"),
     out: str = shared("out"),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Test a judge for bias.
 
-    Probes: position, length, self-preference, injection, mathematical and logical errors, language.
+    Pairs: position, length, self-preference, injection, mathematical and logical errors, language. Verdicts and grades:
+    length, order of claims, position of the deciding chunk, authority, format.
     """
+    chosen = _parse_tasks(tasks)
     options: dict[str, Any] = {**models.keywords(), "aspect": aspect, "concurrency": concurrency}
     run, other = find_run(on, out), find_run(against, out) if against else None
     if quote:
-        _show_quote(judge, jury, (run, other, limit, seed), options, json)
+        _show_quote(judge, jury, (run, other, limit, seed), chosen, options, json)
         return
     from ragstone.agreement.audit import audit_judge
     from ragstone.cli.screen import console, noting, showing_progress
@@ -63,9 +71,14 @@ def audit(
             limit=limit,
             seed=seed,
             options={**options, "resume": resume},
+            tasks=chosen,
             progress=progress,
             note=noting(quiet),
         )
+    if html:
+        from ragstone.report.html.judge_page import audit_html
+
+        Path(html).write_text(audit_html(result), encoding="utf-8")
     if json:
         print_json(audit_dict(result))
     else:
@@ -76,13 +89,35 @@ def audit(
         raise typer.Exit(NOTHING_SCORED)
 
 
-def _show_quote(judge: str, jury: list[str], about: tuple[Any, ...], options: dict[str, Any], json: bool) -> None:
-    from ragstone.agreement.audit import natural
-    from ragstone.agreement.audit_probes import make_rows
-    from ragstone.agreement.duels import METRICS
+def _parse_tasks(text: str) -> list[str]:
+    known = ("pairs", "verdicts", "grades")
+    tasks = [task.strip() for task in text.split(",") if task.strip()]
+    for task in tasks or [""]:
+        if task not in known:
+            raise UnknownNameError("task", task, known, f"Choose from: {', '.join(known)}.")
+    return tasks
 
-    rows, known = make_rows(*about)
-    guided = {**options, "judge": judge, "grading": ["own-reference"]}
-    quoted = [(judge, rows, {**options, "judge": judge}), (f"{judge}, guided by its own answers", known, guided)]
-    quoted += [(f"jury: {model}", natural(rows), {**options, "judge": model}) for model in jury]
-    show_quotes(quoted, list(METRICS), json)
+
+def _show_quote(
+    judge: str, jury: list[str], about: tuple[Any, ...], tasks: list[str], options: dict[str, Any], json: bool
+) -> None:
+    from ragstone.agreement.audit import natural
+    from ragstone.agreement.audit_probes import draw_samples, make_rows
+    from ragstone.agreement.duels import METRICS as DUELS
+    from ragstone.agreement.effect_probes import EFFECTS, effect_rows
+    from ragstone.agreement.effects import effect_metric
+
+    asked = {**options, "judge": judge}
+    quoted: list[tuple[str, Any, dict[str, Any]]] = []
+    if "pairs" in tasks:
+        rows, known = make_rows(*about)
+        guided = {**asked, "grading": ["own-reference"]}
+        quoted += [(judge, rows, asked), (f"{judge}, guided by its own answers", known, guided)]
+        quoted += [(f"jury: {model}", natural(rows), {**options, "judge": model}) for model in jury]
+    metrics = {title: list(DUELS) for title, _, _ in quoted}
+    run, _, limit, seed = about
+    for task in EFFECTS:
+        if task in tasks and (rows := effect_rows(task, draw_samples(run, limit, seed))):
+            quoted.append((f"{judge}: {task}", rows, asked))
+            metrics[f"{judge}: {task}"] = [effect_metric(task, options["aspect"])]
+    show_quotes(quoted, metrics, json)

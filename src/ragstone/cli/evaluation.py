@@ -64,13 +64,16 @@ def fail_if_nothing_scored(finished: Run, or_most_failed: bool = False) -> None:
         raise typer.Exit(NOTHING_SCORED)
 
 
-def show_quotes(runs: list[tuple[str, Any, dict[str, Any]]], metrics: list[str], json: bool) -> None:
-    """Prints the estimated cost of several runs, each with its title."""
+def show_quotes(
+    runs: list[tuple[str, Any, dict[str, Any]]], metrics: list[str] | dict[str, list[str]], json: bool
+) -> None:
+    """Prints the estimated cost of several runs, each with its title; metrics are for all, or by title."""
     from ragstone.cli.screen import console
     from ragstone.engine.quote import quote
     from ragstone.report.quote import quote_report
 
-    quotes = [(title, quote(data, metrics, **options)) for title, data, options in runs]
+    by_title = metrics if isinstance(metrics, dict) else {title: metrics for title, _, _ in runs}
+    quotes = [(title, quote(data, by_title[title], **options)) for title, data, options in runs]
     if json:
         print_json([{"title": title, **asdict(one)} for title, one in quotes])
         return

@@ -47,7 +47,7 @@ SHARED = {
     "seed": Shared("--seed", EXECUTION, "Random seed; the same seed makes the same choices.", 0),
     # Metrics
     "metrics": Shared("-m --metrics", METRICS, "Metrics, families or sets, separated by commas.", [], "NAMES"),
-    "metrics_file": Shared("--metrics-file", METRICS, "Python file with your own metrics. Repeatable.", [], "FILE.py"),
+    "metrics_file": Shared("--metrics-file", METRICS, "Python file with your own metrics, or a mixture (TOML). Repeatable.", [], "FILE"),
     "aspects": Shared("--aspects", METRICS, "TOML file with your own aspects. Repeatable.", [], "FILE"),
     "aspect": Shared("--aspect", METRICS, "Aspect in which answers are compared.", "quality", "NAME"),
     "threshold": Shared("--threshold", METRICS, "Score from which a result counts as yes.", None, "SCORE"),
@@ -241,11 +241,16 @@ def sources(data: list[str]) -> list[str] | str:
 
 
 def load_metrics_files(files: list[str]) -> None:
-    """Registers the metrics of the user's files."""
+    """Registers the metrics of the user's files: Python, or the TOML of a mixture."""
     from ragstone.registry.declare import import_metrics_file
 
     for file in files:
-        import_metrics_file(file)
+        if file.endswith(".toml"):
+            from ragstone.metrics.mixed import read_mixture, register_mixture
+
+            register_mixture(read_mixture(file))
+        else:
+            import_metrics_file(file)
 
 
 def load_aspects(files: list[str]) -> None:

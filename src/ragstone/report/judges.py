@@ -11,6 +11,7 @@ from rich.text import Text
 from ragstone.agreement.audit import Audit, Finding
 from ragstone.agreement.duels import Judged, JudgeNote, Meeting, Standing
 from ragstone.models.local_judge import Card
+from ragstone.report.judge_effects import effect_dict, effects_report
 from ragstone.report.table import TONES, Cell, Column, Table, columns
 from ragstone.report.text import counted, number, one_line, p_value, visible
 from ragstone.stats.intervals import Interval
@@ -148,16 +149,10 @@ _MARKS = {"biased": "✗", "fair": "✓", "unclear": "?", "not tested": "–", "
 
 
 def audit_report(audit: Audit) -> RenderableType:
-    """One row per bias, and advice for the biases that were found."""
-    count = len(audit.biased)
-    head = Text(f"{visible(audit.judge)}: ", style="bold")
-    if not audit.tested:
-        head.append("no bias could be tested", "yellow")
-    elif count:
-        head.append(f"{count} bias{'es' if count > 1 else ''} found", "red")
-    else:
-        head.append("no bias found", "green")
-    parts: list[RenderableType] = [head, Text(), _audit_table(audit)]
+    """One row per bias, advice for the biases that were found, and the effects on verdicts and grades."""
+    words, tone = audit_headline(audit)
+    parts: list[RenderableType] = [Text.assemble((f"{visible(audit.judge)}: ", "bold"), (words, f"bold {tone}"))]
+    parts += [Text(), _audit_table(audit)] if audit.findings else []
     advised = [finding for finding in audit.findings if finding.advice]
     if advised:
         parts.append(Text())
@@ -169,7 +164,21 @@ def audit_report(audit: Audit) -> RenderableType:
         reason = visible(audit.reason or "no reason given")
         parts.append(Text(f"\n{counted(audit.undecided, 'duel')} {verb} {reason}", style="yellow"))
     note = '"fair" means that the interval contains the fair value. A few answers cannot exclude a small bias; use -n for more.'
-    return Group(*parts, Text(f"\n{note}", style="dim"))
+    if audit.findings:
+        parts.append(Text(f"\n{note}", style="dim"))
+    if audit.effects:
+        parts.append(effects_report(audit.effects))
+    return Group(*parts)
+
+
+def audit_headline(audit: Audit) -> tuple[str, str]:
+    """The result in a few words, and its colour."""
+    biases, effects = len(audit.biased), len(audit.affected)
+    if not audit.tested:
+        return "no bias could be tested", "yellow"
+    found = [f"{biases} bias{'es' if biases > 1 else ''}"] if biases else []
+    found += [counted(effects, "effect")] if effects else []
+    return (f"{' and '.join(found)} found", "red") if found else ("no bias found", "green")
 
 
 def audit_dict(audit: Audit) -> dict[str, Any]:
@@ -180,6 +189,7 @@ def audit_dict(audit: Audit) -> dict[str, Any]:
         "undecided": audit.undecided,
         "reason": audit.reason,
         "findings": [_fields(finding) for finding in audit.findings],
+        "effects": [effect_dict(effect) for effect in audit.effects],
         "runs": [run.path for run in audit.runs],
     }
 
