@@ -45,6 +45,8 @@ _LEAST_ROWS = 3
 # A domain with fewer rows of a kind is not drawn from.
 _LEAST_DRAWN = 8
 _DRAWN = 60
+# A cause with fewer rows has no rate of its own.
+_LEAST_CAUSES = 30
 _SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
 
@@ -311,7 +313,7 @@ def measure_errors(groups: Groups) -> dict[str, Any]:
 def cause_rates(named: Sequence[Named]) -> dict[str, Any]:
     """Per cause, how often it was the true one, as a multiple of its probability; "other" is that of all causes.
 
-    A cause with few rows is drawn to the rate of all.
+    Causes with few rows have the rate of all: how often a cause is true in so few rows says more about these rows.
     """
     if not named:
         return {}
@@ -321,6 +323,8 @@ def cause_rates(named: Sequence[Named]) -> dict[str, Any]:
     }
     for cause in sorted({one.cause for one in named}):
         own = [one for one in named if one.cause == cause]
+        if len(own) < _LEAST_CAUSES:
+            continue
         right = sum(one.true == cause for one in own)
         rate = (right + pooled) / (sum(one.probability for one in own) + 1)
         rates[cause] = {"rows": len(own), "right": right, "rate": round(min(1.0, rate), 3)}

@@ -75,6 +75,8 @@ def _missing(diagnosis: Diagnosis) -> str:
         return f"by the local judge, {PEOPLE} {said}. Facts, labels or a language model as judge can decide"
     if any(reading.sign.decides and reading.too_few for reading in diagnosis.readings):
         return f"a verdict needs at least {LEAST_ROWS} rows per part"
+    if all(diagnosis.parts.values()):
+        return "the metrics of both parts seem good, but most samples fail (see the causes)"
     if any(diagnosis.parts.values()):
         measured = next(part for part in _PARTS if diagnosis.parts[part] or part == "generator")
         other = "generator" if measured == "retriever" else "retriever"
