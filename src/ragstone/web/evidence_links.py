@@ -126,23 +126,31 @@ class EvidenceLinks:
         """The state of each claim and fact in each chunk, as page data."""
         ranks = range(1, len(self._texts) + 1)
         rows = []
-        for kind, texts, known in self._subjects():
+        for kind, texts in self._subjects():
             for number, text in enumerate(texts, 1):
                 links = {link.rank: link for link in self.of(f"{kind}-{number}")}
-                cells = [self._cell(kind, number, rank, links.get(rank), known) for rank in ranks] if known else []
-                if cells:
-                    rows.append({"key": f"{kind}-{number}", "label": f"{_LETTERS[kind]}{number}", "kind": kind})
-                    rows[-1] |= {"number": number, "text": one_line(text, 160), "cells": cells}
+                cells = [self._cell(kind, number, rank, links.get(rank)) for rank in ranks]
+                rows.append(
+                    {
+                        "key": f"{kind}-{number}",
+                        "label": f"{_LETTERS[kind]}{number}",
+                        "kind": kind,
+                        "number": number,
+                        "text": one_line(text, 160),
+                        "cells": cells,
+                    }
+                )
         return {"ranks": list(ranks), "rows": rows}
 
-    def _subjects(self) -> Iterator[tuple[str, list[str], bool]]:
+    def _subjects(self) -> Iterator[tuple[str, list[str]]]:
+        """The claims and facts that were checked against the chunks."""
         for kind in ("answer", "reference"):
-            claims = [claim.text for claim in self._case.claims(kind)]
-            yield kind, claims, bool(self._case.matrix(f"{kind}_claims_in_contexts"))
-        facts = [fact.text for fact in self._case.sample.facts or ()]
-        yield "fact", facts, self._case.has("fact_matches")
+            if self._case.matrix(f"{kind}_claims_in_contexts"):
+                yield kind, [claim.text for claim in self._case.claims(kind)]
+        if self._case.has("fact_matches"):
+            yield "fact", [fact.text for fact in self._case.sample.facts or ()]
 
-    def _cell(self, kind: str, number: int, rank: int, link: Link | None, _: bool) -> dict[str, Any]:
+    def _cell(self, kind: str, number: int, rank: int, link: Link | None) -> dict[str, Any]:
         state, tone = (link.state, link.tone) if link else _NOT_STATED
         supported = contradicted = None
         if kind != "fact":
