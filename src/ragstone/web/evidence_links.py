@@ -6,6 +6,7 @@ words with the claim, so pages call it the nearest sentence. The place of a matc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +17,7 @@ from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import ScoredVerdict
 from ragstone.report.text import one_line
 from ragstone.text.passages import Passages
-from ragstone.text.verbatim import contains_statement
+from ragstone.text.verbatim import contains_statement, plain_text
 from ragstone.text.words import words
 
 _STATES = {
@@ -32,6 +33,7 @@ _LEAST_SHARE = 0.3
 # Splitting a text into sentences is slow. Longer chunks are searched up to here.
 _MAX_CHARACTERS = 200_000
 _MAX_QUOTE = 260
+_BAR = re.compile(r"[ \t]*+\|[ \t]*+")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Link:
             "sign": _SIGNS[self.tone],
             "exact": self.exact,
             "probability": self.probability,
-            "text": one_line(text[self.start : self.end], _MAX_QUOTE),
+            "text": _quoted(text[self.start : self.end]),
             "address": f"#{self.anchor}",
         }
 
@@ -104,9 +106,13 @@ class EvidenceLinks:
                 link.tone not in best or (link.probability or 0) > (best[link.tone].probability or 0)
             ):
                 best[link.tone] = link
-        order = ("bad", "good") if {"bad", "good"} & set(best) else ("unsure", "silent")
-        chosen = [best[tone] for tone in order if tone in best]
-        return [link.describe(self._texts[link.rank - 1]) for link in chosen[: 2 if order[0] == "bad" else 1]]
+        if parts := [link for link in self.of(key) if link.state == "part"]:
+            chosen = parts[:2]
+        elif {"bad", "good"} & set(best):
+            chosen = [best[tone] for tone in ("bad", "good") if tone in best]
+        else:
+            chosen = [best[tone] for tone in ("unsure", "silent") if tone in best][:1]
+        return [link.describe(self._texts[link.rank - 1]) for link in chosen]
 
     def in_chunk(self, rank: int) -> list[Link]:
         """The links that are evidence: a nearest sentence that does not state the claim is none."""
@@ -245,6 +251,11 @@ def _piece(text: str, start: int, end: int, links: Sequence[Link]) -> dict[str, 
 def _label(link: Link) -> dict[str, str]:
     place = "" if link.exact else ", nearest sentence"
     return {"key": link.key, "text": f"{_SIGNS[link.tone]} {link.label}", "words": f"{link.state}{place}"}
+
+
+def _quoted(text: str) -> str:
+    """A sentence without layout marks; the cells of a table row with dots between them."""
+    return one_line(_BAR.sub(" · ", plain_text(text).strip(" |\n")), _MAX_QUOTE)
 
 
 def _at(values: Sequence[Any], number: int) -> Any:

@@ -18,6 +18,7 @@ from ragstone.report.text import counted, one_line
 from ragstone.storage.runs import Run, read_rows, read_table
 from ragstone.storage.scores import unless_nan
 from ragstone.text.languages import foreign_language
+from ragstone.text.verbatim import plain_text
 from ragstone.web.errors import NotFoundError
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.library import Library
@@ -178,8 +179,9 @@ def _chunks(case: Case, outcome: Outcome, limits: Limits, links: EvidenceLinks) 
             for one in found
         ]
         needed = bool(chunk["relevance"]) and chunk["relevance"].tone == "good"
+        chunk["graded"] = bool(case.sample.relevance)
         chunk["folded"] = checked and not found and not needed
-        chunk["teaser"] = one_line(given.text, _MAX_TEASER)
+        chunk["teaser"] = one_line(plain_text(given.text[: 4 * _MAX_TEASER]), _MAX_TEASER)
     return chunks
 
 

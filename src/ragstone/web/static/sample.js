@@ -5,6 +5,7 @@ const all = Array.from(document.querySelectorAll("[data-keys]"));
 const seen = (element) => element.getClientRects().length > 0;
 const twoPanes = () => getComputedStyle(panes[0]).overflowY === "auto";
 let pinned = [];
+let ready = false;
 
 function light(keys) {
   for (const element of all) element.classList.toggle("lit", keysOf(element).some((key) => keys.includes(key)));
@@ -15,8 +16,8 @@ function partner(element, key) {
   const here = element.closest(".pane");
   const anchor = element.dataset.go && document.getElementById(element.dataset.go);
   if (anchor && here !== anchor.closest(".pane")) return anchor.nextElementSibling?.matches("mark") && seen(anchor.nextElementSibling) ? anchor.nextElementSibling : firstSeen(anchor.closest("li"), key) || anchor;
-  const other = all.filter((one) => one.closest(".pane") !== here && keysOf(one).includes(key));
-  return other.find((one) => one.matches("li")) || other.find((one) => one.matches("mark") && seen(one)) || other[0];
+  const other = all.filter((one) => !one.matches("tr") && one.closest(".pane") !== here && keysOf(one).includes(key));
+  return other.find((one) => one.matches("li")) || other.find(seen) || other[0];
 }
 const firstSeen = (box, key) => all.find((one) => one.matches("mark") && box?.contains(one) && keysOf(one).includes(key) && seen(one));
 
@@ -32,8 +33,11 @@ function bring(element) {
   const top = frame.top + (pane.querySelector(".ranks")?.offsetHeight || 0) + 8;
   const box = (element.getClientRects()[0] ? element : element.closest("li")).getBoundingClientRect();
   if (box.top >= top && box.bottom <= frame.bottom - 8) return;
+  // The whole chunk from its head, if its sentence is then in view.
+  const head = element.closest(".chunks > li")?.getBoundingClientRect().top ?? box.top;
+  const from = box.bottom - head < frame.bottom - top - 8 ? head : box.top - (frame.bottom - top) / 4;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  pane.scrollBy({ top: box.top - top - Math.min(160, (frame.bottom - top) / 4), behavior: calm ? "instant" : "smooth" });
+  pane.scrollBy({ top: from - top, behavior: calm || !ready ? "instant" : "smooth" });
 }
 
 let waiting = 0;
@@ -91,7 +95,7 @@ function begin() {
   pinned = keysOf(wrong);
   light(pinned);
   const found = partner(wrong, pinned[0]);
-  if (found) { unfold(found); const pane = found.closest(".pane"); const before = pane.style.scrollBehavior; bring(found); pane.style.scrollBehavior = before; }
+  if (found) bring(found);
 }
 
 // The panes scroll by themselves: their places are kept for the back button.
@@ -99,3 +103,4 @@ const kept = history.state?.panes;
 addEventListener("pagehide", () => history.replaceState({ ...history.state, panes: panes.map((pane) => pane.scrollTop) }, ""));
 if (kept) panes.forEach((pane, at) => { pane.scrollTop = kept[at] || 0; });
 else begin();
+ready = true;
