@@ -245,8 +245,8 @@ class _Inline:
         self._places: list[int] = []
         for start, end in lines:
             self._places += range(start, end + 1)
-        # Marks that are not closed after a place are not closed after any later place.
-        self._open: set[str] = set()
+        # Marks that are not closed between a place and an end are not closed between a later place and this end.
+        self._open: set[tuple[str, int]] = set()
 
     def write(self) -> None:
         """Write the whole text."""
@@ -346,9 +346,9 @@ class _Inline:
         return close + len(mark)
 
     def _find(self, mark: str, pattern: re.Pattern[str], at: int, end: int) -> int:
-        if mark in self._open:
+        if (mark, end) in self._open:
             return -1
         match = pattern.search(self._text, at, end)
-        if not match and end == len(self._text):
-            self._open.add(mark)
+        if not match:
+            self._open.add((mark, end))
         return match.start() if match else -1
