@@ -33,6 +33,7 @@ from ragstone.web.truth.related_runs import cases_of
 # Splitting a text into sentences is slow. Longer answers are shown without marks.
 _MAX_MARKED = 200_000
 _MAX_TEASER = 160
+_SIGNS = {"entailment": "✓", "contradiction": "✗", "unsure": "?"}
 _LANGUAGES = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "es": "Spanish", "fi": "Finnish",
     "fr": "French", "he": "Hebrew", "hi": "Hindi", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
@@ -126,24 +127,32 @@ def _answer(case: Case, limits: Limits) -> list[dict[str, Any]]:
 
 
 def _answer_piece(case: Case, piece: Piece) -> dict[str, Any]:
-    chunks = chunks_behind(case, piece.numbers)
+    labels = [_answer_label(case, number) for number in piece.numbers]
+    # A sentence is not called supported if the judge is unsure about one of its claims.
+    unsure = piece.tone in ("", "good") and any(label["text"].startswith("?") for label in labels)
+    return {
+        "text": piece.text,
+        "tone": "unsure" if unsure else piece.tone,
+        "numbers": list(piece.numbers),
+        **chunks_behind(case, piece.numbers),
+        "keys": [label["key"] for label in labels],
+        "labels": labels,
+    }
+
+
+def _answer_label(case: Case, number: int) -> dict[str, str]:
+    """Return the sign of a claim by its own verdict: that of the reference, otherwise the clearest one of the chunks."""
+    rows = case.matrix("answer_claims_in_contexts")
+    row = rows[number - 1] if number <= len(rows) else []
+    verdicts = case.verdicts("answer_claims_in_reference")[number - 1 : number] or row
+    chunks = chunks_behind(case, [number])
     words = "".join(
         f", {verb} by chunk {', '.join(map(str, chunks[name]))}"
         for name, verb in (("says", "supported"), ("denies", "contradicted"))
         if chunks[name]
     )
-    sign = {"good": "✓ ", "bad": "✗ ", "unsure": "? ", "silent": "· "}.get(piece.tone, "")
-    return {
-        "text": piece.text,
-        "tone": piece.tone,
-        "numbers": list(piece.numbers),
-        **chunks,
-        "keys": [f"answer-{number}" for number in piece.numbers],
-        "labels": [
-            {"key": f"answer-{number}", "text": f"{sign}A{number}", "words": f"claim {number}{words}"}
-            for number in piece.numbers
-        ],
-    }
+    sign = next((sign for word, sign in _SIGNS.items() if word in verdicts), "·")
+    return {"key": f"answer-{number}", "text": f"{sign} A{number}", "words": f"claim {number}{words}"}
 
 
 def _claims(case: Case, links: EvidenceLinks) -> list[dict[str, Any]]:
