@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from ragstone.report.text import visible
 from ragstone.text.languages import guess_language
-from ragstone.web.markdown import is_markdown, write_markdown
+from ragstone.web.markdown_html import is_markdown, write_markdown
 
 _OTHER_SCRIPTS = frozenset({"ja", "ko", "zh", "ru", "ar", "hi", "he", "el", "th"})
 

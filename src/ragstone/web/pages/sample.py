@@ -22,7 +22,7 @@ from ragstone.text.verbatim import plain_text
 from ragstone.web.errors import NotFoundError
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.library import Library
-from ragstone.web.markdown import is_markdown
+from ragstone.web.markdown_html import is_markdown
 from ragstone.web.navigation import neighbours, required_number
 from ragstone.web.pages.run import causes_of, describe_run, read_state
 from ragstone.web.run_index import RunIndex

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ragstone.web.markdown import is_markdown
+from ragstone.web.markdown_html import is_markdown
 from ragstone.web.marked_text import marked_text
 
 
