@@ -30,14 +30,19 @@ function bring(element) {
   unfold(element);
   const pane = element.closest(".pane");
   const frame = pane.getBoundingClientRect();
-  const top = frame.top + (pane.querySelector(".ranks")?.offsetHeight || 0) + 8;
+  const top = frame.top + (pane.querySelector(".ranks, h1")?.offsetHeight || 0) + 8;
   const box = (element.getClientRects()[0] ? element : element.closest("li")).getBoundingClientRect();
   if (box.top >= top && box.bottom <= frame.bottom - 8) return;
+  const calm = !ready || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const behavior = calm ? "instant" : "smooth";
+  if (element.matches(".subjects > li")) {
+    pane.scrollBy({ top: box.top < top ? box.top - top : box.bottom - frame.bottom + 16, behavior });
+    return;
+  }
   // The whole chunk from its head, if its sentence is then in view.
   const head = element.closest(".chunks > li")?.getBoundingClientRect().top ?? box.top;
   const from = box.bottom - head < frame.bottom - top - 8 ? head : box.top - (frame.bottom - top) / 4;
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  pane.scrollBy({ top: from - top, behavior: calm || !ready ? "instant" : "smooth" });
+  pane.scrollBy({ top: from - top, behavior });
 }
 
 let waiting = 0;
@@ -94,6 +99,7 @@ function begin() {
   if (!wrong) return;
   pinned = keysOf(wrong);
   light(pinned);
+  bring(wrong);
   const found = partner(wrong, pinned[0]);
   if (found) bring(found);
 }
