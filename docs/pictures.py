@@ -42,7 +42,7 @@ def main() -> None:
             {
                 "report": (report.as_uri(), 1180, 1000),
                 "viewer-run": (f"{viewer.url}runs/{worse.id}", 1100, 900),
-                "viewer-sample": (f"{viewer.url}runs/{worse.id}/samples/2", 1100, 1180),
+                "viewer-sample": (f"{viewer.url}runs/{worse.id}/samples/2", 1280, 800),
                 "viewer-comparison": (f"{viewer.url}compare/{worse.id}/{better.id}/samples/8", 1100, 900),
             }
         )

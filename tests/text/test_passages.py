@@ -70,3 +70,12 @@ def test_words_that_carry_meaning():
     assert covered("The red boat", "a boat, red") == 1.0
     assert covered("red boat boat", "boat") == 2 / 3
     assert covered("", "boat") == 0.0
+
+
+def test_the_nearest_sentence_and_the_share_of_words_in_it():
+    text = "The harbour is old. The ferry leaves from pier 7 at night. Dogs are welcome."
+    span, share = Passages(text).nearest_span("The night ferry leaves at ten.")
+    assert text[span.start : span.end] == "The ferry leaves from pier 7 at night."
+    assert 0.5 <= share < 1
+    assert Passages(text).nearest_span("Cats sleep.") is None
+    assert Passages("").nearest_span("Cats sleep.") is None

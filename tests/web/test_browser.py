@@ -216,25 +216,6 @@ def test_everything_can_be_reached_by_tab(tab, worse):
     assert len(seen) > 30
 
 
-def test_a_claim_lights_the_chunk_that_says_so(tab, hostile):
-    page = tab.open(f"/runs/{hostile.id}/samples/1")
-    mark, chunk = page.locator("mark[data-says='2']"), page.locator("#chunk-2")
-    mark.hover()
-    assert "lit-says" in chunk.get_attribute("class")
-    page.set_viewport_size({"width": 1280, "height": 420})
-    page.locator("h1").hover()
-    mark.hover()
-    assert page.locator(".beside").inner_text() == "Supported by chunk 2\n\nIt leaves at ten."
-    page.keyboard.press("Escape")
-    assert page.locator(".beside").is_hidden()
-    page.locator("h1").hover()
-    assert "lit-says" not in (chunk.get_attribute("class") or "")
-    mark.focus()
-    assert "lit-says" in chunk.get_attribute("class")
-    page.locator("li[data-denies='2']").focus()
-    assert "lit-denies" in chunk.get_attribute("class")
-
-
 @pytest.mark.slow
 def test_choosing_two_runs(tab, worse, better):
     page = tab.open("/runs")

@@ -222,7 +222,7 @@ def explain_sample(run: Run, wanted: str, metric: str | None = None) -> Explanat
     working = None
     if metric is not None:
         cell, parsed = _find_cell(cells, metric, run)
-        working = _work_out(cell, parsed, case)
+        working = work_out(cell, parsed, case)
         makers = _makers(parsed)
         cells, calls = [cell], [call for call in calls if call["evidence"] in makers]
     outcome = find_causes(case)
@@ -260,7 +260,8 @@ def _find_cell(cells: Iterable[Cell], wanted: str, run: Run) -> tuple[Cell, Metr
     return by_name[name], parsed
 
 
-def _work_out(cell: Cell, metric: Metric | None, case: Case) -> Working:
+def work_out(cell: Cell, metric: Metric | None, case: Case) -> Working:
+    """How a score was computed; a metric that is not defined here has no definition."""
     if metric is None:
         return Working(cell, "", "", (), {})
     spec = metric.spec

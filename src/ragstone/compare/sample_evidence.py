@@ -90,14 +90,14 @@ def read_case(run: Run, row: int) -> Case:
     return Case(sample, known, trusts_facts(run), run.info.cause_rates)
 
 
-def read_cases_at(run: Run, rows: Collection[int]) -> dict[int, Case]:
-    """Some samples with their evidence, by row number; only the row groups with these rows are read."""
+def read_cases_at(run: Run, rows: Collection[int], names: Collection[str] = NEEDED) -> dict[int, Case]:
+    """Some samples with the named evidence, by row number; only the row groups with these rows are read."""
     found: dict[int, dict[str, Any]] = {row: {} for row in rows}
     samples: dict[int, Sample] = {}
     for row, part in read_rows(run.folder.samples, rows):
         samples[row], given = next(_view(part))
         found[row] = given
-    for name in NEEDED:
+    for name in names:
         if name in run.info.evidence:
             for row, part in read_rows(run.folder.evidence(name), rows, ["value"]):
                 value = _decoded(name, part["value"])[0]

@@ -46,7 +46,7 @@ def explanation_dict(explanation: Explanation) -> dict[str, Any]:
         "run": explanation.run,
         "row": explanation.row + 1,
         "sample": asdict(explanation.case.sample),
-        "evidence": {name: _as_json(value) for name, value in explanation.case.evidence.items()},
+        "evidence": {name: evidence_json(value) for name, value in explanation.case.evidence.items()},
         "cause": explanation.outcome.cause.name if explanation.outcome.cause else None,
         "undecided": explanation.outcome.undecided or None,
         "findings": [finding.as_dict() for finding in explanation.outcome.findings],
@@ -72,9 +72,10 @@ def _count_dict(count: Counted) -> dict[str, Any]:
     return {**whole, "parts": parts}
 
 
-def _as_json(value: Any) -> Any:
+def evidence_json(value: Any) -> Any:
+    """Evidence as JSON values."""
     if isinstance(value, list):
-        return [_as_json(item) for item in value]
+        return [evidence_json(item) for item in value]
     if isinstance(value, ScoredVerdict):
         return str(value) if value.supported is None else value.as_dict()
     return asdict(value) if hasattr(value, "__dataclass_fields__") else value
@@ -224,7 +225,7 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
         table.add(Text("here", style="dim"), _count_text(explanation.case, count))
     if not working.counts:
         for name, value in working.inputs.items():
-            written = json.dumps(_as_json(value), ensure_ascii=False)
+            written = json.dumps(evidence_json(value), ensure_ascii=False)
             table.add(Text(name, style="dim"), one_line(written, _SHORT))
     yield table
 
@@ -235,7 +236,7 @@ def _count_text(case: Case, count: Counted) -> Text:
     value = "" if count.value is None else f" = {count.value:.3f}"
     above, below = count.sums
     text = Text(f"{_amount(above)} of {_amount(below)} {plural}{value}")
-    names = _item_texts(case, count.kind)
+    names = item_texts(case, count.kind)
     for position, part, whole in count.parts:
         mark = "✓" if part else "·"
         if count.is_soft:
@@ -250,7 +251,8 @@ def _amount(value: float) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:.2f}"
 
 
-def _item_texts(case: Case, kind: str) -> list[str]:
+def item_texts(case: Case, kind: str) -> list[str]:
+    """The texts of the claims, facts or entities that a share counts; empty for other items."""
     if kind.endswith(" claim"):
         return [claim.text for claim in case.claims(kind.removesuffix(" claim"))]
     if kind == "fact":

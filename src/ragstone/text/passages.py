@@ -89,6 +89,15 @@ class Passages:
                     room -= size
         return " ".join(self._slice(index, index) for index in sorted(chosen))
 
+    def nearest_span(self, claim: str) -> tuple[Span, float] | None:
+        """The sentence that shares most with the claim, and the share of the claim's words in it; None if it shares none."""
+        ranked = self._ranked(claim)
+        if not ranked:
+            return None
+        sentence, wanted = self._sentences[ranked[0]], content_stems(claim)
+        shared = wanted & set(content_stems(self.text[sentence.start : sentence.end]))
+        return Span(sentence.start, sentence.end), len(shared) / len(wanted)
+
     def _ranked(self, claim: str) -> list[int]:
         """The sentences that share a word with the claim, nearest first."""
         count = len(self._sentences)

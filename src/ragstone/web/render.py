@@ -21,6 +21,7 @@ from ragstone.report.html import charts
 from ragstone.report.html.charts import element, line, picture, short
 from ragstone.report.html.page import breakable
 from ragstone.report.text import visible
+from ragstone.web.marked_text import marked_text
 
 HUES = 8
 _BARS = (168.0, 40.0)
@@ -92,6 +93,8 @@ _STATIC = {
     "report.css": ("ragstone.report.html", "style.css", "text/css"),
     "viewer.css": ("ragstone.web", "static/viewer.css", "text/css"),
     "viewer.js": ("ragstone.web", "static/viewer.js", "text/javascript"),
+    "sample.css": ("ragstone.web", "static/sample.css", "text/css"),
+    "sample.js": ("ragstone.web", "static/sample.js", "text/javascript"),
     "editor.css": ("ragstone.web", "static/editor.css", "text/css"),
     **{f"{name}.js": ("ragstone.web", f"static/{name}.js", "text/javascript") for name in _EDITOR},
     "icon.svg": ("ragstone.web", "static/icon.svg", "image/svg+xml"),
@@ -151,11 +154,13 @@ def _environment() -> Environment:
     )
     environment.filters |= {"thousands": lambda number: f"{number:,}", "breakable": breakable, "tone": hue}
     environment.filters |= {"json": lambda data: page_json(data).decode(), "exact": escape}
+    environment.tests |= {"match_kind": lambda key, fact: key.startswith("fact-") is fact}
     environment.globals |= {
         "strip": strip,
         "strip_axis": lambda low, high: charts.strip_axis(charts.strip_scale(low, high)),
         "bars": bars,
         "trend": trend,
+        "marked": marked_text,
         "share_bar": charts.bar,
         "stacked": charts.stacked,
     }

@@ -58,7 +58,8 @@ def test_claims_show_the_chunks_that_say_so(viewer, hostile):
     ]
     page = viewer.page(f"/runs/{hostile.id}/samples/1")
     assert {"chunk-1", "chunk-2"} <= set(page.ids)
-    assert [mark["data-says"] for mark in page.find("mark")] == ["1", "2"]
+    keys = [mark["data-keys"] for mark in page.find("mark")]
+    assert keys == ["answer-1", "answer-2", "answer-1 reference-1", "answer-2 reference-2"]
     assert "claim 1, supported by chunk 1" in page.text()
 
 

@@ -2,39 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
-from ragstone.compare.sample_evidence import Case, read_cases_at
+from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
-from ragstone.report.run import DIRECTION
-from ragstone.report.text import one_line
-from ragstone.storage.runs import Run, read_batches, read_rows, read_table
-from ragstone.storage.scores import OK, unless_nan
+from ragstone.report.run import judge_failure
+from ragstone.report.text import counted, one_line
+from ragstone.storage.runs import Run, read_rows, read_table
+from ragstone.storage.scores import unless_nan
+from ragstone.text.languages import foreign_language
+from ragstone.text.verbatim import plain_text
 from ragstone.web.errors import NotFoundError
+from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.library import Library
+from ragstone.web.markdown_html import is_markdown
 from ragstone.web.navigation import neighbours, required_number
 from ragstone.web.pages.run import causes_of, describe_run, read_state
 from ragstone.web.run_index import RunIndex
 from ragstone.web.sample_data import Limits, chunk_list, fact_list
+from ragstone.web.sample_scores import explained_scores
 from ragstone.web.truth.related_runs import cases_of
 
-_STATES = ("ok", "skipped", "failed")
 # Splitting a text into sentences is slow. Longer answers are shown without marks.
 _MAX_MARKED = 200_000
+_MAX_TEASER = 160
+_SIGNS = {"entailment": "✓", "contradiction": "✗", "unsure": "?"}
+_LANGUAGES = {
+    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "es": "Spanish", "fi": "Finnish",
+    "fr": "French", "he": "Hebrew", "hi": "Hindi", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
+    "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sv": "Swedish", "th": "Thai",
+    "tr": "Turkish", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
 
 
 def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dict[str, Any]:
     """A sample by its row number from 1. The query is that of the table from which it was opened."""
     index = library.index(library.run(run))
-    at, case, outcome = read_sample(index, row)
+    at, case, outcome = read_sample(index, row, index.run.info.evidence)
     limits = Limits.read(query)
+    links = EvidenceLinks(case, outcome, limits.size)
+    scores = explained_scores(index, at - 1, case)
+    texts = [case.sample.answer or "", *(case.sample.references or ()), *(c.text for c in case.sample.contexts or ())]
     return {
         "page": "sample",
         "title": f"{one_line(case.sample.id, 60)} in {one_line(index.run.name, 60)}",
@@ -42,23 +57,28 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "sample": describe_sample(case, outcome, at, limits),
         "quality": unless_nan(index.quality[at - 1]),
         "walk": walk(library, index, at, query),
-        "claims": claim_groups(case),
-        "facts": fact_list(case, limits),
-        "chunks": chunk_list(case, outcome, limits),
-        "scores": _scores(index, at - 1, case.sample.id),
+        "claims": _claims(case, links),
+        "facts": [_linked(fact, "fact", links) for fact in fact_list(case, limits)],
+        "chunks": _chunks(case, outcome, limits, links),
+        "matrix": links.matrix(),
+        "scores": scores,
+        "not_computed": {name: str(reason) for name, reason in index.run.info.skipped.items()},
+        "judge": _judge(index, case, scores),
         "local": index.run.info.uses_local_judge,
         "calls": _calls(index.run, case.sample.id, limits),
         "truths": cases_of(library, case.sample.id, case.sample.question, run),
+        "markdown": any(map(is_markdown, texts)),
+        "raw": bool(query.get("raw")),
         "cut": limits.cut,
     }
 
 
-def read_sample(index: RunIndex, row: str) -> tuple[int, Case, Outcome]:
-    """Return the row number of a sample, its evidence and its causes of failure."""
+def read_sample(index: RunIndex, row: str, names: Collection[str] = NEEDED) -> tuple[int, Case, Outcome]:
+    """Return the row number of a sample, its evidence (by default what causes need) and its causes of failure."""
     at = required_number(row, "sample")
     if not 1 <= at <= len(index.ids):
         raise NotFoundError(f"run {index.run.id} has no sample {at}; its samples are 1 to {len(index.ids):,}")
-    case = read_cases_at(index.run, [at - 1])[at - 1]
+    case = read_cases_at(index.run, [at - 1], names)[at - 1]
     return at, case, find_causes(case)
 
 
@@ -103,34 +123,94 @@ def _answer(case: Case, limits: Limits) -> list[dict[str, Any]]:
     """Return the answer with claims marked by verdict, and the chunks that support or contradict each claim."""
     text = limits.shorten(case.sample.answer or "")
     pieces = mark_answer(case, text) if case.claims("answer") and len(text) <= _MAX_MARKED else [Piece(text)]
-    return [
-        {"text": piece.text, "tone": piece.tone, "numbers": list(piece.numbers), **chunks_behind(case, piece.numbers)}
-        for piece in pieces
-    ]
+    return [_answer_piece(case, piece) for piece in pieces]
 
 
-def _scores(index: RunIndex, row: int, sample: str) -> list[dict[str, Any]]:
-    """Return the scores of a sample. Reasons are read from the file only if a score has no value."""
-    reasons = _reasons(index, sample) if any(scores.states[row] != OK for scores in index.scores.values()) else {}
-    return [
-        {
-            "metric": metric["metric"],
-            "arrow": DIRECTION[metric["better"]].strip(),
-            "value": index.value(metric["metric"], row),
-            "status": _STATES[int(index.scores[metric["metric"]].states[row])],
-            "reason": reasons.get(metric["metric"], ""),
-        }
-        for metric in index.metrics
-    ]
+def _answer_piece(case: Case, piece: Piece) -> dict[str, Any]:
+    labels = [_answer_label(case, number) for number in piece.numbers]
+    # A sentence is not called supported if the judge is unsure about one of its claims.
+    unsure = piece.tone in ("", "good") and any(label["text"].startswith("?") for label in labels)
+    return {
+        "text": piece.text,
+        "tone": "unsure" if unsure else piece.tone,
+        "numbers": list(piece.numbers),
+        **chunks_behind(case, piece.numbers),
+        "keys": [label["key"] for label in labels],
+        "labels": labels,
+    }
 
 
-def _reasons(index: RunIndex, sample: str) -> dict[str, str]:
-    reasons: dict[str, str] = {}
-    wanted = pa.scalar(sample, pa.string())
-    for batch in read_batches(index.run.folder.scores, ["sample_id", "metric", "reason"]):
-        rows = batch.filter(pc.equal(batch["sample_id"], wanted))
-        reasons |= {row["metric"]: row["reason"] or "" for row in rows.to_pylist()}
-    return reasons
+def _answer_label(case: Case, number: int) -> dict[str, str]:
+    """Return the sign of a claim by its own verdict: that of the reference, otherwise the clearest one of the chunks."""
+    rows = case.matrix("answer_claims_in_contexts")
+    row = rows[number - 1] if number <= len(rows) else []
+    verdicts = case.verdicts("answer_claims_in_reference")[number - 1 : number] or row
+    chunks = chunks_behind(case, [number])
+    words = "".join(
+        f", {verb} by chunk {', '.join(map(str, chunks[name]))}"
+        for name, verb in (("says", "supported"), ("denies", "contradicted"))
+        if chunks[name]
+    )
+    sign = next((sign for word, sign in _SIGNS.items() if word in verdicts), "·")
+    return {"key": f"answer-{number}", "text": f"{sign} A{number}", "words": f"claim {number}{words}"}
+
+
+def _claims(case: Case, links: EvidenceLinks) -> list[dict[str, Any]]:
+    """Return the claims with their verdicts and the sentences of the chunks that are nearest to them."""
+    groups = claim_groups(case)
+    for group in groups:
+        group["rows"] = [_linked(claim, group["whose"], links) for claim in group["rows"]]
+    return groups
+
+
+def _linked(row: dict[str, Any], kind: str, links: EvidenceLinks) -> dict[str, Any]:
+    key = f"{kind}-{row['number']}"
+    parts = [link.rank for link in links.of(key) if link.state == "part"]
+    return {
+        **row,
+        "key": key,
+        "label": f"{kind[0].upper()}{row['number']}",
+        "quotes": links.quotes(key),
+        "parts": parts,
+    }
+
+
+def _chunks(case: Case, outcome: Outcome, limits: Limits, links: EvidenceLinks) -> list[dict[str, Any]] | None:
+    """Return the chunks in rank order. A chunk without evidence is folded, if chunks were checked."""
+    chunks = chunk_list(case, outcome, limits)
+    checked = bool(links.all) or bool(case.sample.relevance)
+    for chunk, given in zip(chunks or (), case.sample.contexts or (), strict=True):
+        found = links.in_chunk(chunk["rank"])
+        rest = limits.rest(given.text)
+        chunk["pieces"] = [*links.pieces(chunk["rank"]), *([{"text": rest, "numbers": []}] if rest else [])]
+        chunk["evidence"] = [
+            {"key": one.key, "label": one.label, "state": one.state, "tone": one.tone, "address": f"#{one.anchor}"}
+            for one in found
+        ]
+        needed = bool(chunk["relevance"]) and chunk["relevance"].tone == "good"
+        chunk["graded"] = bool(case.sample.relevance)
+        chunk["folded"] = checked and not found and not needed
+        chunk["teaser"] = one_line(plain_text(given.text[: 4 * _MAX_TEASER]), _MAX_TEASER)
+    return chunks
+
+
+def _judge(index: RunIndex, case: Case, scores: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what limits the verdicts: a judge that failed in this run or for this sample, and other languages."""
+    failed = [score for score in scores if score["judged"] and score["status"] == "failed"]
+    judged = sum(score["judged"] for score in scores)
+    here = ""
+    if failed and 2 * len(failed) >= judged:
+        here = f"The judge failed for {len(failed)} of {counted(judged, 'score')} here. Reason: {failed[0]['reason']}"
+    sample = case.sample
+    texts = [sample.answer or "", *(sample.references or ()), " ".join(c.text for c in (sample.contexts or ())[:3])]
+    language = next(filter(None, map(foreign_language, texts)), "") if case.judged_locally else ""
+    skipped = next((one["reason"] for one in scores if one["judged"] and one["status"] == "skipped"), "")
+    return {
+        "failure": judge_failure(index.run) or here,
+        "language": _LANGUAGES.get(language, language),
+        "skipped": skipped if not case.claims("answer") and not case.claims("reference") else "",
+        "local": case.judged_locally,
+    }
 
 
 def _calls(run: Run, sample: str, limits: Limits) -> list[dict[str, Any]]:

@@ -56,40 +56,6 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// Highlights the chunks that support or contradict the claim under the pointer or focus.
-const claims = document.querySelectorAll("[data-says], [data-denies]");
-const ranks = (text) => (text || "").split(" ").filter(Boolean);
-function light(element, on) {
-  for (const [name, list] of [["says", element.dataset.says], ["denies", element.dataset.denies]]) {
-    for (const rank of ranks(list)) document.getElementById("chunk-" + rank)?.classList.toggle("lit-" + name, on);
-  }
-}
-// Shows a chunk that is outside the window in a box. Screen readers read its number in the text.
-const beside = document.createElement("aside");
-beside.className = "beside";
-beside.hidden = true;
-beside.setAttribute("aria-hidden", "true");
-document.body.append(beside);
-const inSight = (box) => { const { top, bottom } = box.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; };
-function showChunks(element) {
-  const found = [["Supported", element.dataset.says], ["Contradicted", element.dataset.denies]]
-    .flatMap(([words, list]) => ranks(list).map((rank) => [`${words} by chunk ${rank}`, document.getElementById("chunk-" + rank)]))
-    .filter(([, chunk]) => chunk && !inSight(chunk));
-  beside.replaceChildren(...found.slice(0, 2).flatMap(([words, chunk]) => {
-    const [head, body] = [document.createElement("b"), document.createElement("p")];
-    head.textContent = words;
-    body.dir = "auto";
-    body.textContent = chunk.querySelector(".prose").textContent.slice(0, 600);
-    return [head, body];
-  }));
-  beside.hidden = !found.length;
-}
-for (const element of claims) {
-  for (const name of ["mouseenter", "focusin"]) element.addEventListener(name, () => { light(element, true); showChunks(element); });
-  for (const name of ["mouseleave", "focusout"]) element.addEventListener(name, () => { light(element, false); beside.hidden = true; });
-}
-addEventListener("keydown", (event) => { if (event.key === "Escape") beside.hidden = true; });
-
 // Reloads the page while a result is not ready.
 if (document.querySelector("[data-wait]")) setTimeout(() => location.reload(), 1500);
 
