@@ -91,6 +91,7 @@ _EDITOR = ("draft", "editor", "sources", "queue", "signing", "rescore")
 _STATIC = {
     "report.css": ("ragstone.report.html", "style.css", "text/css"),
     "viewer.css": ("ragstone.web", "static/viewer.css", "text/css"),
+    "compare.css": ("ragstone.web", "static/compare.css", "text/css"),
     "viewer.js": ("ragstone.web", "static/viewer.js", "text/javascript"),
     "editor.css": ("ragstone.web", "static/editor.css", "text/css"),
     **{f"{name}.js": ("ragstone.web", f"static/{name}.js", "text/javascript") for name in _EDITOR},

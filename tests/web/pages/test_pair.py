@@ -2,7 +2,8 @@
 
 import pytest
 
-from ragstone.data.types import Chunk
+from ragstone.compare.sample_evidence import Case
+from ragstone.data.types import Chunk, Sample
 from ragstone.web.pages.pair import _chunks
 from ragstone.web.sample_data import Limits
 
@@ -24,7 +25,9 @@ def test_a_pair_shows_what_changed(viewer, worse, better, compared):
             lost += fact["change"] == "lost"
         old, new = ([chunk[side] for chunk in found["chunks"] if chunk[side]] for side in ("before", "after"))
         assert sorted(old) == list(range(1, len(old) + 1))
-        assert new == list(range(1, len(new) + 1))
+        assert sorted(new) == list(range(1, len(new) + 1))
+        kinds = [chunk["kind"] in ("gone", "new") for chunk in found["chunks"]]
+        assert kinds == sorted(kinds, reverse=True)
     assert gained > 3 > lost
     assert "gained" in viewer.page(f"/compare/{worse.id}/{better.id}/samples/8").text()
 
@@ -38,13 +41,51 @@ def test_one_walks_through_the_changed_samples(viewer, compared):
     assert seen == [sample["row"] for sample in compared["changed"]]
 
 
+def case_of(chunks, **more):
+    return Case(Sample("id", contexts=chunks, **more))
+
+
 def test_chunks_are_paired_by_id_or_by_text():
-    before = [Chunk("one", "a"), Chunk("two", "b"), Chunk("bare")]
-    after = [Chunk("bare"), Chunk("two, changed", "b"), Chunk("new", "c")]
-    found = _chunks(before, after, Limits())
+    before = [Chunk("one", "a"), Chunk("two words of a text", "b"), Chunk("bare")]
+    after = [Chunk("bare"), Chunk("two words of the text", "b"), Chunk("new", "c")]
+    found = _chunks(case_of(before), case_of(after), Limits())
     assert [(chunk["kind"], chunk["before"], chunk["after"]) for chunk in found] == [
-        ("same", 3, 1),
-        ("changed", 2, 2),
         ("new", None, 3),
         ("gone", 1, None),
+        ("changed", 2, 2),
+        ("same", 3, 1),
     ]
+    changed = found[2]["pieces"]
+    assert [piece["text"] for piece in changed[0] if piece["kind"] == "gone"] == ["a"]
+    assert [piece["text"] for piece in changed[1] if piece["kind"] == "new"] == ["the"]
+
+
+def test_facts_are_marked_in_both_runs(viewer, worse, better):
+    found = viewer.json(f"/compare/{worse.id}/{better.id}/samples/8.json")
+    first = found["chunks"][0]
+    assert (first["kind"], first["facts"]) == ("new", [1])
+    assert any(piece["numbers"] == [1] for piece in first["pieces"][1])
+    for fact in found["facts"]:
+        for at, side in enumerate(("before", "after")):
+            marked = [
+                chunk[side]
+                for chunk in found["chunks"]
+                for piece in chunk["pieces"][at] or ()
+                if fact["number"] in piece["numbers"]
+            ]
+            assert set(marked) == set(fact[side])
+
+
+def test_answers_that_differ_too_much_are_not_diffed(viewer, worse, better, compared):
+    pairs = [viewer.json(f"{sample['address']}.json") for sample in compared["changed"]]
+    assert {pair["alike"] for pair in pairs} == {True, False}
+    for pair in pairs:
+        kinds = {piece["kind"] for side in pair["texts"] for piece in side}
+        assert pair["alike"] or kinds == {""}
+
+
+def test_changed_scores_come_first(viewer, worse, better):
+    scores = viewer.json(f"/compare/{worse.id}/{better.id}/samples/8.json")["scores"]
+    changed = [score["changed"] for score in scores]
+    assert changed == sorted(changed, reverse=True)
+    assert all((score["before"] == score["after"]) != score["changed"] for score in scores)
