@@ -32,6 +32,35 @@ class ChangedSample:
     metrics: tuple[tuple[str, float, float], ...]
 
 
+@dataclass(frozen=True)
+class Gains:
+    """One gain per pair and metric: as a share of the metric's range or, without a range, in standard deviations."""
+
+    metrics: tuple[MetricInfo, ...]
+    each: np.ndarray
+    # The mean over the metrics that have a value in both runs; 0 if there are none.
+    mean: np.ndarray
+
+    @classmethod
+    def measure(
+        cls, metrics: Sequence[MetricInfo], before: Mapping[str, Scores], after: Mapping[str, Scores], rows: int
+    ) -> Gains:
+        """The gains of the metrics with a direction and bounds; if there are none, of all with a direction."""
+        directed = [metric for metric in metrics if metric.better != "none"]
+        bounded = [metric for metric in directed if None not in metric.bounds] or directed
+        columns = [_gains(metric, before, after) for metric in bounded]
+        each = np.column_stack(columns) if columns else np.zeros((rows, 0))
+        there = ~np.isnan(each)
+        mean = np.divide(np.nansum(each, axis=1), there.sum(axis=1), out=np.zeros(rows), where=there.any(axis=1))
+        return cls(tuple(bounded), each, mean)
+
+    def largest(self, row: int) -> list[str]:
+        """The metrics that changed most in the direction of the mean gain of a pair."""
+        along = np.nan_to_num(self.each[row]) * (np.sign(self.mean[row]) or 1.0)
+        order = np.argsort(-along, kind="stable")[:_MOST_METRICS]
+        return [self.metrics[column].metric for column in order if along[column] > 0]
+
+
 def find_changed(
     run: Run,
     pairs: Alignment,
@@ -40,31 +69,23 @@ def find_changed(
     after: Mapping[str, Scores],
 ) -> Iterator[ChangedSample]:
     """The samples with the largest gains and losses, largest gain first and largest loss last."""
-    directed = [metric for metric in metrics if metric.better != "none"]
-    bounded = [metric for metric in directed if None not in metric.bounds] or directed
-    if not bounded:
-        return
-    gains = np.column_stack([_gains(metric, before, after) for metric in bounded])
-    there = ~np.isnan(gains)
-    means = np.divide(np.nansum(gains, axis=1), there.sum(axis=1), out=np.zeros(len(gains)), where=there.any(axis=1))
-    order = np.argsort(-means, kind="stable")
+    gains = Gains.measure(metrics, before, after, len(pairs))
+    order = np.argsort(-gains.mean, kind="stable")
     picked = [*order[:_MOST], *order[max(_MOST, len(order) - _MOST) :]]
-    changed = [row for row in picked if means[row] != 0]
+    changed = [row for row in picked if gains.mean[row] != 0]
     names = read_table(run.folder.samples, ["id", "question"]).take(pairs.after[changed]).to_pylist()
     for row, sample in zip(changed, names, strict=True):
-        along = np.nan_to_num(gains[row]) * np.sign(means[row])
-        most = np.argsort(-along, kind="stable")[:_MOST_METRICS]
-        cells = [bounded[column]["metric"] for column in most if along[column] > 0]
         yield ChangedSample(
             id=sample["id"],
             question=sample["question"] or "",
-            gain=float(means[row]),
-            metrics=tuple((name, float(before[name].values[row]), float(after[name].values[row])) for name in cells),
+            gain=float(gains.mean[row]),
+            metrics=tuple(
+                (name, float(before[name].values[row]), float(after[name].values[row])) for name in gains.largest(row)
+            ),
         )
 
 
 def _gains(metric: MetricInfo, before: Mapping[str, Scores], after: Mapping[str, Scores]) -> np.ndarray:
-    """One gain per sample: as a share of the metric's range or, without a range, in standard deviations."""
     change = after[metric.metric].values - before[metric.metric].values
     low, high = metric.bounds
     spread = float(np.nanstd(change)) if np.any(~np.isnan(change)) else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ragstone.compare.comparison import Comparison, compare_runs
 from ragstone.compare.diagnosis import CauseCount, Diagnosis, diagnose
+from ragstone.compare.leaderboard import Leaderboard, rank_runs
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.slices import RunSlice, slice_run
 from ragstone.data.summary import ALL, SummaryRow
@@ -23,6 +24,7 @@ from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.text.questions import question_key
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache
 from ragstone.web.errors import NotFoundError, is_inside
+from ragstone.web.pair_index import PairIndex
 from ragstone.web.run_index import RunIndex, TableState
 from ragstone.web.truth.jobs import Rescoring
 from ragstone.web.truth.store import LoadedVersion, TruthLibrary
@@ -104,6 +106,8 @@ class Library:
         self._asked: BackgroundCache[pa.Table] = BackgroundCache(_MAX_QUESTIONS, workers=2)
         self._insights = Insights(_MAX_INDEXES, self.index)
         self._comparisons: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
+        self._pairs: BackgroundCache[PairIndex] = BackgroundCache(_MAX_COMPARISONS)
+        self._boards: BackgroundCache[Leaderboard] = BackgroundCache(_MAX_COMPARISONS)
 
     def folders(self) -> list[RunFolder]:
         """Return all run folders, newest first."""
@@ -153,9 +157,28 @@ class Library:
         """Return the comparison of two runs; None until it is ready."""
         return self._comparisons.peek((before.id, after.id), lambda: compare_runs(before, after))
 
+    def pairs(self, comparison: Comparison) -> PairIndex:
+        """Return the pairs of a comparison with their gains."""
+        before, after = comparison.before, comparison.after
+        return self._pairs.get(
+            (before.id, after.id), lambda: PairIndex.make(comparison, self.index(before), self.index(after))
+        )
+
+    def leaderboard(self, runs: Sequence[Run]) -> Leaderboard | None:
+        """Return several runs in ranks; None until they are ready."""
+        return self._boards.peek(tuple(run.id for run in runs), lambda: rank_runs(runs))
+
     def close(self) -> None:
         """Cancel the background work that has not started."""
-        caches = (self._indexes, self._asked, self._joined, self._insights, self._comparisons)
+        caches = (
+            self._indexes,
+            self._asked,
+            self._joined,
+            self._insights,
+            self._comparisons,
+            self._pairs,
+            self._boards,
+        )
         for worker in (*caches, self.rescoring, self.truth):
             worker.close()
 

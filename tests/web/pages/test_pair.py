@@ -15,7 +15,7 @@ def compared(viewer, worse, better):
 
 def test_a_pair_shows_what_changed(viewer, worse, better, compared):
     lost = gained = 0
-    for sample in compared["changed"]:
+    for sample in compared["table"]["rows"]:
         found = viewer.json(f"{sample['address']}.json")
         answers = ["".join(piece["text"] for piece in side["answer"]) for side in found["sides"]]
         assert "".join(piece["text"] for piece in found["answer"] if piece["kind"] != "new") == answers[0]
@@ -32,13 +32,22 @@ def test_a_pair_shows_what_changed(viewer, worse, better, compared):
     assert "gained" in viewer.page(f"/compare/{worse.id}/{better.id}/samples/8").text()
 
 
-def test_one_walks_through_the_changed_samples(viewer, compared):
-    place, seen = compared["changed"][0]["address"], []
+def test_one_walks_through_the_pairs_of_the_table(viewer, compared):
+    place, seen = compared["table"]["rows"][0]["address"], []
     while place:
         found = viewer.json(f"{place}.json")
         seen.append(found["sides"][1]["row"])
         place = found["walk"]["next"]
-    assert seen == [sample["row"] for sample in compared["changed"]]
+    assert seen == [sample["row"] for sample in compared["table"]["rows"]]
+
+
+def test_one_walks_through_filtered_pairs(viewer, worse, better):
+    listed = viewer.json(f"/compare/{worse.id}/{better.id}.json?change=worse&metric=token_f1")["table"]["rows"]
+    second = viewer.json(
+        viewer.json(f"{listed[0]['address'].replace('?', '.json?')}")["walk"]["next"].replace("?", ".json?")
+    )
+    assert second["sides"][1]["row"] == listed[1]["row"]
+    assert second["walk"]["of"] == len(listed)
 
 
 def case_of(chunks, **more):
@@ -77,7 +86,7 @@ def test_facts_are_marked_in_both_runs(viewer, worse, better):
 
 
 def test_answers_that_differ_too_much_are_not_diffed(viewer, worse, better, compared):
-    pairs = [viewer.json(f"{sample['address']}.json") for sample in compared["changed"]]
+    pairs = [viewer.json(f"{sample['address']}.json") for sample in compared["table"]["rows"]]
     assert {pair["alike"] for pair in pairs} == {True, False}
     for pair in pairs:
         kinds = {piece["kind"] for side in pair["texts"] for piece in side}

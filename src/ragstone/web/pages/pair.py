@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from starlette.datastructures import QueryParams
 
 from ragstone.compare.comparison import Comparison
-from ragstone.compare.explain import find_row
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import Chunk
 from ragstone.report.html.sample_data import claim_groups, mark_facts
@@ -17,7 +17,7 @@ from ragstone.report.text import one_line
 from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
 from ragstone.web.navigation import neighbours, required_number
-from ragstone.web.pages.comparison import changed_samples
+from ragstone.web.pages.comparison import read_pairs
 from ragstone.web.pages.run import describe_run
 from ragstone.web.pages.sample import describe_sample, read_sample
 from ragstone.web.run_index import RunIndex
@@ -52,7 +52,7 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
         "ready": True,
         "sides": [describe_sample(case, outcome, row, limits) for row, case, outcome in samples],
         "addresses": [f"/runs/{run.id}/samples/{row}" for run, row in zip((old, new), rows, strict=True)],
-        "walk": _walk(library, comparison, number, str(query.get("show", ""))),
+        "walk": _walk(library, comparison, number, query),
         **_answers(first, second, limits),
         "claims": _claims(first, second),
         "chunks": _chunks(first, second, limits),
@@ -69,15 +69,16 @@ def _matching_row(comparison: Comparison, row: int) -> int:
     return int(comparison.pairs.before[positions[0]]) + 1
 
 
-def _walk(library: Library, comparison: Comparison, row: int, order: str) -> dict[str, Any]:
-    """Return the links to the previous and the next changed sample."""
-    ids = library.index(comparison.after).ids
-    rows = [find_row(ids, sample.id) + 1 for sample in changed_samples(comparison, order)]
+def _walk(library: Library, comparison: Comparison, row: int, query: QueryParams) -> dict[str, Any]:
+    """Return the links to the previous and the next pair of the table from which this one was opened."""
+    pairs, state, causes = read_pairs(library, comparison, query)
+    state = state.but(page=1)
+    rows = comparison.pairs.after[pairs.order(state, causes)]
+    positions = np.flatnonzero(rows == row - 1)
     base = f"/compare/{comparison.before.id}/{comparison.after.id}"
-    query = "?show=gains" if order == "gains" else ""
-    at = rows.index(row) if row in rows else None
-    links = neighbours(len(rows), at, lambda position: f"{base}/samples/{rows[position]}{query}")
-    return {**links, "back": f"{base}{query}#changed", "query": query}
+    at = int(positions[0]) if len(positions) else None
+    links = neighbours(len(rows), at, lambda position: f"{base}/samples/{int(rows[position]) + 1}{state.address}")
+    return {**links, "back": f"{base}{state.address}#pairs", "query": state.address}
 
 
 def _answers(before: Case, after: Case, limits: Limits) -> dict[str, Any]:
