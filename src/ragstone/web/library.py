@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -100,6 +101,7 @@ class Library:
         self.rescoring = Rescoring()
         self._joined: BackgroundCache[int] = BackgroundCache(_MAX_LISTED)
         self._runs = lru_cache(maxsize=_MAX_LISTED)(Run)
+        self._datasets: BackgroundCache[str] = BackgroundCache(_MAX_LISTED, workers=2)
         self._summaries = lru_cache(maxsize=_MAX_LISTED)(_summary)
         self._folders: dict[str, RunFolder] = {}
         self._indexes: BackgroundCache[RunIndex] = BackgroundCache(_MAX_INDEXES, workers=2)
@@ -136,6 +138,10 @@ class Library:
     def summary(self, run: Run) -> dict[str, SummaryRow]:
         """Return the summary rows of the whole run by metric."""
         return self._summaries(run)
+
+    def dataset_key(self, run: Run) -> str | None:
+        """Return a hash of the sample ids of a run, the same for all runs of a data set; None until it is ready."""
+        return self._datasets.peek(run.id, lambda: _hash_ids(run), 0.02)
 
     def index(self, run: Run) -> RunIndex:
         """Return the scores as columns."""
@@ -191,6 +197,11 @@ def _read_questions(run: Run) -> pa.Table:
     table = read_table(run.folder.samples, ["id", "question"])
     keys = [question_key(question or "") for question in table["question"].to_pylist()]
     return table.append_column("question_key", pa.array(keys, pa.string()))
+
+
+def _hash_ids(run: Run) -> str:
+    ids = read_table(run.folder.samples, ["id"])["id"].to_pylist()
+    return hashlib.sha256("\0".join(sorted(ids)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _summary(run: Run) -> dict[str, SummaryRow]:

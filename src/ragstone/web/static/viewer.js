@@ -2,32 +2,28 @@
 const say = (words) => { document.getElementById("said").textContent = words; };
 const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
 
-for (const form of document.querySelectorAll("form[data-submits]")) {
-  form.addEventListener("change", (event) => { if (event.target.matches("select")) form.requestSubmit(); });
-}
+// Listeners are on the document: parts of a page are replaced while it is open (live.js).
+addEventListener("change", (event) => {
+  if (event.target.matches("form[data-submits] select")) event.target.form.requestSubmit();
+  if (event.target.matches("form.choosing input[name=run]")) countChosen();
+});
 // Leaves empty fields out of the address.
-for (const form of document.querySelectorAll("form")) {
-  form.addEventListener("formdata", (event) => {
-    for (const [name, value] of Array.from(event.formData)) if (value === "") event.formData.delete(name);
-  });
-}
+addEventListener("formdata", (event) => {
+  for (const [name, value] of Array.from(event.formData)) if (value === "") event.formData.delete(name);
+});
 
-const boxes = Array.from(document.querySelectorAll("form.choosing input[name=run]"));
-const compare = document.getElementById("compare");
-if (compare) {
-  const hint = document.getElementById("chosen");
-  const count = () => {
-    const chosen = boxes.filter((box) => box.checked).length;
-    compare.disabled = chosen !== 2;
-    hint.textContent = chosen === 2 ? "The older one is A." : chosen > 2 ? "Select only two runs." : "Select two runs. The older one is A.";
-  };
-  boxes.forEach((box) => box.addEventListener("change", count));
-  count();
+export function countChosen() {
+  const compare = document.getElementById("compare");
+  if (!compare) return;
+  const chosen = document.querySelectorAll("form.choosing input[name=run]:checked").length;
+  compare.disabled = chosen < 2;
+  document.getElementById("chosen").textContent = chosen === 2 ? "The older one is A." : chosen > 2 ? `${chosen} runs in one table.` : "Select two runs or more. Of two, the older one is A.";
 }
+countChosen();
 
-const rows = Array.from(document.querySelectorAll("table.samples tbody tr"));
 function walk(step) {
-  const links = rows.map((row) => row.querySelector("a"));
+  const links = Array.from(document.querySelectorAll("table.samples tbody tr"), (row) => row.querySelector("a"));
+  if (!links.length) return;
   const at = links.indexOf(document.activeElement);
   const next = at < 0 ? (step > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + step));
   links[next].focus();
@@ -39,7 +35,7 @@ addEventListener("keydown", (event) => {
   if (!step) return;
   const link = document.querySelector(step > 0 ? "a[data-key=j]" : "a[data-key=k]");
   if (link) link.click();
-  else if (rows.length) { walk(step); event.preventDefault(); }
+  else if (document.querySelector("table.samples tbody tr")) { walk(step); event.preventDefault(); }
 });
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
