@@ -67,6 +67,7 @@ class Insights:
         # Two caches: diagnosing all samples of one run must not delay the first samples of another.
         self._first: BackgroundCache[Insight] = BackgroundCache(size)
         self._whole: BackgroundCache[Insight] = BackgroundCache(size)
+        self._done: dict[str, int] = {}
 
     def of(self, run: Run) -> Insight | None:
         """Return the best insight that is ready; None until the first samples are diagnosed."""
@@ -75,7 +76,7 @@ class Insights:
         first = self._first.peek(run.id, lambda: self._diagnose_first(run), wait_s)
         if first is None or rows <= FIRST_FEW:
             return first
-        whole = self._whole.peek(run.id, lambda: Insight.make(run, diagnose(run, texts=False), first.slices), 0.0)
+        whole = self._whole.peek(run.id, lambda: Insight.make(run, self._diagnose(run), first.slices), 0.0)
         return whole or first
 
     def close(self) -> None:
@@ -89,7 +90,15 @@ class Insights:
         slices = tuple(
             (column, tuple(slice_run(index.labels(column), column, metrics, index.scores))) for column in index.columns
         )
-        return Insight.make(run, diagnose(run, FIRST_FEW, texts=False), slices)
+        return Insight.make(run, self._diagnose(run, FIRST_FEW), slices)
+
+    def _diagnose(self, run: Run, most: int | None = None) -> Diagnosis:
+        return diagnose(run, most, texts=False, progress=lambda done: self._done.__setitem__(run.id, done))
+
+    def diagnosed(self, run: Run) -> dict[str, int]:
+        """Return how many samples of a run are diagnosed so far, and how many there are to diagnose now."""
+        rows, done = run.info.rows, self._done.get(run.id, 0)
+        return {"done": done, "total": rows if done > FIRST_FEW else min(rows, FIRST_FEW)}
 
 
 class Library:
@@ -158,6 +167,10 @@ class Library:
     def insight(self, run: Run) -> Insight | None:
         """Return diagnosis, causes and slices; None until they are ready."""
         return self._insights.of(run)
+
+    def diagnosed(self, run: Run) -> dict[str, int]:
+        """Return the progress of a diagnosis."""
+        return self._insights.diagnosed(run)
 
     def comparison(self, before: Run, after: Run) -> Comparison | None:
         """Return the comparison of two runs; None until it is ready."""

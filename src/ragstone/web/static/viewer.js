@@ -1,4 +1,4 @@
-// Optional features: keyboard shortcuts, filters that submit themselves, copied links and automatic reloads.
+// Optional features: keyboard shortcuts, filters that submit themselves and copied links.
 const say = (words) => { document.getElementById("said").textContent = words; };
 const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
 
@@ -12,14 +12,13 @@ addEventListener("formdata", (event) => {
   for (const [name, value] of Array.from(event.formData)) if (value === "") event.formData.delete(name);
 });
 
-export function countChosen() {
+function countChosen() {
   const compare = document.getElementById("compare");
   if (!compare) return;
   const chosen = document.querySelectorAll("form.choosing input[name=run]:checked").length;
   compare.disabled = chosen < 2;
   document.getElementById("chosen").textContent = chosen === 2 ? "The older one is A." : chosen > 2 ? `${chosen} runs in one table.` : "Select two runs or more. Of two, the older one is A.";
 }
-countChosen();
 
 function walk(step) {
   const links = Array.from(document.querySelectorAll("table.samples tbody tr"), (row) => row.querySelector("a"));
@@ -38,19 +37,34 @@ addEventListener("keydown", (event) => {
   else if (document.querySelector("table.samples tbody tr")) { walk(step); event.preventDefault(); }
 });
 
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      button.textContent = "Copied";
-      say("Link copied");
-    } catch {
-      button.textContent = "Copy the link from the address bar";
-    }
-    setTimeout(() => { button.textContent = "Copy link"; }, 2000);
-  });
+addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = "Copied";
+    say("Link copied");
+  } catch {
+    button.textContent = "Copy the link from the address bar";
+  }
+  setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+});
+
+function prepare() {
+  for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+  countChosen();
 }
+document.addEventListener("updated", prepare);
+prepare();
+
+// A link to a folded part opens it.
+function unfold() {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const folded = target && target.closest("details");
+  if (folded) folded.open = true;
+}
+addEventListener("hashchange", unfold);
+unfold();
 
 // Highlights the chunks that support or contradict the claim under the pointer or focus.
 const claims = document.querySelectorAll("[data-says], [data-denies]");
@@ -85,48 +99,3 @@ for (const element of claims) {
   for (const name of ["mouseleave", "focusout"]) element.addEventListener(name, () => { light(element, false); beside.hidden = true; });
 }
 addEventListener("keydown", (event) => { if (event.key === "Escape") beside.hidden = true; });
-
-// Reloads the page while a result is not ready.
-if (document.querySelector("[data-wait]")) setTimeout(() => location.reload(), 1500);
-
-// Reports when all samples are diagnosed, without reloading the page.
-const partly = document.querySelector("[data-partly]");
-async function look() {
-  try {
-    const { diagnosis } = await (await fetch(partly.dataset.partly)).json();
-    if (diagnosis.looked_at < diagnosis.samples) { setTimeout(look, 3000); return; }
-    partly.firstChild.textContent = `All ${diagnosis.samples.toLocaleString("en")} samples are diagnosed. `;
-    partly.querySelector("a").textContent = "Show the results";
-  } catch { setTimeout(look, 10000); }
-}
-if (partly) setTimeout(look, 3000);
-
-async function watch(box) {
-  try {
-    const found = await (await fetch(box.dataset.live)).json();
-    if (found.page !== "live") { location.reload(); return; }
-    const { done, total, working } = found.progress;
-    const bar = box.querySelector("progress");
-    bar.max = total || 1;
-    bar.value = done;
-    box.querySelector(".told").textContent = `${done.toLocaleString("en")} of ${total.toLocaleString("en")} samples${working ? "" : ", interrupted"}`;
-    const body = document.getElementById("metrics");
-    if (found.metrics.length && document.body.classList.contains("page-live") && !body) { location.reload(); return; }
-    if (body) fill(body, found.metrics);
-  } catch {
-    box.querySelector(".told").textContent = "The viewer does not respond. Was it stopped?";
-  }
-  setTimeout(watch, 2000, box);
-}
-const show = (value) => (value === null ? "–" : value.toFixed(3));
-function fill(body, metrics) {
-  metrics.forEach((item, place) => {
-    const cells = body.rows[place]?.cells;
-    if (!cells) return;
-    cells[1].textContent = show(item.mean);
-    cells[2].textContent = item.low === null ? "–" : `${show(item.low)} – ${show(item.high)}`;
-    cells[3].textContent = item.rows.toLocaleString("en");
-    cells[4].textContent = item.failed.toLocaleString("en");
-  });
-}
-document.querySelectorAll("[data-live]").forEach((box) => setTimeout(watch, 1000, box));
