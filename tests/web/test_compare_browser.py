@@ -50,7 +50,7 @@ def test_a_pair_stands_side_by_side(tab, address):
     a, b = (page.locator(".ab .side .said").nth(side).bounding_box() for side in (0, 1))
     assert a["y"] == b["y"]
     assert a["x"] + a["width"] <= b["x"]
-    gained = page.locator("article.piece.new").first
+    gained = page.locator("details.piece.new").first
     assert gained.locator("mark.fact").count() == 1
     assert gained.bounding_box()["y"] < page.locator("details.same").first.bounding_box()["y"]
     page.get_by_role("link", name="1", exact=True).first.click()
@@ -115,7 +115,7 @@ def test_runs_are_sorted_and_compared(browser, serve, tmp_path, worse, better):
 
 def test_a_comparison_appears_without_a_reload(browser, serve, tmp_path, worse, better, monkeypatch):
     ready, compare = Event(), library.compare_runs
-    monkeypatch.setattr(library, "compare_runs", lambda *runs: ready.wait(30) and compare(*runs))
+    monkeypatch.setattr(library, "compare_runs", lambda *runs, **more: ready.wait(30) and compare(*runs, **more))
     for run in (worse, better):
         shutil.copytree(run.path, tmp_path / "runs" / run.id)
     tab = Tab(browser, serve(tmp_path))

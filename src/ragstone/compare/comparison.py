@@ -5,7 +5,7 @@ Metrics whose signatures differ are refused. The samples with the largest gains 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,8 @@ from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import Scores, read_labels, read_scores
 
+# The steps of a comparison, for progress.
+STEPS = ("Pairing samples", "Resampling the means", "Resampling corpus-level scores", "Finding changed samples")
 _MOST = 50
 _MOST_METRICS = 3
 
@@ -171,12 +173,16 @@ def compare_runs(
     slices: Sequence[str] = (),
     settings: Settings | None = None,
     anyway: bool = False,
+    progress: Callable[[str], object] | None = None,
 ) -> Comparison:
     """Compare two finished runs of the same questions: is `after` better than `before`?
 
-    Metrics whose signatures differ (another judge, prompt or version) are refused unless `anyway`.
+    Metrics whose signatures differ (another judge, prompt or version) are refused unless `anyway`. `progress` is called with
+    the name of each of the STEPS.
     """
+    report = progress or str
     settings = settings or Settings()
+    report(STEPS[0])
     pairs = align(before, after)
     differing = differing_signatures(before, after)
     chosen = choose_metrics([before, after], metrics)
@@ -184,12 +190,15 @@ def compare_runs(
     names = [metric.metric for metric in able]
     scores = (_taken(before, names, pairs.before), _taken(after, names, pairs.after))
     clusters = read_labels(after, settings.cluster)[pairs.after] if settings.cluster else None
+    report(STEPS[1])
     means = [metric for metric in able if not is_of_all_rows(metric.metric, before, scores[0][metric.metric])]
     items = {item.metric: item for item in measure(means, *scores, settings, clusters)}
+    report(STEPS[2])
     for name, metric in zip(names, able, strict=True):
         if name not in items:
             both = (scores[0][name], scores[1][name])
             items[name] = compare_corpus(metric, (before, after), both, pairs, settings, clusters)
+    report(STEPS[3])
     here, there = ([metric.metric for metric in run.info.metrics] for run in (before, after))
     asked = {metric.metric for metric in chosen}
     forced = {name: differing[name] for name in names if name in differing}

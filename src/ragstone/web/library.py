@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ragstone.compare.comparison import Comparison, compare_runs
+from ragstone.compare.comparison import STEPS, Comparison, compare_runs
 from ragstone.compare.diagnosis import CauseCount, Diagnosis, diagnose
 from ragstone.compare.leaderboard import Leaderboard, rank_runs
 from ragstone.compare.sample_order import telling_metrics
@@ -117,6 +117,7 @@ class Library:
         self._asked: BackgroundCache[pa.Table] = BackgroundCache(_MAX_QUESTIONS, workers=2)
         self._insights = Insights(_MAX_INDEXES, self.index)
         self._comparisons: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
+        self._steps: dict[tuple[str, str], str] = {}
         self._pairs: BackgroundCache[PairIndex] = BackgroundCache(_MAX_COMPARISONS)
         self._boards: BackgroundCache[Leaderboard] = BackgroundCache(_MAX_COMPARISONS)
 
@@ -174,7 +175,15 @@ class Library:
 
     def comparison(self, before: Run, after: Run) -> Comparison | None:
         """Return the comparison of two runs; None until it is ready."""
-        return self._comparisons.peek((before.id, after.id), lambda: compare_runs(before, after))
+        key = (before.id, after.id)
+        return self._comparisons.peek(
+            key, lambda: compare_runs(before, after, progress=lambda step: self._steps.__setitem__(key, step))
+        )
+
+    def comparison_steps(self, before: Run, after: Run) -> dict[str, Any]:
+        """Return the current step of a comparison, its number from 0, and the number of steps."""
+        step = self._steps.get((before.id, after.id), STEPS[0])
+        return {"done": STEPS.index(step), "total": len(STEPS), "what": step}
 
     def pairs(self, comparison: Comparison) -> PairIndex:
         """Return the pairs of a comparison with their gains."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import Chunk, Sample
 from ragstone.web.pages.pair import _chunks
@@ -51,7 +52,8 @@ def test_one_walks_through_filtered_pairs(viewer, worse, better):
 
 
 def case_of(chunks, **more):
-    return Case(Sample("id", contexts=chunks, **more))
+    case = Case(Sample("id", contexts=chunks, **more))
+    return case, find_causes(case)
 
 
 def test_chunks_are_paired_by_id_or_by_text():
@@ -72,7 +74,9 @@ def test_chunks_are_paired_by_id_or_by_text():
 def test_facts_are_marked_in_both_runs(viewer, worse, better):
     found = viewer.json(f"/compare/{worse.id}/{better.id}/samples/8.json")
     first = found["chunks"][0]
-    assert (first["kind"], first["facts"]) == ("new", [1])
+    assert (first["kind"], first["facts"], first["evidence"]) == ("new", [1], True)
+    assert first["marks"] == [None, [{"tone": "good", "words": "contains fact 1"}]]
+    assert [chunk["evidence"] for chunk in found["chunks"][1:]] == [False] * (len(found["chunks"]) - 1)
     assert any(piece["numbers"] == [1] for piece in first["pieces"][1])
     for fact in found["facts"]:
         for at, side in enumerate(("before", "after")):

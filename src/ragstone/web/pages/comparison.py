@@ -49,7 +49,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
         "turned": f"/compare/{after}/{before}",
     }
     if comparison is None:
-        return {**head, "ready": False}
+        return {**head, "ready": False, "steps": library.comparison_steps(old, new)}
     pairs, insights = library.pairs(comparison), (library.insight(old), library.insight(new))
     return {
         **head,
@@ -64,6 +64,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
         "headlines": headline_metrics(new, [item.metric for item in comparison.metrics]),
         "groups": _groups(comparison),
         "method": method_line(comparison),
+        "diagnosed": [library.diagnosed(run) for run in (old, new)],
         "causes": _moved_causes(pairs, insights),
         "table": _table(pairs, insights, query),
         "settings": comparison_dict(comparison)["settings"],

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from starlette.datastructures import QueryParams
 
+from ragstone.compare.cause_names import Outcome
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import Chunk
-from ragstone.report.html.sample_data import claim_groups, mark_facts
+from ragstone.report.html.sample_data import chunk_marks, claim_groups, holds_what_is_needed, mark_facts
 from ragstone.report.run import DIRECTION
 from ragstone.report.text import one_line
 from ragstone.web.errors import NotFoundError
@@ -27,6 +28,7 @@ from ragstone.web.word_diff import is_readable, overlay, word_diff
 # Chunks that only one run retrieved come first.
 _ORDER = {"gone": 0, "new": 0, "changed": 1, "same": 2}
 Ranks = tuple[int | None, int | None]
+Examined = tuple[Case, Outcome]
 
 
 def pair_page(library: Library, query: QueryParams, before: str, after: str, row: str) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
         "title": f"sample {number}, {one_line(new.name, 40)} against {one_line(old.name, 40)}",
     }
     if comparison is None:
-        return {**head, "ready": False}
+        return {**head, "ready": False, "steps": library.comparison_steps(old, new)}
     rows = (_matching_row(comparison, number), number)
     indexes = (library.index(old), library.index(new))
     samples = [read_sample(index, str(row)) for index, row in zip(indexes, rows, strict=True)]
@@ -55,7 +57,7 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
         "walk": _walk(library, comparison, number, query),
         **_answers(first, second, limits),
         "claims": _claims(first, second),
-        "chunks": _chunks(first, second, limits),
+        "chunks": _chunks(samples[0][1:], samples[1][1:], limits),
         "facts": _facts(first, second, limits),
         "scores": _scores(indexes, rows),
         "cut": limits.cut,
@@ -112,20 +114,20 @@ def _verdict(claim: Mapping[str, Any] | None) -> tuple[Any, ...]:
     return () if claim is None else (claim["said"] and claim["said"].tone, bool(claim["says"]), bool(claim["denies"]))
 
 
-def _chunks(before: Case, after: Case, limits: Limits) -> list[dict[str, Any]]:
+def _chunks(before: Examined, after: Examined, limits: Limits) -> list[dict[str, Any]]:
     """Return the chunks of both runs: those of only one run, then changed texts, then the others.
 
-    In each group, chunks that contain facts come first.
+    In each group, chunks with evidence come first.
     """
-    left = dict(enumerate(before.sample.contexts or (), 1))
+    left = dict(enumerate(before[0].sample.contexts or (), 1))
     ranks: list[Ranks] = []
-    for rank, chunk in enumerate(after.sample.contexts or (), 1):
+    for rank, chunk in enumerate(after[0].sample.contexts or (), 1):
         partner = next((position for position, other in left.items() if _same(other, chunk)), None)
         left.pop(partner or 0, None)
         ranks.append((partner, rank))
-    numbers = _fact_numbers(before, after)
+    numbers = _fact_numbers(before[0], after[0])
     chunks = [_chunk((before, after), both, numbers, limits) for both in [*ranks, *((rank, None) for rank in left)]]
-    return sorted(chunks, key=lambda chunk: (_ORDER[chunk["kind"]], not chunk["facts"]))
+    return sorted(chunks, key=lambda chunk: (_ORDER[chunk["kind"]], not chunk["facts"], not chunk["evidence"]))
 
 
 def _same(one: Chunk, other: Chunk) -> bool:
@@ -140,19 +142,21 @@ def _fact_numbers(before: Case, after: Case) -> tuple[dict[int, int], dict[int, 
 
 
 def _chunk(
-    cases: tuple[Case, Case], ranks: Ranks, numbers: tuple[Mapping[int, int], Mapping[int, int]], limits: Limits
+    sides: tuple[Examined, Examined], ranks: Ranks, numbers: tuple[Mapping[int, int], Mapping[int, int]], limits: Limits
 ) -> dict[str, Any]:
-    """Return a chunk with its rank and text in A and B; None if the run did not retrieve it."""
+    """Return a chunk with its rank, text and marks in A and B; None if the run did not retrieve it."""
     old, new = (
-        (case.sample.contexts or [])[rank - 1] if rank else None for case, rank in zip(cases, ranks, strict=True)
+        (case.sample.contexts or [])[rank - 1] if rank else None for (case, _), rank in zip(sides, ranks, strict=True)
     )
     kind = "gone" if new is None else "new" if old is None else "same" if old.text == new.text else "changed"
     changes = word_diff(old.text, new.text) if old and new and kind == "changed" else []
     alike = is_readable(changes)
     pieces = [
         overlay(_marked(case, rank, known, limits), changes, word, alike) if rank else None
-        for case, rank, known, word in zip(cases, ranks, numbers, ("gone", "new"), strict=True)
+        for (case, _), rank, known, word in zip(sides, ranks, numbers, ("gone", "new"), strict=True)
     ]
+    marks = [list(chunk_marks(*side, rank)) if rank else None for side, rank in zip(sides, ranks, strict=True)]
+    checked = [holds_what_is_needed(case, rank) for (case, _), rank in zip(sides, ranks, strict=True) if rank]
     shown = new or old or Chunk("")
     return {
         "kind": kind,
@@ -161,7 +165,10 @@ def _chunk(
         "before": ranks[0],
         "after": ranks[1],
         "facts": sorted({number for side in pieces for piece in side or () for number in piece["numbers"]}),
+        # None if the chunks were not checked for evidence.
+        "evidence": True if any(marks) else None if None in checked else False,
         "alike": alike,
+        "marks": marks,
         "pieces": pieces,
     }
 
