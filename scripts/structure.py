@@ -44,8 +44,9 @@ from source_tree import (
 )
 
 # 377 and 56,500 since the judge's own error has a model (stats/judge_error.py) and enters every reading (compare/signs.py).
-MAX_FILES = 377
-MAX_LINES = 56_500  # goal: 52,500
+# 379 and 57,300 since the viewer lists all pairs (web/pair_index.py) and ranks several runs (web/pages/leaderboard.py).
+MAX_FILES = 379
+MAX_LINES = 57_300  # goal: 52,500
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 MAX_CYCLES = 0
