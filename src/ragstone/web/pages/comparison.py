@@ -34,6 +34,8 @@ from ragstone.web.run_index import ANY_FAULT, NO_FAULT, PAGE_SIZES
 
 _TONES = {"better": "good", "worse": "bad"}
 _MAX_HEADLINES = 8
+# A smaller share of pairs that only one run skipped does not matter.
+_MIN_ONE_SIDED = 0.05
 
 
 def comparison_page(library: Library, query: QueryParams, before: str, after: str) -> dict[str, Any]:
@@ -50,6 +52,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
     }
     if comparison is None:
         return {**head, "ready": False, "steps": library.comparison_steps(old, new)}
+    headlines = headline_metrics(new, [item.metric for item in comparison.metrics])
     pairs, insights = library.pairs(comparison), (library.insight(old), library.insight(new))
     return {
         **head,
@@ -58,10 +61,10 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
         "labels": [one_line(run_label(run, comparison), 60) for run in (old, new)],
         "counts": {word: len(comparison.having(word)) for word in ("better", "worse", "no evidence", "too few rows")},
         "pairs": len(comparison.pairs),
-        "cautions": cautions(comparison),
-        "remarks": _remarks(comparison),
+        "cautions": _cautions(comparison, headlines),
+        "remarks": _remarks(comparison, headlines),
         "reach": reach_of(comparison.metrics),
-        "headlines": headline_metrics(new, [item.metric for item in comparison.metrics]),
+        "headlines": headlines,
         "groups": _groups(comparison),
         "method": method_line(comparison),
         "diagnosed": [library.diagnosed(run) for run in (old, new)],
@@ -86,18 +89,23 @@ def headline_metrics(run: Run, names: Sequence[str]) -> list[str]:
     ]
 
 
-def cautions(comparison: Comparison) -> list[str]:
+def _cautions(comparison: Comparison, headlines: Sequence[str]) -> list[str]:
     """Return what may change the verdict: unequal data, other judges or prompts, failures, one-sided skips."""
-    doubtful = [item for item in comparison.metrics if item.failed or item.skipped_before or item.skipped_after]
     refused = [line for line in not_compared_lines(comparison) if not line.startswith("only in ")]
-    return [*comparison.remarks, *refused, *failed_lines(doubtful)]
+    return [*comparison.remarks, *refused, *failed_lines([i for i in comparison.metrics if _is_doubtful(i, headlines)])]
 
 
-def _remarks(comparison: Comparison) -> list[str]:
-    """Return the remarks that do not change the verdict: metrics of one run, scores that both runs skipped."""
+def _remarks(comparison: Comparison, headlines: Sequence[str]) -> list[str]:
+    """Return the remarks that do not change the verdict: metrics of one run, few skipped scores."""
     only = [line for line in not_compared_lines(comparison) if line.startswith("only in ")]
-    doubtful = {item.metric for item in comparison.metrics if item.failed or item.skipped_before or item.skipped_after}
-    return [*only, *failed_lines([item for item in comparison.metrics if item.metric not in doubtful])]
+    return [*only, *failed_lines([item for item in comparison.metrics if not _is_doubtful(item, headlines)])]
+
+
+def _is_doubtful(item: Difference, headlines: Sequence[str]) -> bool:
+    """Check for failed scores, or for many that only one run skipped in a metric that readers see or that differs."""
+    many = item.skipped_before + item.skipped_after >= _MIN_ONE_SIDED * (item.pairs + item.skipped + item.failed)
+    skipped = bool(item.skipped_before or item.skipped_after) and many
+    return bool(item.failed) or (skipped and (item.metric in headlines or item.verdict in _TONES))
 
 
 def _groups(comparison: Comparison) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from starlette.datastructures import QueryParams
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.sample_evidence import Case
+from ragstone.compare.sample_order import telling_metrics
 from ragstone.data.types import Chunk
 from ragstone.report.html.sample_data import chunk_marks, claim_groups, holds_what_is_needed, mark_facts
 from ragstone.report.run import DIRECTION
@@ -27,6 +28,7 @@ from ragstone.web.word_diff import is_readable, overlay, word_diff
 
 # Chunks that only one run retrieved come first.
 _ORDER = {"gone": 0, "new": 0, "changed": 1, "same": 2}
+_MAX_HEADLINES = 8
 Ranks = tuple[int | None, int | None]
 Examined = tuple[Case, Outcome]
 
@@ -200,7 +202,7 @@ def _facts(before: Case, after: Case, limits: Limits) -> list[dict[str, Any]]:
 
 
 def _scores(indexes: tuple[RunIndex, RunIndex], rows: tuple[int, int]) -> list[dict[str, Any]]:
-    """Return the scores of both runs, the largest changes first."""
+    """Return the scores of both runs: changed headline metrics, then the largest changes; metrics without direction last."""
     scores = []
     for metric in (metric for metric in indexes[1].metrics if metric["metric"] in indexes[0].scores):
         old, new = (index.value(metric["metric"], row - 1) for index, row in zip(indexes, rows, strict=True))
@@ -217,7 +219,16 @@ def _scores(indexes: tuple[RunIndex, RunIndex], rows: tuple[int, int]) -> list[d
                 "tone": "good" if gain > 0 else "bad" if gain < 0 else "none",
             }
         )
-    return sorted(scores, key=lambda score: (not score["changed"], -abs(score["change"] or 0.0)))
+    first = {metric.metric for metric in telling_metrics(indexes[1].metrics, _MAX_HEADLINES)}
+    return sorted(
+        scores,
+        key=lambda score: (
+            not score["changed"],
+            score["metric"] not in first,
+            score["tone"] == "none",
+            -abs(score["change"] or 0.0),
+        ),
+    )
 
 
 VIEWS = {"/compare/{before}/{after}/samples/{row}": pair_page}
