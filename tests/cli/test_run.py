@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ragstone.cli.run import resume_command
 from ragstone.storage.runs import open_run
 
 
@@ -46,3 +47,16 @@ def test_a_judge_that_failed_everywhere_comes_first(cli, home):
     printed = cli("run", "answers.jsonl", "-m", "answer_match", "--judge", "judge.py:ask", "--no-cache")
     assert printed.out.lstrip().startswith("The judge failed (")
     assert "not loaded" in printed.out.lstrip().splitlines()[0] + printed.out.lstrip().splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["/bin/ragstone", "run", "my answers.jsonl", "--resume"], "ragstone run 'my answers.jsonl' --resume"),
+        (["ragstone", "run", "a", "--webhook", "https://h/secret", "-m", "all"], "ragstone run a -m all --resume"),
+        (["ragstone", "run", "https://me:secret@h/a", "--webhook=x"], "ragstone run https://h/a --resume"),
+        (["pytest", "run", "a"], ""),
+    ],
+)
+def test_the_command_that_resumes_a_run_has_no_secrets(arguments, command):
+    assert resume_command(arguments) == command

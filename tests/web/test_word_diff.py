@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.web.pages.facts import nearest_miss
-from ragstone.web.word_diff import word_diff
+from ragstone.web.word_diff import is_readable, overlay, word_diff
 
 WORDS = st.lists(st.sampled_from(["a", "boat", "red", "leaves", " ", "\n", ".", ",", "9", "é"]), max_size=30).map(
     "".join
@@ -65,3 +65,19 @@ def test_letters_that_change_their_length_do_not_shift_the_place():
 def test_texts_shorter_than_the_fact():
     miss = nearest_miss("the boat leaves at nine from the old harbour", ["leaves at nine"])
     assert (miss.start, miss.end) == (0, 14)
+
+
+def test_a_diff_is_readable_if_the_texts_share_enough():
+    assert is_readable(word_diff("the boat leaves at nine", "the boat leaves at ten"))
+    assert not is_readable(word_diff("I do not know", "60 days"))
+    assert is_readable([])
+
+
+def test_changes_and_numbers_are_laid_over_one_text():
+    pieces = word_diff("a red boat", "a blue boat, late")
+    parts = [("a bl", ()), ("ue boat", (1,)), (", late and more", ())]
+    found = overlay(parts, pieces, "new")
+    assert "".join(piece["text"] for piece in found) == "a blue boat, late and more"
+    assert "".join(piece["text"] for piece in found if piece["kind"]) == "blue, late"
+    assert "".join(piece["text"] for piece in found if piece["numbers"]) == "ue boat"
+    assert [piece["kind"] for piece in overlay([("a red boat", ())], pieces, "gone", alike=False)] == [""]

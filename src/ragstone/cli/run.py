@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -93,6 +98,7 @@ def run(
         _show_quote(source, metrics, options, json)
         return
     options |= {"name": name, "resume": resume, "params": _read_params(param), "backend": backend, "workers": workers}
+    options["command"] = resume_command(sys.argv)
     if write_as not in (None, *_RESULT_FORMATS):
         raise UnknownNameError("format of results", write_as, _RESULT_FORMATS, "Choose from: dial, ragchecker.")
     listeners = _read_listeners(webhook, webhook_format, otel, mlflow)
@@ -112,6 +118,16 @@ def _read_with_truth(data: list[str], truth: str, root: str, options: dict[str, 
     from ragstone.truth.join import read_with_truth
 
     return read_with_truth(sources(data), truth, root, options["format"], options["columns"], options["limit"])
+
+
+def resume_command(arguments: Sequence[str]) -> str:
+    """The command line that resumes this run, without secrets; empty if another program called us."""
+    program, *rest = arguments
+    if not re.fullmatch(r"ragstone(\.exe)?|__main__\.py", os.path.basename(program)):
+        return ""
+    # The address of a webhook is a secret, and so is the user in a URL.
+    text = re.sub(r"--webhook[\0=][^\0]*(\0|$)|--resume(\0|$)|(?<=://)[^/@\s\0]+@", "", "\0".join(rest))
+    return shlex.join(["ragstone", *filter(None, text.split("\0")), "--resume"])
 
 
 def _notify(finished: Run, listeners: Listeners | None, quiet: bool) -> None:

@@ -5,7 +5,7 @@ Metrics whose signatures differ are refused. The samples with the largest gains 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,8 @@ from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import Scores, read_labels, read_scores
 
+# The steps of a comparison, for progress.
+STEPS = ("Pairing samples", "Resampling the means", "Resampling corpus-level scores", "Finding changed samples")
 _MOST = 50
 _MOST_METRICS = 3
 
@@ -32,6 +34,35 @@ class ChangedSample:
     metrics: tuple[tuple[str, float, float], ...]
 
 
+@dataclass(frozen=True)
+class Gains:
+    """One gain per pair and metric: as a share of the metric's range or, without a range, in standard deviations."""
+
+    metrics: tuple[MetricInfo, ...]
+    each: np.ndarray
+    # The mean over the metrics that have a value in both runs; 0 if there are none.
+    mean: np.ndarray
+
+    @classmethod
+    def measure(
+        cls, metrics: Sequence[MetricInfo], before: Mapping[str, Scores], after: Mapping[str, Scores], rows: int
+    ) -> Gains:
+        """The gains of the metrics with a direction and bounds; if there are none, of all with a direction."""
+        directed = [metric for metric in metrics if metric.better != "none"]
+        bounded = [metric for metric in directed if None not in metric.bounds] or directed
+        columns = [_gains(metric, before, after) for metric in bounded]
+        each = np.column_stack(columns) if columns else np.zeros((rows, 0))
+        there = ~np.isnan(each)
+        mean = np.divide(np.nansum(each, axis=1), there.sum(axis=1), out=np.zeros(rows), where=there.any(axis=1))
+        return cls(tuple(bounded), each, mean)
+
+    def largest(self, row: int) -> list[str]:
+        """The metrics that changed most in the direction of the mean gain of a pair."""
+        along = np.nan_to_num(self.each[row]) * (np.sign(self.mean[row]) or 1.0)
+        order = np.argsort(-along, kind="stable")[:_MOST_METRICS]
+        return [self.metrics[column].metric for column in order if along[column] > 0]
+
+
 def find_changed(
     run: Run,
     pairs: Alignment,
@@ -40,31 +71,23 @@ def find_changed(
     after: Mapping[str, Scores],
 ) -> Iterator[ChangedSample]:
     """The samples with the largest gains and losses, largest gain first and largest loss last."""
-    directed = [metric for metric in metrics if metric.better != "none"]
-    bounded = [metric for metric in directed if None not in metric.bounds] or directed
-    if not bounded:
-        return
-    gains = np.column_stack([_gains(metric, before, after) for metric in bounded])
-    there = ~np.isnan(gains)
-    means = np.divide(np.nansum(gains, axis=1), there.sum(axis=1), out=np.zeros(len(gains)), where=there.any(axis=1))
-    order = np.argsort(-means, kind="stable")
+    gains = Gains.measure(metrics, before, after, len(pairs))
+    order = np.argsort(-gains.mean, kind="stable")
     picked = [*order[:_MOST], *order[max(_MOST, len(order) - _MOST) :]]
-    changed = [row for row in picked if means[row] != 0]
+    changed = [row for row in picked if gains.mean[row] != 0]
     names = read_table(run.folder.samples, ["id", "question"]).take(pairs.after[changed]).to_pylist()
     for row, sample in zip(changed, names, strict=True):
-        along = np.nan_to_num(gains[row]) * np.sign(means[row])
-        most = np.argsort(-along, kind="stable")[:_MOST_METRICS]
-        cells = [bounded[column]["metric"] for column in most if along[column] > 0]
         yield ChangedSample(
             id=sample["id"],
             question=sample["question"] or "",
-            gain=float(means[row]),
-            metrics=tuple((name, float(before[name].values[row]), float(after[name].values[row])) for name in cells),
+            gain=float(gains.mean[row]),
+            metrics=tuple(
+                (name, float(before[name].values[row]), float(after[name].values[row])) for name in gains.largest(row)
+            ),
         )
 
 
 def _gains(metric: MetricInfo, before: Mapping[str, Scores], after: Mapping[str, Scores]) -> np.ndarray:
-    """One gain per sample: as a share of the metric's range or, without a range, in standard deviations."""
     change = after[metric.metric].values - before[metric.metric].values
     low, high = metric.bounds
     spread = float(np.nanstd(change)) if np.any(~np.isnan(change)) else 0.0
@@ -150,12 +173,16 @@ def compare_runs(
     slices: Sequence[str] = (),
     settings: Settings | None = None,
     anyway: bool = False,
+    progress: Callable[[str], object] | None = None,
 ) -> Comparison:
     """Compare two finished runs of the same questions: is `after` better than `before`?
 
-    Metrics whose signatures differ (another judge, prompt or version) are refused unless `anyway`.
+    Metrics whose signatures differ (another judge, prompt or version) are refused unless `anyway`. `progress` is called with
+    the name of each of the STEPS.
     """
+    report = progress or str
     settings = settings or Settings()
+    report(STEPS[0])
     pairs = align(before, after)
     differing = differing_signatures(before, after)
     chosen = choose_metrics([before, after], metrics)
@@ -163,12 +190,15 @@ def compare_runs(
     names = [metric.metric for metric in able]
     scores = (_taken(before, names, pairs.before), _taken(after, names, pairs.after))
     clusters = read_labels(after, settings.cluster)[pairs.after] if settings.cluster else None
+    report(STEPS[1])
     means = [metric for metric in able if not is_of_all_rows(metric.metric, before, scores[0][metric.metric])]
     items = {item.metric: item for item in measure(means, *scores, settings, clusters)}
+    report(STEPS[2])
     for name, metric in zip(names, able, strict=True):
         if name not in items:
             both = (scores[0][name], scores[1][name])
             items[name] = compare_corpus(metric, (before, after), both, pairs, settings, clusters)
+    report(STEPS[3])
     here, there = ([metric.metric for metric in run.info.metrics] for run in (before, after))
     asked = {metric.metric for metric in chosen}
     forced = {name: differing[name] for name in names if name in differing}

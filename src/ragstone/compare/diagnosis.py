@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -115,10 +115,22 @@ class Diagnosis:
         return sum(outcome.cause is not None and outcome.cause.part == part for outcome in self.outcomes)
 
 
-def diagnose(run: Run, most: int | None = None, store: Store | None = None, texts: bool = True) -> Diagnosis:
-    """Diagnose a run from at most `most` samples; without `texts`, findings are only counted."""
-    found, shares = [], []
+def diagnose(
+    run: Run,
+    most: int | None = None,
+    store: Store | None = None,
+    texts: bool = True,
+    progress: Callable[[int], object] | None = None,
+) -> Diagnosis:
+    """Diagnose a run from at most `most` samples; without `texts`, findings are only counted.
+
+    `progress` is called with the number of inspected samples.
+    """
+    found: list[Outcome] = []
+    shares = []
     for case in read_cases(run, most):
+        if progress:
+            progress(len(found))
         outcome = find_causes(case, store)
         found.append(outcome if texts else outcome.without_texts())
         if (share := attainable_precision(case)) is not None:

@@ -74,6 +74,8 @@ class Request:
     params: Mapping[str, Any] = field(default_factory=dict)
     backend: str = "local"
     workers: int | None = None
+    # How to resume the run, for the viewer.
+    command: str = ""
 
     @property
     def tools(self) -> dict[str, Tool]:
@@ -160,6 +162,7 @@ def evaluate(
     workers: int | None = None,
     progress: Report = silent,
     note: Note = unheard,
+    command: str = "",
     **judging: Unpack[JudgingOptions],
 ) -> Run:
     """Evaluate what a RAG system retrieved and answered; returns the stored run.
@@ -169,7 +172,7 @@ def evaluate(
     `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
     maps our field names to those of the data. `params` says how the evaluated system was set up (`{"chunk_size": 256}`), so
     that a comparison of many runs reads as a table. `backend` is `local` or `ray`: the execution backend, and `workers` the number of
-    workers, by default one per core. `note` is called with each remark about the data. A metric that needs a
+    workers, by default one per core. `note` is called with each remark about the data. `command` resumes the run; the viewer shows it if the run is killed. A metric that needs a
     model gets the one that is named: `judge="openai/gpt-4o-mini"`; `JudgingOptions` lists the other options.
     """
     if limit is not None and limit < 1:
@@ -179,6 +182,7 @@ def evaluate(
         params=_check_params(params),
         backend=_check_backend(backend, workers),
         workers=workers,
+        command=command,
     )
     try:
         # Mistakes in names and definitions raise an error before the data is read.
@@ -301,7 +305,7 @@ def _compute(
     if not folder.plan.exists():
         # The name and the bounds are for the viewer, which shows a run while it is computed.
         about = {"name": request.name, "bounds": {step.name: step.metric.spec.bounds for step in plan.metrics}}
-        write_json(folder.plan, {**identity, **about, "created_at": now()})
+        write_json(folder.plan, {**identity, **about, "command": request.command, "created_at": now()})
     created = read_json(folder.plan)["created_at"]
     with folder.owned():
         opened = request.judging.open(replies=folder.replies)

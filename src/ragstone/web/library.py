@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
-from ragstone.compare.comparison import Comparison, compare_runs
+from ragstone.compare.comparison import STEPS, Comparison, compare_runs
 from ragstone.compare.diagnosis import CauseCount, Diagnosis, diagnose
+from ragstone.compare.leaderboard import Leaderboard, rank_runs
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.slices import RunSlice, slice_run
 from ragstone.data.summary import ALL, SummaryRow
@@ -23,6 +25,7 @@ from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.text.questions import question_key
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache
 from ragstone.web.errors import NotFoundError, is_inside
+from ragstone.web.pair_index import PairIndex
 from ragstone.web.run_index import RunIndex, TableState
 from ragstone.web.truth.jobs import Rescoring
 from ragstone.web.truth.store import LoadedVersion, TruthLibrary
@@ -64,6 +67,7 @@ class Insights:
         # Two caches: diagnosing all samples of one run must not delay the first samples of another.
         self._first: BackgroundCache[Insight] = BackgroundCache(size)
         self._whole: BackgroundCache[Insight] = BackgroundCache(size)
+        self._done: dict[str, int] = {}
 
     def of(self, run: Run) -> Insight | None:
         """Return the best insight that is ready; None until the first samples are diagnosed."""
@@ -72,7 +76,7 @@ class Insights:
         first = self._first.peek(run.id, lambda: self._diagnose_first(run), wait_s)
         if first is None or rows <= FIRST_FEW:
             return first
-        whole = self._whole.peek(run.id, lambda: Insight.make(run, diagnose(run, texts=False), first.slices), 0.0)
+        whole = self._whole.peek(run.id, lambda: Insight.make(run, self._diagnose(run), first.slices), 0.0)
         return whole or first
 
     def close(self) -> None:
@@ -86,7 +90,15 @@ class Insights:
         slices = tuple(
             (column, tuple(slice_run(index.labels(column), column, metrics, index.scores))) for column in index.columns
         )
-        return Insight.make(run, diagnose(run, FIRST_FEW, texts=False), slices)
+        return Insight.make(run, self._diagnose(run, FIRST_FEW), slices)
+
+    def _diagnose(self, run: Run, most: int | None = None) -> Diagnosis:
+        return diagnose(run, most, texts=False, progress=lambda done: self._done.__setitem__(run.id, done))
+
+    def diagnosed(self, run: Run) -> dict[str, int]:
+        """Return how many samples of a run are diagnosed so far, and how many there are to diagnose now."""
+        rows, done = run.info.rows, self._done.get(run.id, 0)
+        return {"done": done, "total": rows if done > FIRST_FEW else min(rows, FIRST_FEW)}
 
 
 class Library:
@@ -98,12 +110,16 @@ class Library:
         self.rescoring = Rescoring()
         self._joined: BackgroundCache[int] = BackgroundCache(_MAX_LISTED)
         self._runs = lru_cache(maxsize=_MAX_LISTED)(Run)
+        self._datasets: BackgroundCache[str] = BackgroundCache(_MAX_LISTED, workers=2)
         self._summaries = lru_cache(maxsize=_MAX_LISTED)(_summary)
         self._folders: dict[str, RunFolder] = {}
         self._indexes: BackgroundCache[RunIndex] = BackgroundCache(_MAX_INDEXES, workers=2)
         self._asked: BackgroundCache[pa.Table] = BackgroundCache(_MAX_QUESTIONS, workers=2)
         self._insights = Insights(_MAX_INDEXES, self.index)
         self._comparisons: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
+        self._steps: dict[tuple[str, str], str] = {}
+        self._pairs: BackgroundCache[PairIndex] = BackgroundCache(_MAX_COMPARISONS)
+        self._boards: BackgroundCache[Leaderboard] = BackgroundCache(_MAX_COMPARISONS)
 
     def folders(self) -> list[RunFolder]:
         """Return all run folders, newest first."""
@@ -133,6 +149,10 @@ class Library:
         """Return the summary rows of the whole run by metric."""
         return self._summaries(run)
 
+    def dataset_key(self, run: Run) -> str | None:
+        """Return a hash of the sample ids of a run, the same for all runs of a data set; None until it is ready."""
+        return self._datasets.peek(run.id, lambda: _hash_ids(run), 0.02)
+
     def index(self, run: Run) -> RunIndex:
         """Return the scores as columns."""
         return self._indexes.get(run.id, lambda: RunIndex.read(run))
@@ -149,13 +169,44 @@ class Library:
         """Return diagnosis, causes and slices; None until they are ready."""
         return self._insights.of(run)
 
+    def diagnosed(self, run: Run) -> dict[str, int]:
+        """Return the progress of a diagnosis."""
+        return self._insights.diagnosed(run)
+
     def comparison(self, before: Run, after: Run) -> Comparison | None:
         """Return the comparison of two runs; None until it is ready."""
-        return self._comparisons.peek((before.id, after.id), lambda: compare_runs(before, after))
+        key = (before.id, after.id)
+        return self._comparisons.peek(
+            key, lambda: compare_runs(before, after, progress=lambda step: self._steps.__setitem__(key, step))
+        )
+
+    def comparison_steps(self, before: Run, after: Run) -> dict[str, Any]:
+        """Return the current step of a comparison, its number from 0, and the number of steps."""
+        step = self._steps.get((before.id, after.id), STEPS[0])
+        return {"done": STEPS.index(step), "total": len(STEPS), "what": step}
+
+    def pairs(self, comparison: Comparison) -> PairIndex:
+        """Return the pairs of a comparison with their gains."""
+        before, after = comparison.before, comparison.after
+        return self._pairs.get(
+            (before.id, after.id), lambda: PairIndex.make(comparison, self.index(before), self.index(after))
+        )
+
+    def leaderboard(self, runs: Sequence[Run]) -> Leaderboard | None:
+        """Return several runs in ranks; None until they are ready."""
+        return self._boards.peek(tuple(run.id for run in runs), lambda: rank_runs(runs))
 
     def close(self) -> None:
         """Cancel the background work that has not started."""
-        caches = (self._indexes, self._asked, self._joined, self._insights, self._comparisons)
+        caches = (
+            self._indexes,
+            self._asked,
+            self._joined,
+            self._insights,
+            self._comparisons,
+            self._pairs,
+            self._boards,
+        )
         for worker in (*caches, self.rescoring, self.truth):
             worker.close()
 
@@ -168,6 +219,11 @@ def _read_questions(run: Run) -> pa.Table:
     table = read_table(run.folder.samples, ["id", "question"])
     keys = [question_key(question or "") for question in table["question"].to_pylist()]
     return table.append_column("question_key", pa.array(keys, pa.string()))
+
+
+def _hash_ids(run: Run) -> str:
+    ids = read_table(run.folder.samples, ["id"])["id"].to_pylist()
+    return hashlib.sha256("\0".join(sorted(ids)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _summary(run: Run) -> dict[str, SummaryRow]:

@@ -88,13 +88,15 @@ def trend(values: Sequence[float | None], here: int | None = None) -> Markup:
 
 
 # The scripts of the ground-truth editor.
-_EDITOR = ("draft", "editor", "sources", "queue", "signing", "rescore")
+_EDITOR = ("draft", "editor", "sources", "queue", "signing")
 _STATIC = {
     "report.css": ("ragstone.report.html", "style.css", "text/css"),
     "viewer.css": ("ragstone.web", "static/viewer.css", "text/css"),
+    "compare.css": ("ragstone.web", "static/compare.css", "text/css"),
     "viewer.js": ("ragstone.web", "static/viewer.js", "text/javascript"),
     "sample.css": ("ragstone.web", "static/sample.css", "text/css"),
     "sample.js": ("ragstone.web", "static/sample.js", "text/javascript"),
+    "live.js": ("ragstone.web", "static/live.js", "text/javascript"),
     "editor.css": ("ragstone.web", "static/editor.css", "text/css"),
     **{f"{name}.js": ("ragstone.web", f"static/{name}.js", "text/javascript") for name in _EDITOR},
     "icon.svg": ("ragstone.web", "static/icon.svg", "image/svg+xml"),

@@ -24,6 +24,7 @@ from ragstone.web.navigation import whole_number
 
 WORST = "worst"
 PLAIN_SORTS = (WORST, "quality", "row")
+ANY_FAULT, NO_FAULT = "any fault", "no fault"
 STATUSES = ("failed", "skipped", "complete")
 PAGE_SIZES = (25, 50, 100, 200)
 _MAX_QUERY = 200
@@ -174,16 +175,21 @@ class RunIndex:
         if state.status:
             matches &= self._worst_states == {"failed": FAILED, "skipped": SKIPPED, "complete": OK}[state.status]
         if state.cause:
-            known = [*(causes or ()), *([None] * (len(self.ids) - len(causes or ())))]
-            wanted = {"any fault": set(causes or ()) - {""}, "no fault": {""}}.get(state.cause, {state.cause})
-            matches &= np.array([cause in wanted for cause in known], dtype=bool)
+            matches &= self.has_cause(state.cause, causes)
         if state.slice:
-            matches &= self._in_slice(state.slice)
+            matches &= self.in_slice(state.slice)
         for word in state.query.split():
-            matches &= self._contains(word)
+            matches &= self.contains(word)
         return matches
 
-    def _in_slice(self, wanted: str) -> np.ndarray:
+    def has_cause(self, wanted: str, causes: Sequence[str] | None) -> np.ndarray:
+        """Mark the rows with a main cause, with any cause ("any fault") or without one ("no fault")."""
+        known = [*(causes or ()), *([None] * (len(self.ids) - len(causes or ())))]
+        names = {ANY_FAULT: set(causes or ()) - {""}, NO_FAULT: {""}}.get(wanted, {wanted})
+        return np.array([cause in names for cause in known], dtype=bool)
+
+    def in_slice(self, wanted: str) -> np.ndarray:
+        """Mark the rows of a slice, such as `kind=two steps`."""
         # A column name may contain "=": the longest matching name wins.
         columns = [column for column in self.columns if wanted.startswith(f"{column}=")]
         if not columns:
@@ -193,7 +199,8 @@ class RunIndex:
         # Compared in Python: numpy strips trailing zero bytes from strings.
         return np.array([other == label for other in self.labels(column)], dtype=bool)
 
-    def _contains(self, word: str) -> np.ndarray:
+    def contains(self, word: str) -> np.ndarray:
+        """Mark the rows with a word in id, question or answer."""
         rows = np.zeros(len(self.ids), dtype=bool)
         for column in (self.ids, self.questions, self._answers):
             matches = pc.fill_null(pc.match_substring(column, word, ignore_case=True), fill_value=False)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 # Only the beginnings of longer texts are compared.
 _MAX_TOKENS = 8_000
+# With a smaller share of common text, a diff is harder to read than both texts.
+_MIN_SAME = 0.4
 
 
 @dataclass(frozen=True)
@@ -49,3 +52,37 @@ def _merge_changes(pieces: Sequence[DiffPiece]) -> list[DiffPiece]:
             result += [*_change(gone, new), piece]
             gone = new = ""
     return result + _change(gone, new)
+
+
+def is_readable(pieces: Sequence[DiffPiece]) -> bool:
+    """Check that two texts share enough characters for their diff to help a reader."""
+    sizes = {"same": 0, "gone": 0, "new": 0}
+    for piece in pieces:
+        sizes[piece.kind] += len("".join(piece.text.split()))
+    return 2 * sizes["same"] >= _MIN_SAME * (2 * sizes["same"] + sizes["gone"] + sizes["new"])
+
+
+def overlay(
+    parts: Sequence[tuple[str, Sequence[int]]], pieces: Sequence[DiffPiece], kind: str, alike: bool = True
+) -> list[dict[str, Any]]:
+    """Return one of two compared texts in parts, each with its numbers and, if it changed, with its kind.
+
+    `parts` is the text with numbers, `kind` is "gone" for the first text and "new" for the second.
+    """
+    changes = [(piece.text, piece.kind) for piece in pieces if piece.kind in ("same", kind)] if alike else []
+    result: list[dict[str, Any]] = []
+    left, change = 0, "same"
+    for text, numbers in parts:
+        at = 0
+        while at < len(text):
+            if not left and changes:
+                found, change = changes.pop(0)
+                left = len(found)
+                continue
+            # Text after the end of the diff is not compared.
+            size, change = (min(left, len(text) - at), change) if left else (len(text) - at, "same")
+            result.append(
+                {"text": text[at : at + size], "numbers": list(numbers), "kind": "" if change == "same" else kind}
+            )
+            at, left = at + size, max(0, left - size)
+    return result

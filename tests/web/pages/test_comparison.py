@@ -13,7 +13,7 @@ def compared(viewer, worse, better):
 def test_two_ticked_runs_lead_to_their_comparison(viewer, worse, better):
     answer, _ = viewer.ask(f"/compare?run={better.id}&run={worse.id}")
     assert (answer.status, answer.headers["location"]) == (303, f"/compare/{worse.id}/{better.id}")
-    assert "exactly two" in viewer.page(f"/compare?run={better.id}", 400).text()
+    assert "two or more" in viewer.page(f"/compare?run={better.id}", 400).text()
 
 
 def test_the_numbers_are_those_of_the_comparison(viewer, worse, better, compared):
@@ -27,14 +27,72 @@ def test_the_numbers_are_those_of_the_comparison(viewer, worse, better, compared
         assert abs(row["high"]) <= compared["reach"]
     page = viewer.page(f"/compare/{worse.id}/{better.id}")
     assert compared["headline"] in page.text()
-    assert len([plot for plot in page.find("svg") if "strip" in plot["class"]]) == len(rows) + len(compared["groups"])
+    strips = [plot for plot in page.find("svg") if "strip" in plot["class"]]
+    tables = 1 + sum(
+        any(row["metric"] not in compared["headlines"] for row in group["rows"]) for group in compared["groups"]
+    )
+    assert len(strips) == len(rows) + tables
 
 
-def test_losses_come_first_or_gains(viewer, worse, better, compared):
-    losses = [sample["gain"] for sample in compared["changed"]]
+def test_all_pairs_are_listed_losses_or_gains_first(viewer, worse, better, compared):
+    losses = [row["gain"] for row in compared["table"]["rows"]]
+    assert len(losses) == compared["pairs"] == compared["table"]["total"]
     assert losses == sorted(losses)
-    gains = viewer.json(f"/compare/{worse.id}/{better.id}.json?show=gains")["changed"]
-    assert [sample["gain"] for sample in gains] == losses[::-1]
+    for query in ("sort=gains", "show=gains"):
+        gains = viewer.json(f"/compare/{worse.id}/{better.id}.json?{query}")["table"]["rows"]
+        assert [row["gain"] for row in gains] == losses[::-1]
+    rows = viewer.json(f"/compare/{worse.id}/{better.id}.json?sort=row")["table"]["rows"]
+    assert [row["row"] for row in rows] == list(range(1, 26))
+
+
+def test_gains_are_those_of_the_comparison(worse, better, compared):
+    wanted = {sample.id: sample.gain for sample in compare_runs(worse, better).changed}
+    for row in compared["table"]["rows"]:
+        assert row["gain"] == pytest.approx(wanted.get(row["id"], 0.0))
+
+
+def rows_of(viewer, worse, better, query):
+    return viewer.json(f"/compare/{worse.id}/{better.id}.json?{query}")["table"]["rows"]
+
+
+def test_pairs_are_filtered(viewer, worse, better, compared):
+    everything = compared["table"]["rows"]
+    for change, fits in (("worse", lambda gain: gain < 0), ("better", lambda gain: gain > 0)):
+        found = rows_of(viewer, worse, better, f"change={change}")
+        assert [row["id"] for row in found] == [row["id"] for row in everything if fits(row["gain"])]
+    one = rows_of(viewer, worse, better, "q=lost+property")
+    assert [row["id"] for row in one] == ["h08"]
+    in_metric = rows_of(viewer, worse, better, "metric=token_f1&change=worse")
+    assert in_metric
+    assert all(row["metrics"][0]["after"] < row["metrics"][0]["before"] for row in in_metric)
+    hard = rows_of(viewer, worse, better, "slice=difficulty%3Dhard")
+    assert 0 < len(hard) < len(everything)
+    page = viewer.page(f"/compare/{worse.id}/{better.id}?q=zzzz")
+    assert "No pair matches" in page.text()
+
+
+def test_causes_move_and_lead_to_their_pairs(viewer, worse, better):
+    found = viewer.when_ready(f"/compare/{worse.id}/{better.id}.json", lambda data: data["ready"] and data["causes"])
+    causes = found["causes"]
+    for row in causes["rows"]:
+        for side, (count, link) in enumerate(zip((row["before"], row["after"]), row["links"], strict=True)):
+            query = link.partition("?")[2].partition("#")[0]
+            listed = rows_of(viewer, worse, better, f"{query}&size=200")
+            assert len(listed) == count
+            assert all(pair["causes"][side] == row["name"] for pair in listed)
+    missing = next(row for row in causes["rows"] if row["name"] == "missing chunk")
+    assert missing["before"] > missing["after"]
+    for move in causes["moves"]:
+        query = move["address"].partition("?")[2].partition("#")[0]
+        assert len(rows_of(viewer, worse, better, query)) == move["count"]
+
+
+def test_pairs_are_paged(viewer, worse, better, monkeypatch):
+    monkeypatch.setattr("ragstone.web.pair_index.PAGE_SIZES", (10, 25))
+    first = viewer.json(f"/compare/{worse.id}/{better.id}.json?size=10")["table"]
+    last = viewer.json(f"/compare/{worse.id}/{better.id}.json?size=10&page=3")["table"]
+    assert (len(first["rows"]), len(last["rows"]), first["pages"]) == (10, 5, 3)
+    assert set(first["links"]) == {"next", "last"}
 
 
 def test_runs_without_a_common_sample_say_so(viewer, worse, hostile):

@@ -45,7 +45,7 @@ def test_progress_is_shown(serve, tmp_path, under_way, worse):
     assert client.json("/runs.json")["under_way"][0]["done"] == 10
     assert found["title"] == "half way"
     assert "10 of 25 samples" in client.page(f"/runs/{worse.id}").text()
-    assert "Running" in client.page("/runs").text()
+    assert "Unfinished" in client.page("/runs").text()
     assert client.ask(f"/runs/{worse.id}/samples/1")[0].status == 404
     (under_way / "owner.json").unlink()
     assert "--resume" in client.page(f"/runs/{worse.id}").text()

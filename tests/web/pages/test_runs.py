@@ -6,15 +6,57 @@ import pytest
 
 
 def test_runs_are_listed_newest_first(viewer, worse, better, hostile):
-    found = viewer.json("/runs.json")
+    found = viewer.when_ready("/runs.json", lambda data: not data["waiting"])
     assert [run["id"] for run in found["runs"]] == sorted([worse.id, better.id, hostile.id], reverse=True)
     mine = next(run for run in found["runs"] if run["id"] == better.id)
-    assert mine["metrics"][0]["mean"] == pytest.approx(better.summary()["fact_recall"].mean)
-    assert len(mine["course"]["values"]) == 2
-    assert mine["course"]["here"] == 1
+    columns = [column["metric"] for column in found["metrics"]]
+    for name, item in zip(columns, mine["metrics"], strict=True):
+        row = better.summary()[name] if name in {metric.metric for metric in better.info.metrics} else None
+        assert item["mean"] == (row and pytest.approx(row.mean))
+    assert [column["param"] for column in found["params"]] == ["evil"]
+    assert len(found["datasets"]) == 2
     page = viewer.page("/runs")
     assert f"/runs/{better.id}" in page.links
     assert len([box for box in page.find("input") if box.get("name") == "run"]) == 3
+
+
+def test_a_trend_is_of_one_system_and_one_data_set(serve, tmp_path, worse, better):
+    for run, name in ((worse, "1"), (worse, "2"), (better, "3")):
+        shutil.copytree(run.path, tmp_path / "runs" / name)
+    found = serve(tmp_path).when_ready("/runs.json", lambda data: not data["waiting"])
+    courses = {run["id"]: run["course"] for run in found["runs"]}
+    assert [len(courses[name]["values"]) for name in "123"] == [2, 2, 1]
+    assert (courses["1"]["here"], courses["2"]["here"]) == (0, 1)
+    assert len(found["datasets"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        ("sort=metric:token_f1", "worse better hostile"),
+        ("sort=metric:token_f1&dir=down", "better worse hostile"),
+        ("sort=samples&dir=down", "better worse hostile"),
+        ("sort=param:evil", "hostile better worse"),
+        ("dir=down", "worse better hostile"),
+    ],
+)
+def test_runs_are_sorted(viewer, worse, better, hostile, query, order):
+    runs = {"worse": worse, "better": better, "hostile": hostile}
+    found = [run["id"] for run in viewer.json(f"/runs.json?{query}")["runs"]]
+    wanted = [runs[name].id for name in order.split()]
+    if "metric" in query:
+        found, wanted = ([one for one in side if one != hostile.id] for side in (found, wanted))
+    if query.startswith("sort=samples"):
+        assert found[-1] == hostile.id
+    else:
+        assert [one for one in found if one in wanted] == wanted
+
+
+def test_runs_are_filtered_by_data_set_and_name(viewer, worse, better, hostile):
+    found = viewer.when_ready("/runs.json", lambda data: not data["waiting"])
+    key = next(item["key"] for item in found["datasets"] if item["runs"] == 2)
+    assert {run["id"] for run in viewer.json(f"/runs.json?data={key}")["runs"]} == {worse.id, better.id}
+    assert [run["id"] for run in viewer.json("/runs.json?name=harbour-worse")["runs"]] == [worse.id]
 
 
 def test_runs_are_filtered(viewer, better):

@@ -1,27 +1,36 @@
-"""One sample in two runs: changes in the answer, the chunks, the facts that they contain and the scores."""
+"""One sample in two runs: changes in the answer, the claims, the chunks, the facts that they contain and the scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from starlette.datastructures import QueryParams
 
+from ragstone.compare.cause_names import Outcome
 from ragstone.compare.comparison import Comparison
-from ragstone.compare.explain import find_row
 from ragstone.compare.sample_evidence import Case
+from ragstone.compare.sample_order import telling_metrics
 from ragstone.data.types import Chunk
+from ragstone.report.html.sample_data import chunk_marks, claim_groups, holds_what_is_needed, mark_facts
 from ragstone.report.run import DIRECTION
 from ragstone.report.text import one_line
 from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
 from ragstone.web.navigation import neighbours, required_number
-from ragstone.web.pages.comparison import changed_samples
+from ragstone.web.pages.comparison import read_pairs
 from ragstone.web.pages.run import describe_run
 from ragstone.web.pages.sample import describe_sample, read_sample
 from ragstone.web.run_index import RunIndex
 from ragstone.web.sample_data import Limits, fact_list
-from ragstone.web.word_diff import word_diff
+from ragstone.web.word_diff import is_readable, overlay, word_diff
+
+# Chunks that only one run retrieved come first.
+_ORDER = {"gone": 0, "new": 0, "changed": 1, "same": 2}
+_MAX_HEADLINES = 8
+Ranks = tuple[int | None, int | None]
+Examined = tuple[Case, Outcome]
 
 
 def pair_page(library: Library, query: QueryParams, before: str, after: str, row: str) -> dict[str, Any]:
@@ -36,7 +45,7 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
         "title": f"sample {number}, {one_line(new.name, 40)} against {one_line(old.name, 40)}",
     }
     if comparison is None:
-        return {**head, "ready": False}
+        return {**head, "ready": False, "steps": library.comparison_steps(old, new)}
     rows = (_matching_row(comparison, number), number)
     indexes = (library.index(old), library.index(new))
     samples = [read_sample(index, str(row)) for index, row in zip(indexes, rows, strict=True)]
@@ -47,9 +56,10 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
         "ready": True,
         "sides": [describe_sample(case, outcome, row, limits) for row, case, outcome in samples],
         "addresses": [f"/runs/{run.id}/samples/{row}" for run, row in zip((old, new), rows, strict=True)],
-        "walk": _walk(library, comparison, number, str(query.get("show", ""))),
-        "answer": word_diff(first.sample.answer or "", second.sample.answer or ""),
-        "chunks": _chunks(first.sample.contexts or [], second.sample.contexts or [], limits),
+        "walk": _walk(library, comparison, number, query),
+        **_answers(first, second, limits),
+        "claims": _claims(first, second),
+        "chunks": _chunks(samples[0][1:], samples[1][1:], limits),
         "facts": _facts(first, second, limits),
         "scores": _scores(indexes, rows),
         "cut": limits.cut,
@@ -63,49 +73,124 @@ def _matching_row(comparison: Comparison, row: int) -> int:
     return int(comparison.pairs.before[positions[0]]) + 1
 
 
-def _walk(library: Library, comparison: Comparison, row: int, order: str) -> dict[str, Any]:
-    """Return the links to the previous and the next changed sample."""
-    ids = library.index(comparison.after).ids
-    rows = [find_row(ids, sample.id) + 1 for sample in changed_samples(comparison, order)]
+def _walk(library: Library, comparison: Comparison, row: int, query: QueryParams) -> dict[str, Any]:
+    """Return the links to the previous and the next pair of the table from which this one was opened."""
+    pairs, state, causes = read_pairs(library, comparison, query)
+    state = state.but(page=1)
+    rows = comparison.pairs.after[pairs.order(state, causes)]
+    positions = np.flatnonzero(rows == row - 1)
     base = f"/compare/{comparison.before.id}/{comparison.after.id}"
-    query = "?show=gains" if order == "gains" else ""
-    at = rows.index(row) if row in rows else None
-    links = neighbours(len(rows), at, lambda position: f"{base}/samples/{rows[position]}{query}")
-    return {**links, "back": f"{base}{query}#changed", "query": query}
+    at = int(positions[0]) if len(positions) else None
+    links = neighbours(len(rows), at, lambda position: f"{base}/samples/{int(rows[position]) + 1}{state.address}")
+    return {**links, "back": f"{base}{state.address}#pairs", "query": state.address}
 
 
-def _chunks(before: Sequence[Chunk], after: Sequence[Chunk], limits: Limits) -> list[dict[str, Any]]:
-    """Return the chunks of run B in rank order with their ranks in A, then the chunks that only A has."""
-    left = dict(enumerate(before, 1))
-    listed = []
-    for rank, chunk in enumerate(after, 1):
-        old = next((position for position, other in left.items() if _same(other, chunk)), None)
-        partner = left.pop(old) if old is not None else None
-        kind = "new" if partner is None else "same" if partner.text == chunk.text else "changed"
-        changes = word_diff(partner.text, chunk.text) if partner and kind == "changed" else None
-        listed.append(_chunk(kind, chunk, old, rank, changes, limits))
-    return [*listed, *(_chunk("gone", chunk, rank, None, None, limits) for rank, chunk in left.items())]
+def _answers(before: Case, after: Case, limits: Limits) -> dict[str, Any]:
+    """Return both answers, and their word diff; `alike` says whether the diff is readable."""
+    texts = [case.sample.answer for case in (before, after)]
+    old, new = (limits.shorten(text or "") for text in texts)
+    changes = word_diff(old, new)
+    alike = None not in texts and is_readable(changes)
+    shown = [
+        None if text is None else overlay([(limits.shorten(text), ())], changes, kind, alike)
+        for text, kind in zip(texts, ("gone", "new"), strict=True)
+    ]
+    return {"answer": changes, "alike": alike, "texts": shown}
+
+
+def _claims(before: Case, after: Case) -> dict[str, Any]:
+    """Return the claims of each answer, and the claims of the reference with the verdicts of both runs."""
+    sides = [{group["whose"]: group["rows"] for group in claim_groups(case)} for case in (before, after)]
+    old, new = ({claim["text"]: claim for claim in side.get("reference", ())} for side in sides)
+    reference = [
+        {"number": number, "text": text, "before": old.get(text), "after": new.get(text)}
+        for number, text in enumerate(dict.fromkeys([*new, *old]), 1)
+    ]
+    for claim in reference:
+        claim["changed"] = _verdict(claim["before"]) != _verdict(claim["after"])
+    reference.sort(key=lambda claim: not claim["changed"])
+    return {"answer": [side.get("answer", []) for side in sides], "reference": reference}
+
+
+def _verdict(claim: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    return () if claim is None else (claim["said"] and claim["said"].tone, bool(claim["says"]), bool(claim["denies"]))
+
+
+def _chunks(before: Examined, after: Examined, limits: Limits) -> list[dict[str, Any]]:
+    """Return the chunks of both runs: those of only one run, then changed texts, then the others.
+
+    In each group, chunks with evidence come first.
+    """
+    left = dict(enumerate(before[0].sample.contexts or (), 1))
+    ranks: list[Ranks] = []
+    for rank, chunk in enumerate(after[0].sample.contexts or (), 1):
+        partner = next((position for position, other in left.items() if _same(other, chunk)), None)
+        left.pop(partner or 0, None)
+        ranks.append((partner, rank))
+    numbers = _fact_numbers(before[0], after[0])
+    chunks = [_chunk((before, after), both, numbers, limits) for both in [*ranks, *((rank, None) for rank in left)]]
+    return sorted(chunks, key=lambda chunk: (_ORDER[chunk["kind"]], not chunk["facts"], not chunk["evidence"]))
 
 
 def _same(one: Chunk, other: Chunk) -> bool:
     return one.id == other.id if one.id and other.id else one.text == other.text
 
 
+def _fact_numbers(before: Case, after: Case) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the number on the page for each fact number of A and B: that of the fact with the same text in B."""
+    shown = {fact.text: number for number, fact in enumerate(after.sample.facts or (), 1)}
+    old = {number: shown[fact.text] for number, fact in enumerate(before.sample.facts or (), 1) if fact.text in shown}
+    return old, {number: number for number in shown.values()}
+
+
 def _chunk(
-    kind: str, chunk: Chunk, before: int | None, after: int | None, changes: Any, limits: Limits
+    sides: tuple[Examined, Examined], ranks: Ranks, numbers: tuple[Mapping[int, int], Mapping[int, int]], limits: Limits
 ) -> dict[str, Any]:
+    """Return a chunk with its rank, text and marks in A and B; None if the run did not retrieve it."""
+    old, new = (
+        (case.sample.contexts or [])[rank - 1] if rank else None for (case, _), rank in zip(sides, ranks, strict=True)
+    )
+    kind = "gone" if new is None else "new" if old is None else "same" if old.text == new.text else "changed"
+    changes = word_diff(old.text, new.text) if old and new and kind == "changed" else []
+    alike = is_readable(changes)
+    pieces = [
+        overlay(_marked(case, rank, known, limits), changes, word, alike) if rank else None
+        for (case, _), rank, known, word in zip(sides, ranks, numbers, ("gone", "new"), strict=True)
+    ]
+    marks = [list(chunk_marks(*side, rank)) if rank else None for side, rank in zip(sides, ranks, strict=True)]
+    checked = [holds_what_is_needed(case, rank) for (case, _), rank in zip(sides, ranks, strict=True) if rank]
+    shown = new or old or Chunk("")
     return {
         "kind": kind,
-        "id": chunk.id or "",
-        "before": before,
-        "after": after,
-        "text": limits.shorten(chunk.text),
-        "diff": changes,
+        "id": shown.id or "",
+        "source": shown.source or "",
+        "before": ranks[0],
+        "after": ranks[1],
+        "facts": sorted({number for side in pieces for piece in side or () for number in piece["numbers"]}),
+        # None if the chunks were not checked for evidence.
+        "evidence": True if any(marks) else None if None in checked else False,
+        "alike": alike,
+        "marks": marks,
+        "pieces": pieces,
     }
 
 
+def _marked(case: Case, rank: int, numbers: Mapping[int, int], limits: Limits) -> list[tuple[str, Sequence[int]]]:
+    """Return the text of a chunk in parts with the numbers of their facts."""
+    text = (case.sample.contexts or [])[rank - 1].text
+    matches = [match for match in case.evidence.get("fact_matches") or () if match.chunk == rank - 1]
+    parts: list[tuple[str, Sequence[int]]] = [
+        (piece.text, [numbers[number] for number in piece.numbers if number in numbers])
+        for piece in mark_facts(text, matches, limits.size)
+    ]
+    return [*parts, (rest, ())] if (rest := limits.rest(text)) else parts
+
+
 def _facts(before: Case, after: Case, limits: Limits) -> list[dict[str, Any]]:
-    """Return each fact of run B with its ranks in both runs. A fact found in only one run was gained or lost."""
+    """Return each fact of run B with its ranks in both runs, changed facts first.
+
+    A fact found in only one run was gained or lost.
+    """
     old = {fact["text"]: fact["ranks"] for fact in fact_list(before, limits)}
     facts = []
     for fact in fact_list(after, limits):
@@ -113,13 +198,13 @@ def _facts(before: Case, after: Case, limits: Limits) -> list[dict[str, Any]]:
         known = had is not None and has is not None
         change = "" if not known or bool(had) == bool(has) else "gained" if has else "lost"
         facts.append({"number": fact["number"], "text": fact["text"], "before": had, "after": has, "change": change})
-    return facts
+    return sorted(facts, key=lambda fact: ("lost", "gained", "").index(fact["change"]))
 
 
 def _scores(indexes: tuple[RunIndex, RunIndex], rows: tuple[int, int]) -> list[dict[str, Any]]:
-    both = [metric for metric in indexes[1].metrics if metric["metric"] in indexes[0].scores]
+    """Return the scores of both runs: changed headline metrics, then the largest changes; metrics without direction last."""
     scores = []
-    for metric in both:
+    for metric in (metric for metric in indexes[1].metrics if metric["metric"] in indexes[0].scores):
         old, new = (index.value(metric["metric"], row - 1) for index, row in zip(indexes, rows, strict=True))
         change = None if old is None or new is None else new - old
         gain = (change or 0.0) * {"higher": 1, "lower": -1}.get(metric["better"], 0)
@@ -130,10 +215,20 @@ def _scores(indexes: tuple[RunIndex, RunIndex], rows: tuple[int, int]) -> list[d
                 "before": old,
                 "after": new,
                 "change": change,
+                "changed": old != new,
                 "tone": "good" if gain > 0 else "bad" if gain < 0 else "none",
             }
         )
-    return scores
+    first = {metric.metric for metric in telling_metrics(indexes[1].metrics, _MAX_HEADLINES)}
+    return sorted(
+        scores,
+        key=lambda score: (
+            not score["changed"],
+            score["metric"] not in first,
+            score["tone"] == "none",
+            -abs(score["change"] or 0.0),
+        ),
+    )
 
 
 VIEWS = {"/compare/{before}/{after}/samples/{row}": pair_page}

@@ -18,6 +18,7 @@ from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, 
 from ragstone.report.text import one_line
 from ragstone.stats.intervals import mean_interval
 from ragstone.stats.judge_error import People
+from ragstone.storage.leftovers import RESCORES
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.storage.scores import FAILED, read_score_files, unless_nan
@@ -46,6 +47,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "title": one_line(run.name, 120),
         "run": describe_run(run),
         "diagnosis": insight.diagnosis if insight else None,
+        "diagnosed": library.diagnosed(run),
         "judge_failure": judge_failure(run),
         "judged": list(judge_lines(run.info)),
         "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MAX_CARDS)],
@@ -199,6 +201,8 @@ def progress_of(folder: RunFolder) -> dict[str, Any] | None:
         "done": cells // len(metrics) if metrics else 0,
         "total": total,
         "parts": len(parts),
+        "command": str(plan.get("command") or ""),
+        "rescore": RESCORES in plan,
         "working": working,
     }
 

@@ -1,13 +1,18 @@
-"""The list of runs with their headline metrics, and the choice of two runs to compare."""
+"""The table of runs: a column per headline metric and parameter, filters, and the choice of runs to compare."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import PurePath
 from typing import Any
+from urllib.parse import urlencode
 
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.errors import StorageError
 from ragstone.report.run import DIRECTION
+from ragstone.report.text import one_line
 from ragstone.storage.runs import Run, RunFolder
 from ragstone.web.library import Library
 from ragstone.web.navigation import ListPage, whole_number
@@ -15,30 +20,96 @@ from ragstone.web.pages.run import describe_run, progress_of
 
 _PAGE_SIZE = 50
 _MAX_METRICS = 4
-# The run ids and means of one metric, from the oldest run to the newest.
-Trend = Sequence[tuple[str, float | None]]
+_MAX_COLUMNS = 6
+_MAX_TREND = 30
+_MAX_QUERY = 200
+FINISHED, NAME, SAMPLES = "finished", "name", "samples"
+# Prefixes of the sort orders by a metric and by a parameter.
+_METRIC, _PARAM = "metric:", "param:"
+_NAMES = {"query": "q", "descending": "dir"}
+
+
+@dataclass(frozen=True)
+class RunsState:
+    """Filters, sort order and page of the table of runs. It is stored in the address."""
+
+    query: str = ""
+    name: str = ""
+    # The key of a data set: a hash of its sample ids.
+    data: str = ""
+    sort: str = FINISHED
+    descending: bool = False
+    page: int = 1
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> RunsState:
+        """Read the state from a query."""
+        return cls(
+            query=query.get("q", "").strip()[:_MAX_QUERY],
+            name=query.get("name", "")[:_MAX_QUERY],
+            data=query.get("data", "")[:_MAX_QUERY],
+            sort=query.get("sort", FINISHED)[:_MAX_QUERY],
+            descending=query.get("dir") == "down",
+            page=max(1, whole_number(query.get("page")) or 1),
+        )
+
+    def but(self, **changes: Any) -> RunsState:
+        """Return a changed copy; it starts at the first page unless `page` is given."""
+        return replace(self, **({"page": 1} | changes))
+
+    def sorted_by(self, name: str, high_first: bool = False) -> RunsState:
+        """Return the state sorted by a column; if it is the current column, the order is reversed."""
+        return self.but(sort=name, descending=not self.descending if self.sort == name else high_first)
+
+    @property
+    def address(self) -> str:
+        """The state as an address, without default values."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        changed = [
+            (_NAMES.get(item.name, item.name), "down" if item.name == "descending" else values[item.name])
+            for item in fields(self)
+            if values[item.name] != item.default
+        ]
+        return f"/runs?{urlencode(changed)}" if changed else "/runs"
+
+    def has_words(self, run: Run) -> bool:
+        """Check the name, and the words in name, id and parameters."""
+        params = [f"{name}={value}" for name, value in run.info.params.items()]
+        text = " ".join([run.name, run.id, *params]).casefold()
+        return self.name in ("", run.name) and all(word in text for word in self.query.casefold().split())
 
 
 def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
-    """One page of the runs, newest first, filtered by words in name, id and parameters."""
+    """One page of the runs, filtered and sorted; the newest first by default."""
     folders = library.folders()
     finished, broken = _open_all(library, folders)
-    words = query.get("q", "").strip()[:200]
-    matching = [run for run in finished if _matches(run, words)]
-    page = ListPage.cut(matching, whole_number(query.get("page")), _PAGE_SIZE)
-    trends = _trends(library, matching)
+    state = RunsState.read(query)
+    keys = {run.id: library.dataset_key(run) for run in finished}
+    matching = [run for run in finished if state.has_words(run) and state.data in ("", keys[run.id])]
+    page = ListPage.cut(_sorted(library, matching, state), state.page, _PAGE_SIZE)
+    state = state.but(page=page.number)
+    metrics, params = _metric_columns(page.items), _param_columns(page.items)
     return {
         "page": "runs",
         "title": "Runs",
         "root": str(library.root),
-        "query": words,
+        "state": state,
         "total": len(finished),
         "fitting": len(matching),
-        "at": page.number,
         "pages": page.pages,
+        "links": page.links(lambda number: state.but(page=number).address),
+        "names": [name for name, count in Counter(run.name for run in finished).items() if count > 1],
+        "datasets": _datasets(finished, keys),
+        "waiting": None in keys.values(),
         "broken": broken,
         "under_way": [progress for folder in folders if (progress := progress_of(folder))],
-        "runs": [_row(library, run, trends) for run in page.items],
+        "plain": [_head(state, name, name == SAMPLES) for name in (NAME, SAMPLES, FINISHED)],
+        "metrics": [
+            {"metric": name, "arrow": DIRECTION[better].strip(), **_head(state, _METRIC + name, better != "lower")}
+            for name, better in metrics.items()
+        ],
+        "params": [{"param": name, **_head(state, _PARAM + name)} for name in params],
+        "runs": [_row(library, run, list(metrics), params, _trend(library, run, finished, keys)) for run in page.items],
     }
 
 
@@ -55,48 +126,100 @@ def _open_all(library: Library, folders: Iterable[RunFolder]) -> tuple[list[Run]
     return runs, broken
 
 
-def _matches(run: Run, words: str) -> bool:
-    params = [f"{name}={value}" for name, value in (run.info.get("params") or {}).items()]
-    text = " ".join([run.name, run.id, *params]).casefold()
-    return all(word in text for word in words.casefold().split())
+def _sorted(library: Library, runs: list[Run], state: RunsState) -> list[Run]:
+    """Sort the runs, which come newest first; runs without a value come last in both directions."""
+    kind, _, name = state.sort.partition(":")
+    values: dict[str, Any]
+    if f"{kind}:" == _METRIC:
+        values = {run.id: row.mean if (row := library.summary(run).get(name)) else None for run in runs}
+    elif f"{kind}:" == _PARAM:
+        values = {run.id: run.info.params.get(name) for run in runs}
+    elif state.sort in (NAME, SAMPLES):
+        values = {run.id: run.name.casefold() if state.sort == NAME else run.info.rows for run in runs}
+    else:
+        return runs[::-1] if state.descending else runs
+    known = [run for run in runs if values[run.id] is not None]
+    known.sort(key=lambda run: _sort_key(values[run.id]), reverse=state.descending)
+    return [*known, *(run for run in runs if values[run.id] is None)]
 
 
-def _trends(library: Library, runs: Sequence[Run]) -> dict[tuple[str, int], Trend]:
-    """Return the trend of the main metric for all runs with the same metric and the same number of rows."""
-    trends: dict[tuple[str, int], list[tuple[str, float | None]]] = {}
-    for run in reversed(runs):
-        metric, rows = _trend_key(run)
-        row = library.summary(run).get(metric)
-        trends.setdefault((metric, rows), []).append((run.id, row.mean if row else None))
-    return dict(trends)
+def _sort_key(value: Any) -> tuple[bool, float, str]:
+    is_number = isinstance(value, int | float)
+    return not is_number, float(value) if is_number else 0.0, "" if is_number else str(value).casefold()
 
 
-def _trend_key(run: Run) -> tuple[str, int]:
-    main = telling_metrics(run.info["metrics"], 1)
-    return (str(main[0]["metric"]) if main else ""), run.info["dataset"]["rows"]
+def _head(state: RunsState, sort: str, high_first: bool = False) -> dict[str, str]:
+    # The default order is the newest first.
+    down = state.descending != (sort == FINISHED)
+    order = ("descending" if down else "ascending") if state.sort == sort else ""
+    return {"sort": sort, "address": state.sorted_by(sort, high_first).address, "order": order}
 
 
-def _row(library: Library, run: Run, trends: Mapping[tuple[str, int], Trend]) -> dict[str, Any]:
-    summary, key = library.summary(run), _trend_key(run)
-    trend = trends[key] if key[0] else ()
+def _metric_columns(runs: Iterable[Run]) -> dict[str, str]:
+    """Return the headline metrics of the runs with their directions, the most frequent first."""
+    chosen = [metric for run in runs for metric in telling_metrics(run.info.metrics, _MAX_METRICS)]
+    counts = Counter(metric.metric for metric in chosen)
+    better = {metric.metric: metric.better for metric in chosen}
+    return {name: better[name] for name, _ in counts.most_common(_MAX_COLUMNS)}
+
+
+def _param_columns(runs: Iterable[Run]) -> list[str]:
+    counts = Counter(name for run in runs for name in run.info.params)
+    return [name for name, _ in counts.most_common(_MAX_COLUMNS)]
+
+
+def _datasets(runs: Sequence[Run], keys: Mapping[str, str | None]) -> list[dict[str, Any]]:
+    """Return the data sets: the runs that have the same sample ids."""
+    members: dict[str, list[Run]] = {}
+    for run in runs:
+        if key := keys[run.id]:
+            members.setdefault(key, []).append(run)
+    return [
+        {"key": key, "name": f"{_dataset_name(group)}, {group[0].info.rows:,} samples", "runs": len(group)}
+        for key, group in members.items()
+    ]
+
+
+def _dataset_name(runs: Sequence[Run]) -> str:
+    """Return the name of the ground truth, of the file or, if the files differ, of their folder."""
+    truths = {str((run.info.get("truth") or {}).get("name") or "") for run in runs}
+    paths = [PurePath(str(run.info["dataset"].get("path") or "")) for run in runs]
+    for names in (truths, {path.name for path in paths}, {path.parent.name for path in paths}):
+        if len(names) == 1 and (name := next(iter(names))):
+            return one_line(name, 40)
+    return one_line(f"{paths[-1].name} and others", 40)
+
+
+def _trend(library: Library, run: Run, runs: Sequence[Run], keys: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the main metric of the runs of the same system on the same data set, from the oldest to the newest."""
+    main = telling_metrics(run.info.metrics, 1)
+    metric = main[0].metric if main else ""
+    same = [other for other in runs if other.name == run.name and keys[run.id] and keys[other.id] == keys[run.id]]
+    listed = [
+        (other.id, row.mean) for other in same[:_MAX_TREND] if (row := library.summary(other).get(metric)) and metric
+    ][::-1]
+    here = next((position for position, (name, _) in enumerate(listed) if name == run.id), None)
+    return {"metric": metric, "values": [mean for _, mean in listed], "here": here}
+
+
+def _row(
+    library: Library, run: Run, metrics: Sequence[str], params: Sequence[str], trend: Mapping[str, Any]
+) -> dict[str, Any]:
+    summary, described = library.summary(run), describe_run(run)
+    rows = [summary.get(name) for name in metrics]
     return {
-        **describe_run(run),
+        **described,
         "metrics": [
             {
-                "metric": metric["metric"],
-                "arrow": DIRECTION[metric["better"]].strip(),
-                "mean": row.mean,
-                "low": row.ci_low,
-                "high": row.ci_high,
+                "metric": name,
+                "mean": row.mean if row else None,
+                "low": row.ci_low if row else None,
+                "high": row.ci_high if row else None,
             }
-            for metric in telling_metrics(run.info["metrics"], _MAX_METRICS)
-            if (row := summary.get(metric["metric"]))
+            for name, row in zip(metrics, rows, strict=True)
         ],
-        "course": {
-            "metric": key[0],
-            "values": [mean for _, mean in trend],
-            "here": next((position for position, (name, _) in enumerate(trend) if name == run.id), None),
-        },
+        "values": [described["params"].get(name, "") for name in params],
+        "course": trend,
     }
 
 

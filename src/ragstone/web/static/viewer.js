@@ -1,33 +1,28 @@
-// Optional features: keyboard shortcuts, filters that submit themselves, copied links and automatic reloads.
+// Optional features: keyboard shortcuts, filters that submit themselves and copied links.
 const say = (words) => { document.getElementById("said").textContent = words; };
 const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
 
-for (const form of document.querySelectorAll("form[data-submits]")) {
-  form.addEventListener("change", (event) => { if (event.target.matches("select")) form.requestSubmit(); });
-}
+// Listeners are on the document: parts of a page are replaced while it is open (live.js).
+addEventListener("change", (event) => {
+  if (event.target.matches("form[data-submits] select")) event.target.form.requestSubmit();
+  if (event.target.matches("form.choosing input[name=run]")) countChosen();
+});
 // Leaves empty fields out of the address.
-for (const form of document.querySelectorAll("form")) {
-  form.addEventListener("formdata", (event) => {
-    for (const [name, value] of Array.from(event.formData)) if (value === "") event.formData.delete(name);
-  });
+addEventListener("formdata", (event) => {
+  for (const [name, value] of Array.from(event.formData)) if (value === "") event.formData.delete(name);
+});
+
+function countChosen() {
+  const compare = document.getElementById("compare");
+  if (!compare) return;
+  const chosen = document.querySelectorAll("form.choosing input[name=run]:checked").length;
+  compare.disabled = chosen < 2;
+  document.getElementById("chosen").textContent = chosen === 2 ? "The older one is A." : chosen > 2 ? `${chosen} runs in one table.` : "Select two runs or more. Of two, the older one is A.";
 }
 
-const boxes = Array.from(document.querySelectorAll("form.choosing input[name=run]"));
-const compare = document.getElementById("compare");
-if (compare) {
-  const hint = document.getElementById("chosen");
-  const count = () => {
-    const chosen = boxes.filter((box) => box.checked).length;
-    compare.disabled = chosen !== 2;
-    hint.textContent = chosen === 2 ? "The older one is A." : chosen > 2 ? "Select only two runs." : "Select two runs. The older one is A.";
-  };
-  boxes.forEach((box) => box.addEventListener("change", count));
-  count();
-}
-
-const rows = Array.from(document.querySelectorAll("table.samples tbody tr"));
 function walk(step) {
-  const links = rows.map((row) => row.querySelector("a"));
+  const links = Array.from(document.querySelectorAll("table.samples tbody tr"), (row) => row.querySelector("a"));
+  if (!links.length) return;
   const at = links.indexOf(document.activeElement);
   const next = at < 0 ? (step > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + step));
   links[next].focus();
@@ -39,64 +34,35 @@ addEventListener("keydown", (event) => {
   if (!step) return;
   const link = document.querySelector(step > 0 ? "a[data-key=j]" : "a[data-key=k]");
   if (link) link.click();
-  else if (rows.length) { walk(step); event.preventDefault(); }
+  else if (document.querySelector("table.samples tbody tr")) { walk(step); event.preventDefault(); }
 });
 
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      button.textContent = "Copied";
-      say("Link copied");
-    } catch {
-      button.textContent = "Copy the link from the address bar";
-    }
-    setTimeout(() => { button.textContent = "Copy link"; }, 2000);
-  });
-}
-
-// Reloads the page while a result is not ready.
-if (document.querySelector("[data-wait]")) setTimeout(() => location.reload(), 1500);
-
-// Reports when all samples are diagnosed, without reloading the page.
-const partly = document.querySelector("[data-partly]");
-async function look() {
+addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (!button) return;
   try {
-    const { diagnosis } = await (await fetch(partly.dataset.partly)).json();
-    if (diagnosis.looked_at < diagnosis.samples) { setTimeout(look, 3000); return; }
-    partly.firstChild.textContent = `All ${diagnosis.samples.toLocaleString("en")} samples are diagnosed. `;
-    partly.querySelector("a").textContent = "Show the results";
-  } catch { setTimeout(look, 10000); }
-}
-if (partly) setTimeout(look, 3000);
-
-async function watch(box) {
-  try {
-    const found = await (await fetch(box.dataset.live)).json();
-    if (found.page !== "live") { location.reload(); return; }
-    const { done, total, working } = found.progress;
-    const bar = box.querySelector("progress");
-    bar.max = total || 1;
-    bar.value = done;
-    box.querySelector(".told").textContent = `${done.toLocaleString("en")} of ${total.toLocaleString("en")} samples${working ? "" : ", interrupted"}`;
-    const body = document.getElementById("metrics");
-    if (found.metrics.length && document.body.classList.contains("page-live") && !body) { location.reload(); return; }
-    if (body) fill(body, found.metrics);
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = "Copied";
+    say("Link copied");
   } catch {
-    box.querySelector(".told").textContent = "The viewer does not respond. Was it stopped?";
+    button.textContent = "Copy the link from the address bar";
   }
-  setTimeout(watch, 2000, box);
+  setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+});
+
+function prepare() {
+  for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+  countChosen();
 }
-const show = (value) => (value === null ? "–" : value.toFixed(3));
-function fill(body, metrics) {
-  metrics.forEach((item, place) => {
-    const cells = body.rows[place]?.cells;
-    if (!cells) return;
-    cells[1].textContent = show(item.mean);
-    cells[2].textContent = item.low === null ? "–" : `${show(item.low)} – ${show(item.high)}`;
-    cells[3].textContent = item.rows.toLocaleString("en");
-    cells[4].textContent = item.failed.toLocaleString("en");
-  });
+document.addEventListener("updated", prepare);
+prepare();
+
+// A link to a folded part opens it.
+function unfold() {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const folded = target && target.closest("details");
+  if (folded) folded.open = true;
 }
-document.querySelectorAll("[data-live]").forEach((box) => setTimeout(watch, 1000, box));
+addEventListener("hashchange", unfold);
+unfold();
+

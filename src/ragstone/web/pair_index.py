@@ -1,0 +1,147 @@
+"""The table of pairs of a comparison: gains and causes of every pair, and the table's state in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+
+from ragstone.compare.comparison import Comparison, Gains
+from ragstone.compare.differences import is_of_all_rows
+from ragstone.web.navigation import whole_number
+from ragstone.web.run_index import PAGE_SIZES, RunIndex
+
+LOSSES, GAINS, ROW = "losses", "gains", "row"
+CHANGES = ("worse", "better", "unchanged")
+_MAX_QUERY = 200
+_MAX_SLICE = 1_000
+_SIZE = 25
+_NAMES = {"query": "q"}
+Causes = tuple[Sequence[str] | None, Sequence[str] | None]
+
+
+@dataclass(frozen=True)
+class PairState:
+    """Sort order, filters and page of the table of pairs. It is stored in the address."""
+
+    query: str = ""
+    # Main causes in A and B.
+    was: str = ""
+    now: str = ""
+    # Column and label, for example `kind=two steps`.
+    slice: str = ""
+    # The metric whose change is shown; empty for the mean gain over all metrics.
+    metric: str = ""
+    change: str = ""
+    sort: str = LOSSES
+    page: int = 1
+    size: int = _SIZE
+
+    @classmethod
+    def read(cls, query: Mapping[str, str], metrics: Collection[str]) -> PairState:
+        """Read the state from a query; invalid values are replaced by the defaults."""
+        size, sort = whole_number(query.get("size")), query.get("sort", query.get("show", LOSSES))
+        return cls(
+            query=query.get("q", "").strip()[:_MAX_QUERY],
+            was=query.get("was", "")[:_MAX_QUERY],
+            now=query.get("now", "")[:_MAX_QUERY],
+            slice=query.get("slice", "")[:_MAX_SLICE],
+            metric=metric if (metric := query.get("metric", "")) in metrics else "",
+            change=change if (change := query.get("change", "")) in CHANGES else "",
+            sort=sort if sort in (LOSSES, GAINS, ROW) else LOSSES,
+            page=max(1, whole_number(query.get("page")) or 1),
+            size=size if size in PAGE_SIZES else _SIZE,
+        )
+
+    def but(self, **changes: Any) -> PairState:
+        """Return a changed copy; it starts at the first page unless `page` is given."""
+        return replace(self, **({"page": 1} | changes))
+
+    @property
+    def address(self) -> str:
+        """The state as a query string, without default values."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        changed = [
+            (_NAMES.get(item.name, item.name), values[item.name])
+            for item in fields(self)
+            if values[item.name] != item.default
+        ]
+        return f"?{urlencode(changed)}" if changed else ""
+
+
+@dataclass(frozen=True)
+class PairIndex:
+    """All pairs of a comparison with their gains. A position is an index into `comparison.pairs`."""
+
+    comparison: Comparison
+    before: RunIndex
+    after: RunIndex
+    gains: Gains
+
+    @classmethod
+    def make(cls, comparison: Comparison, before: RunIndex, after: RunIndex) -> PairIndex:
+        """Compute the gains of the compared metrics that are means over rows."""
+        pairs, compared = comparison.pairs, {item.metric for item in comparison.metrics}
+        metrics = [
+            metric
+            for metric in before.run.info.metrics
+            if metric.metric in compared and not is_of_all_rows(metric.metric, before.run, before.scores[metric.metric])
+        ]
+        names = [metric.metric for metric in metrics]
+        old = {name: before.scores[name].take(pairs.before) for name in names}
+        new = {name: after.scores[name].take(pairs.after) for name in names}
+        return cls(comparison, before, after, Gains.measure(metrics, old, new, len(pairs)))
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics with gains."""
+        return [metric.metric for metric in self.gains.metrics]
+
+    def gain(self, metric: str) -> np.ndarray:
+        """Return the gain of each pair in a metric, or the mean gain; nan if the metric has no value in a run."""
+        if not metric:
+            return self.gains.mean
+        column: np.ndarray = self.gains.each[:, self.metrics.index(metric)]
+        return column
+
+    def rows(self, position: int) -> tuple[int, int]:
+        """Return the rows of a pair in A and B, from 0."""
+        pairs = self.comparison.pairs
+        return int(pairs.before[position]), int(pairs.after[position])
+
+    def causes(self, position: int, causes: Causes) -> list[str | None]:
+        """Return the main causes of a pair in A and B; None if a sample is not diagnosed yet."""
+        return [
+            known[row] if known is not None and row < len(known) else None
+            for known, row in zip(causes, self.rows(position), strict=True)
+        ]
+
+    def order(self, state: PairState, causes: Causes) -> np.ndarray:
+        """Return the positions of the matching pairs in table order."""
+        gain = self.gain(state.metric)
+        if state.sort == ROW:
+            order = np.argsort(self.comparison.pairs.after, kind="stable")
+        else:
+            order = np.argsort(-gain if state.sort == GAINS else gain, kind="stable")
+        matching: np.ndarray = order[self.matches(state, causes)[order]]
+        return matching
+
+    def matches(self, state: PairState, causes: Causes) -> np.ndarray:
+        """Mark the pairs that pass all filters."""
+        pairs = self.comparison.pairs
+        matches = np.ones(len(pairs), dtype=bool)
+        if state.change:
+            gain = self.gain(state.metric)
+            matches &= {"worse": gain < 0, "better": gain > 0, "unchanged": gain == 0}[state.change]
+        sides = ((self.before, pairs.before), (self.after, pairs.after))
+        for (index, rows), wanted, known in zip(sides, (state.was, state.now), causes, strict=True):
+            if wanted:
+                matches &= index.has_cause(wanted, known)[rows]
+        if state.slice:
+            matches &= self.after.in_slice(state.slice)[pairs.after]
+        for word in state.query.split():
+            matches &= self.before.contains(word)[pairs.before] | self.after.contains(word)[pairs.after]
+        return matches
