@@ -24,7 +24,7 @@ from ragstone.metrics.pairwise import OTHER_ANSWER, SHOW_REFERENCE
 from ragstone.stats.bradley_terry import Duels, Strengths, rate
 from ragstone.stats.intervals import Interval
 from ragstone.stats.paired import sign_test
-from ragstone.stats.rater_agreement import make_alpha, make_kappa
+from ragstone.stats.rater_agreement import majority, make_alpha, make_kappa, unanimity
 from ragstone.stats.resampled_measures import Estimate, estimate, estimate_mean, take_measure
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import Run, finished_runs
@@ -316,22 +316,9 @@ def summarise(pairing: Pairing, runs: Sequence[Run]) -> Judged:
         smoothed=bool(strengths and strengths.smoothed),
         judges=tuple(_note(run, scores, group) for run, scores in zip(runs, found, strict=True)),
         alpha=estimate(make_alpha(wins[:, asked].T), group[asked]) if len(runs) > 1 else None,
-        unanimous=_unanimity(wins[:, asked]) if len(runs) > 1 else None,
+        unanimous=unanimity(wins[:, asked]) if len(runs) > 1 else None,
         runs=tuple(runs),
     )
-
-
-def majority(wins: np.ndarray) -> np.ndarray:
-    """The verdict (1 or 0) of more than half of the deciding judges, otherwise 0.5; nan if no judge decided."""
-    known = (~np.isnan(wins)).sum(axis=0)
-    won, lost = (wins == 1).sum(axis=0), (wins == 0).sum(axis=0)
-    worth = np.where(2 * won > known, 1.0, np.where(2 * lost > known, 0.0, 0.5))
-    return np.where(known > 0, worth, np.nan)
-
-
-def _unanimity(wins: np.ndarray) -> float | None:
-    whole = wins[:, ~np.isnan(wins).any(axis=0)]
-    return float((whole == whole[0]).all(axis=0).mean()) if whole.size else None
 
 
 def _meet(systems: Sequence[str], pair: tuple[int, int], duels: Duels) -> Meeting:

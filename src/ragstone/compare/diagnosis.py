@@ -150,7 +150,7 @@ def diagnose(
     parts = judge_parts(readings)
     limits, sure = find_limits(parts)
     if limits == "neither" and not sure and 2 * sum(bool(outcome.failures) for outcome in outcomes) > len(outcomes):
-        # The metrics of this run see no fault, but most samples have one: an answer may be true and beside the question.
+        # The metrics of this run see no fault, but most samples have one: a true answer may answer another question.
         limits = "unknown"
     others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local, people)
     causes = count_causes(outcomes)
