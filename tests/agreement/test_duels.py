@@ -8,9 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ragstone.agreement.duels import ONE, OTHER, QUESTION, _rounds, judge_pairs, majority, pair_runs
+from ragstone.agreement.duels import ONE, OTHER, QUESTION, _rounds, judge_pairs, pair_runs
 from ragstone.errors import UsageError
 from ragstone.stats.intervals import wilson_interval
+from ragstone.stats.rater_agreement import majority
 from tests.agreement.worlds import half, little, store_run, whole, world_rows
 from tests.oracle.server import OracleServer
 

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ragstone.agreement.audit_probes import ITEM, KNOWN, PART, PROBE, Row, draw_samples, make_rows
-from ragstone.agreement.duels import METRICS, Asking, judge_name, majority
+from ragstone.agreement.duels import METRICS, Asking, judge_name
 from ragstone.agreement.effect_probes import EFFECTS
 from ragstone.agreement.effects import Effect, ask_effects
 from ragstone.errors import UsageError
 from ragstone.metrics.pairwise import OTHER_ANSWER
 from ragstone.stats.intervals import Interval, wilson_interval
+from ragstone.stats.rater_agreement import majority
 from ragstone.stats.resampled_measures import estimate_mean
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_scores

@@ -24,7 +24,7 @@ from ragstone.metrics.pairwise import OTHER_ANSWER, SHOW_REFERENCE
 from ragstone.stats.bradley_terry import Duels, Strengths, rate
 from ragstone.stats.intervals import Interval
 from ragstone.stats.paired import sign_test
-from ragstone.stats.rater_agreement import majority, make_alpha, make_kappa, unanimity
+from ragstone.stats.rater_agreement import majority, make_alpha, make_kappa
 from ragstone.stats.resampled_measures import Estimate, estimate, estimate_mean, take_measure
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import Run, finished_runs
@@ -302,6 +302,7 @@ def summarise(pairing: Pairing, runs: Sequence[Run]) -> Judged:
     _, group = np.unique([row[QUESTION] for row in meta], return_inverse=True)
     # Identical answers are not judged, so they are left out of the agreement.
     asked = np.array([row["answer"] != row["metadata"][OTHER_ANSWER] for row in pairing.rows])
+    whole = wins[:, asked & ~np.isnan(wins).any(axis=0)]
     worth = majority(wins)
     decided = ~np.isnan(worth)
     duels = Duels(one[decided], other[decided], worth[decided], group[decided])
@@ -316,7 +317,7 @@ def summarise(pairing: Pairing, runs: Sequence[Run]) -> Judged:
         smoothed=bool(strengths and strengths.smoothed),
         judges=tuple(_note(run, scores, group) for run, scores in zip(runs, found, strict=True)),
         alpha=estimate(make_alpha(wins[:, asked].T), group[asked]) if len(runs) > 1 else None,
-        unanimous=unanimity(wins[:, asked]) if len(runs) > 1 else None,
+        unanimous=float((whole == whole[0]).all(axis=0).mean()) if len(runs) > 1 and whole.size else None,
         runs=tuple(runs),
     )
 

@@ -156,9 +156,3 @@ def majority(wins: np.ndarray) -> np.ndarray:
     won, lost = (wins == 1).sum(axis=0), (wins == 0).sum(axis=0)
     worth = np.where(2 * won > known, 1.0, np.where(2 * lost > known, 0.0, 0.5))
     return np.where(known > 0, worth, np.nan)
-
-
-def unanimity(wins: np.ndarray) -> float | None:
-    """Among the rows that every judge decided, the share on which all agree; None without such rows."""
-    whole = wins[:, ~np.isnan(wins).any(axis=0)]
-    return float((whole == whole[0]).all(axis=0).mean()) if whole.size else None
