@@ -39,7 +39,6 @@ PROMPTS = {
 }
 # Probabilities of support between these are unsure; below the lower one, contradiction is asked for.
 LOW, HIGH = 0.45, 0.55
-_CONTRADICTED_FROM = 0.5
 # A chunk with few words of the claim is not read if another one has most of them.
 _MOST_WORDS, _FEW_WORDS = 0.5, 0.34
 # The share of words in the evidence at which a quote assumes support.
@@ -192,7 +191,7 @@ def _word(supported: float, contradicted: float) -> str:
         return ENTAILMENT
     if supported > LOW:
         return UNSURE
-    return CONTRADICTION if contradicted >= _CONTRADICTED_FROM else NEUTRAL
+    return CONTRADICTION if contradicted >= HIGH else NEUTRAL
 
 
 def _joined(verdicts: Sequence[ScoredVerdict]) -> ScoredVerdict:
