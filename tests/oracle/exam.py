@@ -43,7 +43,7 @@ def knows_the_exam(monkeypatch: pytest.MonkeyPatch) -> None:
         if prompt == "pair" and data["question"] in better:
             return {"reasoning": "", "winner": "A" if data["answer_a"] == better[data["question"]] else "B"}
         if prompt == "claims" and data["text"] in texts:
-            return {"claims": [f"The text says {word}." for word in texts[data["text"]]]}
+            return {"claims": [f"{part.rstrip('.')}." for part in data["text"].split(". ")]}
         return judged(prompt, data)
 
     monkeypatch.setattr(oracle, "read", read_exam)

@@ -43,7 +43,8 @@ def checker():
 
 def shares(law, texts, checker, count):
     trials = asyncio.run(law(texts, checker, count, 1))
-    assert len(trials) > 50, "few texts are installed"
+    # Few sentences of packages name two parties.
+    assert len(trials) > 5, "few texts are installed"
     failed = [trial for trial in trials if not trial.held]
     return len(failed) / len(trials), failed[:5]
 

@@ -158,7 +158,7 @@ def test_replies_are_kept_and_a_budget_holds(monkeypatch, tmp_path) -> None:
         assert [row.facts for row in again.found] == [row.facts for row in first_run.found]
         assert all(call.cached for call in again.calls)
         stopped = extract(
-            CASES, Work("openai/gpt-4o-mini", ModelOptions(base_url=server.base_url, budget="0.003usd"), 1)
+            CASES, Work("openai/gpt-4o-mini", ModelOptions(base_url=server.base_url, budget="0.002usd"), 1)
         )
         assert "budget" in next(iter(stopped.failed.values()))
         assert len(stopped.found) >= 6

@@ -214,6 +214,5 @@ def find_patterns(answers: Sequence[Answer]) -> list[str]:
 
 def repaired(answers: Sequence[Answer], calls: Sequence[Call]) -> int:
     """The number of items whose JSON replies were usable only after a second request."""
-    replies = Counter(call.sample_id for call in calls if call.error is None)
-    failed = {answer.item for answer in answers if answer.said is None}
-    return sum(count > 1 + item.startswith("pair-") and item not in failed for item, count in replies.items())
+    rejected = {call.sample_id for call in calls if call.error is not None and call.reply is not None}
+    return len(rejected - {answer.item for answer in answers if answer.said is None})
