@@ -90,7 +90,7 @@ def test_json_by_schema(real_model):
     assert formats == ["json_schema"]
 
 
-@pytest.mark.parametrize("refused", [("json_schema",), ("json_schema", "json_object")])
+@pytest.mark.parametrize("refused", [("json_schema", "plain_schema"), ("json_schema", "plain_schema", "json_object")])
 def test_json_without_schema(real_model, refused):
     """Where the server does not hold to a schema the reply is read from what the model says, or typed as failed."""
     messages = (Message("user", 'Copy this and write nothing else: {"colour": "red"}'),)
@@ -104,7 +104,7 @@ def test_json_without_schema(real_model, refused):
             return error, counting.formats
 
     found, formats = with_model(real_model, ask)
-    assert formats[-1] == ("json_object" if len(refused) == 1 else "text")
+    assert formats[-1] == ("json_object" if len(refused) == 2 else "text")
     assert isinstance(found, Colour) or "asked twice" in str(found)
 
 
