@@ -162,9 +162,11 @@ def test_a_mixture_is_fitted_saved_and_used(cli, catalogue, tmp_path, monkeypatc
     assert printed.code == 0
     assert "No gain is shown: the interval of mixed.ours includes 0" in " ".join(printed.out.split())
     found = json.loads(
-        cli("agree", "one", "--human", "labels.csv", *words, "--mix", "ours.toml", "--json", "--html", "page.html").out
+        cli(
+            "agree", "one", "--human", "labels.csv", *words, "--mix", "ours.toml", "--json", "--html", "pages/page.html"
+        ).out
     )
-    page = (tmp_path / "page.html").read_text()
+    page = (tmp_path / "pages" / "page.html").read_text()
     assert "mixed.<wbr>ours" in page
     assert "No gain is shown" in page
     assert found["mixture"]["metric"] == "mixed.ours"

@@ -10,7 +10,7 @@ import typer
 
 from ragstone.cli.find_run import find_run
 from ragstone.cli.options import METRICS, OUTPUT, RUNS, argument, load_metrics_files, option, parse_map, shared
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, next_steps, print_json, write_file
 from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _show_agreement(
     if html:
         from ragstone.report.html.judge_page import agreement_html
 
-        Path(html).write_text(agreement_html(agreement, fit, mix or ""), encoding="utf-8")
+        write_file(agreement_html(agreement, fit, mix or ""), html)
     if json:
         print_json({**agreement_dict(agreement), **({"mixture": mixture_dict(fit, mix or "")} if fit else {})})
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from ragstone.cli.evaluation import NOTHING_SCORED, show_quotes
 from ragstone.cli.find_run import find_run
 from ragstone.cli.options import DATA, METRICS, MODELS, OUTPUT, argument, option, shared, with_models
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, next_steps, print_json, write_file
 from ragstone.errors import UnknownNameError
 from ragstone.tools.model_options import ModelOptions
 
@@ -78,7 +77,7 @@ def audit(
     if html:
         from ragstone.report.html.judge_page import audit_html
 
-        Path(html).write_text(audit_html(result), encoding="utf-8")
+        write_file(audit_html(result), html)
     if json:
         print_json(audit_dict(result))
     else:

@@ -1,4 +1,4 @@
-"""Prints JSON and the next steps at the end of a command."""
+"""Prints JSON and the next steps at the end of a command, and writes its pages."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ def print_json(value: Any) -> None:
     from ragstone.report.text import to_json
 
     typer.echo(to_json(value))
+
+
+def write_file(text: str, path: str) -> None:
+    """Write a text to a path or URL; missing folders are made, and characters that UTF-8 lacks are replaced."""
+    from ragstone.storage.places import open_place
+
+    open_place(path).write_bytes(text.encode("utf-8", "replace"))
 
 
 def command_line(*words: object, out: str | None = None, metrics_file: Sequence[str] = (), **options: object) -> str:

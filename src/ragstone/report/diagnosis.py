@@ -10,14 +10,13 @@ from rich.text import Text
 
 from ragstone.compare.cause_names import Part
 from ragstone.compare.diagnosis import Advice, CauseCount, Diagnosis
-from ragstone.compare.signs import LEAST_ROWS, Reading
+from ragstone.compare.signs import LEAST_ROWS, PARTS, Reading
 from ragstone.report.run import PEOPLE, metric_label, people_text
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import counted, interval_text, title, visible
 
 _BAR = 10
 _STATE_TONES = {"good": "green", "bad": "bad", "seems bad": "unsure"}
-_PARTS: tuple[Part, Part] = ("retriever", "generator")
 _MOST_EXAMPLES = 3
 _NEVER = 100_000
 
@@ -78,7 +77,7 @@ def _missing(diagnosis: Diagnosis) -> str:
     if all(diagnosis.parts.values()):
         return "the metrics of both parts seem good, but most samples fail (see the causes)"
     if any(diagnosis.parts.values()):
-        measured = next(part for part in _PARTS if diagnosis.parts[part] or part == "generator")
+        measured = next(part for part in PARTS if diagnosis.parts[part] or part == "generator")
         other = "generator" if measured == "retriever" else "retriever"
         return f"the {measured} does well, and no metric of this run measures the {other}"
     return "no metric of this run measures the retriever or the generator (fact_recall, recall, or claims with --judge)"
@@ -166,7 +165,7 @@ def _arrow_table() -> Table:
 def _readings_table(diagnosis: Diagnosis) -> Table:
     headings = columns("mean", "95 % interval", "good", "rows")
     table = Table([Column("metric", wrap="name"), *headings, Column(wrap="words")])
-    for part in _PARTS:
+    for part in PARTS:
         for reading in diagnosis.readings:
             if reading.sign.part == part:
                 table.add(
