@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragstone.data.dataset import samples_table
 from ragstone.data.fingerprint import Fingerprint, fingerprint
-from ragstone.data.types import Chunk, Fact, Sample
+from ragstone.data.types import Chunk, Citation, Fact, Sample, Step, Turn
 from tests.data.strategies import samples
 
 FULL = Sample(
@@ -26,6 +26,11 @@ FULL = Sample(
     facts=[Fact("f", "citation", "page")],
     answerable=True,
     documents=["d"],
+    history=[Turn("user", "h", [Chunk("hc")])],
+    rewritten_question="w",
+    steps=[Step("search", "q", [Chunk("sc", "c1")], 0.5)],
+    expected_steps=[Step("search")],
+    citations=[Citation("c1", 0, 2)],
     metadata={"k": 1},
 )
 
@@ -100,9 +105,20 @@ OTHERS = {
     "references": [None, [], ["rs"], ["r", "s", ""], ["s", "r"], ["", "rs"]],
     "reference_contexts": [None, ["rc", "rc"], [""]],
     "relevance": [None, {}, {"c1": 2.0}, {"c1": 0.0}, {"c2": 1.0}, {"c1": 1.0, "c2": 0.0}],
-    "facts": [None, [Fact("f", "statement", "page")], [Fact("f", "citation", None)], [Fact("f")] * 2],
+    "facts": [
+        None,
+        [Fact("f", "statement", "page")],
+        [Fact("f", "citation", None)],
+        [Fact("f")] * 2,
+        [Fact("f", importance="vital")],
+    ],
     "answerable": [None, False],
     "documents": [None, ["d", "d"]],
+    "history": [None, [Turn("user", "h")], [Turn("assistant", "h", [Chunk("hc")])], [Turn("user", "h", [])]],
+    "rewritten_question": [None, "", "w "],
+    "steps": [None, [], [Step("search")], [Step("search", "q", [Chunk("sc")], 0.5)], [Step("search", "q", [], 0.25)]],
+    "expected_steps": [None, [Step("fetch")], [Step("search", "q")]],
+    "citations": [None, [], [Citation("1")], [Citation("c1", 0, 3)], [Citation("c1", 0, 2, "s")]],
     "metadata": [{}, {"k": 2}, {"k": "1"}],
 }
 

@@ -45,6 +45,13 @@ chunk = st.fixed_dictionaries(
 )
 claim = st.one_of(nasty, st.lists(nasty, min_size=1, max_size=3))
 verdict = st.sampled_from(["Entailment", "neutral", "CONTRADICTION"])
+steps = st.lists(
+    st.fixed_dictionaries(
+        {"tool": st.sampled_from(["search", "fetch"])},
+        optional={"query": nasty, "contexts": st.lists(chunk, max_size=2), "seconds": st.floats(0, 9)},
+    ),
+    max_size=2,
+)
 optional_fields = {
     "question": nasty | st.none(),
     "answer": nasty | st.none(),
@@ -53,12 +60,33 @@ optional_fields = {
     "relevance": st.dictionaries(st.integers(0, 5).map(lambda n: f"d{n}"), grades, max_size=3),
     "facts": st.lists(
         st.fixed_dictionaries(
-            {"text": nasty}, optional={"kind": st.sampled_from(["citation", "statement"]), "source": nasty}
+            {"text": nasty},
+            optional={
+                "kind": st.sampled_from(["citation", "statement"]),
+                "source": nasty,
+                "importance": st.sampled_from(["vital", "okay"]),
+            },
         ),
         max_size=2,
     ),
     "answerable": st.booleans(),
     "documents": st.lists(nasty, max_size=2),
+    "history": st.lists(
+        st.fixed_dictionaries(
+            {"role": st.sampled_from(["user", "assistant"]), "text": nasty},
+            optional={"contexts": st.lists(chunk, max_size=2)},
+        ),
+        max_size=2,
+    ),
+    "rewritten_question": nasty | st.none(),
+    "steps": steps,
+    "expected_steps": steps,
+    "citations": st.lists(
+        st.fixed_dictionaries({"chunk": st.integers(1, 3)}, optional={"start": st.just(0), "text": nasty}).map(
+            lambda cited: {**cited, "end": 2} if "start" in cited else cited
+        ),
+        max_size=2,
+    ),
     "metadata": st.dictionaries(names, values, max_size=3),
 }
 

@@ -13,6 +13,8 @@ import pyarrow as pa
 
 from ragstone.compare.alignment import Alignment, align, name_some
 from ragstone.compare.differences import Difference, Settings, compare_corpus, is_of_all_rows, judge, measure
+from ragstone.data.dataset import view_column
+from ragstone.data.schema import SAMPLES
 from ragstone.engine.metric_choice import choose_metrics
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
@@ -96,7 +98,7 @@ def _gains(metric: MetricInfo, before: Mapping[str, Scores], after: Mapping[str,
     return gains
 
 
-_TRUTH = ("references", "reference_contexts", "relevance", "facts", "answerable")
+_TRUTH = ("references", "reference_contexts", "relevance", "facts", "answerable", "expected_steps")
 
 
 def differing_signatures(before: Run, after: Run) -> dict[str, str]:
@@ -114,14 +116,19 @@ def differing_truth(before: Run, after: Run, pairs: Alignment) -> dict[str, int]
     found = {}
     for name in _TRUTH:
         first, second = (
-            read_table(run.folder.samples, [name])[name].take(pa.array(rows))
-            for run, rows in ((before, pairs.before), (after, pairs.after))
+            _column(run, name).take(pa.array(rows)) for run, rows in ((before, pairs.before), (after, pairs.after))
         )
         if not first.equals(second):
-            count = sum(mine != theirs for mine, theirs in zip(first.to_pylist(), second.to_pylist(), strict=True))
-            if count:
+            values = zip(view_column(name, first), view_column(name, second), strict=True)
+            if count := sum(mine != theirs for mine, theirs in values):
                 found[name] = count
     return found
+
+
+def _column(run: Run, name: str) -> pa.ChunkedArray:
+    """A field of all samples; empty for runs of versions that did not have it."""
+    samples = read_table(run.folder.samples, ["id", name])
+    return samples[name] if name in samples.column_names else pa.nulls(len(samples), SAMPLES.field(name).type)
 
 
 # Further slices are too small to be informative.

@@ -73,7 +73,7 @@ def _leaves(name: str, array: pa.Array, bounds: np.ndarray) -> Iterator[tuple[st
             for child, values in zip(kind.names, array.flatten(), strict=True):
                 yield from _leaves(f"{name}.{child}", values, bounds)
         else:
-            numbers = pc.cast(pc.fill_null(array, False if pa.types.is_boolean(kind) else 0), pa.float64())
+            numbers = pc.cast(pc.fill_null(array, False if pa.types.is_boolean(kind) else 0), pa.float64(), safe=False)
             streams.append(_cut(numbers.to_numpy(zero_copy_only=False).tobytes(), 8 * bounds))
     label = name.encode() + b"\0"
     has_value = (np.diff(filled) > 0).tolist()

@@ -41,6 +41,11 @@ FIELDS: dict[str, Field] = {
     "facts": Field("what the chunks must contain for a right answer", _HINTS["facts"], empty_is_absent=True),
     "answerable": Field("whether the documents hold the answer", _HINTS["answerable"]),
     "documents": Field("the documents that the question is about", _HINTS["documents"], empty_is_absent=True),
+    "history": Field("earlier messages of the conversation, oldest first", _HINTS["history"], empty_is_absent=True),
+    "rewritten_question": Field("the question that the system made of the conversation", _HINTS["rewritten_question"]),
+    "steps": Field("calls of tools that led to the answer, in order", _HINTS["steps"]),
+    "expected_steps": Field("calls of tools that should be made", _HINTS["expected_steps"], empty_is_absent=True),
+    "citations": Field("which parts of the answer cite which chunks", _HINTS["citations"]),
     "metadata": Field("anything else, for slices", _HINTS["metadata"]),
 }
 

@@ -26,6 +26,40 @@ class Fact:
     text: str
     kind: str = "citation"
     source: str | None = None
+    # For answers: `vital` facts must be in a good answer, `okay` ones may be.
+    importance: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier message of a conversation, with the chunks that were retrieved for it if they are known."""
+
+    role: str
+    text: str
+    contexts: list[Chunk] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of a tool on the way to an answer: what was asked of it, what it retrieved, and how long it took."""
+
+    tool: str
+    query: str | None = None
+    contexts: list[Chunk] | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A reference from a part of the answer to a chunk: its id, or its rank as a number from 1.
+
+    The part is the text from `start` to `end`; without them it is the sentence that ends with or contains `text`.
+    """
+
+    chunk: str
+    start: int | None = None
+    end: int | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +177,11 @@ class Sample:
     facts: list[Fact] | None = None
     answerable: bool | None = None
     documents: list[str] | None = None
+    history: list[Turn] | None = None
+    rewritten_question: str | None = None
+    steps: list[Step] | None = None
+    expected_steps: list[Step] | None = None
+    citations: list[Citation] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
 
 

@@ -14,6 +14,7 @@ __all__ = ["VERDICTS", "Unfit", "coerce"]
 # Values of an absent part of a chunk or fact.
 _EMPTY = (None, "")
 _TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
+_ROLES = ("user", "assistant", "system", "tool")
 VERDICTS = ("entailment", "neutral", "contradiction")
 
 
@@ -103,11 +104,70 @@ def _fact(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
         value = {"text": value}
     if not isinstance(value, Mapping) or value.get("text") is None:
-        raise Unfit(f"must be a text or {{text, kind, source}}, got {kind_of(value)}")
+        raise Unfit(f"must be a text or {{text, kind, source, importance}}, got {kind_of(value)}")
     kind = value.get("kind") or "citation"
     if kind not in ("citation", "statement"):
         raise Unfit(f"has the kind {kind!r}", "a fact is a citation or a statement")
-    return {"text": _text(value["text"]), "kind": kind, "source": _optional(value.get("source"), _text)}
+    importance = _optional(value.get("importance"), _text)
+    if importance not in (None, "vital", "okay"):
+        raise Unfit(f"has the importance {importance!r}", "a fact is vital or okay")
+    source = _optional(value.get("source"), _text)
+    return {"text": _text(value["text"]), "kind": kind, "source": source, "importance": importance}
+
+
+def _turns(value: Any) -> list[dict[str, Any]]:
+    return _each(_list(value), _turn)
+
+
+def _turn(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or value.get("role") is None or value.get("text") is None:
+        raise Unfit(f"must be {{role, text, contexts}}, got {kind_of(value)}")
+    role = _text(value["role"]).strip().lower()
+    if role not in _ROLES:
+        raise Unfit(f"has the role {shown(role)}", f"a role is one of {', '.join(_ROLES)}")
+    return {"role": role, "text": _text(value["text"]), "contexts": _optional(value.get("contexts"), _chunks)}
+
+
+def _steps(value: Any) -> list[dict[str, Any]]:
+    return _each([value] if isinstance(value, str) else _list(value), _step)
+
+
+def _step(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        value = {"tool": value}
+    if not isinstance(value, Mapping) or plain(value.get("tool")) in _EMPTY:
+        raise Unfit(f"must be the name of a tool or {{tool, query, contexts, seconds}}, got {kind_of(value)}")
+    return {
+        "tool": _text(value["tool"]),
+        "query": _optional(value.get("query"), _text),
+        "contexts": _optional(value.get("contexts"), _chunks),
+        "seconds": _optional(value.get("seconds"), _number),
+    }
+
+
+def _citations(value: Any) -> list[dict[str, Any]]:
+    return _each(_list(value), _citation)
+
+
+def _citation(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or plain(value.get("chunk")) in _EMPTY:
+        raise Unfit(f"must be {{chunk, start, end, text}}, got {kind_of(value)}")
+    start, end = (_optional(value.get(key), _position) for key in ("start", "end"))
+    if (start is None) != (end is None) or (start is not None and start > end):
+        raise Unfit(f"goes from {start} to {end}", "give start and end as positions in the answer, or neither")
+    return {
+        "chunk": _identifier(value["chunk"]),
+        "start": start,
+        "end": end,
+        "text": _optional(value.get("text"), _text),
+    }
+
+
+def _position(value: Any) -> int:
+    number = _number(value)
+    if number < 0 or not number.is_integer():
+        raise Unfit(f"must be a position from 0, got {shown(value)}")
+    return int(number)
 
 
 def _relevance(value: Any) -> list[dict[str, Any]]:
@@ -250,6 +310,11 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "facts": _facts,
     "answerable": _truth,
     "documents": _texts,
+    "history": _turns,
+    "rewritten_question": _question,
+    "steps": _steps,
+    "expected_steps": _steps,
+    "citations": _citations,
     "metadata": _metadata,
     "answer_claims": _claims,
     "reference_claims": _claims,

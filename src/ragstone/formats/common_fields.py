@@ -12,7 +12,7 @@ from ragstone.formats.messages import decode
 from ragstone.formats.values import Unfit, plain, shown
 
 _LIST_HINT = 'write lists as JSON: ["first", "second"]'
-_LISTS_ONLY = {"contexts", "facts", *GIVEN_EVIDENCE}
+_LISTS_ONLY = {"contexts", "facts", "history", "steps", "citations", *GIVEN_EVIDENCE}
 # An empty cell is an empty answer. An absent answer is written as databases export NULL; that text is escaped.
 _NO_ANSWER = "\\N"
 _ESCAPED = re.compile(r"\\+N")
@@ -24,7 +24,7 @@ def parse_cell(name: str, cell: str) -> Any:
         return _parse_answer(cell)
     if not cell or cell.isspace():
         return None
-    if name in ("id", "question"):
+    if name in ("id", "question", "rewritten_question"):
         return cell
     if cell.lstrip()[0] in "[{":
         try:

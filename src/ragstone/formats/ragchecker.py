@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ragstone.data.schema import FIELDS
 from ragstone.formats.base import Draft, RowFormat
 from ragstone.formats.common_fields import one_text, rename_parts
 from ragstone.formats.ragstone import rows
@@ -24,7 +25,7 @@ _EVIDENCE = {
     "retrieved2answer": "reference_claims_in_contexts",
 }
 # RAGChecker ignores unknown keys, so fields that it does not have are stored under these.
-_OURS = ("references", "reference_contexts", "relevance", "facts", "answerable", "documents", "metadata")
+_OURS = tuple(name for name in FIELDS if name not in ("id", "question", "answer", "contexts"))
 _PREFIX = "ragstone."
 _RESULTS = "results"
 

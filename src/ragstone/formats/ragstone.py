@@ -78,7 +78,7 @@ def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
 def _lean(value: Any) -> Any:
     """Structs without their empty members."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [{key: part for key, part in item.items() if part is not None} for item in value]
+        return [{key: _lean(part) for key, part in item.items() if part is not None} for item in value]
     return value
 
 

@@ -315,11 +315,15 @@ def _size(row: Mapping[str, Any]) -> int:
             size += len(value)
         elif isinstance(value, list):
             for item in value:
-                size += len(item.get("text", "")) + 40 if isinstance(item, dict) else _length(item)
+                size += _length(item)
     return size
 
 
 def _length(item: Any) -> int:
+    if isinstance(item, dict):
+        # The chunks of an earlier message or of a step are as long as those of the sample.
+        inner = item.get("contexts")
+        return len(item.get("text") or "") + 40 + (sum(map(_length, inner)) if inner else 0)
     return len(item) if isinstance(item, str | list) else 8
 
 

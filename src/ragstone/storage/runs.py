@@ -217,9 +217,9 @@ def unfinished_runs(root: Place) -> Iterator[RunFolder]:
 
 
 def read_table(place: Place, columns: list[str] | None = None) -> pa.Table:
-    """A whole Parquet file, or some of its columns."""
+    """A whole Parquet file, or those of the columns that it has."""
     with storage_errors(f"cannot read {place}"), place.open_input() as stream:
-        return pq.read_table(stream, columns=columns)
+        return pq.ParquetFile(stream).read(columns=columns)
 
 
 def read_batches(place: Place, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,59 @@
+"""Conversations, steps, citations and importance as users write them, right and wrong."""
+
+import pytest
+
+from ragstone.data.types import Chunk, Citation, Fact, Step, Turn
+from ragstone.errors import InputError
+from ragstone.formats.reader import read_dataset
+
+
+def read(**fields):
+    return read_dataset([{"id": "1", "question": "And for children?", **fields}])[0]
+
+
+def test_a_row_with_all_of_them():
+    sample = read(
+        history=[
+            {"role": "User", "text": "What is the fare?"},
+            {"role": "assistant", "text": "8 €.", "contexts": ["Fares: 8 €."]},
+        ],
+        rewritten_question="What is the fare for children?",
+        steps=[
+            {
+                "tool": "search",
+                "query": "fare children",
+                "contexts": [{"id": "f1", "text": "Children: 4 €."}],
+                "seconds": "0.5",
+            }
+        ],
+        expected_steps=["search"],
+        citations=[{"chunk": 1, "start": 0, "end": 4}, {"chunk": "f1", "text": "4 €"}],
+        facts=[{"text": "Children: 4 €", "importance": "vital"}],
+    )
+    assert sample.history == [Turn("user", "What is the fare?"), Turn("assistant", "8 €.", [Chunk("Fares: 8 €.")])]
+    assert sample.rewritten_question == "What is the fare for children?"
+    assert sample.steps == [Step("search", "fare children", [Chunk("Children: 4 €.", "f1")], 0.5)]
+    assert sample.expected_steps == [Step("search")]
+    assert sample.citations == [Citation("1", 0, 4), Citation("f1", text="4 €")]
+    assert sample.facts == [Fact("Children: 4 €", importance="vital")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"history": [{"role": "judge", "text": "x"}]}, "has the role 'judge'"),
+        ({"history": ["What is the fare?"]}, "must be {role, text, contexts}"),
+        ({"history": [{"role": "user", "text": "x", "contexts": [7]}]}, "must be a text or {text, id, score, source}"),
+        ({"steps": [{"query": "fare"}]}, "must be the name of a tool"),
+        ({"steps": [{"tool": "search", "seconds": "soon"}]}, "must be a number"),
+        ({"citations": [{"start": 0, "end": 3}]}, "must be {chunk, start, end, text}"),
+        ({"citations": [{"chunk": 1, "start": 3}]}, "goes from 3 to None"),
+        ({"citations": [{"chunk": 1, "start": 5, "end": 3}]}, "goes from 5 to 3"),
+        ({"citations": [{"chunk": 1, "start": -1, "end": 3}]}, "must be a position from 0"),
+        ({"facts": [{"text": "x", "importance": "huge"}]}, "has the importance 'huge'"),
+    ],
+)
+def test_what_does_not_fit_is_named(fields, words):
+    with pytest.raises(InputError, match="entry 1") as error:
+        read(**fields)
+    assert words in str(error.value)
