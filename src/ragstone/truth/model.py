@@ -115,8 +115,9 @@ def cases_to_table(cases: Iterable[Case]) -> pa.Table:
 
 
 def cases_from_table(table: pa.Table) -> list[Case]:
-    """The cases of a stored table."""
-    columns = {name: _convert_all(decoder(hint), table.column(name).to_pylist()) for name, hint in _HINTS.items()}
+    """The cases of a stored table; fields without a column have their defaults."""
+    stored = {name: hint for name, hint in _HINTS.items() if name in table.column_names}
+    columns = {name: _convert_all(decoder(hint), table.column(name).to_pylist()) for name, hint in stored.items()}
     return [Case(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
 

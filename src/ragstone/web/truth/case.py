@@ -16,13 +16,15 @@ from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
 from ragstone.report.text import one_line
 from ragstone.truth.model import Case
+from ragstone.truth.review import CITATION, citable_passages
 from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
 from ragstone.web.navigation import case_address, neighbours, truth_address
 from ragstone.web.sample_data import Limits
-from ragstone.web.truth.case_checks import CITATION, NOT_CHECKED, check_fact, passages_of
+from ragstone.web.truth.case_checks import NOT_CHECKED, check_fact
+from ragstone.web.truth.loaded_version import LoadedVersion
 from ragstone.web.truth.related_runs import newest_runs
-from ragstone.web.truth.store import LoadedVersion, QuestionIndex
+from ragstone.web.truth.store import QuestionIndex
 from ragstone.web.truth.versions import CaseFilter, describe_truth, load_version, matching_rows
 
 _KINDS = (CITATION, "statement")
@@ -100,7 +102,7 @@ def _texts(
     library: Library, case: Case, query: Mapping[str, str], runs: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the texts that can be cited: the passages of the case, then the chunks that a run retrieved."""
-    texts = [_text("passage", number, chunk) for number, chunk in enumerate(passages_of(case), 1)]
+    texts = [_text("passage", number, chunk) for number, chunk in enumerate(citable_passages(case), 1)]
     if chosen := _chosen(query, runs):
         row = chosen["row"] - 1
         chunks = read_cases_at(library.run(chosen["id"]), [row])[row].sample.contexts or ()
@@ -148,7 +150,7 @@ def _walk(library: Library, loaded: LoadedVersion, case: Case, query: Mapping[st
     version = loaded.info.number if query.get("v") else None
 
     def address(position: int) -> str:
-        return case_address(loaded.info.name, loaded.at(rows[position]).id, version, **chosen.query)
+        return case_address(loaded.info.name, loaded.ids[rows[position]], version, **chosen.query)
 
     links = neighbours(len(rows), at, address)
     return {**links, "back": f"{truth_address(loaded.info.name)}{chosen.address}", "query": ""}

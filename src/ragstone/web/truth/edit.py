@@ -19,7 +19,7 @@ from ragstone.truth.store import Lineage
 from ragstone.web.library import Library
 from ragstone.web.navigation import case_address, required_number, truth_address, version_address
 from ragstone.web.truth.diff import describe_changes, to_text
-from ragstone.web.truth.store import LoadedVersion
+from ragstone.web.truth.loaded_version import LoadedVersion
 from ragstone.web.truth.versions import describe_truth, describe_version
 from ragstone.web.word_diff import word_diff
 
