@@ -50,8 +50,6 @@ def test_problems_are_the_same_for_some_rows_and_for_all():
     rows = [30, 2, 26, 27, 0]
     assert loaded.problems_at(rows) == [[name for name, mask in masks.items() if mask[row]] for row in rows]
     assert loaded.problems_at([0]) == [["no fact", "to review", "duplicate question"]]
-        ["to review", "duplicate question", "no fact"][-1:] + ["to review", "duplicate question"]
-    ]
 
 
 def test_the_queue_is_what_the_command_line_decides_on():

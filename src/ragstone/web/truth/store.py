@@ -140,8 +140,11 @@ class TruthLibrary:
         return LoadedVersion(self._infos(name, number), read_table(place, HEAD_COLUMNS), lambda: read_table(place))
 
     def _count(self, name: str, number: int) -> Mapping[str, int]:
+        loaded = self._loaded.ready((name, number))
         columns = ["facts", "standing", "references", "answerable"]
-        counts, answers = count_standings(read_table(self._store.table(name, number), columns))
+        counts, answers = count_standings(
+            loaded.head if loaded else read_table(self._store.table(name, number), columns)
+        )
         return {**{standing: counts[standing] for standing in STANDINGS}, _ANSWERS: answers}
 
     def _read_heads(self, name: str, number: int) -> Mapping[str, str]:
