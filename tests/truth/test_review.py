@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ragstone.data.types import Chunk
 from ragstone.truth.model import Case, TruthFact
-from ragstone.truth.review import ANSWER, Choice, choose, citable_passages, decide, find_lost
+from ragstone.truth.review import ANSWER, Choice, Decision, choose, citable_passages, find_lost
 
 CASES = [
     Case(
@@ -44,7 +44,7 @@ def test_what_is_proposed_is_chosen_by_case_kind_provenance_and_confidence():
 
 def test_decisions_change_the_standing_and_nothing_else():
     items = choose(CASES, Choice(kinds=["statement", "unanswerable"]))
-    fare, captain, pier = decide(CASES, items, "accepted")
+    fare, captain, pier = Decision(items, "accepted").apply(CASES)
     assert [fact.standing for fact in fare.facts] == ["proposed", "proposed", "accepted", "rejected"]
     assert fare.standing == "proposed"
     assert captain == replace(CASES[1], standing="accepted")

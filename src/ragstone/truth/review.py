@@ -79,17 +79,25 @@ def choose(cases: Iterable[Case], choice: Choice) -> list[Item]:
     return [item for case in cases for item in items_of(case) if choice.matches(item)]
 
 
-def decide(cases: Sequence[Case], items: Iterable[Item], standing: Standing) -> list[Case]:
-    """The cases with the items accepted, rejected or proposed again."""
-    positions: dict[str, set[int]] = {}
-    for item in items:
-        positions.setdefault(item.case, set()).add(item.position)
-    return [_decide(case, positions[case.id], standing) if case.id in positions else case for case in cases]
+@dataclass(frozen=True)
+class Decision:
+    """Items that are accepted, rejected or proposed again."""
 
+    items: Sequence[Item]
+    standing: Standing
 
-def _decide(case: Case, positions: Collection[int], standing: Standing) -> Case:
-    facts = [replace(fact, standing=standing) if at in positions else fact for at, fact in enumerate(case.facts)]
-    return replace(case, facts=facts, standing=standing if ANSWER in positions else case.standing)
+    def apply(self, cases: Iterable[Case]) -> list[Case]:
+        """The cases after the decision."""
+        positions: dict[str, set[int]] = {}
+        for item in self.items:
+            positions.setdefault(item.case, set()).add(item.position)
+        return [self._decide(case, positions[case.id]) if case.id in positions else case for case in cases]
+
+    def _decide(self, case: Case, positions: Collection[int]) -> Case:
+        facts = [
+            replace(fact, standing=self.standing) if at in positions else fact for at, fact in enumerate(case.facts)
+        ]
+        return replace(case, facts=facts, standing=self.standing if ANSWER in positions else case.standing)
 
 
 def citable_passages(case: Case) -> list[Chunk]:

@@ -9,7 +9,7 @@ from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
 from ragstone.truth.diff import merge
 from ragstone.truth.model import Case, TruthFact
-from ragstone.web.truth.conflicts import describe_conflict, resolve
+from ragstone.web.truth.conflicts import Resolution
 from tests.web import truths
 
 BASE = Case("a", "How deep?", ["12 metres"], [TruthFact("It is deep", provenance="judge", confidence=0.5)])
@@ -18,13 +18,13 @@ BASE = Case("a", "How deep?", ["12 metres"], [TruthFact("It is deep", provenance
 def conflict_of(ours, theirs, base=BASE):
     merged = merge([base], [ours], [theirs])
     assert len(merged.conflicts) == 1
-    return merged, describe_conflict("t", 0, merged.conflicts[0], {})
+    return merged, Resolution(merged, {}).describe("t")[0]
 
 
 def write(merged, *texts, choice="written"):
     """The first case after the form was sent as a browser sends it."""
     form = {f"written-0-{at}": text.replace("\n", "\r\n") for at, text in enumerate(texts)}
-    return resolve(merged, {"choice-0": choice, **form})[0]
+    return Resolution(merged, {"choice-0": choice, **form}).cases()[0]
 
 
 def test_a_question_is_written():
@@ -32,8 +32,8 @@ def test_a_question_is_written():
     assert [field["value"] for field in shown["inputs"]] == ["Mine?"]
     assert write(merged, " Both\nof us? ").question == "Both\nof us?"
     assert write(merged, "", choice="theirs").question == "Theirs\nhere?"
-    assert resolve(merged, {}) is None
-    assert resolve(merged, {"choice-0": "nonsense"}) is None
+    assert Resolution(merged, {}).cases() is None
+    assert Resolution(merged, {"choice-0": "nonsense"}).cases() is None
 
 
 def test_hidden_characters_survive_unless_they_are_edited():
@@ -88,9 +88,9 @@ def test_whether_it_can_be_answered_and_the_status_are_chosen():
 
 def test_a_whole_case_is_only_chosen():
     merged = merge([BASE], [], [replace(BASE, question="Theirs?")])
-    assert describe_conflict("t", 0, merged.conflicts[0], {})["inputs"] == []
-    assert resolve(merged, {"choice-0": "written"}) is None
-    assert resolve(merged, {"choice-0": "mine"}) == []
+    assert Resolution(merged, {}).describe("t")[0]["inputs"] == []
+    assert Resolution(merged, {"choice-0": "written"}).cases() is None
+    assert Resolution(merged, {"choice-0": "mine"}).cases() == []
 
 
 def test_a_written_value_is_saved(serve, tmp_path):

@@ -8,7 +8,7 @@ from ragstone.report.text import visible
 from ragstone.truth.model import Case, TruthFact, cases_to_table
 from ragstone.truth.review import Choice, choose
 from ragstone.web.truth import loaded_version
-from ragstone.web.truth.loaded_version import HEAD_COLUMNS, LoadedVersion, find_problems, lost_citations
+from ragstone.web.truth.loaded_version import HEAD_COLUMNS, LoadedVersion
 from tests.web import truths
 
 
@@ -18,8 +18,7 @@ def load(cases):
 
 
 def problems(case, times_asked=1):
-    found = find_problems(cases_to_table([case]), [times_asked])
-    return [name for name, mask in found.items() if mask[0]]
+    return load([case, *(replace(case, id=f"{case.id} {copy}") for copy in range(1, times_asked))]).problems_at([0])[0]
 
 
 def test_problems_of_a_case():
@@ -46,7 +45,7 @@ def test_hidden_characters_are_those_that_are_made_visible(code):
 def test_problems_are_the_same_for_some_rows_and_for_all():
     cases = [*truths.many(25), *truths.ferry(), *truths.many(3)]
     loaded = load([replace(case, id=f"{row}") for row, case in enumerate(cases)])
-    masks = find_problems(loaded.head, loaded.times_asked)
+    masks = loaded.problems()
     rows = [30, 2, 26, 27, 0]
     assert loaded.problems_at(rows) == [[name for name, mask in masks.items() if mask[row]] for row in rows]
     assert loaded.problems_at([0]) == [["no fact", "to review", "duplicate question"]]
@@ -67,8 +66,8 @@ def test_the_queue_is_what_the_command_line_decides_on():
 
 
 def test_lost_citations_are_found_by_row():
-    assert lost_citations(load(truths.ferry())) == {1}
-    assert lost_citations(load([replace(case, passages=[]) for case in truths.ferry()])) == frozenset()
+    assert load(truths.ferry()).lost_citations() == {1}
+    assert load([replace(case, passages=[]) for case in truths.ferry()]).lost_citations() == frozenset()
 
 
 @pytest.mark.parametrize(

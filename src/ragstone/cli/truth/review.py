@@ -16,8 +16,7 @@ from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from ragstone.truth.citations.check import CitationCheck
-    from ragstone.truth.model import Standing
-    from ragstone.truth.review import Choice, Item
+    from ragstone.truth.review import Choice, Decision, Item
     from ragstone.truth.store import Version
 
 _SHOWN = 20
@@ -55,14 +54,14 @@ def accept(
 
     Citations that are not in the passages of their case stay as they are without --not-found.
     """
-    from ragstone.truth.review import Choice, choose, find_lost
+    from ragstone.truth.review import Choice, Decision, choose, find_lost
 
     choice = Choice(cases or (), _positions(fact), kind, provenance, min_confidence, max_confidence, status)
     version = _read(name, choice, all, out)
     chosen = choose(version.cases, choice)
     lost = {} if not_found else find_lost(version.cases, chosen)
-    decision = _Decision(version, [item for item in chosen if item not in lost], "accepted", lost)
-    _finish(decision, None if dry_run else author_or_user(author), note, out, json)
+    decision = Decision([item for item in chosen if item not in lost], "accepted")
+    _finish(_Outcome(version, decision, lost), None if dry_run else author_or_user(author), note, out, json)
 
 
 def reject(
@@ -83,35 +82,31 @@ def reject(
     json: bool = shared("json"),
 ) -> None:
     """Reject proposed facts and answers, as a new version. They stay stored but never count."""
-    from ragstone.truth.review import Choice, choose, find_lost
+    from ragstone.truth.review import Choice, Decision, choose, find_lost
 
     choice = Choice(cases or (), _positions(fact), kind, provenance, min_confidence, max_confidence, status)
     version = _read(name, choice, all or not_found, out)
     chosen = choose(version.cases, choice)
     if not_found:
         chosen = list(find_lost(version.cases, chosen))
-    _finish(_Decision(version, chosen, "rejected", {}), None if dry_run else author_or_user(author), note, out, json)
+    outcome = _Outcome(version, Decision(chosen, "rejected"), {})
+    _finish(outcome, None if dry_run else author_or_user(author), note, out, json)
 
 
 @dataclass(frozen=True)
-class _Decision:
-    """Items that get a status, and the citations that keep theirs because they are not in the passages."""
+class _Outcome:
+    """A decision, and the citations that it leaves out because they are not in the passages."""
 
     version: Version
-    items: list[Item]
-    standing: Standing
+    decision: Decision
     lost: Mapping[Item, CitationCheck]
-
-    @property
-    def verb(self) -> str:
-        return self.standing.removesuffix("ed")
 
     def as_json(self, saved: str | None) -> dict[str, object]:
         """All decisions, for scripts."""
         return {
             "from": self.version.info.reference,
             "saved": saved,
-            self.standing: [_as_json(item) for item in self.items],
+            self.decision.standing: [_as_json(item) for item in self.decision.items],
             "not_found": [{**_as_json(item), "why": check.why} for item, check in self.lost.items()],
         }
 
@@ -138,37 +133,37 @@ def _read(name: str, choice: Choice, everything: bool, out: str) -> Version:
     return version
 
 
-def _finish(decision: _Decision, author: str | None, note: str, out: str, json: bool) -> None:
-    """Saves the decisions, unless there is no author, and shows them."""
-    saved = _save(decision, author, note, out) if decision.items and author is not None else None
+def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bool) -> None:
+    """Saves the decision, unless there is no author, and shows it."""
+    items, standing = outcome.decision.items, outcome.decision.standing
+    saved = _save(outcome, author, note, out) if items and author is not None else None
     if json:
-        print_json(decision.as_json(saved))
+        print_json(outcome.as_json(saved))
         return
-    if decision.items:
-        counts = ", ".join(f"{count:,} {kind}" for kind, count in Counter(item.kind for item in decision.items).items())
-        cases = len({item.case for item in decision.items})
-        typer.echo(f"{decision.standing}: {counts}, in {cases:,} case{'s' if cases != 1 else ''}")
-        _show(decision.items)
+    if items:
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in Counter(item.kind for item in items).items())
+        cases = len({item.case for item in items})
+        typer.echo(f"{standing}: {counts}, in {cases:,} case{'s' if cases != 1 else ''}")
+        _show(items)
     else:
-        typer.echo(f"nothing to {decision.verb} in {decision.version.info.reference}")
-    if decision.lost:
+        typer.echo(f"nothing to {standing.removesuffix('ed')} in {outcome.version.info.reference}")
+    if outcome.lost:
         typer.echo("not in their passages, unchanged (--not-found accepts them, too)")
-        _show(decision.lost, {item: check.why or "" for item, check in decision.lost.items()})
+        _show(outcome.lost, {item: check.why or "" for item, check in outcome.lost.items()})
     if saved:
         typer.echo(f"saved as {saved}")
         next_steps((command_line("truth", "diff", saved, out=out), "see the changes"))
-    elif decision.items:
+    elif items:
         typer.echo("nothing was saved (--dry-run)")
 
 
-def _save(decision: _Decision, author: str, note: str, out: str) -> str:
-    from ragstone.truth.review import decide
+def _save(outcome: _Outcome, author: str, note: str, out: str) -> str:
     from ragstone.truth.store import Lineage
 
-    info, cases = decision.version.info, decide(decision.version.cases, decision.items, decision.standing)
+    info, decision = outcome.version.info, outcome.decision
     made = open_store(out).save(
         info.name,
-        cases,
+        decision.apply(outcome.version.cases),
         author=author,
         note=note or f"{decision.standing} {len(decision.items):,} of {info.reference}",
         parent=info.number,

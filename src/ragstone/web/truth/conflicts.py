@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ragstone.data.types import Chunk
@@ -29,48 +29,54 @@ _LABELS = {
 _ANSWERABLE = {"": "not specified", "true": "yes", "false": "no, the system should decline"}
 
 
-def describe_conflict(name: str, number: int, conflict: Conflict, form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the page data of a conflict: both sides, the choice, and the fields to write a value."""
-    base, ours, theirs = (
-        None if side is None else to_text(side)[:_MAX_SHOWN] for side in (conflict.base, conflict.ours, conflict.theirs)
-    )
-    return {
-        "number": number,
-        "case": conflict.case,
-        "address": case_address(name, conflict.case),
-        "field": _LABELS.get(conflict.field, f"the {conflict.field}"),
-        "base": base,
-        "mine": ours,
-        "theirs": theirs,
-        "mine_diff": None if ours is None else word_diff(base or "", ours),
-        "theirs_diff": None if theirs is None else word_diff(base or "", theirs),
-        "choice": form.get(f"choice-{number}", ""),
-        "inputs": [
-            {**field, "value": form.get(field["name"], field["value"])}
-            for field in _inputs(f"written-{number}", conflict)
-        ],
-    }
+@dataclass(frozen=True)
+class Resolution:
+    """The conflicts of a merge with the choices of a form."""
 
+    merged: Merged
+    form: Mapping[str, str]
 
-def resolve(merged: Merged, form: Mapping[str, str]) -> list[Case] | None:
-    """Return the merged cases with the chosen or written value of each conflict; None if a choice is missing."""
-    cases: dict[str, Case] = {case.id: case for case in merged.cases}
-    for number, conflict in enumerate(merged.conflicts):
-        choice = form.get(f"choice-{number}", "")
-        inputs = [field["name"] for field in _inputs(f"written-{number}", conflict)]
-        if choice not in (MINE, THEIRS) and not (choice == WRITTEN and inputs):
-            return None
-        if choice == WRITTEN:
-            value = _written(conflict, [form.get(name, "").replace("\r\n", "\n") for name in inputs])
-        else:
-            value = conflict.ours if choice == MINE else conflict.theirs
-        if conflict.field == "case" and value is None:
-            cases.pop(conflict.case, None)
-        elif conflict.field == "case":
-            cases[conflict.case] = value
-        elif conflict.case in cases:
-            cases[conflict.case] = _with_value(cases[conflict.case], conflict, value)
-    return list(cases.values())
+    def describe(self, name: str) -> list[dict[str, Any]]:
+        """Return the page data of each conflict: both sides, the choice, and the fields to write a value."""
+        return [self._describe(name, number, conflict) for number, conflict in enumerate(self.merged.conflicts)]
+
+    def cases(self) -> list[Case] | None:
+        """Return the merged cases with the chosen or written value of each conflict; None if a choice is missing."""
+        cases: dict[str, Case] = {case.id: case for case in self.merged.cases}
+        for number, conflict in enumerate(self.merged.conflicts):
+            choice = self.form.get(f"choice-{number}", "")
+            inputs = [field["name"] for field in _inputs(f"written-{number}", conflict)]
+            if choice not in (MINE, THEIRS) and not (choice == WRITTEN and inputs):
+                return None
+            if choice == WRITTEN:
+                value = _written(conflict, [self.form.get(name, "").replace("\r\n", "\n") for name in inputs])
+            else:
+                value = conflict.ours if choice == MINE else conflict.theirs
+            if conflict.field == "case" and value is None:
+                cases.pop(conflict.case, None)
+            elif conflict.field == "case":
+                cases[conflict.case] = value
+            elif conflict.case in cases:
+                cases[conflict.case] = _with_value(cases[conflict.case], conflict, value)
+        return list(cases.values())
+
+    def _describe(self, name: str, number: int, conflict: Conflict) -> dict[str, Any]:
+        sides = (conflict.base, conflict.ours, conflict.theirs)
+        base, ours, theirs = (None if side is None else to_text(side)[:_MAX_SHOWN] for side in sides)
+        inputs = _inputs(f"written-{number}", conflict)
+        return {
+            "number": number,
+            "case": conflict.case,
+            "address": case_address(name, conflict.case),
+            "field": _LABELS.get(conflict.field, f"the {conflict.field}"),
+            "base": base,
+            "mine": ours,
+            "theirs": theirs,
+            "mine_diff": None if ours is None else word_diff(base or "", ours),
+            "theirs_diff": None if theirs is None else word_diff(base or "", theirs),
+            "choice": self.form.get(f"choice-{number}", ""),
+            "inputs": [{**field, "value": self.form.get(field["name"], field["value"])} for field in inputs],
+        }
 
 
 def _with_value(case: Case, conflict: Conflict, value: Any) -> Case:

@@ -20,7 +20,7 @@ from ragstone.truth.review import CITATION, Choice, choose, citable_passages, fi
 from ragstone.truth.store import Lineage
 from ragstone.web.library import Library
 from ragstone.web.navigation import case_address, required_number, truth_address, version_address
-from ragstone.web.truth.conflicts import describe_conflict, resolve
+from ragstone.web.truth.conflicts import Resolution
 from ragstone.web.truth.diff import describe_changes
 from ragstone.web.truth.loaded_version import LoadedVersion
 from ragstone.web.truth.versions import describe_truth, describe_version
@@ -153,7 +153,8 @@ def review_page(library: Library, form: Mapping[str, str], name: str, **more: An
     merged = merge(base.cases, ours, newest.cases)
     # Choices are valid only for conflicts with the version that was the newest at that time.
     chosen = form if form.get("newest") == str(newest.info.number) else {}
-    lost = _lost_citations(name, resolve(merged, chosen) or merged.cases, base, edits)
+    resolution = Resolution(merged, chosen)
+    lost = _lost_citations(name, resolution.cases() or merged.cases, base, edits)
     base_number, newest_number = base.info.number, newest.info.number
     return {
         "page": "review",
@@ -170,7 +171,7 @@ def review_page(library: Library, form: Mapping[str, str], name: str, **more: An
         "theirs_in_all": len({change.case for change in theirs}),
         "lost": lost[:_MAX_LOST],
         "lost_in_all": len(lost),
-        "conflicts": [describe_conflict(name, at, conflict, chosen) for at, conflict in enumerate(merged.conflicts)],
+        "conflicts": resolution.describe(name),
         "draft": {
             **{key: form.get(key, "") for key in ("v", "mark", "author", "note")},
             # ASCII only, so that making control characters visible does not change the edits.
@@ -193,7 +194,7 @@ def save(library: Library, form: Mapping[str, str], name: str) -> dict[str, Any]
     reviewed = required_number(form.get("newest", "") or str(base.info.number), "version")
     newest = library.truth.load(name, reviewed)
     merged = merge(base.cases, apply_edits(base.cases, edits), newest.cases)
-    cases = resolve(merged, form)
+    cases = Resolution(merged, form).cases()
     if cases is None:
         return again(409, "Choose a side or write a value for every conflict below, then save again.")
     if cases == list(newest.cases):

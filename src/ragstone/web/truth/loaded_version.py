@@ -86,10 +86,33 @@ class LoadedVersion:
             raise NotFoundError(f"case {name[:200]} not found in version {self.info.number} of {self.info.name}")
         return self.parse([self.rows[name]])[0]
 
+    def problems(self) -> dict[str, Mask]:
+        """Return which cases have which problem, without lost citations."""
+        return _find_problems(self.head, self.times_asked)
+
     def problems_at(self, rows: Sequence[int]) -> list[list[str]]:
         """Return the problems of some cases, without lost citations."""
-        found = find_problems(self.head.take(pa.array(rows, pa.int64())), [self.times_asked[row] for row in rows])
+        found = _find_problems(self.head.take(pa.array(rows, pa.int64())), [self.times_asked[row] for row in rows])
         return [[name for name, mask in found.items() if mask[at]] for at in range(len(rows))]
+
+    def lost_citations(self) -> frozenset[int]:
+        """Return the rows of cases with a citation that is not in any passage. Cases without passages are not checked."""
+        rows = set()
+        for row, case in _cited_cases(self):
+            begun = time.perf_counter()
+            if _has_lost(case):
+                rows.add(row)
+            time.sleep(time.perf_counter() - begun)  # leaves half of the time to requests
+        return frozenset(rows)
+
+    def count_standings(self) -> Counter[str]:
+        """Return the number of facts per status."""
+        standings = pc.struct_field(pc.list_flatten(_combined(self.head["facts"])), "standing")
+        return Counter({item["values"]: item["counts"] for item in pc.value_counts(standings).to_pylist()})
+
+    def count_proposed_answers(self) -> int:
+        """Return the number of cases that propose an answer or to be unanswerable."""
+        return int(_has_proposed_answer(self.head).sum())
 
     def with_standing(self, standing: str) -> Mask:
         """Return which cases have an answer or a fact with this status."""
@@ -116,7 +139,7 @@ class LoadedVersion:
         return values
 
 
-def find_problems(table: pa.Table, times_asked: Sequence[int]) -> dict[str, Mask]:
+def _find_problems(table: pa.Table, times_asked: Sequence[int]) -> dict[str, Mask]:
     """Return which cases have which problem, except lost citations. `times_asked` counts the cases with the question."""
     asked = _mask(pc.not_equal(pc.utf8_trim_whitespace(pc.fill_null(table["question"], "")), ""))
     answered = _lengths(table["references"]) > 0
@@ -133,24 +156,6 @@ def find_problems(table: pa.Table, times_asked: Sequence[int]) -> dict[str, Mask
         "answer to an unanswerable question": unanswerable & (answered | accepted),
         "hidden characters": hidden | _any_entry(table["facts"], lambda fact: _is_hidden(fact("text"))),
     }
-
-
-def lost_citations(loaded: LoadedVersion) -> frozenset[int]:
-    """Return the rows of cases with a citation that is not in any passage. Cases without passages are not checked."""
-    rows = set()
-    for row, case in _cited_cases(loaded):
-        begun = time.perf_counter()
-        if _has_lost(case):
-            rows.add(row)
-        time.sleep(time.perf_counter() - begun)  # leaves half of the time to requests
-    return frozenset(rows)
-
-
-def count_standings(table: pa.Table) -> tuple[Counter[str], int]:
-    """Return the number of facts per status, and the number of proposed answers."""
-    standings = pc.struct_field(pc.list_flatten(_combined(table["facts"])), "standing")
-    counts = Counter({item["values"]: item["counts"] for item in pc.value_counts(standings).to_pylist()})
-    return counts, int(_has_proposed_answer(table).sum())
 
 
 def _cited_cases(loaded: LoadedVersion) -> Iterator[tuple[int, Case]]:

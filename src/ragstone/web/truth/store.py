@@ -15,14 +15,7 @@ from ragstone.truth.model import Case
 from ragstone.truth.store import Lineage, TruthStore, VersionInfo, check_name
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache
 from ragstone.web.errors import NotFoundError, is_inside
-from ragstone.web.truth.loaded_version import (
-    HEAD_COLUMNS,
-    LoadedVersion,
-    Mask,
-    count_standings,
-    find_problems,
-    lost_citations,
-)
+from ragstone.web.truth.loaded_version import HEAD_COLUMNS, LoadedVersion, Mask
 
 STANDINGS = ("accepted", "proposed", "rejected")
 _MAX_VERSIONS = 6
@@ -32,6 +25,7 @@ _MAX_ASKED_VERSIONS = 12
 _MAX_CASES_TO_WAIT = 2_000
 # The key for the number of cases with proposed answers, next to the fact counts.
 _ANSWERS = "answers"
+_COUNTED = ("facts", "standing", "references", "answerable")
 
 
 @dataclass(frozen=True)
@@ -114,13 +108,13 @@ class TruthLibrary:
     def problems(self, loaded: LoadedVersion, wait_s: float = MAX_WAIT_S) -> Mapping[str, Mask] | None:
         """Return which cases have which problem; None until they are ready."""
         key = (loaded.info.name, loaded.info.number)
-        return self._problems.peek(key, lambda: find_problems(loaded.head, loaded.times_asked), wait_s)
+        return self._problems.peek(key, loaded.problems, wait_s)
 
     def lost(self, loaded: LoadedVersion) -> frozenset[int] | None:
         """Return the rows of cases with a lost citation; None until they are ready."""
         key = (loaded.info.name, loaded.info.number)
         wait_s = MAX_WAIT_S if len(loaded) <= _MAX_CASES_TO_WAIT else 0.0
-        return self._lost.peek(key, lambda: lost_citations(loaded), wait_s)
+        return self._lost.peek(key, loaded.lost_citations, wait_s)
 
     def save(
         self, name: str, cases: Sequence[Case], author: str, note: str, parent: int | None, lineage: Lineage
@@ -135,17 +129,14 @@ class TruthLibrary:
         for cache in (self._loaded, self._problems, self._lost):
             cache.close()
 
-    def _read(self, name: str, number: int) -> LoadedVersion:
+    def _read(self, name: str, number: int, columns: Sequence[str] = HEAD_COLUMNS) -> LoadedVersion:
         place = self._store.table(name, number)
-        return LoadedVersion(self._infos(name, number), read_table(place, HEAD_COLUMNS), lambda: read_table(place))
+        return LoadedVersion(self._infos(name, number), read_table(place, list(columns)), lambda: read_table(place))
 
     def _count(self, name: str, number: int) -> Mapping[str, int]:
-        loaded = self._loaded.ready((name, number))
-        columns = ["facts", "standing", "references", "answerable"]
-        counts, answers = count_standings(
-            loaded.head if loaded else read_table(self._store.table(name, number), columns)
-        )
-        return {**{standing: counts[standing] for standing in STANDINGS}, _ANSWERS: answers}
+        loaded = self._loaded.ready((name, number)) or self._read(name, number, _COUNTED)
+        counts = loaded.count_standings()
+        return {**{status: counts[status] for status in STANDINGS}, _ANSWERS: loaded.count_proposed_answers()}
 
     def _read_heads(self, name: str, number: int) -> Mapping[str, str]:
         table = read_table(self._store.table(name, number), ["id", "question"])
