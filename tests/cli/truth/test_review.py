@@ -22,7 +22,7 @@ def standings(store, case="fare"):
 def test_accept_saves_a_version_and_leaves_lost_citations(cli, fares):
     done = cli("truth", "accept", "fares", "--all", "--author", "Grace")
     assert (done.code, done.err) == (0, "")
-    assert "accepted: 1 answer, 1 citation, 1 statement, 1 unanswerable, in 2 cases" in done.out
+    assert "accepted: 1 answer, 1 citation, 1 statement, 1 unanswerable question, in 2 cases" in done.out
     assert "not in their passages, unchanged" in done.out
     assert "A ticket costs 12 crowns." in done.out
     assert "saved as fares@2" in done.out

@@ -141,7 +141,7 @@ def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bo
         print_json(outcome.as_json(saved))
         return
     if items:
-        counts = ", ".join(f"{count:,} {kind}" for kind, count in Counter(item.kind for item in items).items())
+        counts = ", ".join(_count(kind, count) for kind, count in Counter(item.kind for item in items).items())
         cases = len({item.case for item in items})
         typer.echo(f"{standing}: {counts}, in {cases:,} case{'s' if cases != 1 else ''}")
         _show(items)
@@ -155,6 +155,11 @@ def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bo
         next_steps((command_line("truth", "diff", saved, out=out), "see the changes"))
     elif items:
         typer.echo("nothing was saved (--dry-run)")
+
+
+def _count(kind: str, count: int) -> str:
+    noun = "unanswerable question" if kind == "unanswerable" else kind
+    return f"{count:,} {noun}{'s' if count != 1 else ''}"
 
 
 def _save(outcome: _Outcome, author: str, note: str, out: str) -> str:
