@@ -115,6 +115,8 @@ def test_a_whole_session_by_mouse(tab, root):
     verdicts(page, [place, place, "different meaning", "found in passage 1"])
     page.get_by_label("Accept fact 2").click()
     page.get_by_label("Remove fact 3").click()
+    # Marks are drawn again after each check.
+    verdicts(page, [place, place, "found in passage 1"])
     select(page, 1, "In winter the last boat leaves at 18:10.")
     page.get_by_role("button", name="Create fact").click()
     verdicts(page, [place, place, "found in passage 1", "found in passage 1"])

@@ -28,7 +28,8 @@ from ragstone.web.errors import NotFoundError, is_inside
 from ragstone.web.pair_index import PairIndex
 from ragstone.web.run_index import RunIndex, TableState
 from ragstone.web.truth.jobs import Rescoring
-from ragstone.web.truth.store import LoadedVersion, TruthLibrary
+from ragstone.web.truth.loaded_version import LoadedVersion
+from ragstone.web.truth.store import TruthLibrary
 
 # Diagnosing this many samples takes seconds. Their diagnosis is shown until all samples are diagnosed.
 FIRST_FEW = 10_000

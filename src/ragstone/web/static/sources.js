@@ -37,6 +37,13 @@ export class Sources {
     this.button?.addEventListener("click", () => this.cite());
   }
 
+  // Replaces the text of a source; its marks are drawn again.
+  setText(place, text) {
+    if (this.texts[place].text === text) return;
+    this.texts[place].text = text;
+    this.drawn[place] = null;
+  }
+
   // Marks the facts in the sources.
   mark(checks) {
     this.boxes.forEach((box, place) => {
