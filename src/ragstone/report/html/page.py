@@ -15,6 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from ragstone._version import __version__
+from ragstone.report.html.sample_data import cut_for_print
 from ragstone.report.text import numbered, visible
 
 # Characters that end a script element, open a comment, or break a line in JavaScript but not in JSON.
@@ -80,6 +81,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["thousands"] = lambda number: f"{number:,}"
+    environment.filters["cut_for_print"] = cut_for_print
     environment.filters["breakable"] = breakable
     environment.filters["numbered"] = lambda numbers, word: numbered(word, numbers)
     return environment

@@ -90,6 +90,8 @@ function openTarget() {
   for (let box = target; box; box = box.parentElement) {
     if (box.tagName === "DETAILS") box.open = true;
   }
+  const part = target.querySelector(":scope > details.part");
+  if (part) part.open = true;
   if (target.tagName === "DETAILS") {
     target.scrollIntoView();
     target.querySelector("summary").focus({ preventScroll: true });
@@ -101,9 +103,17 @@ document.querySelectorAll("table[data-filter]").forEach(makeFilterable);
 addEventListener("hashchange", openTarget);
 openTarget();
 
+// Older browsers do not unfold for print by style alone.
+const everything = document.getElementById("print-all");
 let closed = [];
 addEventListener("beforeprint", () => {
-  closed = Array.from(document.querySelectorAll("details:not([open])"));
+  const wanted = everything && !everything.checked ? "details.printed:not([open])" : "details:not([open])";
+  closed = Array.from(document.querySelectorAll(wanted));
   closed.forEach((box) => { box.open = true; });
 });
 addEventListener("afterprint", () => closed.forEach((box) => { box.open = false; }));
+const printer = document.getElementById("print");
+if (printer) {
+  printer.hidden = false;
+  printer.addEventListener("click", () => print());
+}
