@@ -91,6 +91,25 @@ def test_other_languages_are_a_caution_only_with_the_local_judge(probable):
     assert _judge(index, case(german, "entailment"), [])["language"] == ""
 
 
+def test_the_judge_of_the_run_says_which_languages_it_reads(probable):
+    _, run = probable
+    german = "Das Schiff ist rot und es fährt nicht um zehn Uhr ab, weil der Sturm zu stark ist."
+    french = "Le bateau est rouge et il ne part pas à dix heures parce que la tempête est trop forte pour nous."
+
+    class Index:
+        run: object
+
+    class Stored:
+        id, info = run.id, RunInfo.from_json({**run.info.raw, "judge_languages": ["en", "de"]})
+
+    index = Index()
+    index.run = Stored
+    assert _judge(index, case(german, SURE), [])["language"] == ""
+    found = _judge(index, case(french, SURE), [])
+    assert found["language"] == "French"
+    assert found["reads"] == ["English", "German"]
+
+
 def test_a_judge_that_failed_here_is_named(probable):
     _, run = probable
 
