@@ -17,10 +17,9 @@ from tests.web.pages.test_run_live import under_way  # noqa: F401  (a fixture)
 from tests.web.test_browser import SHOTS, Tab
 
 HEIGHTS = {390: 844, 1280: 800, 1920: 1080}
-WINDOWS = [
-    pytest.param(*window, marks=() if window == (1280, "light") else pytest.mark.slow)
-    for window in product(HEIGHTS, ("light", "dark"))
-]
+WINDOWS = list(product(HEIGHTS, ("light", "dark")))
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +91,6 @@ def test_no_page_of_the_viewer_has_barriers(browser, everything, width, scheme):
     tab.close()
 
 
-@pytest.mark.slow
 def test_unfolded_pages_have_no_barriers(browser, everything):
     client, pages = everything
     tab = Tab(browser, client)
@@ -106,7 +104,6 @@ def test_unfolded_pages_have_no_barriers(browser, everything):
     tab.close()
 
 
-@pytest.mark.slow
 def test_pages_of_running_interrupted_and_absent_runs_have_no_barriers(browser, serve, tmp_path, under_way, worse):  # noqa: F811
     tab = Tab(browser, serve(tmp_path))
     found = {}
@@ -121,7 +118,6 @@ def test_pages_of_running_interrupted_and_absent_runs_have_no_barriers(browser, 
     tab.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark"), (1920, "light")])
 def test_no_report_has_barriers(browser, tmp_path, worse, better, hostile, width, scheme):
     made = {

@@ -55,6 +55,7 @@ def test_the_worst_sample_is_two_clicks_away_and_explains_itself(browser, two):
 def test_a_comparison_is_filtered_sorted_paged_and_opened(browser, two):
     client, old, new = two
     tab = open_tab(browser, client)
+    tab.patience = 120_000  # causes of both runs; the machine may be busy
     page = tab.open(f"/compare/{old.id}/{new.id}")
     page.evaluate("window.same = true")
     rows = page.locator("table.pairtable tbody tr")

@@ -190,3 +190,20 @@ def test_it_prints(visit, tmp_path):
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_keys_are_listed_and_walk_through_the_samples(visit):
+    page = visit("run", unfolded=False)
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    second = page.locator("details.sample").nth(1)
+    assert second.locator("> summary").evaluate("head => head === document.activeElement")
+    page.keyboard.press("Enter")
+    assert second.evaluate("box => box.open")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.ariaLabel") == "Filter samples"
+    page.keyboard.type("?j")
+    assert not page.locator("#keys").is_visible()
