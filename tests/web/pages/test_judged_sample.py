@@ -6,6 +6,7 @@ import ragstone
 from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import Claim, Sample, ScoredVerdict
+from ragstone.storage.run_info import RunInfo
 from ragstone.web.pages.sample import _judge, describe_sample
 from ragstone.web.sample_data import Limits
 from tests.models.toy_judge import make_toy_judge
