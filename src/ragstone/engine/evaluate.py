@@ -122,10 +122,10 @@ class Request:
             "tools": self.describe_tools(plan),
             "judge": self.judging.describe(plan.needs) or None,
             **self.describe_errors(plan),
-            **self.describe_languages(plan),
+            **self._describe_languages(plan),
         }
 
-    def describe_languages(self, plan: Plan) -> dict[str, Any]:
+    def _describe_languages(self, plan: Plan) -> dict[str, Any]:
         """The languages that the local judge was measured on, if any metric uses it."""
         used = any(Signature.parse(step.signature).uses_local_judge for step in plan.metrics)
         card = self.judging.card if used else None

@@ -61,35 +61,6 @@ def mark_facts(text: str, matches: Iterable[FactMatch], most: int) -> list[Piece
     return pieces
 
 
-def cut_for_print(text: str | Sequence[Piece], most: int) -> Iterator[tuple[Piece, bool]]:
-    """Parts of a text, and whether they are printed: marks and what is near them, or the first `most` characters."""
-    pieces = [Piece(text)] if isinstance(text, str) else list(text)
-    marked = [place for place, piece in enumerate(pieces) if piece.numbers]
-    left = 3 * most
-    for place, piece in enumerate(pieces):
-        if piece.numbers:
-            yield piece, left > 0
-            left -= len(piece.text)
-            continue
-        head = most if not marked else most // 2 if place > marked[0] else 0
-        tail = most // 2 if marked and place < marked[-1] else 0
-        for part, printed in _split(piece.text, min(head, max(0, left)), min(tail, max(0, left))):
-            yield Piece(part), printed
-            left -= len(part) if printed else 0
-
-
-def _split(text: str, head: int, tail: int) -> Iterator[tuple[str, bool]]:
-    """The start, the middle that is not printed, and the end, cut between words where there are any."""
-    if len(text) <= head + tail + 80:
-        yield text, True
-        return
-    start = text.rfind(" ", head // 2, head) + 1 or head
-    end = max(text.find(" ", len(text) - tail, len(text) - tail // 2), len(text) - tail)
-    for part, printed in ((text[:start], True), (text[start:end], False), (text[end:], True)):
-        if part:
-            yield part, printed
-
-
 def _bag(text: str) -> set[str]:
     return {piece for word in words(text) for piece in split_unspaced(word.text)}
 
