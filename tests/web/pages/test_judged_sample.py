@@ -1,12 +1,13 @@
 """What the page of a sample says about its judge: probabilities, doubt, other languages and failures."""
 
+from dataclasses import replace
+
 import pytest
 
 import ragstone
 from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import Claim, Sample, ScoredVerdict
-from ragstone.storage.run_info import RunInfo
 from ragstone.web.pages.sample import _judge, describe_sample
 from ragstone.web.sample_data import Limits
 from tests.models.toy_judge import make_toy_judge
@@ -101,10 +102,11 @@ def test_the_judge_of_the_run_says_which_languages_it_reads(probable):
         run: object
 
     class Stored:
-        id, info = run.id, RunInfo.from_json({**run.info.raw, "judge_languages": ["en", "de"]})
+        id, info = run.id, replace(run.info, raw={**run.info.raw, "judge_languages": ["en", "de"]})
 
     index = Index()
     index.run = Stored
+    assert run.info["judge_languages"] == ["en"], "a run stores what the card says"
     assert _judge(index, case(german, SURE), [])["language"] == ""
     found = _judge(index, case(french, SURE), [])
     assert found["language"] == "French"
