@@ -102,6 +102,7 @@ def test_the_judge_of_the_run_says_which_languages_it_reads(probable):
         run: object
 
     class Stored:
+        summary = run.summary
         id, info = run.id, replace(run.info, raw={**run.info.raw, "judge_languages": ["en", "de"]})
 
     index = Index()
