@@ -122,7 +122,14 @@ class Request:
             "tools": self.describe_tools(plan),
             "judge": self.judging.describe(plan.needs) or None,
             **self.describe_errors(plan),
+            **self._describe_languages(plan),
         }
+
+    def _describe_languages(self, plan: Plan) -> dict[str, Any]:
+        """The languages that the local judge was measured on, if any metric uses it."""
+        used = any(Signature.parse(step.signature).uses_local_judge for step in plan.metrics)
+        card = self.judging.card if used else None
+        return {"judge_languages": list(card.languages)} if card else {}
 
     def describe_errors(self, plan: Plan) -> dict[str, Any]:
         """The measured error of each metric that the local judge alone decides, and of the causes that it finds."""

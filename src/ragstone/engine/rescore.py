@@ -29,6 +29,9 @@ from ragstone.tools.protocols import Tool
 # The key in plan.json that names the run that is rescored.
 _UNDEFINED = "its definition is not loaded; name its file with --metrics-file"
 
+# Parts of the manifest that a rescored run keeps.
+_KEPT = ("params", "tools", "judge", "judge_error", "judge_languages", "cause_rates", "prompts")
+
 
 class StoredReader(Reader):
     """The samples of a stored run, as if they were read from a file."""
@@ -114,7 +117,7 @@ def _compute(
     truth = source.report.info.get("truth") or run.info.get("truth")
     content = {
         **describe_run(folder, plan, profile, created, totals),
-        **{part: run.info.get(part) for part in ("params", "tools", "judge", "judge_error", "cause_rates", "prompts")},
+        **{part: run.info.get(part) for part in _KEPT},
         "name": name or _name(run, truth),
         "truth": truth,
         "rescored": {"run": run.id, "name": run.name, "path": run.path},

@@ -184,6 +184,11 @@ class RunInfo(_Record):
         return bool((self.raw.get("judge_check") or {}).get("is_doubted"))
 
     @property
+    def judge_languages(self) -> tuple[str, ...]:
+        """Two-letter codes of the languages that the local judge was measured on; runs that do not store them: English."""
+        return tuple(map(str, self.raw.get("judge_languages") or ("en",)))
+
+    @property
     def uses_local_judge(self) -> bool:
         """Whether any metric was made with the packaged local judge."""
         return any(metric.signature.uses_local_judge for metric in self.metrics)
