@@ -86,6 +86,7 @@ SHARED = {
         "--verdicts", MODELS, "Verdicts by token probabilities or as JSON: auto, tokens or json.", "auto", "HOW"
     ),
     "no_exam": Shared("--no-exam", MODELS, "Do not examine the judge first.", False),
+    "calibrate": Shared("--calibrate", MODELS, "Calibrate the judge by the result, for later runs.", False),
     "no_calibration": Shared("--no-calibration", MODELS, "Do not use what --calibrate measured.", False),
     "scale": Shared("--scale", MODELS, "Scale of grades: points (0-100), stars (1-5) or ten (1-10).", "points"),
     "grading": Shared("--grading", MODELS, "Grading steps: cot, few-shot, rubric, own-reference.", "", "NAMES"),

@@ -36,6 +36,7 @@ from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
 from ragstone.text.matchers import Matcher
+from ragstone.tools.calibrations import MATCH
 from ragstone.tools.open_tools import TOOLS, Judging, JudgingOptions, Opened, open_matcher
 from ragstone.tools.protocols import Tool
 from ragstone.tools.roles import LOCAL_ROLES
@@ -136,7 +137,14 @@ class Request:
                     known[step.name] = error
         is_local = any(Signature.parse(step.signature).is_local for step in plan.metrics)
         rates = dict(card.cause_rates) if card and is_local else {}
-        return {"judge_error": known or None, "cause_rates": rates or None}
+        return {"judge_error": known or None, "cause_rates": rates or None, "token_judges": self._token_judges(plan)}
+
+    def _token_judges(self, plan: Plan) -> dict[str, Any] | None:
+        """The judge whose probabilities labels of this run can calibrate."""
+        grader: Any = self.tools.get("grader") if "grader" in plan.needs else None
+        if not hasattr(grader, "token_prompts"):
+            return None
+        return {MATCH: {"judge": grader.uncalibrated, "prompts": grader.token_prompts}}
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """The settings that must be equal for an interrupted run to be resumed."""

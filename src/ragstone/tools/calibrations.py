@@ -1,4 +1,4 @@
-"""What was measured about judges: how their probabilities are calibrated, and their levels on accepted and refused rows.
+"""Measurements of judges: the calibration of their probabilities, and their levels on accepted and refused rows.
 
 `ragstone judge-check` and `ragstone agree` measure with `--calibrate`. The records are in the cache of replies, by the
 signature of the judge and the hashes of its prompts, or by the signature of a metric.
@@ -38,11 +38,6 @@ class Calibrations:
             return Platt(float(record["slope"]), float(record["intercept"])) if record else None
         except (KeyError, TypeError, ValueError):
             return None
-
-    def source_of_map(self, task: str, judge: str, prompts: str) -> str | None:
-        """What a map was fitted to."""
-        record = self._read(_map_key(task, judge, prompts))
-        return None if record is None else str(record.get("source"))
 
     def error_of(self, metric: str, signature: str, checker: Any) -> dict[str, Any] | None:
         """The measured levels behind a metric: by labels of the same signature, otherwise of its claims by the exam."""

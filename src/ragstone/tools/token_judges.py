@@ -270,13 +270,23 @@ class WithFallback:
         self.signature = tokens.signature if json is None else f"{json.signature};verdicts=auto/1{calibrated}"
 
     @property
+    def uncalibrated(self) -> str:
+        """The signature of the judge that is asked for tokens, without calibration."""
+        return str(self._tokens.uncalibrated)
+
+    @property
+    def token_prompts(self) -> str:
+        """The hashes of the prompts that ask for a match by tokens."""
+        return str(self._tokens.prompt_hash("answer_match"))
+
+    @property
     def _current(self) -> Any:
         return self._json if self._failed else self._tokens
 
     def prompt_hash(self, name: str) -> str:
         """The hashes of the prompts of both ways of asking."""
         hashes = [tool.prompt_hash(name) for tool in (self._tokens, self._json) if tool is not None]
-        return "|".join(hashes)
+        return "+".join(hashes)
 
     @property
     def prompts(self) -> dict[str, tuple[str, ...]]:
