@@ -262,6 +262,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "grade": GradeReply,
     "own_reference": OwnReferenceReply,
     "pair": PairReply,
+    "pair_reasoned": PairReply,
     "citations": CitationsReply,
     "new_question": NewQuestionReply,
     "answer_from_passages": AnswerReply,

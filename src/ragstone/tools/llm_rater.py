@@ -7,7 +7,8 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ragstone.data.types import Grade, PairVerdict
 from ragstone.errors import UnknownNameError, UsageError
@@ -249,20 +250,86 @@ def find_scale(name: str) -> Scale:
 
 
 ORDERS = ("both", "random")
+# Examples with at most this grade are the worse answer of a pair.
+_LOW_SHARE = 0.5
 _GUESS = PairReply(reasoning="Both give the time, but only one says that it holds on Sundays too. " * 2, winner="A")
+
+_REASONED_GUESS = PairReply(reasoning=_GUESS.reasoning * 3, winner="A")
+_PAIR_MANNERS = frozenset({"cot", "few-shot", "own-reference"})
+
+
+class _PairExample(NamedTuple):
+    """A graded example next to a better answer to its question."""
+
+    worse: GradedExample
+    better: str
+
+    def show(self, shown: Collection[str]) -> Iterator[Example]:
+        """Both orders, and the better answer twice in between: B, tie, A."""
+        fault = f"{self.worse.reasoning} The other answer does not have this fault."
+        seats = (
+            (self.worse.answer, self.better, "B"),
+            (self.better, self.better, "tie"),
+            (self.better, self.worse.answer, "A"),
+        )
+        for a, b, winner in seats:
+            data = {
+                "question": self.worse.question,
+                "contexts": self.worse.contexts,
+                "reference": self.worse.reference or "",
+                "answer_a": a,
+                "answer_b": b,
+            }
+            reasons = (
+                "Both answers say the same." if winner == "tie" else f"About {'A' if winner == 'B' else 'B'}: {fault}"
+            )
+            reply = json.dumps({"reasoning": reasons, "winner": winner}, ensure_ascii=False)
+            yield Example({name: value for name, value in data.items() if name in shown}, reply)
+
+
+def _find_pairs(aspect: Aspect) -> list[_PairExample]:
+    """The examples of an aspect with a low grade; the better answer is another example, or the reference."""
+    pairs = []
+    for worse in (example for example in aspect.examples if example.share <= _LOW_SHARE):
+        of_question = [one for one in aspect.examples if one.question == worse.question and one.share > worse.share]
+        better = max(of_question, key=lambda one: one.share).answer if of_question else worse.reference
+        if better:
+            pairs.append(_PairExample(worse, better))
+    if not pairs:
+        raise UsageError(
+            f"the aspect '{aspect.name}' has no example with a share up to {_LOW_SHARE:g} and a better answer or a "
+            "reference; leave out few-shot, or write one"
+        )
+    return pairs
 
 
 class JudgePair(LLMTool):
-    """Asks a language model which of two answers is better."""
+    """Asks a language model which of two answers is better.
 
-    def __init__(self, judge: Judge, aspect: str = "quality", order: str = "both", own_reference: bool = False) -> None:
+    `manners` are those of grading; a rubric does not concern pairs. Reasons always come first; "cot" asks for longer ones.
+    """
+
+    def __init__(
+        self, judge: Judge, aspect: str = "quality", order: str = "both", manners: Collection[str] = ()
+    ) -> None:
         if order not in ORDERS:
             raise UnknownNameError("order", order, ORDERS, "Ask in both orders, or in one at random.")
         self._aspect = find_aspect(aspect)
         self._order = order
-        self._own_reference = own_reference
-        settings = f",aspect={aspect}/{self._aspect.hash},order={order}{',own-reference' if own_reference else ''}"
-        super().__init__(judge, settings)
+        self._manners = frozenset(manners) & _PAIR_MANNERS
+        self._pairs = _find_pairs(self._aspect) if "few-shot" in self._manners else []
+        self._prompt = "pair_reasoned" if "cot" in self._manners else "pair"
+        own = "".join(f",{name}" for name in sorted(self._manners))
+        super().__init__(judge, f",aspect={aspect}/{self._aspect.hash},order={order}{own}")
+
+    @property
+    def prompts(self) -> dict[str, tuple[str, ...]]:
+        """The prompt that is asked in place of the declared one."""
+        return {"pair": (self._prompt,)}
+
+    def prompt_hash(self, name: str) -> str:
+        """The hash of a prompt that is sent."""
+        return super().prompt_hash(self._prompt if name == "pair" else name)
 
     async def compare(
         self, question: str, one: str, other: str, contexts: Sequence[str], reference: str | None
@@ -270,7 +337,7 @@ class JudgePair(LLMTool):
         """One verdict per order; a random order is always the same for the same texts."""
         shown_contexts = contexts if "contexts" in self._aspect.shows else ()
         guided_by = "person" if reference is not None else None
-        if reference is None and self._own_reference:
+        if reference is None and "own-reference" in self._manners:
             reference, guided_by = await ask_own_reference(self._judge, question, shown_contexts), "own"
         shown = ["question", "answer_a", "answer_b"]
         shown += [*(["contexts"] if shown_contexts else []), *(["reference"] if guided_by else [])]
@@ -279,13 +346,15 @@ class JudgePair(LLMTool):
             "instruction": self._aspect.instruction,
             "guidance": GUIDANCE[guided_by] if guided_by else "",
         }
-        prompt = self._judge.prompts.get("pair").fill(terms, shown)
+        examples = [example for pair in self._pairs for example in pair.show(shown)]
+        prompt = self._judge.prompts.get(self._prompt).fill(terms, shown, examples)
+        guess = _REASONED_GUESS if "cot" in self._manners else _GUESS
         data = {"question": question, "contexts": shown_contexts, "reference": reference or ""}
 
         async def ask(first: str) -> PairVerdict:
             a, b = (one, other) if first == "one" else (other, one)
             whole = {**data, "answer_a": a, "answer_b": b}
-            reply = await self._judge.ask(prompt, PairReply, {slot: whole[slot] for slot in prompt.slots}, _GUESS)
+            reply = await self._judge.ask(prompt, PairReply, {slot: whole[slot] for slot in prompt.slots}, guess)
             seats = {"A": first, "B": "other" if first == "one" else "one", "tie": "tie"}
             return PairVerdict(first, seats[reply.winner], reply.reasoning)
 

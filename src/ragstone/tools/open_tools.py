@@ -209,7 +209,7 @@ class ToolOpener:
             return JudgeRater(judge, options.get("scale", "points"), grading)
         if role == "pair_judge":
             aspect, order = options.get("aspect", "quality"), options.get("order", "both")
-            return JudgePair(judge, aspect, order, "own-reference" in grading)
+            return JudgePair(judge, aspect, order, grading)
         if role == "extractor":
             return llm_judges.JudgeExtractor(judge, options.get("claims", "sentences"))
         if role in ("checker", "grader"):
