@@ -41,8 +41,8 @@ def test_an_audit_has_numbers_and_advice():
         ((60, 40, 0), 0.6, (0.55, 0.65), "prefers the first position (first 60, second 40, tie 0). Only wins"),
         ((7, 5, 0), 0.58, (0.4, 0.8), "shows no clear preference for a position (first 7, second 5, tie 0)"),
         ((0, 0, 8), 0.5, (0.4, 0.6), ""),
-        ((40, 1, 0), 1.0, (0.9, 1.0), "chooses the first answer in 40 of 41 verdicts, whatever it says: do not trust"),
-        ((0, 8, 0), 0.0, (0.0, 0.3), "chooses the second answer in 8 of 8 verdicts, whatever it says: do not trust"),
+        ((40, 1, 0), 1.0, (0.9, 1.0), "chooses the first answer in 40 of 41 verdicts, in either order: do not trust"),
+        ((0, 8, 0), 0.0, (0.0, 0.3), "chooses the second answer in 8 of 8 verdicts, in either order: do not trust"),
     ],
 )
 def test_a_preference_for_a_seat_is_told_from_counts(seats, share, interval, words):

@@ -208,7 +208,7 @@ def _row(one: Sample, other: Sample, names: tuple[str, str], with_reference: boo
 
 # The significance level.
 ALPHA = 0.05
-# A judge with at least so many verdicts, and this share of all, for one position does not compare the answers.
+# A judge with at least this many verdicts, and this share of all, for one position does not compare the answers.
 LEAST_SEATED, ONLY_SEAT = 8, 0.95
 
 

@@ -138,7 +138,7 @@ def _seat(note: JudgeNote) -> Iterator[Text]:
     counts = f"first {first:,}, second {second:,}, tie {ties:,}"
     if note.only_seat:
         words = f"chooses the {note.only_seat} answer in {max(first, second):,} of {first + second + ties:,} verdicts"
-        yield Text(f"  {words}, whatever it says: do not trust this judge ({counts})", style="bold red")
+        yield Text(f"  {words}, in either order: do not trust this judge ({counts})", style="bold red")
         return
     which, most = ("first", first) if first > second else ("second", second)
     # Duels in one random order have no estimate of their own: each verdict counts.
