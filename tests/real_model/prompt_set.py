@@ -15,6 +15,7 @@ from ragstone.tools.aspects import find_aspect
 from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor, JudgeReader
 from ragstone.tools.llm_rater import JudgePair, JudgeRater, ask_own_reference
 from ragstone.tools.token_judges import TokenChecker, TokenGrader
+from ragstone.tools.token_pair import TokenPair
 from ragstone.truth.citers import JudgeCiter
 from ragstone.truth.synthesis.question_plan import Job
 from ragstone.truth.synthesis.writer import Draft, Writer
@@ -46,6 +47,7 @@ class Tools:
         self.checker, self.reader = JudgeChecker(judge), JudgeReader(judge)
         self.rater = JudgeRater(judge, "stars")
         self.pair, self.reasoned = JudgePair(judge), JudgePair(judge, manners=["cot"])
+        self.by_token = TokenPair(judge)
         self.citer, self.writer = JudgeCiter(judge), Writer(judge)
         self.tokens, self.matches = TokenChecker(llm, book, one_by_one=True), TokenGrader(llm, book)
 
@@ -79,7 +81,7 @@ def _pair(tool: str, prompt: str, question: str, better: str, worse: str) -> Ite
     return Item(
         prompt,
         lambda tools: getattr(tools, tool).compare(question, better, worse, (), None),
-        lambda found: all(one.winner == "one" for one in found),
+        lambda found: found[-1].winner == "one" and (prompt == "token_pair" or found[0].winner == "one"),
     )
 
 
@@ -141,7 +143,7 @@ def make_items() -> list[Item]:
         Item("own_reference", lambda tools: ask_own_reference(tools.judge, DOSE, [TABLETS]), lambda found: "morning" in found),
         *(
             _pair(tool, prompt, question, better, worse)
-            for tool, prompt in (("pair", "pair"), ("reasoned", "pair_reasoned"))
+            for tool, prompt in (("pair", "pair"), ("reasoned", "pair_reasoned"), ("by_token", "token_pair"))
             for question, better, worse in (
                 ("How many days has a week?", "Seven.", "Nine."),
                 ("What is 12 times 12?", "144", "I cannot say, numbers are difficult."),

@@ -368,7 +368,8 @@ def _note(run: Run, scores: Mapping[str, Any], group: np.ndarray) -> JudgeNote:
     undecided = np.isnan(wins)
     known = ~np.isnan(seats)
     stored = run.evidence("pair_verdicts").column("value").to_pylist()
-    asked = [row for row in stored if row and row[0]["first"] != "neither"]
+    orders = [[one for one in row or () if one["first"] in ("one", "other")] for row in stored]
+    asked = [row for row in orders if row]
     twice = [row for row in asked if len(row) == 2]
     return JudgeNote(
         judge=judge_name(run),

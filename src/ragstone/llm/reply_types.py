@@ -269,4 +269,6 @@ KINDS: dict[str, type[BaseModel]] = {
     "answer_from_memory": AnswerReply,
 }
 # Prompts whose reply is one token.
-YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(("token_support", "token_contradiction", "token_match"), YesNoReply)
+YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(
+    ("token_support", "token_contradiction", "token_match", "token_pair"), YesNoReply
+)

@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ragstone.data.types import Grade, PairVerdict
 from ragstone.errors import UnknownNameError, UsageError
@@ -303,6 +303,14 @@ def _find_pairs(aspect: Aspect) -> list[_PairExample]:
     return pairs
 
 
+class Decision(NamedTuple):
+    """The verdict in one order: A, B or tie; `likely` is the probability of A if it is known."""
+
+    seat: str
+    reasoning: str
+    likely: float | None = None
+
+
 class JudgePair(LLMTool):
     """Asks a language model which of two answers is better.
 
@@ -310,7 +318,12 @@ class JudgePair(LLMTool):
     """
 
     def __init__(
-        self, judge: Judge, aspect: str = "quality", order: str = "both", manners: Collection[str] = ()
+        self,
+        judge: Judge,
+        aspect: str = "quality",
+        order: str = "both",
+        manners: Collection[str] = (),
+        prompt: str | None = None,
     ) -> None:
         if order not in ORDERS:
             raise UnknownNameError("order", order, ORDERS, "Ask in both orders, or in one at random.")
@@ -318,7 +331,7 @@ class JudgePair(LLMTool):
         self._order = order
         self._manners = frozenset(manners) & _PAIR_MANNERS
         self._pairs = _find_pairs(self._aspect) if "few-shot" in self._manners else []
-        self._prompt = "pair_reasoned" if "cot" in self._manners else "pair"
+        self._prompt = prompt or ("pair_reasoned" if "cot" in self._manners else "pair")
         own = "".join(f",{name}" for name in sorted(self._manners))
         super().__init__(judge, f",aspect={aspect}/{self._aspect.hash},order={order}{own}")
 
@@ -346,21 +359,34 @@ class JudgePair(LLMTool):
             "instruction": self._aspect.instruction,
             "guidance": GUIDANCE[guided_by] if guided_by else "",
         }
-        examples = [example for pair in self._pairs for example in pair.show(shown)]
-        prompt = self._judge.prompts.get(self._prompt).fill(terms, shown, examples)
-        guess = _REASONED_GUESS if "cot" in self._manners else _GUESS
+        prompt = self._judge.prompts.get(self._prompt).fill(terms, shown, self._examples(shown))
         data = {"question": question, "contexts": shown_contexts, "reference": reference or ""}
 
-        async def ask(first: str) -> PairVerdict:
+        async def ask(first: str) -> Decision:
             a, b = (one, other) if first == "one" else (other, one)
             whole = {**data, "answer_a": a, "answer_b": b}
-            reply = await self._judge.ask(prompt, PairReply, {slot: whole[slot] for slot in prompt.slots}, guess)
-            seats = {"A": first, "B": "other" if first == "one" else "one", "tie": "tie"}
-            return PairVerdict(first, seats[reply.winner], reply.reasoning)
+            return await self._decide(prompt, {slot: whole[slot] for slot in prompt.slots})
 
-        if self._order == "random":
-            return [await ask(_drawn_first(question, one, other))]
-        return await gather_then_raise(ask(first) for first in ("one", "other"))
+        orders = [_drawn_first(question, one, other)] if self._order == "random" else ["one", "other"]
+        decisions = await gather_then_raise(map(ask, orders))
+        verdicts = []
+        for first, said in zip(orders, decisions, strict=True):
+            seats = {"A": first, "B": "other" if first == "one" else "one", "tie": "tie"}
+            verdicts.append(PairVerdict(first, seats[said.seat], said.reasoning))
+        return self._conclude(verdicts, decisions)
+
+    def _examples(self, shown: Collection[str]) -> list[Example]:
+        return [example for pair in self._pairs for example in pair.show(shown)]
+
+    async def _decide(self, prompt: Prompt, data: Mapping[str, Any]) -> Decision:
+        """The verdict in one order."""
+        guess = _REASONED_GUESS if "cot" in self._manners else _GUESS
+        reply = await self._judge.ask(prompt, PairReply, data, guess)
+        return Decision(reply.winner, reply.reasoning)
+
+    def _conclude(self, verdicts: Sequence[PairVerdict], decisions: Sequence[Decision]) -> list[PairVerdict]:  # noqa: ARG002
+        """The verdicts of all orders; a judge with probabilities adds one for both together."""
+        return list(verdicts)
 
 
 def _drawn_first(question: str, one: str, other: str) -> str:

@@ -200,6 +200,7 @@ class ToolOpener:
         from ragstone.tools import llm_judges  # noqa: PLC0415
         from ragstone.tools.llm_rater import JudgePair, JudgeRater  # noqa: PLC0415
         from ragstone.tools.token_judges import VerdictTools  # noqa: PLC0415
+        from ragstone.tools.token_pair import TokenPair  # noqa: PLC0415
 
         if self.gateway is None or self.prompts is None:
             raise AssertionError("a remote model needs a gateway")
@@ -209,7 +210,8 @@ class ToolOpener:
             return JudgeRater(judge, options.get("scale", "points"), grading)
         if role == "pair_judge":
             aspect, order = options.get("aspect", "quality"), options.get("order", "both")
-            return JudgePair(judge, aspect, order, grading)
+            kind = TokenPair if options.get("verdicts") == "tokens" else JudgePair
+            return kind(judge, aspect, order, grading)
         if role == "extractor":
             return llm_judges.JudgeExtractor(judge, options.get("claims", "sentences"))
         if role in ("checker", "grader"):

@@ -56,6 +56,7 @@ ONE_TOKEN = {
     "token_support": ("evidence", "claim"),
     "token_contradiction": ("evidence", "claim"),
     "token_match": ("question", "reference", "answer"),
+    "token_pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
 }
 
 
