@@ -17,7 +17,6 @@ import pytest
 
 import ragstone
 from ragstone.engine.quote import quote
-from ragstone.errors import StopRunError
 from ragstone.llm.cache import open_cache
 from ragstone.llm.gateway import Gateway, GatewaySettings
 from ragstone.llm.prompts import PromptBook
@@ -135,8 +134,6 @@ def test_the_shipped_example_with_no_server_and_no_key(tmp_path, monkeypatch):
         f"\nquoted {quoted.calls:.0f} calls, {quoted.input_tokens:,.0f} tokens in; real {real}, {totals['input_tokens']:,}"
     )
     assert quoted.calls == pytest.approx(real, rel=0.5)
-    with pytest.raises(StopRunError):
-        ragstone.evaluate(str(data), METRICS, judge=judge, deadline_s=0.001, cache=False)
 
 
 def kill_after_some_replies(data, judge, home):
