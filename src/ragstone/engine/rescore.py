@@ -30,7 +30,7 @@ from ragstone.tools.protocols import Tool
 _UNDEFINED = "its definition is not loaded; name its file with --metrics-file"
 
 # Parts of the manifest that a rescored run keeps.
-_KEPT = ("params", "tools", "judge", "judge_error", "judge_languages", "cause_rates", "prompts")
+_KEPT = ("params", "tools", "judge", "judge_error", "judge_languages", "cause_rates", "token_judges", "prompts")
 
 
 class StoredReader(Reader):
@@ -175,6 +175,9 @@ def stored_tools(run: Run) -> dict[str, Tool]:
     """The tools of a stored run: a matcher without a model is opened, all others are `StoredTool`s."""
     signatures: dict[str, str] = run.info["tools"]
     hashes = {name: prompt["hash"] for name, prompt in (run.info.get("prompts") or {}).items()}
+    # A judge may ask with other prompts in place of a declared one: the evidence has their hashes under its name.
+    for piece in run.info["evidence"]:
+        hashes |= {name: digest for signature in _signatures(run, piece) for name, digest in signature.prompts}
     matcher = signatures.get("matcher", "citation/").partition("/")[0]
     tools: dict[str, Tool] = {"matcher": make_matcher(matcher)} if matcher in MATCHERS else {}
     for tool, signature in signatures.items():

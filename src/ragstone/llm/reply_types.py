@@ -262,10 +262,13 @@ KINDS: dict[str, type[BaseModel]] = {
     "grade": GradeReply,
     "own_reference": OwnReferenceReply,
     "pair": PairReply,
+    "pair_reasoned": PairReply,
     "citations": CitationsReply,
     "new_question": NewQuestionReply,
     "answer_from_passages": AnswerReply,
     "answer_from_memory": AnswerReply,
 }
 # Prompts whose reply is one token.
-YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(("token_support", "token_contradiction", "token_match"), YesNoReply)
+YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(
+    ("token_support", "token_contradiction", "token_match", "token_pair"), YesNoReply
+)

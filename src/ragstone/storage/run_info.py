@@ -43,6 +43,7 @@ _OPTIONAL = (
     "truth",
     "rescored",
     "judge_check",
+    "token_judges",
 )
 
 
