@@ -145,7 +145,7 @@ def check(
     profile = profiler.profile()
     # With the models on this machine too: those that can be used without being named.
     tools = {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, dry_run=True).tools}
-    plan = make_plan(resolve_metrics(["all"]), profile.present, tools)
+    plan = make_plan(resolve_metrics(["all"], pointless=profile.is_pointless), profile.present, tools)
     impossible: dict[str, list[str]] = {}
     for name, reason in plan.skipped.items():
         impossible.setdefault(reason, []).append(name)

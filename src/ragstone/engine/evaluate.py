@@ -91,7 +91,9 @@ class Request:
             absent |= self.left_out(profile).keys()
         # The default set leaves out metrics whose tools are absent.
         chosen = resolve_metrics(
-            self.metrics, out_of_reach=lambda spec: not absent.isdisjoint(CATALOGUE.closure(spec.needs, given).tools)
+            self.metrics,
+            out_of_reach=lambda spec: not absent.isdisjoint(CATALOGUE.closure(spec.needs, given).tools),
+            pointless=profile.is_pointless if profile else lambda _: False,
         )
         return make_plan(chosen, present, self.tools, partial=profile.partial if profile else ())
 
