@@ -200,7 +200,7 @@ def _owner(spans: Sequence[Span], place: int) -> Span | None:
     inside = [span for span in spans if span.start < place <= span.end]
     begun = [span for span in spans if span.start == place]
     before = [span for span in spans if span.end <= place]
-    return (inside or begun or before[-1:] or list(spans[:1]) or [None])[0]
+    return next(iter(inside or begun or before[-1:] or spans[:1]), None)
 
 
 def _piece(text: str, sentence: Span, places: Sequence[int], place: int) -> Span:
