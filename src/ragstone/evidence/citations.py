@@ -15,7 +15,7 @@ from ragstone.errors import Skip
 from ragstone.evidence.claims import SUPPORT, Matrix, best_supports, support_of, supports
 from ragstone.registry import evidence
 from ragstone.text.citation_marks import Cited, find_chunks
-from ragstone.text.cited_parts import cited_parts, clean, sentence_around
+from ragstone.text.cited_parts import cited_parts, clean, sentence_around, without_marks
 from ragstone.text.overlap import content_stems
 from ragstone.text.passages import Passages
 from ragstone.text.words import Span
@@ -68,7 +68,7 @@ def _citations_at(claim: str, sentence: Span, answer: str, citations: Sequence[C
         if one.part_start <= sentence.start and sentence.end <= one.part_end:
             whole.append(number)
         elif one.part_start < sentence.end and sentence.start < one.part_end:
-            part = content_stems(answer[one.part_start : one.part_end])
+            part = content_stems(without_marks(answer[one.part_start : one.part_end]))
             shares[number] = len(part & stems) / len(part) if part else 0.0
     best = max(shares.values(), default=0.0)
     return sorted([*whole, *(number for number, share in shares.items() if share >= _NEAR_BEST * best)])

@@ -16,8 +16,10 @@ from ragstone.errors import Skip
 from ragstone.evidence.tokens import list_offsets
 from ragstone.registry import CATALOGUE, Catalogue, evidence
 from ragstone.registry.specs import read_signature
+from ragstone.text.clauses import is_sentence
 from ragstone.text.matchers import CitationMatcher, FactSpan, FoldingMatcher, JudgeMatcher, Matcher
 from ragstone.text.passages import Passages
+from ragstone.text.questions import is_fragment
 from ragstone.text.word_columns import fold_texts
 from ragstone.tools.protocols import ENTAILMENT, AloneChecker, Checker
 
@@ -48,22 +50,25 @@ async def judged_fact_matches(
 ) -> list[FactMatch]:
     """Every fact that a retrieved chunk states in its own words or in others, by the judge that checks claims.
 
-    A fact that a chunk contains word for word is not asked about. The span is the nearest sentence of the chunk, or all of it.
+    A fact of a few words that a chunk contains is found without asking; a sentence may be denied where it stands. The span is
+    that of the words if they are there, else the nearest sentence of the chunk, or all of it.
     """
     texts, chunks = [fact.text for fact in facts], [chunk.text for chunk in contexts]
     for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
         raise Skip(reason)
-    cited = list(CitationMatcher().find(texts, chunks))
-    there = {(match.fact, match.chunk) for match in cited}
+    places: dict[tuple[int, int], list[FactSpan]] = {}
+    for match in CitationMatcher().find(texts, chunks):
+        places.setdefault((match.fact, match.chunk), []).append(match)
+    short = {fact for fact, text in enumerate(texts) if is_fragment(text) and not is_sentence(text)}
+    there = {pair for pair in places if pair[0] in short}
     asked = [fact for fact in range(len(texts)) if any((fact, chunk) not in there for chunk in range(len(chunks)))]
     verdicts = await _verdicts(checker, question, [texts[fact] for fact in asked], chunks)
-    stated = [
-        _stated(fact, chunk, texts[fact], chunks[chunk], verdict)
-        for fact, row in zip(asked, verdicts, strict=True)
-        for chunk, verdict in enumerate(row)
-        if verdict == ENTAILMENT and (fact, chunk) not in there
-    ]
-    found = sorted([*cited, *stated], key=lambda match: (match.chunk, match.fact, match.start))
+    found = [match for pair in there for match in places[pair]]
+    for fact, row in zip(asked, verdicts, strict=True):
+        for chunk, verdict in enumerate(row):
+            if verdict == ENTAILMENT and (fact, chunk) not in there:
+                found += _stated(fact, chunk, texts[fact], chunks[chunk], places.get((fact, chunk), ()), verdict)
+    found.sort(key=lambda match: (match.chunk, match.fact, match.start))
     return [FactMatch(*match, matcher=matcher.name) for match in found]
 
 
@@ -76,11 +81,14 @@ async def _verdicts(checker: Checker, question: str, facts: Sequence[str], chunk
     return (await checker.against_chunks(question, facts, chunks)).each
 
 
-def _stated(fact: int, chunk: int, wanted: str, text: str, verdict: str) -> FactSpan:
+def _stated(fact: int, chunk: int, wanted: str, text: str, places: Sequence[FactSpan], verdict: str) -> list[FactSpan]:
+    likely = ScoredVerdict.from_text(verdict).supported
+    confidence = 1.0 if likely is None else likely
+    if places:
+        return [place._replace(confidence=confidence) for place in places]
     near = Passages(text).nearest_span(wanted)
     start, end = near[0] if near else (0, len(text))
-    likely = ScoredVerdict.from_text(verdict).supported
-    return FactSpan(fact, chunk, start, end, 1.0 if likely is None else likely)
+    return [FactSpan(fact, chunk, start, end, confidence)]
 
 
 def with_matcher(tools: Mapping[str, Any]) -> Catalogue:

@@ -170,7 +170,7 @@ def _read(text: str, match: re.Match[str]) -> Mark | None:
         return _named(match["name"].strip(), start, end) if text[start - 1 : start] != "\\" else None
     if raised := match["sup"] or match["up"]:
         ranks = _ranks(raised.translate(str.maketrans(_UP + "˒", "0123456789,")))
-        if not ranks or 0 in ranks or not _is_raised_mark(text[:start]):
+        if not ranks or 0 in ranks or not _is_raised_mark(text[max(0, start - 60) : start], bool(match["sup"])):
             return None
         return Mark(start, end, tuple((f"#{rank}",) for rank in ranks), sure=True)
     url = match["url"].rstrip(".,;:!?*_")
@@ -249,8 +249,9 @@ def _is_code(text: str, start: int, end: int, several: bool) -> bool:
     return bool(_INDEXED.search(before) or (several and _INTERVAL.search(before)))
 
 
-def _is_raised_mark(before: str) -> bool:
+def _is_raised_mark(before: str, tagged: bool) -> bool:
     """Whether a raised number can be a mark: it follows a full stop or a word, and is no power of a unit or a number."""
+    before = before.rstrip(" (") if tagged else before
     last = before[-1:]
     if not last or last.isspace():
         return False
