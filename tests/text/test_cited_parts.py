@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.text.citation_marks import Cited
-from ragstone.text.cited_parts import cited_parts, clean, has_citations, sentence_around, without_marks
+from ragstone.text.cited_parts import cited_parts, clean, without_marks
 from ragstone.text.statements import statements
 
 CHUNKS = [Cited("a"), Cited("b"), Cited("c", "handbook.pdf")]
@@ -66,13 +66,6 @@ def test_places_go_there_and_back():
         for end in range(start + 1, len(cleaned.text) + 1):
             span = cleaned.original(start, end)
             assert (cleaned.place(span.start), cleaned.place(span.end)) == (start, end)
-
-
-def test_whether_a_text_cites():
-    assert has_citations("So it is [1].", CHUNKS)
-    assert not has_citations("So it is [9].", CHUNKS)
-    assert sentence_around("It opens. It closes.", 12, 14) == (10, 20)
-    assert sentence_around("…", 0, 1) == (0, 1)
 
 
 MARKS = st.sampled_from(

@@ -1,4 +1,4 @@
-"""What each claim of an answer cites, and whether the cited chunks support it: for `explain` and the viewer."""
+"""The citations of each claim of an answer in words, right or wrong: for `explain` and the viewer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Literal
 
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import CitedPart
-from ragstone.evidence.citations import CitedSupport, cited_support
 
 _YES, _UNSURE = "entailment", "unsure"
-NEEDED = ("answer_citations", "claim_citations", "answer_claims_in_contexts", "answer_claims_in_all_contexts")
+_NEEDED = ("answer_citations", "claim_citations", "answer_claims_in_contexts", "answer_claims_in_all_contexts")
 
 
 @dataclass(frozen=True)
@@ -24,15 +23,9 @@ class CitedClaim:
     ranks: tuple[int, ...]
 
 
-def support_of_citations(case: Case) -> CitedSupport:
-    """How far the citations of a sample are right; KeyError if the evidence is missing."""
-    in_contexts, together = case.evidence["answer_claims_in_contexts"], case.evidence["answer_claims_in_all_contexts"]
-    return cited_support(in_contexts, together, case.evidence["answer_citations"], case.evidence["claim_citations"])
-
-
 def cited_claims(case: Case) -> list[CitedClaim]:
     """One entry per claim of the answer; none if citations were not read."""
-    if not case.has(*NEEDED):
+    if not case.has(*_NEEDED):
         return []
     citations: Sequence[CitedPart] = case.evidence["answer_citations"]
     together = case.verdicts("answer_claims_in_all_contexts")
@@ -65,7 +58,7 @@ def _shares_citation(rank: int, right: Sequence[int], cited: Sequence[CitedPart]
 
 
 def citation_texts(case: Case) -> list[str]:
-    """Each citation in words: the mark as it stands in the answer, and its chunks."""
+    """Each citation in words: the mark in the answer, and its chunks."""
     answer = case.sample.answer or ""
     return [
         f"{answer[one.start : one.end]} ({_chunks([chunk + 1 for chunk in one.chunks]) or 'not retrieved'})"

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 import ragstone.evidence  # noqa: F401  (registers the evidence that metrics need)
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
-from ragstone.compare.citations import support_of_citations
 from ragstone.compare.sample_evidence import Case, read_case
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.evidence.citations import CitedSupport, cited_support
 from ragstone.evidence.claims import best_supports, chunk_relevance, may_be_supported, misled, supports
 from ragstone.registry import CATALOGUE
 from ragstone.registry.expression import Metric, parse_metric
@@ -148,12 +148,19 @@ def _needed_sentences(case: Case, _: Mapping[str, Any]) -> Counted:
     return _counted("sentence", [number in needed for number in range(total)])
 
 
+def _cited_support(case: Case) -> CitedSupport:
+    """How far the citations of a sample are right."""
+    names = ("answer_claims_in_contexts", "answer_claims_in_all_contexts", "answer_citations", "claim_citations")
+    in_contexts, together, citations, cited = (case.evidence[name] for name in names)
+    return cited_support(in_contexts, together, citations, cited)
+
+
 def _cited_claims(case: Case, _: Mapping[str, Any]) -> Counted:
-    return _counted("answer claim", support_of_citations(case).claims)
+    return _counted("answer claim", _cited_support(case).claims)
 
 
 def _citations(case: Case, _: Mapping[str, Any]) -> Counted:
-    found = support_of_citations(case)
+    found = _cited_support(case)
     if not any(value is not None for value in found.citations):
         return Counted("citation", ((1, 0.0, 1.0),) if found.claims else ())
     right = [value or 0.0 for value in found.citations]
@@ -165,7 +172,7 @@ def _uncited(case: Case, _: Mapping[str, Any]) -> Counted:
 
 
 def _wrongly_cited(case: Case, _: Mapping[str, Any]) -> Counted:
-    return _counted("answer claim", support_of_citations(case).elsewhere)
+    return _counted("answer claim", _cited_support(case).elsewhere)
 
 
 def _unresolved(case: Case, _: Mapping[str, Any]) -> Counted:

@@ -17,7 +17,7 @@ from ragstone.formats import Reader
 from ragstone.registry import CATALOGUE, MetricSpec
 from ragstone.storage.places import Place, storage_errors
 from ragstone.text.citation_marks import MARK_HINT, Cited
-from ragstone.text.cited_parts import has_citations
+from ragstone.text.cited_parts import cited_parts
 
 # A mark that only looks like a citation is rare; a system that cites does so in most answers.
 _LEAST_CITING = 0.05
@@ -85,7 +85,7 @@ class Profiler:
         marked = pc.fill_null(pc.match_substring_regex(first.column("answer"), MARK_HINT), fill_value=False)
         for sample in view_samples(first.filter(marked)):
             chunks = [Cited(chunk.id, chunk.source) for chunk in sample.contexts or ()]
-            self._citing += has_citations(sample.answer or "", chunks)
+            self._citing += any(part.chunks for part in cited_parts(sample.answer or "", chunks))
 
 
 def ingest(reader: Reader, target: Place, progress: Report) -> Profile:

@@ -15,9 +15,10 @@ from ragstone.errors import Skip
 from ragstone.evidence.claims import SUPPORT, Matrix, best_supports, support_of, supports
 from ragstone.registry import evidence
 from ragstone.text.citation_marks import Cited, find_chunks
-from ragstone.text.cited_parts import cited_parts, clean, sentence_around, without_marks
+from ragstone.text.cited_parts import cited_parts, clean, without_marks
 from ragstone.text.overlap import content_stems
 from ragstone.text.passages import Passages
+from ragstone.text.sentences import sentences
 from ragstone.text.words import Span
 
 # A part of a sentence is cited for a claim if its share of the claim is at least this part of the best one's.
@@ -44,7 +45,13 @@ def _given(answer: str, citation: Citation, chunks: tuple[int, ...]) -> CitedPar
     if place < 0:
         return CitedPart(0, len(answer), 0, len(answer), list(chunks))
     end = place + len(citation.text or "")
-    return CitedPart(place, end, *sentence_around(answer, place, end), list(chunks))
+    return CitedPart(place, end, *_sentences_around(answer, place, end), list(chunks))
+
+
+def _sentences_around(text: str, start: int, end: int) -> Span:
+    """The sentences of a text that a part of it belongs to."""
+    spans = [span for span in sentences(text) if span.start < end and start < span.end]
+    return Span(spans[0].start, spans[-1].end) if spans else Span(start, end)
 
 
 @evidence

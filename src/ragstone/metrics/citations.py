@@ -26,7 +26,7 @@ _COMMON: dict[str, Any] = {
     "against": "contexts",
     "source": "ALCE (Gao et al. 2023)",
 }
-_OWN = {**_COMMON, "source": "Ragstone, beside ALCE (Gao et al. 2023)"}
+_OWN = {**_COMMON, "source": "Ragstone, in addition to ALCE (Gao et al. 2023)"}
 
 
 @metric(
@@ -68,7 +68,7 @@ def citation_precision(
     answer_citations: Sequence[CitedPart],
     claim_citations: Sequence[Sequence[int]],
 ) -> float:
-    """Share of the citations that support what they stand at.
+    """Share of the citations that support the claims next to them.
 
     Citations whose chunk supports a claim of the part that they belong to, or is needed for it / citations of claims. A
     citation is not needed if it does not support the claim and the others do without it. One of a chunk that was not retrieved

@@ -85,7 +85,7 @@ _BULLET_LINE = re.compile(r"[ \t]*[-*•][ \t]+\S.*")
 
 
 class Cited(NamedTuple):
-    """What can be cited: the id and the source of a chunk."""
+    """The id and the source of a chunk, by which it can be cited."""
 
     id: str | None = None
     source: str | None = None
@@ -104,7 +104,7 @@ class Mark(NamedTuple):
 
 
 class References(NamedTuple):
-    """What the text itself says about its marks: the text of each label, and the places of lists and definitions."""
+    """The references that a text lists: the text of each label, and the places of lists and definitions."""
 
     labels: Mapping[str, str]
     # Whole lines that only list what was cited.
@@ -125,7 +125,7 @@ def find_marks(text: str) -> tuple[list[Mark], References]:
 
 
 def resolve(mark: Mark, chunks: Sequence[Cited], references: References) -> list[tuple[int, ...]] | None:
-    """For each thing that a mark cites the positions of its chunks, none if there is no such chunk; None if it is no citation."""
+    """For each thing that a mark cites the positions of its chunks, none if there is no such chunk; None if it is not a citation."""
     found = [_find(names, chunks, references.labels) for names in mark.names]
     return found if mark.sure or any(found) else None
 
@@ -250,7 +250,7 @@ def _is_code(text: str, start: int, end: int, several: bool) -> bool:
 
 
 def _is_raised_mark(before: str, tagged: bool) -> bool:
-    """Whether a raised number can be a mark: it follows a full stop or a word, and is no power of a unit or a number."""
+    """Whether a raised number can be a mark: it follows a full stop or a word, and is not a power of a unit or a number."""
     before = before.rstrip(" (") if tagged else before
     last = before[-1:]
     if not last or last.isspace():
@@ -329,7 +329,7 @@ def _in_definition(definition: str, chunks: Sequence[Cited]) -> tuple[int, ...]:
 
 
 def _contains(text: str, name: str) -> bool:
-    """Whether a name stands in a text as a whole; names of one or two characters stand everywhere."""
+    """Whether a whole name is in a text; names of one or two characters do not count."""
     return len(name) > 2 and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
 
 

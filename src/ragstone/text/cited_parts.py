@@ -1,6 +1,6 @@
 """An answer without its citation marks, and the part of the answer that each mark belongs to.
 
-A mark belongs to the sentence that it stands in or directly follows. Several marks in a sentence divide it: each belongs to
+A mark belongs to the sentence in which it is or which it directly follows. Several marks in a sentence divide it: each belongs to
 the words since the mark before it, the last one to the rest of the sentence too.
 """
 
@@ -29,10 +29,10 @@ _ACCORDING = re.compile(
     r"as per|from|in|see)[ \t]+$",
     re.IGNORECASE,
 )
-# "See [1]." is no sentence of its own.
+# "See [1]." is not a sentence of its own.
 _POINTS = re.compile(r"(?:(?<=[.!?\n] )|(?<=\n))(?:see|cf\.?|sources?:?|references?:?)[ \t]+$", re.IGNORECASE)
 _POINTED = re.compile(r"[ \t]*\.?(?=[ \t]*(?:\n|$|[A-Z]))")
-# A mark after one of these words stands for a name: cutting it out would break the sentence.
+# A mark after one of these words replaces a name: cutting it out would break the sentence.
 _NEEDED_BEFORE = re.compile(r"\b(?:in|from|by|per|see|to|of|with|than|and|or|both)[ \t]+$", re.IGNORECASE)
 _ENDS = re.compile(r"[ \t]*(?:[.,;:!?)…。！？\]]|$|\n)")
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:[-*•][ \t]+|\d{1,3}[.)][ \t]+|>[ \t]*)?$")
@@ -79,7 +79,7 @@ class Part(NamedTuple):
 
 
 def without_marks(text: str) -> str:
-    """A text without citation marks and without the list of references at its end; what is no citation stays."""
+    """A text without citation marks and without the list of references at its end; other brackets stay."""
     return clean(text).text
 
 
@@ -118,19 +118,8 @@ def cited_parts(text: str, chunks: Sequence[Cited]) -> list[Part]:
     return list(listed.values())
 
 
-def has_citations(text: str, chunks: Sequence[Cited]) -> bool:
-    """Whether a text cites one of these chunks."""
-    return any(part.chunks for part in cited_parts(text, chunks))
-
-
-def sentence_around(text: str, start: int, end: int) -> Span:
-    """The sentences of a text that a part of it belongs to."""
-    spans = [span for span in sentences(text) if span.start < end and start < span.end]
-    return Span(spans[0].start, spans[-1].end) if spans else Span(start, end)
-
-
 def _cuts(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
-    """What is removed with each cluster of marks: the space before it, brackets around it, "According to [1], "."""
+    """The text to remove with each cluster of marks: the space before it, brackets around it, "According to [1], "."""
     for start, end in _clusters(text, marks):
         near = max(0, start - _NEAR)
         opened, closed = _OPENS.search(text, near, start), _CLOSES.match(text, end)
