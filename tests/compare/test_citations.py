@@ -12,7 +12,7 @@ ANSWER = "It opens [1]."
 
 
 def case(row, together="n", cited=((0,),), joint=None):
-    citations = [CitedPart(9, 12, 0, len(ANSWER), list(one)) for one in cited]
+    citations = [CitedPart(9, 12, 0, len(ANSWER), list(one), "[1]") for one in cited]
     evidence = {
         "answer_claims": [Claim("It opens.")],
         "answer_claims_in_contexts": matrix(row) if isinstance(row, str) else [row],

@@ -30,14 +30,14 @@ def cited_claims(case: Case) -> list[CitedClaim]:
     citations: Sequence[CitedPart] = case.evidence["answer_citations"]
     together = case.verdicts("answer_claims_in_all_contexts")
     rows = zip(case.matrix("answer_claims_in_contexts"), case.evidence["claim_citations"], together, strict=True)
-    return [_describe(case, row, [citations[one] for one in cited], joint) for row, cited, joint in rows]
+    return [_describe(row, [citations[one] for one in cited], joint) for row, cited, joint in rows]
 
 
-def _describe(case: Case, row: Sequence[str], cited: Sequence[CitedPart], together: str) -> CitedClaim:
+def _describe(row: Sequence[str], cited: Sequence[CitedPart], together: str) -> CitedClaim:
     if not cited:
         return CitedClaim("silent", "cites nothing", ())
     ranks = tuple(dict.fromkeys(chunk + 1 for one in cited for chunk in one.chunks))
-    cites = f"cites {' and '.join(filter(None, [_chunks(ranks), _unknown(case, cited)]))}"
+    cites = f"cites {' and '.join(filter(None, [_chunks(ranks), _unknown(cited)]))}"
     right = [rank for rank in ranks if row[rank - 1] == _YES]
     if right:
         needless = [rank for rank in ranks if rank not in right and not _shares_citation(rank, right, cited)]
@@ -59,17 +59,15 @@ def _shares_citation(rank: int, right: Sequence[int], cited: Sequence[CitedPart]
 
 def citation_texts(case: Case) -> list[str]:
     """Each citation in words: the mark in the answer, and its chunks."""
-    answer = case.sample.answer or ""
     return [
-        f"{answer[one.start : one.end]} ({_chunks([chunk + 1 for chunk in one.chunks]) or 'not retrieved'})"
+        f"{one.name} ({_chunks([chunk + 1 for chunk in one.chunks]) or 'not retrieved'})"
         for one in case.evidence.get("answer_citations") or ()
     ]
 
 
-def _unknown(case: Case, cited: Sequence[CitedPart]) -> str:
+def _unknown(cited: Sequence[CitedPart]) -> str:
     """The marks of citations that name nothing that was retrieved."""
-    answer = case.sample.answer or ""
-    marks = list(dict.fromkeys(answer[one.start : one.end][:40] for one in cited if not one.chunks))
+    marks = list(dict.fromkeys(one.name[:40] for one in cited if not one.chunks))
     return f"{', '.join(marks)}, which was not retrieved" if marks else ""
 
 

@@ -72,8 +72,9 @@ class Case:
 
 
 def trusts_facts(run: Run) -> bool:
-    """Whether a run has annotated facts, while its claims come from the local judge."""
-    return "fact_ranks" in run.info.evidence and run.info.uses_local_judge
+    """Whether a run has annotated facts found by their words, while its claims come from the local judge."""
+    by_judge = str((run.info.get("tools") or {}).get("matcher", "")).startswith("judge/")
+    return "fact_ranks" in run.info.evidence and run.info.uses_local_judge and not by_judge
 
 
 def read_cases(run: Run, most: int | None = None) -> Iterator[Case]:

@@ -74,6 +74,8 @@ class CitedPart:
     part_start: int
     part_end: int
     chunks: list[int]
+    # As it is written in the answer, or as the data names the chunk.
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

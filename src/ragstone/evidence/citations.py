@@ -32,7 +32,10 @@ def answer_citations(answer: str | None, contexts: list[Chunk], citations: list[
         raise Skip("no answer")
     chunks = [Cited(chunk.id, chunk.source) for chunk in contexts]
     if citations is None:
-        return [CitedPart(one.start, one.end, *one.part, list(one.chunks)) for one in cited_parts(answer, chunks)]
+        return [
+            CitedPart(one.start, one.end, *one.part, list(one.chunks), answer[one.start : one.end])
+            for one in cited_parts(answer, chunks)
+        ]
     return [_given(answer, citation, find_chunks(citation.chunk, chunks)) for citation in citations]
 
 
@@ -40,12 +43,12 @@ def _given(answer: str, citation: Citation, chunks: tuple[int, ...]) -> CitedPar
     """A citation without a place belongs to the whole answer."""
     start, end = citation.start, citation.end
     if start is not None and end is not None:
-        return CitedPart(start, end, start, end, list(chunks))
+        return CitedPart(start, end, start, end, list(chunks), citation.chunk)
     place = answer.find(citation.text) if citation.text else -1
     if place < 0:
-        return CitedPart(0, len(answer), 0, len(answer), list(chunks))
+        return CitedPart(0, len(answer), 0, len(answer), list(chunks), citation.chunk)
     end = place + len(citation.text or "")
-    return CitedPart(place, end, *_sentences_around(answer, place, end), list(chunks))
+    return CitedPart(place, end, *_sentences_around(answer, place, end), list(chunks), citation.chunk)
 
 
 def _sentences_around(text: str, start: int, end: int) -> Span:
