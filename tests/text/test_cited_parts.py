@@ -33,7 +33,10 @@ CHUNKS = [Cited("a"), Cited("b"), Cited("c", "handbook.pdf")]
         # What is no citation stays.
         ("Use `rows[1]` in [1999].", "Use `rows[1]` in [1999]."),
         ("[1] Buy bread\n[2] Buy milk", "[1] Buy bread\n[2] Buy milk"),
-        ("A [link](https://elsewhere.example).", "A [link](https://elsewhere.example)."),
+        ("![1](x.png) and https://elsewhere.example", "![1](x.png) and https://elsewhere.example"),
+        # Of a link the words stay.
+        ("A [large pier](https://elsewhere.example).", "A large pier."),
+        ("It opens (see [hours](https://port.example)).", "It opens."),
         ("", ""),
     ],
 )

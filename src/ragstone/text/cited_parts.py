@@ -85,9 +85,10 @@ def without_marks(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def clean(text: str) -> Cleaned:
-    """The text without the marks that are written like citations, and without lists of references."""
+    """The text without the marks that are written like citations, without lists of references and addresses of links."""
     marks, references = find_marks(text)
-    cuts = [*references.lines, *_cuts(text, [mark for mark in marks if mark.sure])]
+    sure, others = ([mark for mark in marks if mark.sure is known] for known in (True, False))
+    cuts = [*references.lines, *_cuts(text, sure), *(cut for mark in others for cut in _link_cuts(text, mark))]
     if not cuts:
         return Cleaned(text, (Span(0, len(text)),))
     kept, place = [], 0
@@ -131,6 +132,20 @@ def _cuts(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
             yield Span(said.start(), comma.end())
         elif not _is_needed(text, start, end):
             yield _with_space(text, start, end)
+
+
+def _link_cuts(text: str, mark: Mark) -> Iterator[Span]:
+    """All of a Markdown link but its words; in brackets of its own, all of it."""
+    start, end = mark.start, mark.end
+    middle = text.find("](", start, end)
+    if text[start] != "[" or middle < 0:
+        return
+    opened, closed = _OPENS.search(text, max(0, start - _NEAR), start), _CLOSES.match(text, end)
+    if opened and closed:
+        yield _with_space(text, opened.start(), closed.end())
+    elif middle > start + 1:
+        yield Span(start, start + 1)
+        yield Span(middle, end)
 
 
 def _is_needed(text: str, start: int, end: int) -> bool:
