@@ -12,7 +12,7 @@ import ragstone.metrics
 from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
-from ragstone.data.types import Chunk, Fact, Sample, Score
+from ragstone.data.types import Chunk, Citation, Fact, Sample, Score
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
 from ragstone.tools.open_tools import TOOLS
@@ -119,6 +119,7 @@ ALL_THERE = {
     "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
     "answerable": True,
     "documents": ["d"],
+    "citations": [Citation("c1")],
     "metadata": {"signals": {"like": 1, "regenerate": 1}, "other_answer": "On the mole."},
 }
 BAD = {

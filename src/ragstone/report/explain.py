@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.compare.cause_names import SPLIT
+from ragstone.compare.citations import citation_texts, cited_claims
 from ragstone.compare.explain import Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import ScoredVerdict
@@ -18,6 +19,7 @@ from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, plain, title, visible
 
 _YES, _NO, _UNSURE = "entailment", "contradiction", "unsure"
+_SIGNS = {"good": "✓", "bad": "✗", "unsure": "?", "silent": "·"}
 _MARK = {_YES: "✓", _NO: "✗", _UNSURE: "?"}
 _VERDICTS = {_YES: "✓ supported", _NO: "✗ contradicted", _UNSURE: "? unsure"}
 _NOT_MENTIONED = "· not mentioned"
@@ -127,13 +129,16 @@ def _claims_part(case: Case, whose: str, other: str) -> Iterator[RenderableType]
     yield Text.assemble(
         (f"\nclaims of the {whose}", "bold"), (f"   ✓ supported, ✗ contradicted, {unsure}· not mentioned", "dim")
     )
-    table = _numbered(other if verdicts else "", "chunks" if rows else "")
+    cites = [f"{_SIGNS[one.tone]} {one.words}" for one in cited_claims(case)] if whose == "answer" else []
+    table = _numbered(
+        other if verdicts else "", "chunks" if rows else "", *([Column("citations", wrap="words")] if cites else [])
+    )
     for at, claim in enumerate(claims):
         verdict = _verdict_text(verdicts[at]) if at < len(verdicts) else ""
         marks = _chunk_marks(rows[at]) if at < len(rows) else ""
         if at < len(together) and together[at] in (_YES, _UNSURE) and (mark := _MARK[together[at]]) not in marks:
             marks += f" {mark} together" if "✓" not in marks else ""
-        table.add(str(at + 1), claim.text, verdict, marks.strip())
+        table.add(str(at + 1), claim.text, verdict, marks.strip(), *cites[at : at + 1])
     yield table
 
 
@@ -257,6 +262,8 @@ def item_texts(case: Case, kind: str) -> list[str]:
         return [claim.text for claim in case.claims(kind.removesuffix(" claim"))]
     if kind == "fact":
         return [fact.text for fact in case.sample.facts or ()]
+    if kind == "citation":
+        return citation_texts(case)
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
     return []
@@ -290,6 +297,7 @@ def _labelled() -> Table:
     return Table([Column(), Column(wrap="words")], indent=2)
 
 
-def _numbered(*headings: str) -> Table:
+def _numbered(*headings: str | Column) -> Table:
     """A number, a text, and columns of marks."""
-    return Table([Column(align="right", width=4), Column(wrap="words"), *map(Column, headings)])
+    columns = [one if isinstance(one, Column) else Column(one) for one in headings]
+    return Table([Column(align="right", width=4), Column(wrap="words"), *columns])

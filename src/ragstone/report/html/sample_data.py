@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from ragstone.compare.cause_names import SPLIT, Outcome
+from ragstone.compare.citations import cited_claims
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import FactMatch, ScoredVerdict
 from ragstone.report.text import by_reason, numbered, one_line
@@ -126,6 +127,7 @@ def _group(case: Case, whose: str, other: str) -> Iterator[dict[str, Any]]:
         return
     verdicts, rows = case.verdicts(f"{whose}_claims_in_{other}"), case.matrix(f"{whose}_claims_in_contexts")
     together = case.verdicts(f"{whose}_claims_in_all_contexts")
+    cited = cited_claims(case) if whose == "answer" else []
     listed = []
     for at, claim in enumerate(claims):
         tone = _tone(verdicts[at]) if at < len(verdicts) else ""
@@ -141,6 +143,7 @@ def _group(case: Case, whose: str, other: str) -> Iterator[dict[str, Any]]:
                 "denies": _ranks(row, _NO),
                 "perhaps": _ranks(row, _UNSURE),
                 "together": at < len(together) and together[at] == _YES,
+                "cites": Mark(cited[at].tone, cited[at].words) if at < len(cited) else None,
             }
         )
     yield {"whose": whose, "other": other, "rows": listed}
