@@ -77,7 +77,7 @@ def evidence_json(value: Any) -> Any:
     if isinstance(value, list):
         return [evidence_json(item) for item in value]
     if isinstance(value, ScoredVerdict):
-        return str(value) if value.supported is None else value.as_dict()
+        return str(value) if value.supported is None and not value.reason else value.as_dict()
     return asdict(value) if hasattr(value, "__dataclass_fields__") else value
 
 

@@ -35,6 +35,8 @@ class ModelOptions:
     scorer: Any = None
     reward_model: Any = None
     toxicity_model: Any = None
+    # Documents, or a JSONL file of chunks, that claims are looked up in: a path or several, or an object with `search`.
+    corpus: Any = None
     # Address of an OpenAI-compatible server.
     base_url: str | None = None
     # "sentences" or "triplets".
