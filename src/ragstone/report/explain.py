@@ -11,9 +11,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.compare.cause_names import SPLIT
-from ragstone.compare.explain import Cell, Counted, Explanation, Working
+from ragstone.compare.explain import ITEM, Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import ScoredVerdict
+from ragstone.report.judged_items import group_texts, judged_groups
 from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, plain, title, visible
 
@@ -33,6 +34,7 @@ def explanation_report(explanation: Explanation, full: bool = False) -> Renderab
     parts += _claims_part(explanation.case, "answer", "reference")
     parts += _claims_part(explanation.case, "reference", "answer")
     parts += _facts_part(explanation.case)
+    parts += _judged_parts(explanation)
     parts += _chunks_part(explanation, most)
     if explanation.working is None:
         parts += _scores_part(explanation.cells)
@@ -165,6 +167,32 @@ def _facts_part(case: Case) -> Iterator[RenderableType]:
     yield table
 
 
+def _judged_parts(explanation: Explanation) -> Iterator[RenderableType]:
+    """Nuggets, checklists and reasons; of one metric, only what it counts."""
+    for group in judged_groups(explanation.case):
+        if explanation.working and not _belongs(explanation.working, group["key"]):
+            continue
+        yield title(group["title"][0].lower() + group["title"][1:])
+        table = _numbered("verdict")
+        for row in group["rows"]:
+            text = Text(row["text"])
+            if row["reason"]:
+                text.append(f"\n{one_line(row['reason'], _SHORT)}", style="dim")
+            table.add(str(row["number"]), text, f"{row['sign']} {row['words']} {row['note']}".strip())
+        yield table
+
+
+def _belongs(working: Working, group: str) -> bool:
+    """Whether a group of judged items is behind a score."""
+    family = {"nuggets": "nugget.", "grades": "grade."}.get(group)
+    if family is not None:
+        return working.cell.metric.startswith(family)
+    if group.startswith("checklist-"):
+        listed = working.cell.metric.partition(".")[2] or "own"
+        return working.cell.metric.startswith("checklist") and group == f"checklist-{listed}"
+    return not working.cell.metric.startswith(("nugget", "checklist", "grade"))
+
+
 def _chunks_part(explanation: Explanation, most: int | None) -> Iterator[RenderableType]:
     contexts = explanation.case.sample.contexts
     if contexts is None:
@@ -259,6 +287,8 @@ def item_texts(case: Case, kind: str) -> list[str]:
         return [fact.text for fact in case.sample.facts or ()]
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
+    if kind.endswith(ITEM):
+        return list(group_texts(case, kind.removesuffix(ITEM)))
     return []
 
 

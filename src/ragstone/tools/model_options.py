@@ -41,7 +41,7 @@ class ModelOptions:
     base_url: str | None = None
     # "sentences" or "triplets".
     claims: str = "sentences"
-    # "points" (0 to 100), "stars" (1 to 5) or "ten" (1 to 10).
+    # "points" (0 to 100), "stars" (1 to 5), "ten" (1 to 10) or "binary" (pass or fail).
     scale: str = "points"
     # Any of "cot", "few-shot", "rubric", "own-reference".
     grading: Sequence[str] = ()
