@@ -76,6 +76,7 @@ def _item(loaded: LoadedVersion, row: int, position: int, version: int | None) -
         "text": fact.text[:_MAX_TEXT],
         "provenance": fact.provenance,
         "confidence": fact.confidence,
+        "importance": fact.importance,
         "note": fact.note or "",
         "source": fact.source or "",
         "check": check,
