@@ -119,7 +119,11 @@ ALL_THERE = {
     "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
     "answerable": True,
     "documents": ["d"],
-    "metadata": {"signals": {"like": 1, "regenerate": 1}, "other_answer": "On the mole.", "checklist": ["It is short."]},
+    "metadata": {
+        "signals": {"like": 1, "regenerate": 1},
+        "other_answer": "On the mole.",
+        "checklist": ["It is short."],
+    },
 }
 BAD = {
     "good": {},

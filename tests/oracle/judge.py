@@ -148,7 +148,11 @@ def worth(answer: str, data: Data) -> float:
 
 
 def _token_support(data: Data) -> str:
-    return "yes" if _on(data["claim"], read(data["evidence"])) == "entailment" else "no"
+    """A claim of one sentence, or a nugget of several."""
+    said = read(data["evidence"])
+    if len(read(data["claim"])) > 1:
+        return "yes" if _contained(data["claim"], said) == "support" else "no"
+    return "yes" if _on(data["claim"], said) == "entailment" else "no"
 
 
 def _token_contradiction(data: Data) -> str:
@@ -182,12 +186,10 @@ def _new_nuggets(data: Data) -> dict[str, Any]:
     """What passages assert about the ship of the question, each once, and not what is known."""
     subject, _ = read_question(data["question"]) or ("", [])
     known = {statement.meaning for statement in read(data["known"])} if data["known"] != "none" else set()
-    found = {
-        statement.meaning: statement.text
-        for passage in data["passages"]
-        for statement in claims(read(passage))
-        if statement.meaning and statement.meaning.subject == subject and statement.meaning not in known
-    }
+    found: dict[Any, str] = {}
+    for statement in (one for passage in data["passages"] for one in claims(read(passage))):
+        if statement.meaning and statement.meaning.subject == subject and statement.meaning not in known:
+            found.setdefault(statement.meaning, statement.text)
     return {"nuggets": list(found.values())}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TypedDict
 
 from ragstone.data.types import Chunk, Claim, ScoredVerdict
 from ragstone.errors import Skip
@@ -21,30 +20,27 @@ from ragstone.tools.protocols import NEUTRAL, Checker, Corpus
 PASSAGES, _TOGETHER = 5, 10
 
 
-class CorpusVerdicts(TypedDict):
-    """Per claim the verdict of its passages, and the ids of the passages."""
+@evidence
+def corpus_passages(answer_claims: list[Claim], corpus: Corpus) -> list[list[Chunk]]:
+    """The passages of the corpus that are nearest to each claim of the answer."""
+    return [corpus.search(claim.text, PASSAGES) for claim in answer_claims]
 
-    answer_claims_in_corpus: list[ScoredVerdict]
-    corpus_passages: list[list[str]]
 
-
-@evidence(yields=("answer_claims_in_corpus", "corpus_passages"), prompts=("context_verdicts",))
-async def claims_in_corpus(
-    question: str, answer_claims: list[Claim], corpus: Corpus, checker: Checker
-) -> CorpusVerdicts:
+@evidence(prompts=("context_verdicts",))
+async def answer_claims_in_corpus(
+    question: str, answer_claims: list[Claim], corpus_passages: list[list[Chunk]], checker: Checker
+) -> list[ScoredVerdict]:
     """Whether the nearest passages of the corpus entail each claim of the answer."""
-    found = [corpus.search(claim.text, PASSAGES) for claim in answer_claims]
     verdicts = [ScoredVerdict(NEUTRAL) for _ in answer_claims]
 
     async def check(group: Sequence[int]) -> None:
-        texts = list(dict.fromkeys(chunk.text for at in group for chunk in found[at]))
+        texts = list(dict.fromkeys(chunk.text for at in group for chunk in corpus_passages[at]))
         checked = await checker.against_chunks(question, [answer_claims[at].text for at in group], texts)
         for at, word in zip(group, checked.together, strict=True):
             verdicts[at] = ScoredVerdict.from_text(word)
 
-    await gather_then_raise(check(group) for group in _groups(found))
-    names = [[chunk.id or chunk.source or chunk.text[:60] for chunk in chunks] for chunks in found]
-    return {"answer_claims_in_corpus": verdicts, "corpus_passages": names}
+    await gather_then_raise(check(group) for group in _groups(corpus_passages))
+    return verdicts
 
 
 def _groups(found: Sequence[Sequence[Chunk]]) -> Iterator[list[int]]:

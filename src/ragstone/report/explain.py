@@ -184,7 +184,7 @@ def _judged_parts(explanation: Explanation) -> Iterator[RenderableType]:
 
 def _belongs(working: Working, group: str) -> bool:
     """Whether a group of judged items is behind a score."""
-    family = {"nuggets": "nugget.", "grades": "grade."}.get(group)
+    family = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore"}.get(group)
     if family is not None:
         return working.cell.metric.startswith(family)
     if group.startswith("checklist-"):

@@ -27,13 +27,12 @@ _REASONED = {
     "reference_claims_in_answer": ("reference", "the answer"),
     "answer_claims_in_all_contexts": ("answer", "the chunks"),
     "reference_claims_in_all_contexts": ("reference", "the chunks"),
-    "answer_claims_in_corpus": ("answer", "the corpus"),
 }
 
 
 def judged_groups(case: Case) -> list[dict[str, Any]]:
     """Groups of judged items, each with a title and rows: number, text, note, sign, words, tone, reason."""
-    groups = [_nuggets(case), *_checklists(case), *_claim_reasons(case), _grades(case)]
+    groups = [_nuggets(case), *_checklists(case), _corpus(case), *_claim_reasons(case), _grades(case)]
     return [group for group in groups if group["rows"]]
 
 
@@ -68,6 +67,17 @@ def _claim_reasons(case: Case) -> Iterator[dict[str, Any]]:
         ]
         title = f"Reasons: claims of the {whose} by {by}"
         yield {"key": f"reasons-{name}", "title": title, "rows": rows}
+
+
+def _corpus(case: Case) -> dict[str, Any]:
+    """The claims of the answer with the corpus passage that is nearest to each."""
+    verdicts, passages = case.verdicts("answer_claims_in_corpus"), case.evidence.get("corpus_passages") or []
+    rows = []
+    for number, (claim, verdict) in enumerate(zip(case.claims("answer"), verdicts, strict=False), start=1):
+        found = passages[number - 1] if number <= len(passages) else []
+        text = f"nearest passage: {found[0]['text']}" if found else ""
+        rows.append(_row(number, claim.text, verdict, reason=text))
+    return {"key": "corpus", "title": "Claims of the answer in the corpus", "rows": rows}
 
 
 def _grades(case: Case) -> dict[str, Any]:

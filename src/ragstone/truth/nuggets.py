@@ -33,7 +33,7 @@ VITAL, OKAY = "vital", "okay"
 # As in TREC: nuggets that are written and nuggets that are kept, vital ones first.
 MOST_WRITTEN, MOST_KEPT = 30, 20
 # Shares of words: of a nugget in its sources; of a reference in a chunk that is relevant to it; of a question in a statement
-# that bears on it; and of a statement in the reference that already says it.
+# that bears on it; and of what a statement adds to the question in a reference that already says it.
 _FOUNDED, _RELEVANT, _ON_TOPIC, _SAID = 0.5, 0.3, 0.34, 0.7
 
 
@@ -114,11 +114,12 @@ class LocalNuggets:
         """Rules only: no model is used."""
         reference = next((text for text in references if text.strip()), "")
         vital = statements(question, reference)
-        said, asked = Passages(reference), content_stems(question)
+        said, asked = content_stems(reference), content_stems(question)
         shares: dict[str, float] = {}
         for text in dict.fromkeys(one for chunk in chunks for one in statements(question, chunk)):
+            added = content_stems(text) - asked
             share = len(asked & content_stems(text)) / max(1, len(asked))
-            if share >= _ON_TOPIC and said.share_of_words(text) < _SAID:
+            if share >= _ON_TOPIC and added and len(added & said) / len(added) < _SAID:
                 shares[text] = share
         okay = sorted(shares, key=lambda text: -shares[text])
         return [*(Nugget(text, VITAL) for text in vital), *(Nugget(text, OKAY) for text in okay if text not in vital)]
