@@ -309,7 +309,13 @@ def test_other_errors_pass():
 
 
 # Of prompts that come without examples.
-REPLIES = {"grade": {"grade": 3}, "own_reference": {"answer": "a"}, "pair": {"reasoning": "a", "winner": "tie"}}
+REPLIES = {
+    "grade": {"grade": 3},
+    "own_reference": {"answer": "a"},
+    "pair": {"reasoning": "a", "winner": "tie"},
+    "checklist": {"items": [{"item": 1, "verdict": "yes"}]},
+    "pass_fail": {"verdict": "pass"},
+}
 
 
 @pytest.mark.parametrize("name", KINDS)

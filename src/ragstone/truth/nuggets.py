@@ -18,8 +18,10 @@ from ragstone.engine.progress import Report, silent
 from ragstone.llm.prompted import Bounds, Judge
 from ragstone.llm.reply_types import NewNuggetsReply, NuggetImportanceReply, RankedNugget
 from ragstone.llm.wrappers import Call
+from ragstone.text.clauses import is_sentence
 from ragstone.text.overlap import content_stems
 from ragstone.text.passages import Passages
+from ragstone.text.questions import is_fragment
 from ragstone.text.statements import statements
 from ragstone.tools.nugget_labels import check_numbers
 from ragstone.truth.citations.check import passages_of
@@ -34,7 +36,7 @@ VITAL, OKAY = "vital", "okay"
 MOST_WRITTEN, MOST_KEPT = 30, 20
 # Shares of words: of a nugget in its sources; of a reference in a chunk that is relevant to it; of a question in a statement
 # that bears on it; and of what a statement adds to the question in a reference that already says it.
-_FOUNDED, _RELEVANT, _ON_TOPIC, _SAID = 0.5, 0.3, 0.34, 0.7
+_FOUNDED, _RELEVANT, _ON_TOPIC, _SAID = 0.5, 0.3, 0.34, 0.5
 
 
 class Nugget(NamedTuple):
@@ -112,11 +114,14 @@ class LocalNuggets:
 
     async def make(self, question: str, references: Sequence[str], chunks: Sequence[str]) -> list[Nugget]:
         """Rules only: no model is used."""
-        reference = next((text for text in references if text.strip()), "")
+        # A reference in sentences needs no question to be understood.
+        known = [text for text in references if text.strip()]
+        reference = next((text for text in known if not is_fragment(text)), known[0] if known else "")
         vital = statements(question, reference)
         said, asked = content_stems(reference), content_stems(question)
         shares: dict[str, float] = {}
-        for text in dict.fromkeys(one for chunk in chunks for one in statements(question, chunk)):
+        found = (one for chunk in chunks for one in statements("", chunk))
+        for text in (one for one in dict.fromkeys(found) if is_sentence(one)):
             added = content_stems(text) - asked
             share = len(asked & content_stems(text)) / max(1, len(asked))
             if share >= _ON_TOPIC and added and len(added & said) / len(added) < _SAID:
