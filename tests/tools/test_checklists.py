@@ -4,7 +4,7 @@ import pytest
 
 from ragstone.errors import Skip, UsageError
 from ragstone.tools.aspects import read_aspects
-from ragstone.tools.checklists import MOST_ITEMS, Checklist, as_items, own_checklist, read_checklists
+from ragstone.tools.checklists import MOST_ITEMS, Checklist, as_items, read_checklists
 
 FILE = """
 [polite]
@@ -57,10 +57,10 @@ def test_the_wording_decides_the_hash():
 
 
 def test_metadata_may_have_a_checklist():
-    assert own_checklist({"checklist": ["x", ""]}).items == ("x",)
+    assert Checklist.from_metadata({"checklist": ["x", ""]}).items == ("x",)
     with pytest.raises(Skip):
-        own_checklist({})
+        Checklist.from_metadata({})
     with pytest.raises(ValueError, match="list of 1 to 50"):
-        own_checklist({"checklist": {"x": 1}})
+        Checklist.from_metadata({"checklist": {"x": 1}})
     assert as_items(["x"] * 60) == ("x",)
     assert as_items(list(map(str, range(MOST_ITEMS + 1)))) is None

@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
-from ragstone.tools.corpus import WordCorpus, open_corpus
+from ragstone.tools.corpus import WordCorpus
 
 TEXTS = [
     "The Lirra lake was dammed in 1974.",
@@ -36,12 +36,12 @@ def test_files_folders_and_objects_are_opened(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "lake.md").write_text("# Lake\n\nIt is deep.\n")
     (tmp_path / "chunks.jsonl").write_text(json.dumps({"id": "c1", "text": "It is cold."}))
-    both = open_corpus([tmp_path / "chunks.jsonl", tmp_path / "docs"])
+    both = WordCorpus.open([tmp_path / "chunks.jsonl", tmp_path / "docs"])
     assert [chunk.id for chunk in both.search("cold", 5)] == ["c1"]
     assert both.search("deep", 5)[0].source == "lake.md"
-    assert open_corpus(CORPUS) is CORPUS
-    assert open_corpus(None) is None
-    assert open_corpus([]) is None
+    assert WordCorpus.open(CORPUS) is CORPUS
+    assert WordCorpus.open(None) is None
+    assert WordCorpus.open([]) is None
 
 
 def test_the_content_decides_the_signature(tmp_path):
@@ -52,7 +52,7 @@ def test_the_content_decides_the_signature(tmp_path):
 def test_a_corpus_without_text_is_refused(tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(UsageError, match="contains no text"):
-        open_corpus(str(tmp_path / "empty.jsonl"))
+        WordCorpus.open(str(tmp_path / "empty.jsonl"))
     (tmp_path / "empty.md").write_text("")
     with pytest.raises(UsageError, match="it is empty"):
-        open_corpus(str(tmp_path / "empty.md"))
+        WordCorpus.open(str(tmp_path / "empty.md"))

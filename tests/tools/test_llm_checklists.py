@@ -11,7 +11,7 @@ from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
 from ragstone.tools.aspects import Aspect
-from ragstone.tools.llm_checklists import ask_checklist, pass_fail_terms, probability_of_pass
+from ragstone.tools.llm_checklists import BinaryJudge, probability_of_pass
 
 
 def items(*words):
@@ -22,7 +22,7 @@ def check(replies, listed, **settings):
     llm = FakeLLM(replies)
     judge = Judge(llm, PromptBook())
     data = {"question": "q", "answer": "a"}
-    return asyncio.run(ask_checklist(judge, listed, data, ["question"], settings.get("reasons", False))), llm
+    return asyncio.run(BinaryJudge(judge).check(listed, data, ["question"], settings.get("reasons", False))), llm
 
 
 def test_verdicts_are_read_in_any_spelling():
@@ -69,6 +69,7 @@ def test_the_probability_of_pass(reply, expected):
 
 
 def test_a_graded_aspect_gets_words_for_pass_and_fail():
-    terms = pass_fail_terms(Aspect("tone", "answer", "rudeness", "whether it is friendly"), "", reasons=False)
-    assert terms["passes"] == "it is good enough in tone, which measures whether it is friendly"
-    assert terms["fails"] == "rudeness"
+    aspect = Aspect("tone", "answer", "rudeness", "whether it is friendly")
+    asked = BinaryJudge(Judge(FakeLLM([]), PromptBook())).pass_fail_prompt(aspect, ["answer"], "", reasons=False)
+    assert '"pass": it is good enough in tone, which measures whether it is friendly' in asked.system
+    assert '"fail": rudeness' in asked.system

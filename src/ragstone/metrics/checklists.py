@@ -13,7 +13,7 @@ from typing import Any
 from ragstone.data.types import CheckedItem, Chunk
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
-from ragstone.tools.checklists import NO, YES, Checklist, own_checklist
+from ragstone.tools.checklists import NO, YES, Checklist
 from ragstone.tools.protocols import Rater
 
 _FIELDS: dict[str, Any] = {"question": str, "contexts": list[Chunk], "answer": str}
@@ -33,7 +33,7 @@ _COMMON: dict[str, Any] = {
 @evidence(prompts=("checklist",))
 async def own_checks(question: str, answer: str, metadata: dict[str, Any], rater: Rater) -> list[CheckedItem]:
     """The verdict on each item of the checklist in the metadata: yes, no or not_applicable."""
-    checklist = own_checklist(metadata)
+    checklist = Checklist.from_metadata(metadata)
     if not answer.strip():
         raise Skip("the answer is empty")
     return await rater.check(checklist, question, answer, ())

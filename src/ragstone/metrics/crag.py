@@ -64,7 +64,7 @@ def score(crag_outcome: str) -> float:
     misleads=f"{_MISLEADS} CRAG's people decide what is acceptable; here a contradicted claim decides, which is stricter.",
 )
 def graded_score(crag_outcome: str, answer_claims_in_reference: Sequence[str]) -> float:
-    """Truthfulness with half a point for an acceptable answer: one that is correct but has an error beside it.
+    """Truthfulness with half a point for an acceptable answer: one that is correct but also contains an error.
 
     As `crag.score`, but a correct answer counts 0.5 if the first reference contradicts one of its claims (perfect 1,
     acceptable 0.5, missing 0, incorrect −1).

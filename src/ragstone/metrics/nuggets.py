@@ -45,7 +45,7 @@ def nugget_weights(facts: Sequence[Fact], okay: float) -> list[float]:
 
 
 def nugget_worths(labels: Sequence[str], strict: bool) -> list[float]:
-    """What each label counts: support 1, partial support 0.5 or, if strict, 0."""
+    """The worth of each label: support 1, partial support 0.5 or, if strict, 0."""
     return [float(label == SUPPORT) if strict else worth_of(label) for label in labels]
 
 

@@ -14,7 +14,7 @@ from ragstone.compare.cause_names import SPLIT
 from ragstone.compare.explain import ITEM, Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import ScoredVerdict
-from ragstone.report.judged_items import group_texts, judged_groups
+from ragstone.report.judged_items import judged_groups
 from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, plain, title, visible
 
@@ -288,7 +288,7 @@ def item_texts(case: Case, kind: str) -> list[str]:
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
     if kind.endswith(ITEM):
-        return list(group_texts(case, kind.removesuffix(ITEM)))
+        return [check["item"] for check in case.evidence.get(f"{kind.removesuffix(ITEM)}_checks") or ()]
     return []
 
 

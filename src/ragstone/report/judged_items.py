@@ -1,8 +1,8 @@
-"""What a judge said of a sample item by item, beside claims and chunks: nuggets, checklists, and the reasons that it gave."""
+"""Nuggets, checklists, claims in a corpus, and the judge's reasons for one sample, item by item."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragstone.compare.sample_evidence import Case
@@ -114,8 +114,3 @@ def _row(number: int, text: str, verdict: str, note: str = "", reason: str | Non
         "tone": tone,
         "reason": reason or "",
     }
-
-
-def group_texts(case: Case, listed: str) -> Sequence[str]:
-    """The items of a checklist."""
-    return [check["item"] for check in case.evidence.get(f"{listed}{_CHECKS}") or ()]

@@ -152,7 +152,7 @@ def _read_pass_fail(name: str, entry: Mapping[str, Any], where: str) -> Aspect:
 
 
 def read_shows(entry: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    """What the judge sees next to the answer."""
+    """The fields that the judge sees next to the answer."""
     shows = _texts(entry.get("shows", ["question"]), f"{where}: 'shows'")
     if strange := [shown for shown in shows if shown not in SHOWN]:
         raise UsageError(f"{where}: 'shows' cannot have '{strange[0]}'. Choose from: {', '.join(SHOWN)}.")

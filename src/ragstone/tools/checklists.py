@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ragstone.errors import Skip, UsageError
 from ragstone.tools.aspects import is_checklist, read_entries, read_reason, read_shows
@@ -29,6 +29,16 @@ class Checklist:
     items: tuple[str, ...]
     shows: tuple[str, ...] = ("question",)
     reasons: bool = False
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any]) -> Self:
+        """The checklist in a sample's metadata."""
+        if metadata.get(KEY) is None:
+            raise Skip("the metadata has no checklist")
+        items = as_items(metadata[KEY])
+        if items is None:
+            raise ValueError(f"metadata.checklist must be a list of 1 to {MOST_ITEMS} texts")
+        return cls("own", items)
 
     @property
     def hash(self) -> str:
@@ -60,13 +70,3 @@ def as_items(value: Any) -> tuple[str, ...] | None:
         return None
     items = tuple(dict.fromkeys(item.strip() for item in value if item.strip()))
     return items if 0 < len(items) <= MOST_ITEMS else None
-
-
-def own_checklist(metadata: Mapping[str, Any]) -> Checklist:
-    """The checklist in a sample's metadata."""
-    if metadata.get(KEY) is None:
-        raise Skip("the metadata has no checklist")
-    items = as_items(metadata[KEY])
-    if items is None:
-        raise ValueError(f"metadata.checklist must be a list of 1 to {MOST_ITEMS} texts")
-    return Checklist("own", items)

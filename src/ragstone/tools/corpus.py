@@ -51,26 +51,26 @@ class WordCorpus:
                 scores[at] += rarity * (_K1 + 1) / (1 + _K1 * (1 - _B + _B * self._sizes[at] / self._mean))
         return [self._passages[at] for at in sorted(scores, key=lambda at: (-scores[at], at))[:most]]
 
-
-def open_corpus(named: Any) -> Any:
-    """The corpus of paths (JSONL files of chunks; other files and folders are documents), or the user's own object."""
-    if not named:
-        return None
-    if hasattr(named, "search"):
-        return named
-    paths = [os.fspath(path) for path in ([named] if isinstance(named, str | os.PathLike) else named)]
-    files = [path for path in paths if path.endswith(".jsonl")]
-    passages = [chunk for path in files for chunk in read_chunks(path)]
-    if others := [path for path in paths if path not in files]:
-        read = read_documents(others)
-        if read.problems:
-            problem = read.problems[0]
-            raise UsageError(f"--corpus: {problem.source}: {problem.reason}")
-        passages += [
-            Chunk(passage.text, passage.id, source=passage.source)
-            for document in read.documents
-            for passage in make_passages(document)
-        ]
-    if not passages:
-        raise UsageError(f"--corpus {paths[0]} contains no text. Name documents, or a JSONL file of chunks.")
-    return WordCorpus(passages)
+    @classmethod
+    def open(cls, named: Any) -> Any:
+        """The corpus of paths (JSONL files of chunks; other files and folders are documents), or the user's own object."""
+        if not named:
+            return None
+        if hasattr(named, "search"):
+            return named
+        paths = [os.fspath(path) for path in ([named] if isinstance(named, str | os.PathLike) else named)]
+        files = [path for path in paths if path.endswith(".jsonl")]
+        passages = [chunk for path in files for chunk in read_chunks(path)]
+        if others := [path for path in paths if path not in files]:
+            read = read_documents(others)
+            if read.problems:
+                problem = read.problems[0]
+                raise UsageError(f"--corpus: {problem.source}: {problem.reason}")
+            passages += [
+                Chunk(passage.text, passage.id, source=passage.source)
+                for document in read.documents
+                for passage in make_passages(document)
+            ]
+        if not passages:
+            raise UsageError(f"--corpus {paths[0]} contains no text. Name documents, or a JSONL file of chunks.")
+        return cls(passages)

@@ -19,7 +19,7 @@ from ragstone.llm.prompts.book import Example
 from ragstone.llm.reply_types import GradeReply, OwnReferenceReply, PairReply, ReasonedGradeReply
 from ragstone.tools.aspects import Aspect, GradedExample, Scale, find_aspect
 from ragstone.tools.checklists import Checklist
-from ragstone.tools.llm_checklists import ask_checklist, ask_pass_fail, pass_fail_terms
+from ragstone.tools.llm_checklists import BinaryJudge
 
 # Ways of grading; they can be combined.
 MANNERS = {
@@ -91,6 +91,7 @@ class JudgeRater(LLMTool):
                 raise UnknownNameError("manner of grading", name, MANNERS, f"Choose from: {', '.join(MANNERS)}.")
         self._manners = frozenset(manners)
         super().__init__(judge, "".join(f",{part}" for part in (f"scale={scale}", *sorted(self._manners))))
+        self._binary = BinaryJudge(judge)
         self._prompts: dict[tuple[str, tuple[str, ...], str | None], Prompt] = {}
         self._own: dict[tuple[str, tuple[str, ...]], asyncio.Task[str]] = {}
 
@@ -106,7 +107,7 @@ class JudgeRater(LLMTool):
         prompt = self._prompt(aspect, shown, guided_by)
         if self._is_binary(aspect):
             asked = {name: data[name] for name in prompt.slots}
-            return await ask_pass_fail(self._judge, prompt, asked, self._gives_reasons(aspect.reasons))
+            return await self._binary.pass_fail(prompt, asked, self._gives_reasons(aspect.reasons))
         kind = ReasonedGradeReply if "cot" in self._manners else GradeReply
         guess = kind.model_validate({"grade": self._scale.grade(0.5), "reasoning": _GUESSED_REASONS})
         asked = {name: data[name] for name in prompt.slots}
@@ -129,7 +130,7 @@ class JudgeRater(LLMTool):
         """The verdict on each item of a checklist."""
         data: dict[str, str | Sequence[str]] = {"question": question, "contexts": contexts, "answer": answer}
         reasons = self._gives_reasons(checklist.reasons)
-        return await ask_checklist(self._judge, checklist.items, data, checklist.shows, reasons)
+        return await self._binary.check(checklist.items, data, checklist.shows, reasons)
 
     def prompt_hash(self, name: str) -> str:
         """Of the prompt that is really asked."""
@@ -159,8 +160,8 @@ class JudgeRater(LLMTool):
         if key not in self._prompts:
             if self._is_binary(aspect):
                 guidance = GUIDANCE[guided_by] if guided_by else ""
-                terms = pass_fail_terms(aspect, guidance, self._gives_reasons(aspect.reasons))
-                self._prompts[key] = self._judge.prompts.get("pass_fail").fill(terms, shown)
+                reasons = self._gives_reasons(aspect.reasons)
+                self._prompts[key] = self._binary.pass_fail_prompt(aspect, shown, guidance, reasons)
             else:
                 self._prompts[key] = self._judge.prompts.get("grade").fill(
                     self._terms(aspect, guided_by), shown, self._examples(aspect, shown)

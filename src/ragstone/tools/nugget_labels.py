@@ -73,5 +73,5 @@ def _label(verdict: ScoredVerdict, parts: Sequence[ScoredVerdict]) -> ScoredVerd
 
 
 def worth_of(label: str) -> float:
-    """What a label counts, as in TREC: support 1, partial support a half, else 0."""
+    """The worth of a label, as in TREC: support 1, partial support a half, else 0."""
     return {SUPPORT: 1.0, PARTIAL: 0.5}.get(label, 0.0)

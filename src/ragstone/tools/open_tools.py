@@ -12,7 +12,7 @@ from ragstone.errors import UnknownNameError
 from ragstone.llm.base import LLM
 from ragstone.text.matchers import MATCHERS, Matcher, make_matcher
 from ragstone.tools import protocols
-from ragstone.tools.corpus import open_corpus
+from ragstone.tools.corpus import WordCorpus
 from ragstone.tools.embedders import Embedding
 from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.llama import in_process, is_llama
@@ -241,7 +241,7 @@ TOOLS: dict[str, ToolSpec] = {
         protocols.Corpus,
         "--corpus",
         "name documents, or a JSONL file of chunks, with --corpus",
-        lambda opener: open_corpus(opener.options.get("corpus")),
+        lambda opener: WordCorpus.open(opener.options.get("corpus")),
     ),
     "trained_judge": ToolSpec(
         protocols.LabelGuesser,
