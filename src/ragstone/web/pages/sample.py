@@ -60,7 +60,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "walk": walk(library, index, at, query),
         "claims": _claims(case, links),
         "facts": [_linked(fact, "fact", links) for fact in fact_list(case, limits)],
-        "judged": judged_groups(case),
+        "judged": _judged(case, limits),
         "chunks": _chunks(case, outcome, limits, links),
         "matrix": links.matrix(),
         "scores": scores,
@@ -162,6 +162,14 @@ def _claims(case: Case, links: EvidenceLinks) -> list[dict[str, Any]]:
     groups = claim_groups(case)
     for group in groups:
         group["rows"] = [_linked(claim, group["whose"], links) for claim in group["rows"]]
+    return groups
+
+
+def _judged(case: Case, limits: Limits) -> list[dict[str, Any]]:
+    """Return nuggets, checklists and reasons, with long texts shortened."""
+    groups = judged_groups(case)
+    for row in (row for group in groups for row in group["rows"]):
+        row |= {name: limits.shorten(row[name]) for name in ("text", "reason")}
     return groups
 
 
