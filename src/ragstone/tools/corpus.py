@@ -11,9 +11,6 @@ from typing import Any
 
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
-from ragstone.formats.chunk_files import read_chunks
-from ragstone.formats.documents.base import make_passages
-from ragstone.formats.documents.read import read_documents
 from ragstone.text.overlap import content_stems
 
 # The usual constants of BM25: how much repeated words and long passages count.
@@ -58,6 +55,10 @@ class WordCorpus:
             return None
         if hasattr(named, "search"):
             return named
+        from ragstone.formats.chunk_files import read_chunks  # noqa: PLC0415  (few runs have a corpus)
+        from ragstone.formats.documents.base import make_passages  # noqa: PLC0415
+        from ragstone.formats.documents.read import read_documents  # noqa: PLC0415
+
         paths = [os.fspath(path) for path in ([named] if isinstance(named, str | os.PathLike) else named)]
         files = [path for path in paths if path.endswith(".jsonl")]
         passages = [chunk for path in files for chunk in read_chunks(path)]
