@@ -120,7 +120,11 @@ ALL_THERE = {
     "answerable": True,
     "documents": ["d"],
     "citations": [Citation("c1")],
-    "metadata": {"signals": {"like": 1, "regenerate": 1}, "other_answer": "On the mole."},
+    "metadata": {
+        "signals": {"like": 1, "regenerate": 1},
+        "other_answer": "On the mole.",
+        "checklist": ["It is short."],
+    },
 }
 BAD = {
     "good": {},

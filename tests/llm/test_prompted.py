@@ -310,7 +310,14 @@ def test_other_errors_pass():
 
 # Of prompts that come without examples.
 _PAIR = {"reasoning": "a", "winner": "tie"}
-REPLIES = {"grade": {"grade": 3}, "own_reference": {"answer": "a"}, "pair": _PAIR, "pair_reasoned": _PAIR}
+REPLIES = {
+    "grade": {"grade": 3},
+    "own_reference": {"answer": "a"},
+    "pair": _PAIR,
+    "pair_reasoned": _PAIR,
+    "checklist": {"items": [{"item": 1, "verdict": "yes"}]},
+    "pass_fail": {"verdict": "pass"},
+}
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -6,6 +6,7 @@ from itertools import cycle
 
 import numpy as np
 
+from ragstone.data.types import Chunk
 from ragstone.llm.base import Reply
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
@@ -131,6 +132,16 @@ class Guesses:
         return len(letters & set((question or "").lower())) / max(1, len(letters))
 
 
+class Shelf:
+    """A corpus of one passage."""
+
+    name = signature = "shelf"
+
+    def search(self, text, most):
+        """The passage."""
+        return [Chunk("The harbour opens at 9.", "p1")][:most]
+
+
 def rating_tools():
     """Those that a run is given by option, one each."""
     return {
@@ -139,6 +150,7 @@ def rating_tools():
         "scorer": Surprise(),
         "reward_model": Applause(),
         "toxicity_model": Shouting(),
+        "corpus": Shelf(),
     }
 
 

@@ -148,7 +148,11 @@ def worth(answer: str, data: Data) -> float:
 
 
 def _token_support(data: Data) -> str:
-    return "yes" if _on(data["claim"], read(data["evidence"])) == "entailment" else "no"
+    """A claim of one sentence, or a nugget of several."""
+    said = read(data["evidence"])
+    if len(read(data["claim"])) > 1:
+        return "yes" if _contained(data["claim"], said) == "support" else "no"
+    return "yes" if _on(data["claim"], said) == "entailment" else "no"
 
 
 def _token_contradiction(data: Data) -> str:
@@ -157,6 +161,69 @@ def _token_contradiction(data: Data) -> str:
 
 def _token_match(data: Data) -> str:
     return "yes" if _answer_match({**data, "references": [data["reference"]]})["matches"] else "no"
+
+
+def _token_part(data: Data) -> str:
+    return "yes" if _contained(data["claim"], read(data["evidence"])) != "not_support" else "no"
+
+
+def _nuggets(data: Data) -> dict[str, Any]:
+    said = read(data["answer"])
+    labels = [_contained(nugget, said) for nugget in data["nuggets"]]
+    return {"labels": [{"nugget": number, "label": label} for number, label in enumerate(labels, start=1)]}
+
+
+def _contained(nugget: str, said: Sequence[Statement]) -> str:
+    """How far statements contain a nugget of one or more sentences; a part that is denied spoils the rest."""
+    found = [verdict(part.meaning, said) for part in read(nugget) if part.meaning]
+    assert found, f"no nugget of the world: {nugget!r}"
+    if all(word == "entailment" for word in found):
+        return "support"
+    return "partial_support" if "entailment" in found and "contradiction" not in found else "not_support"
+
+
+def _new_nuggets(data: Data) -> dict[str, Any]:
+    """What passages assert about the ship of the question, each once, and not what is known."""
+    subject, _ = read_question(data["question"]) or ("", [])
+    known = {statement.meaning for statement in read(data["known"])} if data["known"] != "none" else set()
+    found: dict[Any, str] = {}
+    for statement in (one for passage in data["passages"] for one in claims(read(passage))):
+        if statement.meaning and statement.meaning.subject == subject and statement.meaning not in known:
+            found.setdefault(statement.meaning, statement.text)
+    return {"nuggets": list(found.values())}
+
+
+def _nugget_importance(data: Data) -> dict[str, Any]:
+    """What the question asks for is vital."""
+    _, attributes = read_question(data["question"]) or ("", [])
+    return {
+        "ranked": [
+            {"nugget": number, "importance": "vital" if _asked(nugget, attributes) else "okay"}
+            for number, nugget in enumerate(data["nuggets"], start=1)
+        ]
+    }
+
+
+def _asked(nugget: str, attributes: Sequence[str]) -> bool:
+    return any(part.meaning and part.meaning.attribute in attributes for part in read(nugget))
+
+
+def _checklist(data: Data) -> dict[str, Any]:
+    """Items are statements: yes where the answer makes them; those about another ship than the question's do not apply."""
+    subject, _ = read_question(data["question"]) or ("", [])
+    said, verdicts = read(data["answer"]), []
+    for number, item in enumerate(data["items"], start=1):
+        meaning = _only(read(item)).meaning
+        assert meaning, f"no item of the world: {item!r}"
+        word = "yes" if verdict(meaning, said) == "entailment" else "no"
+        word = word if meaning.subject == subject else "not_applicable"
+        verdicts.append({"item": number, "reason": f"It is about the {meaning.subject}.", "verdict": word})
+    return {"items": verdicts}
+
+
+def _pass_fail(data: Data) -> dict[str, Any]:
+    share = worth(data["answer"], data)
+    return {"reasoning": f"It is worth {share:.2f}.", "verdict": "pass" if share > 0.5 else "fail"}
 
 
 def _citations(data: Data) -> dict[str, Any]:
@@ -213,4 +280,10 @@ _TASKS: dict[str, Callable[[Data], Any]] = {
     "token_contradiction": _token_contradiction,
     "token_match": _token_match,
     "token_pair": lambda data: "yes" if _pair(data)["winner"] == "A" else "no",
+    "token_part": _token_part,
+    "nuggets": _nuggets,
+    "new_nuggets": _new_nuggets,
+    "nugget_importance": _nugget_importance,
+    "checklist": _checklist,
+    "pass_fail": _pass_fail,
 }

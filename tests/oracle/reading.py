@@ -33,15 +33,23 @@ SLOTS = {
     "token_contradiction": {"evidence", "claim"},
     "token_match": {"question", "reference", "answer"},
     "token_pair": {"question", "answer_a", "answer_b"},
+    "token_part": {"evidence", "claim"},
+    "nuggets": {"question", "answer", "nuggets"},
+    "new_nuggets": {"question", "known", "passages"},
+    "nugget_importance": {"question", "nuggets"},
+    "checklist": {"answer", "items"},
+    "pass_fail": {"answer"},
 }
 # Prompts that are answered by one token.
-ONE_TOKEN = {"token_support", "token_contradiction", "token_match", "token_pair"}
+ONE_TOKEN = {"token_support", "token_contradiction", "token_match", "token_pair", "token_part"}
 # Which data some prompts show only where it is asked for.
 ALSO = {
     "grade": {"question", "contexts", "reference"},
     "own_reference": {"contexts"},
     "pair": {"contexts", "reference"},
     "token_pair": {"contexts", "reference"},
+    "checklist": {"question", "contexts", "reference"},
+    "pass_fail": {"question", "contexts", "reference"},
 }
 _OPENING = re.compile(r"^<(\w+) ([a-z]+)(?: (\d+))?>$", re.MULTILINE)
 
@@ -76,7 +84,13 @@ def read_data(message: str) -> dict[str, Any]:
 def _name_question(message: str, data: dict[str, Any]) -> str:
     """Which question is to be answered by one token, from its last line."""
     last = message.rstrip().rpartition("\n")[2]
-    words = {"true": "token_support", "false": "token_contradiction", "match": "token_match", "better": "token_pair"}
+    words = {
+        "true": "token_support",
+        "false": "token_contradiction",
+        "match": "token_match",
+        "better": "token_pair",
+        "part": "token_part",
+    }
     name = next(prompt for word, prompt in words.items() if re.search(rf"\b{word}\b", last))
     assert SLOTS[name] <= set(data) <= SLOTS[name] | ALSO.get(name, set()), f"{name} shows {sorted(data)}"
     return name
@@ -122,6 +136,11 @@ def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
             "history": "new_question",
             "citations": "citations",
             "answer": "own_reference",
+            "labels": "nuggets",
+            "nuggets": "new_nuggets",
+            "ranked": "nugget_importance",
+            "items": "checklist",
+            "verdict": "pass_fail",
         }
         name = next((prompt for key, prompt in known.items() if key in keys), "")
     assert name, f"no prompt asks for {sorted(keys)}"

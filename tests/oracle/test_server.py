@@ -39,6 +39,9 @@ DATA = {
     "contexts": ROW["contexts"],
     "answer_a": ROW["answer"],
     "answer_b": ROW["references"][0],
+    "nuggets": CLAIMS,
+    "items": CLAIMS,
+    "known": "none",
 }
 BOOK = PromptBook()
 # Words for prompts that are filled for a purpose.
@@ -53,12 +56,16 @@ TERMS = {
     "rubric": "",
     "guidance": "",
     "reply": 'Reply with JSON: {"grade": N}.',
+    "passes": "it is good",
+    "fails": "it is not",
 }
+REPLIES = {"checklist": '{"items": [{"item": 1, "verdict": "yes"}]}', "pass_fail": '{"verdict": "pass"}'}
 
 
 def page_of(prompt):
     page = BOOK.get(prompt)
-    return page.fill(TERMS, page.slots) if prompt in ALSO else page
+    terms = {**TERMS, "reply": REPLIES.get(prompt, TERMS["reply"])}
+    return page.fill(terms, page.slots) if prompt in ALSO else page
 
 
 def data_of(prompt):

@@ -40,6 +40,9 @@ class Local:
     async def matches(self, question, answer, references):
         return [self._supports[reference] for reference in references]
 
+    async def nuggets(self, question, nuggets, answer):
+        return [self._supports[nugget] for nugget in nuggets]
+
 
 class Above:
     """A language model that contradicts everything and records what it is asked."""
@@ -66,6 +69,10 @@ class Above:
     async def matches(self, question, answer, references):
         self.asked.append(list(references))
         return [0.0] * len(references)
+
+    async def nuggets(self, question, nuggets, answer):
+        self.asked.append(list(nuggets))
+        return ["not_support"] * len(nuggets)
 
 
 TEXT = "A long text that is not a fragment of an answer, with a verb that says something."
@@ -114,3 +121,19 @@ def test_signature_and_prompts():
 
 def test_confidence():
     assert (confidence(0.2), confidence(0.9)) == (0.8, 0.9)
+
+
+def test_nuggets_that_are_unsure_or_partial_are_escalated():
+    supports = {
+        "sure": ScoredVerdict("support", 0.99, 0.0, 1.0),
+        "partial": ScoredVerdict("partial_support", 0.02, 0.0, 0.5),
+        "unsure": ScoredVerdict("support", 0.7, 0.0, 1.0),
+        "no": ScoredVerdict("not_support", 0.01, 0.0, 0.0),
+    }
+    above, tally = Above(), Tally()
+    with tally_into(tally):
+        found = asyncio.run(LadderChecker(Local(supports), above, 0.9).nuggets("q", list(supports), TEXT))
+    assert found == ["support", "not_support", "not_support", "not_support"]
+    assert above.asked == [["partial", "unsure"]]
+    asyncio.run(LadderChecker(Local(supports), above, 0.9).nuggets("q", ["sure"], "Die Fähre fährt."))
+    assert above.asked[1:] == [["sure"]], "other languages are read by the language model"

@@ -314,3 +314,13 @@ def test_swapped_names_are_at_most_unsure(judge):
     sure = Support(0.99, 0.0)
     assert checker.verdict("Moor paid Ada.", "Ada paid Moor.", sure) == "unsure"
     assert checker.verdict("Ada paid Moor for it.", "Ada paid Moor.", sure) == "entailment"
+
+
+def test_nuggets_are_labelled_whole_and_by_their_parts(checker):
+    answer = "The light stands on the mole. The horn is red."
+    nuggets = ["The horn is red.", "The horn is red. Crates of salt are carried to the tower every week.", ""]
+    found = run(checker.nuggets("Where is the light?", nuggets, answer))
+    assert found[:2] == ["support", "partial_support"]
+    assert found[0].supported == 1.0
+    assert run(checker.nuggets("q", nuggets[:1], "I do not know.")) == ["not_support"]
+    assert run(checker.nuggets("q", nuggets[:1], " ")) == ["not_support"]

@@ -5,8 +5,8 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 
 from ragstone.errors import UsageError
+from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.model_options import ModelOptions
-from ragstone.tools.open_tools import JudgingOptions
 
 
 def test_the_keyword_arguments_of_evaluate_are_its_fields():

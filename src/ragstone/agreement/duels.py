@@ -30,8 +30,8 @@ from ragstone.storage.places import open_place
 from ragstone.storage.runs import Run, finished_runs
 from ragstone.storage.scores import read_scores
 from ragstone.text.questions import question_key
+from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.model_options import ModelOptions
-from ragstone.tools.open_tools import JudgingOptions
 
 METRICS = ("pair.win", "pair.consistency", "pair.first_seat")
 # An expired deadline.

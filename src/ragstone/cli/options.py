@@ -48,7 +48,7 @@ SHARED = {
     # Metrics
     "metrics": Shared("-m --metrics", METRICS, "Metrics, families or sets, separated by commas.", [], "NAMES"),
     "metrics_file": Shared("--metrics-file", METRICS, "Python file with your own metrics, or a mixture (TOML). Repeatable.", [], "FILE"),
-    "aspects": Shared("--aspects", METRICS, "TOML file with your own aspects. Repeatable.", [], "FILE"),
+    "aspects": Shared("--aspects", METRICS, "TOML file with your own aspects and checklists. Repeatable.", [], "FILE"),
     "aspect": Shared("--aspect", METRICS, "Aspect in which answers are compared.", "quality", "NAME"),
     "threshold": Shared("--threshold", METRICS, "Score from which a result counts as yes.", None, "SCORE"),
     "slice": Shared("--slice", METRICS, "Also show each value of a metadata column. Repeatable.", [], "COLUMN"),
@@ -77,6 +77,9 @@ SHARED = {
     ),
     "reward_model": Shared("--reward-model", MODELS, "Local reward model.", None, "MODEL", hidden=True),
     "toxicity_model": Shared("--toxicity-model", MODELS, "Local toxicity classifier.", None, "MODEL", hidden=True),
+    "corpus": Shared(
+        "--corpus", MODELS, "Documents, or a JSONL file of chunks, to look claims up in (factscore). Repeatable.", [], "PATH"
+    ),
     "base_url": Shared("--base-url", MODELS, "Address of an OpenAI-compatible server.", None, "URL"),
     "claims": Shared("--claims", MODELS, "Form of claims: sentences or triplets.", "sentences", "FORM"),
     "claims_per_call": Shared("--claims-per-call", MODELS, "Claims checked per call.", 25, "N", 1, hidden=True),
@@ -88,7 +91,7 @@ SHARED = {
     "no_exam": Shared("--no-exam", MODELS, "Do not examine the judge first.", False),
     "calibrate": Shared("--calibrate", MODELS, "Calibrate the judge by the result, for later runs.", False),
     "no_calibration": Shared("--no-calibration", MODELS, "Do not use what --calibrate measured.", False),
-    "scale": Shared("--scale", MODELS, "Scale of grades: points (0-100), stars (1-5) or ten (1-10).", "points"),
+    "scale": Shared("--scale", MODELS, "Scale of grades: points (0-100), stars (1-5), ten (1-10) or binary.", "points"),
     "grading": Shared("--grading", MODELS, "Grading steps: cot, few-shot, rubric, own-reference.", "", "NAMES"),
     "prompts": Shared("--prompts", MODELS, "Folder with prompts that replace the built-in ones.", None, "FOLDER"),
     "template": Shared("--template", MODELS, "Prompt file for a bare model: {question}, {contexts}.", None, "FILE"),
@@ -173,6 +176,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("claims_per_call", "chunks_per_call", "repeats"), int),
     **dict.fromkeys(("claims", "scale", "grading", "verdicts"), str),
     **dict.fromkeys(("no_cache", "no_exam", "no_calibration"), bool),
+    "corpus": list[str],
 }
 _FIELDS = {
     "timeout": "timeout_s",
@@ -209,6 +213,8 @@ def with_models(*names: str) -> Callable[[Callable[..., None]], Callable[..., No
 
 def _read_models(values: Mapping[str, Any]) -> ModelOptions:
     fields = {_FIELDS.get(name, name): value for name, value in values.items() if not name.startswith("no_")}
+    if "corpus" in fields:
+        fields["corpus"] = fields["corpus"] or None
     if "grading" in fields:
         fields["grading"] = tuple(name.strip() for name in fields["grading"].split(",") if name.strip())
     switches: dict[str, Any] = {name: not values.get(f"no_{name}") for name in ("cache", "exam", "calibration")}

@@ -36,7 +36,17 @@ if TYPE_CHECKING:
     from ragstone.storage.runs import Run
 
 _RESULT_FORMATS = ("dial", "ragchecker")
-_TOOLS = ("judge", "extractor", "checker", "agreement", "embedder", "scorer", "reward_model", "toxicity_model")
+_TOOLS = (
+    "judge",
+    "extractor",
+    "checker",
+    "agreement",
+    "embedder",
+    "scorer",
+    "reward_model",
+    "toxicity_model",
+    "corpus",
+)
 _JUDGING = (
     "claims",
     "claims_per_call",

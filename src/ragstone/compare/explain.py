@@ -19,10 +19,12 @@ from ragstone.compare.sample_evidence import Case, read_case
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.evidence.citations import CitedSupport, cited_support
 from ragstone.evidence.claims import best_supports, chunk_relevance, may_be_supported, misled, supports
+from ragstone.metrics.nuggets import OKAY_WEIGHT, nugget_weights, nugget_worths
 from ragstone.registry import CATALOGUE
 from ragstone.registry.expression import Metric, parse_metric
 from ragstone.storage.runs import Run, read_table
 from ragstone.text.sentences import sentences
+from ragstone.tools.checklists import NO, YES
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,15 @@ class Counted:
 
 
 Count = Callable[[Case, Mapping[str, Any]], Counted]
+# The end of the kind of the items of a checklist, after its name.
+ITEM = " item"
 
 
 def count_items(metric: str, case: Case, settings: Mapping[str, Any]) -> list[Counted]:
     """The items that a metric counts in a sample: one entry per share; empty if it is not a share."""
     counts = []
-    for count in _COUNTS.get(metric, ()):
+    is_checklist = metric.partition(".")[0] == "checklist"
+    for count in (_checklist(metric),) if is_checklist else _COUNTS.get(metric, ()):
         try:
             counts.append(count(case, settings))
         except KeyError:  # the evidence is missing
@@ -179,6 +184,26 @@ def _unresolved(case: Case, _: Mapping[str, Any]) -> Counted:
     return _counted("citation", [not one.chunks for one in case.evidence["answer_citations"]])
 
 
+def _nuggets(okay: float, strict: bool) -> Count:
+    def count(case: Case, _: Mapping[str, Any]) -> Counted:
+        weights = nugget_weights(case.sample.facts or (), okay)
+        worths = nugget_worths(case.evidence["nugget_support"], strict)
+        return _counted("fact", [weight * worth for weight, worth in zip(weights, worths, strict=True)], weights)
+
+    return count
+
+
+def _checklist(metric: str) -> Count:
+    listed = metric.partition(".")[2] or "own"
+
+    def count(case: Case, _: Mapping[str, Any]) -> Counted:
+        verdicts = [check["verdict"] for check in case.evidence[f"{listed}_checks"]]
+        decided = [float(verdict in (YES, NO)) for verdict in verdicts]
+        return _counted(f"{listed}{ITEM}", [float(verdict == YES) for verdict in verdicts], decided)
+
+    return count
+
+
 _RIGHT = _supported("answer claim", "answer_claims_in_reference")
 _RECALL = _supported("reference claim", "reference_claims_in_answer")
 _COUNTS: dict[str, tuple[Count, ...]] = {
@@ -208,6 +233,13 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "uncited_claims": (_uncited,),
     "wrongly_cited_claims": (_wrongly_cited,),
     "unresolved_citations": (_unresolved,),
+    "nugget.all": (_nuggets(1.0, strict=False),),
+    "nugget.all_strict": (_nuggets(1.0, strict=True),),
+    "nugget.vital": (_nuggets(0.0, strict=False),),
+    "nugget.vital_strict": (_nuggets(0.0, strict=True),),
+    "nugget.weighted": (_nuggets(OKAY_WEIGHT, strict=False),),
+    "nugget.weighted_strict": (_nuggets(OKAY_WEIGHT, strict=True),),
+    "factscore": (_supported("answer claim", "answer_claims_in_corpus"),),
     "fact_recall": (_fact_recall,),
     "fact_precision": (_fact_precision,),
     "fact_f1": (_fact_recall, _fact_precision),

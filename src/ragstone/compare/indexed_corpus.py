@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,8 @@ from itertools import pairwise
 
 from ragstone.compare.cause_names import LOST, MISSING, SPLIT, Cause
 from ragstone.data.types import Chunk
-from ragstone.errors import InputError, Problem, StorageError
+from ragstone.errors import StorageError
+from ragstone.formats.chunk_files import read_chunks
 from ragstone.storage.places import Place, open_place
 from ragstone.text.words import FoldedText
 
@@ -52,24 +52,6 @@ def open_store(chunks: str, documents: Sequence[str]) -> Store:
     return Store(read_chunks(chunks), tuple(text for path in documents for text in read_documents(path)))
 
 
-def read_chunks(path: str) -> list[Chunk]:
-    """All chunks of a JSONL file: lines with `text` and, optionally, `id` and `source`."""
-    chunks, problems = [], []
-    for number, line in enumerate(_text(open_place(path)).splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            chunks.append(Chunk(str(row["text"]), _word(row.get("id")), source=_word(row.get("source"))))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            problems.append(
-                Problem("is not a JSON object with a text", f"line {number}", hint='write {"text": …, "id": …}')
-            )
-    if problems:
-        raise InputError(path, problems)
-    return chunks
-
-
 def read_documents(path: str) -> list[tuple[str, str]]:
     """The text files of a folder and its subfolders, with their names."""
     found = [(place.name, _text(place)) for place in _files(open_place(path))]
@@ -88,10 +70,6 @@ def _files(place: Place) -> Iterator[Place]:
 
 def _text(place: Place) -> str:
     return place.read_bytes().decode("utf-8", errors="replace")
-
-
-def _word(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def _named(chunk: Chunk) -> str:

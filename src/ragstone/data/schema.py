@@ -63,6 +63,9 @@ GIVEN_EVIDENCE: dict[str, Any] = {
     "verdict_agreement": list[float],
     "reference_entities": list[str],
     "reference_entities_in_contexts": list[bool],
+    "answer_claims_in_corpus": list[ScoredVerdict],
+    # Per fact: support, partial_support, not_support.
+    "nugget_support": list[ScoredVerdict],
 }
 
 SAMPLES = pa.schema([pa.field(name, field.type, nullable=name != "id") for name, field in FIELDS.items()])

@@ -91,12 +91,14 @@ class ScoredVerdict(str):
 
     It equals its word. It is stored as the word, followed by `supported`, `contradicted` and `counted` if they are known:
     `unsure 0.52 0.03 0.61`. `counted` is the part of a claim that a share counts: the expected value of support.
+    The judge's reason, if a prompt asks for one, follows on the next line.
     """
 
-    __slots__ = ("contradicted", "counted", "supported")
+    __slots__ = ("contradicted", "counted", "reason", "supported")
     supported: float | None
     contradicted: float | None
     counted: float | None
+    reason: str | None
 
     def __new__(
         cls,
@@ -104,30 +106,37 @@ class ScoredVerdict(str):
         supported: float | None = None,
         contradicted: float | None = None,
         counted: float | None = None,
+        reason: str | None = None,
     ) -> Self:
         """Probabilities are rounded as they are stored, so that stored verdicts give the same scores."""
         verdict = super().__new__(cls, word)
         verdict.supported = _rounded(supported)
         verdict.contradicted = _rounded(contradicted)
         verdict.counted = _rounded(counted)
+        verdict.reason = reason or None
         return verdict
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return str(self), self.supported, self.contradicted, self.counted
+        return str(self), self.supported, self.contradicted, self.counted, self.reason
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """A stored verdict, with or without numbers."""
+        """A stored verdict, with or without numbers and reason."""
         if isinstance(text, cls):
             return text
-        word, *numbers = text.split(" ")
-        return cls(word, *map(float, numbers)) if len(numbers) == _NUMBERS else cls(text)
+        line, _, reason = text.partition("\n")
+        word, *numbers = line.split(" ")
+        if len(numbers) != _NUMBERS:
+            return cls(line, reason=reason)
+        supported, contradicted, counted = map(float, numbers)
+        return cls(word, supported, contradicted, counted, reason)
 
     def to_text(self) -> str:
         """The verdict as it is stored."""
+        reason = f"\n{self.reason}" if self.reason else ""
         if self.supported is None:
-            return str(self)
-        return f"{self} {self.supported:.4f} {self.contradicted:.4f} {self.counted:.4f}"
+            return f"{self}{reason}"
+        return f"{self} {self.supported:.4f} {self.contradicted:.4f} {self.counted:.4f}{reason}"
 
     def as_dict(self) -> dict[str, Any]:
         """Word and numbers for JSON."""
@@ -136,6 +145,7 @@ class ScoredVerdict(str):
             "supported": self.supported,
             "contradicted": self.contradicted,
             "counted": self.counted,
+            **({"reason": self.reason} if self.reason else {}),
         }
 
 
@@ -155,6 +165,15 @@ class Grade:
     highest: float
     expected: float | None = None
     reasoning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedItem:
+    """An item of a checklist with its verdict: `yes`, `no` or `not_applicable`; the reason if one was asked for."""
+
+    item: str
+    verdict: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

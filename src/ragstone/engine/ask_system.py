@@ -21,7 +21,7 @@ from ragstone.tools.open_tools import gateway_settings
 if TYPE_CHECKING:
     from ragstone.llm.gateway import Gateway
     from ragstone.llm.systems import System
-    from ragstone.tools.open_tools import JudgingOptions
+    from ragstone.tools.judging_options import JudgingOptions
 
 
 DEFAULT_CONCURRENCY = 8

@@ -38,7 +38,8 @@ from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
 from ragstone.text.matchers import Matcher
 from ragstone.tools.calibrations import MATCH
-from ragstone.tools.open_tools import TOOLS, Judging, JudgingOptions, Opened, open_matcher
+from ragstone.tools.judging_options import JudgingOptions
+from ragstone.tools.open_tools import TOOLS, Judging, Opened, open_matcher
 from ragstone.tools.protocols import Tool
 from ragstone.tools.roles import LOCAL_ROLES
 

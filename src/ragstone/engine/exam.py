@@ -115,7 +115,7 @@ def _all_equal(folder: RunFolder, stored: Collection[str], name: str) -> Iterato
     for evidence in _VERDICTS:
         if evidence in stored:
             for verdicts in _values(folder, evidence):
-                words.update(str(verdict).partition(" ")[0] for verdict in verdicts)
+                words.update(str(verdict).partition("\n")[0].partition(" ")[0] for verdict in verdicts)
     if len(words) == 1 and words.total() >= LEAST_VERDICTS:
         yield f"all {words.total():,} verdicts of {name} are equal ({next(iter(words))}): check some of them"
 

@@ -31,7 +31,7 @@ from ragstone.storage.places import open_place
 from ragstone.storage.runs import read_table
 from ragstone.text.matchers import Matcher
 from ragstone.tools.judge_exam import EXAM
-from ragstone.tools.open_tools import JudgingOptions
+from ragstone.tools.judging_options import JudgingOptions
 
 # More rows hardly improve the estimate.
 MOST_ROWS = 300

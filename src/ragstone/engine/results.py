@@ -79,7 +79,7 @@ def verdict_totals(folder: RunFolder, names: Iterable[str]) -> dict[str, Any]:
             for batch in read_batches(folder.evidence(name), ["value"]):
                 found = pc.list_flatten(batch["value"])
                 # Only verdicts with probabilities come from the local judge.
-                local = found.filter(pc.match_substring(found, " "))
+                local = found.filter(pc.match_substring_regex(found, r"^\w+ "))
                 counts.update(_counts(pa.chunked_array([pc.list_element(pc.split_pattern(local, " "), 0)])))
     return {"local_verdicts": dict(sorted(counts.items()))} if counts else {}
 

@@ -16,6 +16,7 @@ _EMPTY = (None, "")
 _TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
 _ROLES = ("user", "assistant", "system", "tool")
 VERDICTS = ("entailment", "neutral", "contradiction")
+_NUGGET_VERDICTS = ("support", "partial_support", "not_support")
 
 
 def coerce(name: str, value: Any, from_text: bool = False) -> Any:
@@ -231,11 +232,15 @@ def _verdicts(value: Any) -> list[str]:
     return _each(_list(value), _verdict)
 
 
-def _verdict(value: Any) -> str:
+def _verdict(value: Any, words: tuple[str, ...] = VERDICTS) -> str:
     word = str(value).strip().lower()
-    if word not in VERDICTS:
-        raise Unfit(f"must be one of {', '.join(VERDICTS)}, got {shown(value)}")
+    if word not in words:
+        raise Unfit(f"must be one of {', '.join(words)}, got {shown(value)}")
     return word
+
+
+def _nugget_verdicts(value: Any) -> list[str]:
+    return _each(_list(value), lambda item: _verdict(item, _NUGGET_VERDICTS))
 
 
 def _verdict_matrix(value: Any) -> list[list[str]]:
@@ -327,4 +332,6 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "verdict_agreement": lambda value: _each(_list(value), _number),
     "reference_entities": _texts,
     "reference_entities_in_contexts": lambda value: _each(_list(value), _truth),
+    "answer_claims_in_corpus": _verdicts,
+    "nugget_support": _nugget_verdicts,
 }

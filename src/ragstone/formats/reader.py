@@ -36,6 +36,8 @@ _CLAIMS_OF = {
     "reference_claims_in_all_contexts": "reference_claims",
     "verdict_agreement": "answer_claims",
     "reference_entities_in_contexts": "reference_entities",
+    "answer_claims_in_corpus": "answer_claims",
+    "nugget_support": "facts",
 }
 
 
@@ -48,7 +50,11 @@ def _mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator
         claims, chunks = values.get(claims_field), values.get("contexts")
         if claims is not None and len(claims) != len(verdicts):
             name = names.get(claims_field, claims_field)
-            yield field, f"has {len(verdicts)} entries for the {len(claims)} of {name}", "write one per claim"
+            yield (
+                field,
+                f"has {len(verdicts)} entries for the {len(claims)} of {name}",
+                f"write one per {'fact' if claims_field == 'facts' else 'claim'}",
+            )
         if field.endswith("_claims_in_contexts") and chunks is not None:
             name = names.get("contexts", "contexts")
             for number, row in enumerate(verdicts, start=1):

@@ -71,6 +71,7 @@ _TAKE_TEXT = frozenset(
         "own_reference",
         "answer_from_passages",
         "answer_from_memory",
+        "new_nuggets",
     ]
 )
 

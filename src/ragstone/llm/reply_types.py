@@ -37,6 +37,17 @@ def _read_verdict(value: Any) -> Any:
     return _VERDICT_WORDS.get(word, value)
 
 
+def _read_word(value: Any) -> Any:
+    """Normalise case, marks and spaces of a label: "Partial support." is partial_support, "N/A" is not_applicable."""
+    if not isinstance(value, str):
+        return value
+    word = re.sub(r"[\s_-]+", "_", value.strip(" \t\n.!*_`\"'")).casefold()
+    return _LABEL_WORDS.get(word, word)
+
+
+_LABEL_WORDS = {"n/a": "not_applicable", "na": "not_applicable", "passed": "pass", "failed": "fail"}
+
+
 def _read_number(value: Any) -> Any:
     """Read "3", "[3]" or "claim 3" as a number. Booleans are rejected."""
     if isinstance(value, bool):
@@ -107,6 +118,10 @@ Letters = Annotated[list[str], BeforeValidator(_read_letters)]
 Grade = Annotated[float, BeforeValidator(_read_grade)]
 Winner = Annotated[Literal["A", "B", "tie"], BeforeValidator(_read_winner)]
 Texts = Annotated[list[str], AfterValidator(_drop_blanks)]
+NuggetWord = Annotated[Literal["support", "partial_support", "not_support"], BeforeValidator(_read_word)]
+Importance = Annotated[Literal["vital", "okay"], BeforeValidator(_read_word)]
+CheckWord = Annotated[Literal["yes", "no", "not_applicable"], BeforeValidator(_read_word)]
+PassWord = Annotated[Literal["pass", "fail"], BeforeValidator(_read_word)]
 
 
 class ClaimsReply(BaseModel):
@@ -149,6 +164,21 @@ class VerdictsReply(BaseModel):
     verdicts: list[ClaimVerdict]
 
 
+class _ClaimReason(BaseModel):
+    claim: Number
+    reason: str
+
+
+class ReasonedVerdict(ClaimVerdict, _ClaimReason):
+    """The reason for the verdict of a text on one claim, and the verdict."""
+
+
+class ReasonedVerdictsReply(VerdictsReply):
+    """The verdicts of a text on all claims, each after its reason."""
+
+    verdicts: list[ReasonedVerdict]  # type: ignore[assignment]
+
+
 class ClaimContextVerdict(BaseModel):
     """The chunks that support or contradict one claim; "A+B" support it only in combination."""
 
@@ -161,6 +191,16 @@ class ContextVerdictsReply(BaseModel):
     """The verdicts of the chunks on all claims."""
 
     verdicts: list[ClaimContextVerdict]
+
+
+class ReasonedContextVerdict(ClaimContextVerdict, _ClaimReason):
+    """The reason, and the chunks that support or contradict one claim."""
+
+
+class ReasonedContextVerdictsReply(ContextVerdictsReply):
+    """The verdicts of the chunks on all claims, each after its reason."""
+
+    verdicts: list[ReasonedContextVerdict]  # type: ignore[assignment]
 
 
 class QuestionsReply(BaseModel):
@@ -199,6 +239,78 @@ class ReasonedGradeReply(BaseModel):
 
     reasoning: str
     grade: Grade
+
+
+class PassFailReply(BaseModel):
+    """Whether a text passes a test."""
+
+    verdict: PassWord
+
+
+class ReasonedPassFailReply(BaseModel):
+    """Reasons for and against, followed by the verdict."""
+
+    reasoning: str
+    verdict: PassWord
+
+
+class ItemVerdict(BaseModel):
+    """The verdict on one item of a checklist."""
+
+    item: Number
+    verdict: CheckWord
+
+
+class ChecklistReply(BaseModel):
+    """The verdicts on all items of a checklist."""
+
+    items: list[ItemVerdict]
+
+
+class ReasonedItemVerdict(BaseModel):
+    """The reason for a verdict on one item, and the verdict."""
+
+    item: Number
+    reason: str
+    verdict: CheckWord
+
+
+class ReasonedChecklistReply(BaseModel):
+    """The verdicts on all items of a checklist, each after its reason."""
+
+    items: list[ReasonedItemVerdict]
+
+
+class NuggetLabel(BaseModel):
+    """How far an answer contains one nugget."""
+
+    nugget: Number
+    label: NuggetWord
+
+
+class NuggetLabelsReply(BaseModel):
+    """How far an answer contains each nugget."""
+
+    labels: list[NuggetLabel]
+
+
+class NewNuggetsReply(BaseModel):
+    """The nuggets that passages add to the known ones."""
+
+    nuggets: Texts
+
+
+class RankedNugget(BaseModel):
+    """The importance of one nugget."""
+
+    nugget: Number
+    importance: Importance
+
+
+class NuggetImportanceReply(BaseModel):
+    """The importance of each nugget."""
+
+    ranked: list[RankedNugget]
 
 
 class OwnReferenceReply(BaseModel):
@@ -267,8 +379,13 @@ KINDS: dict[str, type[BaseModel]] = {
     "new_question": NewQuestionReply,
     "answer_from_passages": AnswerReply,
     "answer_from_memory": AnswerReply,
+    "nuggets": NuggetLabelsReply,
+    "new_nuggets": NewNuggetsReply,
+    "nugget_importance": NuggetImportanceReply,
+    "checklist": ChecklistReply,
+    "pass_fail": PassFailReply,
 }
 # Prompts whose reply is one token.
 YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(
-    ("token_support", "token_contradiction", "token_match", "token_pair"), YesNoReply
+    ("token_support", "token_contradiction", "token_match", "token_pair", "token_part"), YesNoReply
 )

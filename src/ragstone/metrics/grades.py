@@ -13,8 +13,10 @@ from typing import Any, Literal
 
 from ragstone.data.types import Chunk, Grade
 from ragstone.errors import Skip
+from ragstone.metrics.checklists import register_checklists
 from ragstone.registry import evidence, metric
 from ragstone.tools.aspects import Aspect, packaged_aspects, read_aspects
+from ragstone.tools.checklists import read_checklists
 from ragstone.tools.protocols import Rater
 
 Value = Literal["said", "expected"]
@@ -26,8 +28,11 @@ _MISLEADS = (
 
 
 def register_aspects(path: str | Path) -> list[str]:
-    """Register the aspects of a user's TOML file as metrics `grade.<aspect>` and return the names of the metrics."""
-    return _register(read_aspects(path).values())
+    """Register the aspects and checklists of a user's TOML file, and return the names of their metrics.
+
+    They are called `grade.<aspect>` and `checklist.<name>`.
+    """
+    return _register(read_aspects(path).values()) + register_checklists(read_checklists(path).values())
 
 
 def _register(aspects: Iterable[Aspect]) -> list[str]:
@@ -35,7 +40,8 @@ def _register(aspects: Iterable[Aspect]) -> list[str]:
     for aspect in aspects:
         for with_reference in (False, True):
             grade = _make_evidence(aspect, with_reference)
-            evidence(prompts=("grade", "own_reference"), signature=_hash_of(aspect))(grade)
+            asked = "pass_fail" if aspect.is_binary else "grade"
+            evidence(prompts=(asked, "own_reference"), signature=_hash_of(aspect))(grade)
             names.append(f"grade.{aspect.name}" + ".with_reference" * with_reference)
             shown = "contexts" if "contexts" in aspect.shows else "question"
             metric(
@@ -86,12 +92,16 @@ def _make_metric(aspect: Aspect, need: str, with_reference: bool) -> Callable[..
         return share_of(grades[need], value)
 
     score.__name__ = score.__qualname__ = f"{need}_share"
-    score.__doc__ = f"""The judge's grade for {aspect.words}{_given(with_reference)}: {aspect.instruction}.
+    score.__doc__ = (
+        _pass_fail_words(aspect, with_reference)
+        if aspect.is_binary
+        else f"""The judge's grade for {aspect.words}{_given(with_reference)}: {aspect.instruction}.
 
     (grade − lowest) / (highest − lowest): 0 is "{aspect.opposite}", 1 is "perfect {aspect.words}". `value=expected` is
     the mean grade weighted by the judge's probabilities. Skipped if the answer is empty, or if `value=expected` and the
     server returns no probabilities.
     """
+    )
     parameters = [
         inspect.Parameter(need, inspect.Parameter.KEYWORD_ONLY, annotation=Grade),
         inspect.Parameter("value", inspect.Parameter.KEYWORD_ONLY, default="said", annotation=Value),
@@ -99,6 +109,14 @@ def _make_metric(aspect: Aspect, need: str, with_reference: bool) -> Callable[..
     score.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     score.__annotations__ = {need: Grade, "value": Value, "return": float}
     return score
+
+
+def _pass_fail_words(aspect: Aspect, with_reference: bool) -> str:
+    return f"""Whether the answer passes the test of {aspect.words}{_given(with_reference)}: {aspect.instruction}.
+
+    1 if the judge says pass, 0 if it says fail ({aspect.opposite}). `value=expected` is the probability of pass. Skipped if
+    the answer is empty, or if `value=expected` and the server returns no probabilities.
+    """
 
 
 def _given(with_reference: bool) -> str:

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from ragstone.compare.cause_names import SPLIT
 from ragstone.compare.citations import citation_texts, cited_claims
-from ragstone.compare.explain import Cell, Counted, Explanation, Working
+from ragstone.compare.explain import ITEM, Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import ScoredVerdict
+from ragstone.report.judged_items import judged_groups
 from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, plain, title, visible
 
@@ -35,6 +36,7 @@ def explanation_report(explanation: Explanation, full: bool = False) -> Renderab
     parts += _claims_part(explanation.case, "answer", "reference")
     parts += _claims_part(explanation.case, "reference", "answer")
     parts += _facts_part(explanation.case)
+    parts += _judged_parts(explanation)
     parts += _chunks_part(explanation, most)
     if explanation.working is None:
         parts += _scores_part(explanation.cells)
@@ -79,7 +81,7 @@ def evidence_json(value: Any) -> Any:
     if isinstance(value, list):
         return [evidence_json(item) for item in value]
     if isinstance(value, ScoredVerdict):
-        return str(value) if value.supported is None else value.as_dict()
+        return str(value) if value.supported is None and not value.reason else value.as_dict()
     return asdict(value) if hasattr(value, "__dataclass_fields__") else value
 
 
@@ -168,6 +170,32 @@ def _facts_part(case: Case) -> Iterator[RenderableType]:
         chunks = dict.fromkeys(match.chunk + 1 for match in case.evidence["fact_matches"] if match.fact == at)
         table.add(str(at + 1), fact.text, f"✓ {', '.join(map(str, chunks))}" if chunks else "· none")
     yield table
+
+
+def _judged_parts(explanation: Explanation) -> Iterator[RenderableType]:
+    """Nuggets, checklists and reasons; of one metric, only what it counts."""
+    for group in judged_groups(explanation.case):
+        if explanation.working and not _belongs(explanation.working, group["key"]):
+            continue
+        yield title(group["title"][0].lower() + group["title"][1:])
+        table = _numbered("verdict")
+        for row in group["rows"]:
+            text = Text(row["text"])
+            if row["reason"]:
+                text.append(f"\n{one_line(row['reason'], _SHORT)}", style="dim")
+            table.add(str(row["number"]), text, f"{row['sign']} {row['words']} {row['note']}".strip())
+        yield table
+
+
+def _belongs(working: Working, group: str) -> bool:
+    """Whether a group of judged items is behind a score."""
+    family = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore"}.get(group)
+    if family is not None:
+        return working.cell.metric.startswith(family)
+    if group.startswith("checklist-"):
+        listed = working.cell.metric.partition(".")[2] or "own"
+        return working.cell.metric.startswith("checklist") and group == f"checklist-{listed}"
+    return not working.cell.metric.startswith(("nugget", "checklist", "grade"))
 
 
 def _chunks_part(explanation: Explanation, most: int | None) -> Iterator[RenderableType]:
@@ -266,6 +294,8 @@ def item_texts(case: Case, kind: str) -> list[str]:
         return citation_texts(case)
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
+    if kind.endswith(ITEM):
+        return [check["item"] for check in case.evidence.get(f"{kind.removesuffix(ITEM)}_checks") or ()]
     return []
 
 

@@ -18,8 +18,9 @@ from ragstone.storage.runs import Run
 from ragstone.stress.false_answers import plant_errors
 from ragstone.stress.passage_pools import Embed, NegativesReport, build_pools
 from ragstone.stress.test_beds import BedReport, Setting, build_beds
+from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.model_options import ModelOptions
-from ragstone.tools.open_tools import Judging, JudgingOptions
+from ragstone.tools.open_tools import Judging
 
 METRICS = ("rgb.accuracy", "rgb.rejection_rate", "rgb.error_detection_rate", "rgb.error_correction_rate")
 JUDGED = (

@@ -19,6 +19,8 @@ from ragstone.errors import UnknownNameError, UsageError
 SHOWN = ("question", "contexts")
 _WORDS = ("task", "opposite", "instruction")
 _KEYS = {*_WORDS, "shows", "rubric", "examples"}
+# Of an aspect that answers pass or fail.
+_PASS_KEYS = {"pass", "fail", "task", "shows", "reason"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -46,6 +48,10 @@ class Aspect:
     # What each step of the scale means, from worst to best.
     rubric: tuple[str, ...] = ()
     examples: tuple[GradedExample, ...] = field(default=())
+    # Whether the answer passes or fails, in place of a grade: `instruction` says what passes and `opposite` what fails.
+    is_binary: bool = False
+    # Whether the judge writes its reasons before a verdict.
+    reasons: bool = False
 
     @property
     def words(self) -> str:
@@ -56,7 +62,8 @@ class Aspect:
     def hash(self) -> str:
         """A hash of the wording, for signatures."""
         parts = [getattr(self, name) for name in (*_WORDS, "shows", "rubric")]
-        wording = json.dumps([self.name, *parts, *map(repr, self.examples)])
+        binary = ["pass_fail", self.reasons] if self.is_binary else []
+        wording = json.dumps([self.name, *parts, *map(repr, self.examples), *binary])
         return hashlib.sha256(wording.encode()).hexdigest()[:12]
 
 
@@ -80,7 +87,22 @@ def find_aspect(name: str) -> Aspect:
 
 
 def read_aspects(path: str | Path) -> dict[str, Aspect]:
-    """The aspects of a user's file, or a UsageError that says what is wrong where."""
+    """The aspects of a user's file, or a UsageError that says what is wrong where; checklists are left out."""
+    entries = {name: entry for name, entry in read_entries(path).items() if not is_checklist(entry)}
+    aspects = {name: _read_aspect(name, entry, str(path)) for name, entry in entries.items()}
+    if taken := sorted(aspects.keys() & packaged_aspects().keys()):
+        raise UsageError(f"{path}: the aspect '{taken[0]}' comes with Ragstone; give yours another name.")
+    _USERS.update(aspects)
+    return aspects
+
+
+def is_checklist(entry: Any) -> bool:
+    """Whether an entry of a file of aspects is a checklist."""
+    return isinstance(entry, Mapping) and "checklist" in entry
+
+
+def read_entries(path: str | Path) -> dict[str, Any]:
+    """The tables of a user's file of aspects and checklists."""
     try:
         entries = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -89,11 +111,7 @@ def read_aspects(path: str | Path) -> dict[str, Aspect]:
         raise UsageError(f"{path}: cannot be read as TOML: {error}") from None
     if not entries:
         raise UsageError(f"{path}: it contains no aspect. Write one as [politeness] with task, opposite, instruction.")
-    aspects = {name: _read_aspect(name, entry, str(path)) for name, entry in entries.items()}
-    if taken := sorted(aspects.keys() & packaged_aspects().keys()):
-        raise UsageError(f"{path}: the aspect '{taken[0]}' comes with Ragstone; give yours another name.")
-    _USERS.update(aspects)
-    return aspects
+    return entries
 
 
 def _read_aspect(name: str, entry: Any, place: str) -> Aspect:
@@ -102,20 +120,51 @@ def _read_aspect(name: str, entry: Any, place: str) -> Aspect:
         raise UsageError(f"{where}: a name has lower-case letters, digits and '_' only.")
     if not isinstance(entry, Mapping):
         raise UsageError(f"{place}: '{name}' is outside of any aspect; write [{name}] and its keys below.")
+    if "pass" in entry:
+        return _read_pass_fail(name, entry, where)
     if unknown := sorted(set(entry) - _KEYS):
         raise UsageError(f"{where}: unknown key '{unknown[0]}'. Choose from: {', '.join(sorted(_KEYS))}.")
     for word in _WORDS:
         if not isinstance(entry.get(word), str) or not entry[word].strip():
             raise UsageError(f"{where}: '{word}' is missing; it must be a text.")
-    shows = _texts(entry.get("shows", ["question"]), f"{where}: 'shows'")
-    if strange := [shown for shown in shows if shown not in SHOWN]:
-        raise UsageError(f"{where}: 'shows' cannot have '{strange[0]}'. Choose from: {', '.join(SHOWN)}.")
+    shows = read_shows(entry, where)
     rubric = _texts(entry.get("rubric", []), f"{where}: 'rubric'")
     if len(rubric) == 1:
         raise UsageError(f"{where}: a rubric needs two steps or more, from worst to best.")
     examples = tuple(_read_example(item, shows, where) for item in entry.get("examples", ()))
     task, opposite, instruction = (entry[word].strip() for word in _WORDS)
     return Aspect(name, task, opposite, instruction, shows, rubric, examples)
+
+
+def _read_pass_fail(name: str, entry: Mapping[str, Any], where: str) -> Aspect:
+    """An aspect that answers pass or fail; without `fail`, everything that does not pass fails."""
+    if unknown := sorted(set(entry) - _PASS_KEYS):
+        raise UsageError(f"{where}: unknown key '{unknown[0]}'. Choose from: {', '.join(sorted(_PASS_KEYS))}.")
+    texts = {
+        key: entry.get(key, default) for key, default in (("pass", ""), ("fail", "everything else"), ("task", "answer"))
+    }
+    for key, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            raise UsageError(f"{where}: '{key}' must be a text.")
+    passes, fails, task = (text.strip() for text in texts.values())
+    shows, reasons = read_shows(entry, where), read_reason(entry, where)
+    return Aspect(name, task, fails, passes, shows, is_binary=True, reasons=reasons)
+
+
+def read_shows(entry: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    """The fields that the judge sees next to the answer."""
+    shows = _texts(entry.get("shows", ["question"]), f"{where}: 'shows'")
+    if strange := [shown for shown in shows if shown not in SHOWN]:
+        raise UsageError(f"{where}: 'shows' cannot have '{strange[0]}'. Choose from: {', '.join(SHOWN)}.")
+    return shows
+
+
+def read_reason(entry: Mapping[str, Any], where: str) -> bool:
+    """Whether the judge writes a reason before each verdict."""
+    reason = entry.get("reason", False)
+    if not isinstance(reason, bool):
+        raise UsageError(f"{where}: 'reason' must be true or false, got {reason!r}.")
+    return reason
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ragstone.data.types import ScoredVerdict
@@ -11,6 +11,7 @@ from ragstone.text.refusals import find_refusal
 from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.llm_rater import LLMTool
 from ragstone.tools.local_judges import LocalChecker, LocalGrader, with_question
+from ragstone.tools.nugget_labels import PARTIAL
 from ragstone.tools.protocols import ENTAILMENT, NEUTRAL, ChunkVerdicts, Tool, strongest
 
 
@@ -82,6 +83,14 @@ class LadderChecker(_Ladder):
         together = await self._join(claims, chunks, each, asked)
         return ChunkVerdicts(each, together, None)
 
+    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+        """One label per nugget; those that the local judge is unsure of, or finds in part, are escalated."""
+        if not self._local.card.reads(" ".join(nuggets), answer):
+            tally_decisions([], len(nuggets), 0)
+            return await self._above.nuggets(question, nuggets, answer)
+        found = await self._local.nuggets(question, nuggets, answer)
+        return await escalate_labels(self._above, self._is_sure, found, (question, nuggets, answer), tally_decisions)
+
     async def _join(
         self, claims: Sequence[str], chunks: Sequence[str], each: Sequence[Sequence[str]], asked: dict[int, str]
     ) -> list[str]:
@@ -91,8 +100,8 @@ class LadderChecker(_Ladder):
         joined = [self._local.joined(words, verdict) for words, verdict in zip(each, local, strict=True)]
         return [self._local.joined((word, asked.get(row, NEUTRAL)), None) for row, word in enumerate(joined)]
 
-    def _is_sure(self, verdict: ScoredVerdict) -> bool:
-        return confidence(verdict.supported or 0.0) >= self._needed
+    def _is_sure(self, verdict: str) -> bool:
+        return _confidence(verdict) >= self._needed
 
 
 class LadderGrader(_Ladder):
@@ -130,6 +139,27 @@ class LadderGrader(_Ladder):
             return self._local.decide(probabilities)
         tally_decisions([], len(chunks), 0)
         return await self._above.useful_chunks(question, answer, chunks)
+
+
+async def escalate_labels(
+    above: Any,
+    is_sure: Callable[[str], bool],
+    found: Sequence[str],
+    asked: tuple[str, Sequence[str], str],
+    tally: Callable[[Sequence[float], int, int], None],
+) -> list[str]:
+    """Labels of nuggets, with those of a stronger judge where the first is unsure or sees a part only."""
+    question, nuggets, answer = asked
+    unsure = [at for at, label in enumerate(found) if label == PARTIAL or not is_sure(label)]
+    labels = list(found)
+    if unsure:
+        for at, label in zip(
+            unsure, await above.nuggets(question, [nuggets[at] for at in unsure], answer), strict=True
+        ):
+            labels[at] = label
+    sure = [_confidence(label) for at, label in enumerate(found) if at not in unsure]
+    tally(sure, len(unsure), above.calls_for(len(nuggets)) - above.calls_for(len(unsure)))
+    return labels
 
 
 def _decided(verdict: ScoredVerdict) -> ScoredVerdict:
@@ -196,6 +226,11 @@ class TokenLadder:
         saved = self.calls_for(len(claims), len(chunks)) - self.calls_for(len(rows), len(columns))
         self._tally(sure, len(unsure), saved)
         return ChunkVerdicts(each, together, None)
+
+    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+        """One label per nugget; unsure and partial ones are escalated."""
+        found = await self._below.nuggets(question, nuggets, answer)
+        return await escalate_labels(self._above, self._is_sure, found, (question, nuggets, answer), self._tally)
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """The first model's probabilities where the best of them is near 0 or 1."""

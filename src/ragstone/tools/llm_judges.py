@@ -19,10 +19,11 @@ from ragstone.llm.reply_types import (
     ClaimContextVerdict,
     ClaimsAndEntitiesReply,
     ClaimsReply,
-    ClaimVerdict,
     ContextVerdictsReply,
     NeededSentencesReply,
     QuestionsReply,
+    ReasonedContextVerdictsReply,
+    ReasonedVerdictsReply,
     StanceReply,
     Triplet,
     TripletsReply,
@@ -35,6 +36,7 @@ from ragstone.text.questions import complete, is_fragment
 from ragstone.text.sentences import sentences
 from ragstone.text.words import Span
 from ragstone.tools.llm_rater import LLMTool
+from ragstone.tools.nugget_labels import NOT, ask_labels
 from ragstone.tools.protocols import (
     CONTRADICTION,
     ENTAILMENT,
@@ -45,6 +47,7 @@ from ragstone.tools.protocols import (
     Stance,
     strongest,
 )
+from ragstone.tools.verdict_reasons import GUESSED_REASON, asks_for_reasons, strongest_of, with_reason
 
 
 class _Voted(NamedTuple):
@@ -86,13 +89,23 @@ class JudgeChecker(LLMTool):
             agreement=[share for part in parts for share in part.agreement or ()] if asked else None,
         )
 
+    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+        """One label per nugget; an answer without content contains none."""
+        if not answer.strip():
+            return [NOT] * len(nuggets)
+        groups = _groups(nuggets, self._claims_per_call)
+        votes = await gather_then_raise(
+            self._vote(partial(ask_labels, self._judge, question, some, answer)) for some in groups
+        )
+        return [words[0] for voted in votes for words in voted.words]
+
     async def _check_group(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         asked = [partial(self._ask_chunks, question, claims, some) for some in _groups(chunks, self._chunks_per_call)]
         parts = await gather_then_raise(map(self._vote, asked))
         rows = [[part.words[number] for part in parts] for number in range(len(claims))]
         return ChunkVerdicts(
             each=[[word for words in row for word in words[:-1]] for row in rows],
-            together=[strongest([words[-1] for words in row]) for row in rows],
+            together=[strongest_of([words[-1] for words in row]) for row in rows],
             agreement=[fmean(part.agreement[number] for part in parts) for number in range(len(claims)) if parts],
         )
 
@@ -108,15 +121,16 @@ class JudgeChecker(LLMTool):
     async def _ask_text(self, question: str, claims: Sequence[str], text: str, repeat: int) -> list[list[str]]:
         async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
             numbers = range(1, len(some) + 1)
-            guess = VerdictsReply(verdicts=[ClaimVerdict(claim=number, verdict=ENTAILMENT) for number in numbers])
+            reasons = asks_for_reasons(self._judge.prompts.get("verdicts"))
+            kind: type[VerdictsReply] = ReasonedVerdictsReply if reasons else VerdictsReply
+            guessed = [{"claim": number, "reason": GUESSED_REASON, "verdict": ENTAILMENT} for number in numbers]
+            guess = kind.model_validate({"verdicts": guessed})
             data = {"question": question, "claims": some, "text": text}
             check = partial(_check_numbers, claims=len(some))
             bounds = _claim_bounds(len(some))
-            reply = await self._judge.ask(
-                "verdicts", VerdictsReply, data, guess, check, repeat, bounds=bounds, repair=repair
-            )
-            found = {item.claim: item.verdict for item in reply.verdicts}
-            return [[found[number]] for number in numbers]
+            reply = await self._judge.ask("verdicts", kind, data, guess, check, repeat, bounds=bounds, repair=repair)
+            found = {item.claim: item for item in reply.verdicts}
+            return [[with_reason(found[number].verdict, found[number])] for number in numbers]
 
         return await ask_in_pieces(claims, ask)
 
@@ -127,8 +141,10 @@ class JudgeChecker(LLMTool):
         pairs = ["+".join(pair) for pair in combinations(labels, 2)]
 
         async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
+            reasons = asks_for_reasons(self._judge.prompts.get("context_verdicts"))
+            kind: type[ContextVerdictsReply] = ReasonedContextVerdictsReply if reasons else ContextVerdictsReply
             numbers = range(1, len(some) + 1)
-            guessed = [ClaimContextVerdict(claim=number, supported_by=["A"], contradicted_by=[]) for number in numbers]
+            guessed = {"reason": GUESSED_REASON, "supported_by": ["A"], "contradicted_by": []}
             data = {"question": question, "claims": some, "chunks": chunks}
             check = partial(_check_chunk_letters, claims=len(some), labels=labels)
             bounds = {
@@ -136,9 +152,9 @@ class JudgeChecker(LLMTool):
                 "verdicts.supported_by": _some_of([*labels, *pairs], len(labels)),
                 "verdicts.contradicted_by": _some_of(labels, len(labels)),
             }
-            guess = ContextVerdictsReply(verdicts=guessed)
+            guess = kind.model_validate({"verdicts": [{"claim": number, **guessed} for number in numbers]})
             reply = await self._judge.ask(
-                "context_verdicts", ContextVerdictsReply, data, guess, check, repeat, bounds=bounds, repair=repair
+                "context_verdicts", kind, data, guess, check, repeat, bounds=bounds, repair=repair
             )
             found = {item.claim: item for item in reply.verdicts}
             return [_spell(found[number], labels) for number in numbers]
@@ -163,7 +179,7 @@ def _spell(item: ClaimContextVerdict, labels: Sequence[str]) -> list[str]:
         ENTAILMENT if label in item.supported_by else CONTRADICTION if label in item.contradicted_by else NEUTRAL
         for label in labels
     ]
-    return [*words, ENTAILMENT if item.supported_by else strongest(words)]
+    return [*words, with_reason(ENTAILMENT if item.supported_by else strongest(words), item)]
 
 
 def _check_numbers(reply: VerdictsReply | ContextVerdictsReply, claims: int) -> str | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragstone.data.types import Grade, PairVerdict
+from ragstone.data.types import CheckedItem, Grade, PairVerdict
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.llm.base import Reply
 from ragstone.llm.concurrency import gather_then_raise
@@ -19,6 +19,8 @@ from ragstone.llm.prompts import Prompt
 from ragstone.llm.prompts.book import Example
 from ragstone.llm.reply_types import GradeReply, OwnReferenceReply, PairReply, ReasonedGradeReply
 from ragstone.tools.aspects import Aspect, GradedExample, Scale, find_aspect
+from ragstone.tools.checklists import Checklist
+from ragstone.tools.llm_checklists import BinaryJudge
 
 # Ways of grading; they can be combined.
 MANNERS = {
@@ -43,6 +45,7 @@ _LEAST_KNOWN = 0.5
 # The largest share that may be the first digit of another grade.
 _MOST_DOUBTFUL = 0.01
 
+BINARY = "binary"
 SCALES = {
     scale.name: scale
     for scale in (
@@ -57,6 +60,7 @@ SCALES = {
         ),
         Scale("stars", 1, 5, "with one to five stars", "one star", "five stars", whole=True),
         Scale("ten", 1, 10, "with a whole number from 1 to 10", "a score of 1", "a score of 10", whole=True),
+        Scale(BINARY, 0, 1, "with 1 (pass) or 0 (fail)", "a score of 0", "a score of 1", whole=True),
     )
 }
 
@@ -88,6 +92,7 @@ class JudgeRater(LLMTool):
                 raise UnknownNameError("manner of grading", name, MANNERS, f"Choose from: {', '.join(MANNERS)}.")
         self._manners = frozenset(manners)
         super().__init__(judge, "".join(f",{part}" for part in (f"scale={scale}", *sorted(self._manners))))
+        self._binary = BinaryJudge(judge)
         self._prompts: dict[tuple[str, tuple[str, ...], str | None], Prompt] = {}
         self._own: dict[tuple[str, tuple[str, ...]], asyncio.Task[str]] = {}
 
@@ -101,6 +106,9 @@ class JudgeRater(LLMTool):
         data = {"question": question, "contexts": contexts, "reference": reference or "", "answer": answer}
         shown = (*aspect.shows, *(["reference"] if guided_by else []), "answer")
         prompt = self._prompt(aspect, shown, guided_by)
+        if self._is_binary(aspect):
+            asked = {name: data[name] for name in prompt.slots}
+            return await self._binary.pass_fail(prompt, asked, self._gives_reasons(aspect.reasons))
         kind = ReasonedGradeReply if "cot" in self._manners else GradeReply
         guess = kind.model_validate({"grade": self._scale.grade(0.5), "reasoning": _GUESSED_REASONS})
         asked = {name: data[name] for name in prompt.slots}
@@ -117,6 +125,29 @@ class JudgeRater(LLMTool):
             reasoning=graded.reasoning if isinstance(graded, ReasonedGradeReply) else None,
         )
 
+    async def check(
+        self, checklist: Checklist, question: str, answer: str, contexts: Sequence[str]
+    ) -> list[CheckedItem]:
+        """The verdict on each item of a checklist."""
+        data: dict[str, str | Sequence[str]] = {"question": question, "contexts": contexts, "answer": answer}
+        reasons = self._gives_reasons(checklist.reasons)
+        return await self._binary.check(checklist.items, data, checklist.shows, reasons)
+
+    def prompt_hash(self, name: str) -> str:
+        """Of the prompt that is really asked."""
+        return super().prompt_hash(self.prompts.get(name, (name,))[0])
+
+    @property
+    def prompts(self) -> dict[str, tuple[str, ...]]:
+        """The prompts that are asked in place of the declared ones."""
+        return {"grade": ("pass_fail",)} if self._scale.name == BINARY else {}
+
+    def _is_binary(self, aspect: Aspect) -> bool:
+        return aspect.is_binary or self._scale.name == BINARY
+
+    def _gives_reasons(self, wanted: bool) -> bool:
+        return wanted or "cot" in self._manners
+
     async def _own_reference(self, question: str, contexts: tuple[str, ...]) -> str:
         """The judge's own answer, requested once for all aspects."""
         key = (question, contexts)
@@ -128,9 +159,14 @@ class JudgeRater(LLMTool):
     def _prompt(self, aspect: Aspect, shown: tuple[str, ...], guided_by: str | None) -> Prompt:
         key = (aspect.hash, shown, guided_by)
         if key not in self._prompts:
-            self._prompts[key] = self._judge.prompts.get("grade").fill(
-                self._terms(aspect, guided_by), shown, self._examples(aspect, shown)
-            )
+            if self._is_binary(aspect):
+                guidance = GUIDANCE[guided_by] if guided_by else ""
+                reasons = self._gives_reasons(aspect.reasons)
+                self._prompts[key] = self._binary.pass_fail_prompt(aspect, shown, guidance, reasons)
+            else:
+                self._prompts[key] = self._judge.prompts.get("grade").fill(
+                    self._terms(aspect, guided_by), shown, self._examples(aspect, shown)
+                )
         return self._prompts[key]
 
     def _terms(self, aspect: Aspect, guided_by: str | None) -> dict[str, str]:

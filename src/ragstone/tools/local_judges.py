@@ -18,6 +18,7 @@ from ragstone.text.questions import complete, is_fragment
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
 from ragstone.text.verbatim import contains_statement, denies_statement, plain_text, swaps_names
+from ragstone.tools.nugget_labels import NOT, labels_by_parts
 from ragstone.tools.protocols import (
     CONTRADICTION,
     ENTAILMENT,
@@ -61,6 +62,18 @@ class LocalChecker:
             return [ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0) for _ in claims]
         verdicts = await self.weigh(claims, [with_question(question, text)])
         return [row[0] for row in verdicts]
+
+    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+        """One label per nugget, by the verdicts on the nugget and, if it is not supported, on its parts."""
+        self.card.check_language(" ".join(nuggets), answer)
+        if not answer.strip() or find_refusal(answer):
+            return [ScoredVerdict(NOT, 0.0, 0.0, 0.0) for _ in nuggets]
+        text = with_question(question, answer)
+
+        async def check(claims: Sequence[str]) -> list[ScoredVerdict]:
+            return [row[0] for row in await self.weigh(claims, [text])]
+
+        return list(await labels_by_parts(nuggets, check))
 
     async def against_chunks(
         self,

@@ -35,11 +35,13 @@ class ModelOptions:
     scorer: Any = None
     reward_model: Any = None
     toxicity_model: Any = None
+    # Documents, or a JSONL file of chunks, that claims are looked up in: a path or several, or an object with `search`.
+    corpus: Any = None
     # Address of an OpenAI-compatible server.
     base_url: str | None = None
     # "sentences" or "triplets".
     claims: str = "sentences"
-    # "points" (0 to 100), "stars" (1 to 5) or "ten" (1 to 10).
+    # "points" (0 to 100), "stars" (1 to 5), "ten" (1 to 10) or "binary" (pass or fail).
     scale: str = "points"
     # Any of "cot", "few-shot", "rubric", "own-reference".
     grading: Sequence[str] = ()

@@ -6,14 +6,16 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Never, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 from ragstone.errors import UnknownNameError
 from ragstone.llm.base import LLM
 from ragstone.text.matchers import MATCHERS, JudgeMatcher, Matcher, make_matcher
 from ragstone.tools import protocols
 from ragstone.tools.calibrations import Calibrations
+from ragstone.tools.corpus import WordCorpus
 from ragstone.tools.embedders import Embedding
+from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.llama import in_process, is_llama
 from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.protocols import Tool
@@ -24,45 +26,6 @@ if TYPE_CHECKING:
     from ragstone.llm.gateway import Gateway, GatewaySettings
     from ragstone.llm.prompts import PromptBook
     from ragstone.models.local_judge import Card
-
-
-# A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
-Model = str | Callable[..., Any] | LLM | tuple[str, "Model"]
-
-
-class JudgingOptions(TypedDict, total=False):
-    """The fields of `ModelOptions`, which describes them, as typed keyword arguments of `evaluate`."""
-
-    judge: Model | None
-    extractor: Model | None
-    checker: Model | None
-    agreement: float
-    trained_judge: Any
-    estimator: Any
-    embedder: Any
-    scorer: Any
-    reward_model: Any
-    toxicity_model: Any
-    base_url: str | None
-    claims: str
-    scale: str
-    grading: Sequence[str]
-    aspect: str
-    order: str
-    claims_per_call: int
-    chunks_per_call: int
-    repeats: int
-    verdicts: str
-    exam: bool
-    calibration: Any
-    prompts: str | os.PathLike[str] | None
-    budget: Any
-    timeout_s: float
-    deadline_s: float | None
-    requests_per_minute: float | None
-    tokens_per_minute: float | None
-    cache: bool
-    offline: bool
 
 
 class Judging:
@@ -254,6 +217,12 @@ TOOLS: dict[str, ToolSpec] = {
     "pair_judge": ToolSpec(protocols.PairJudge, "--judge", "name a language model with --judge", _role("pair_judge")),
     "rater": ToolSpec(
         protocols.Rater, "--judge", "name a language model with --judge; the local judge does not grade", _role("rater")
+    ),
+    "corpus": ToolSpec(
+        protocols.Corpus,
+        "--corpus",
+        "name documents, or a JSONL file of chunks, with --corpus",
+        lambda opener: WordCorpus.open(opener.options.get("corpus")),
     ),
     "trained_judge": ToolSpec(
         protocols.LabelGuesser,

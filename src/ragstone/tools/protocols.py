@@ -7,8 +7,9 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from ragstone.data.types import Claim, Grade, PairVerdict
+from ragstone.data.types import CheckedItem, Chunk, Claim, Grade, PairVerdict
 from ragstone.tools.aspects import Aspect
+from ragstone.tools.checklists import Checklist
 
 
 class Tool(Protocol):
@@ -81,6 +82,18 @@ class Checker(Protocol):
         """For each claim one verdict per chunk, and one for all chunks taken together."""
         ...
 
+    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+        """For each nugget how far the answer contains it: support, partial_support or not_support."""
+        ...
+
+
+class Corpus(Protocol):
+    """Finds passages of a corpus."""
+
+    def search(self, text: str, most: int) -> list[Chunk]:
+        """At most that many passages, nearest first."""
+        ...
+
 
 @runtime_checkable
 class AloneChecker(Protocol):
@@ -140,6 +153,12 @@ class Rater(Protocol):
         self, aspect: Aspect, question: str, answer: str, contexts: Sequence[str], reference: str | None
     ) -> Grade:
         """How good the answer is in one respect; contexts and reference are shown where the aspect is graded by them."""
+        ...
+
+    async def check(
+        self, checklist: Checklist, question: str, answer: str, contexts: Sequence[str]
+    ) -> list[CheckedItem]:
+        """Which items of a checklist the answer meets."""
         ...
 
 

@@ -30,17 +30,20 @@ from ragstone.tools.calibrations import Calibrations
 from ragstone.tools.llama import is_llama
 from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.local_judges import TOGETHER, with_question
+from ragstone.tools.nugget_labels import NOT, PARTIAL, worth_of
+from ragstone.tools.nugget_labels import SUPPORT as NUGGET_SUPPORT
 from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE, ChunkVerdicts, strongest
 
 T = TypeVar("T")
 
-SUPPORT, CONTRADICTED, MATCH = "token_support", "token_contradiction", "token_match"
+SUPPORT, CONTRADICTED, MATCH, PART = "token_support", "token_contradiction", "token_match", "token_part"
 # The prompts that are asked in place of those that evidence functions declare.
 PROMPTS = {
     "verdicts": (SUPPORT, CONTRADICTED),
     "context_verdicts": (SUPPORT, CONTRADICTED),
     "usefulness": (SUPPORT, CONTRADICTED),
     "answer_match": (MATCH,),
+    "nuggets": (SUPPORT, PART),
 }
 # The prompt that each calibrated probability comes from.
 _CALIBRATED = {CLAIM_SUPPORT: "verdicts", ANSWER_MATCH: "answer_match"}
@@ -75,6 +78,7 @@ class _TokenTool:
     ) -> None:
         self._verdicts = YesNoLLM(llm, book, (SUPPORT, CONTRADICTED), first="evidence")
         self._matches = YesNoLLM(llm, book, (MATCH,), first="question")
+        self._nuggets = YesNoLLM(llm, book, (SUPPORT, PART), first="evidence")
         self._window = window
         # A model with one place for what it has read gets all questions about a text before those about another.
         self._turn = asyncio.Lock() if one_by_one else None
@@ -113,7 +117,7 @@ class _TokenTool:
 
     def prompt_hash(self, name: str) -> str:
         """The hashes of the prompts that are asked in place of a prompt."""
-        return (self._matches if name == "answer_match" else self._verdicts).prompt_hashes()
+        return {"answer_match": self._matches, "nuggets": self._nuggets}.get(name, self._verdicts).prompt_hashes()
 
     def _text_turn(self) -> AbstractAsyncContextManager[Any]:
         return self._turn or nullcontext()
@@ -149,6 +153,26 @@ class TokenChecker(_TokenTool):
             if joint in (ENTAILMENT, UNSURE):
                 together[at] = _joined([*each[at], joint])
         return ChunkVerdicts([list(row) for row in each], list(together), None)
+
+    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+        """One label per nugget: whether the answer says it; if not, whether it says a part of it."""
+        if not answer.strip() or find_refusal(answer):
+            return [ScoredVerdict(NOT, 0.0, 0.0, 0.0) for _ in nuggets]
+        text = with_question(question, answer)
+        async with self._text_turn():
+            return [await self._nugget(text, nugget) for nugget in nuggets]
+
+    async def _nugget(self, text: str, nugget: str) -> ScoredVerdict:
+        if not nugget.strip():
+            return ScoredVerdict(NOT, 0.0, 0.0, 0.0)
+        shown = self._passages(text).around(nugget, self._window) if self._window else text
+        data = {"evidence": shown, "claim": nugget}
+        guess = self._passages(text).share_of_words(nugget) >= _GUESSED_SUPPORT
+        supported = await self._nuggets.ask(SUPPORT, data, guess=guess)
+        word = NUGGET_SUPPORT
+        if supported < HIGH:
+            word = PARTIAL if await self._nuggets.ask(PART, data, guess=False) >= HIGH else NOT
+        return ScoredVerdict(word, supported, 0.0, worth_of(word))
 
     async def weigh(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[ScoredVerdict]]:
         """For each claim one verdict per chunk."""
@@ -306,6 +330,10 @@ class WithFallback:
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """One verdict per claim and chunk, and one for all chunks together."""
         return await self._try(lambda tool: tool.against_chunks(question, claims, chunks))
+
+    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+        """One label per nugget."""
+        return await self._try(lambda tool: tool.nuggets(question, nuggets, answer))
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference the probability that the answer says the same."""

@@ -16,9 +16,10 @@ from ragstone.llm.gateway import Gateway
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.wrappers import Call, record_calls
+from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.llama import in_process
 from ragstone.tools.model_options import ModelOptions
-from ragstone.tools.open_tools import JudgingOptions, gateway_settings
+from ragstone.tools.open_tools import gateway_settings
 from ragstone.tools.roles import choose
 
 T = TypeVar("T")

@@ -26,10 +26,11 @@ class TruthFact:
     standing: str = "accepted"
     confidence: float | None = None
     note: str | None = None
+    importance: str | None = None
 
     def as_fact(self) -> Fact:
         """The fact as evaluations use it."""
-        return Fact(self.text, self.kind, self.source)
+        return Fact(self.text, self.kind, self.source, self.importance)
 
 
 @dataclass(frozen=True, slots=True)

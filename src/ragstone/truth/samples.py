@@ -61,7 +61,10 @@ def case_from_sample(sample: Sample, provenance: str = "manual") -> Case:
         id=sample.id,
         question=sample.question or "",
         references=sample.references or [],
-        facts=[TruthFact(fact.text, fact.kind, fact.source, provenance) for fact in sample.facts or ()],
+        facts=[
+            TruthFact(fact.text, fact.kind, fact.source, provenance, importance=fact.importance)
+            for fact in sample.facts or ()
+        ],
         documents=sample.documents or [],
         reference_contexts=sample.reference_contexts or [],
         relevance=sample.relevance or {},

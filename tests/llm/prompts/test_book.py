@@ -36,9 +36,14 @@ SLOTS = {
     "new_question": ("kind", "titles", "passages", "asked"),
     "answer_from_passages": ("question", "titles", "passages"),
     "answer_from_memory": ("question",),
+    "nuggets": ("question", "answer", "nuggets"),
+    "new_nuggets": ("question", "known", "passages"),
+    "nugget_importance": ("question", "nuggets"),
+    "checklist": ("question", "contexts", "reference", "answer", "items"),
+    "pass_fail": ("question", "contexts", "reference", "answer"),
 }
 # Those that are filled for a purpose have examples only where somebody asks for them.
-FILLED = ("grade", "own_reference", "pair", "pair_reasoned")
+FILLED = ("grade", "own_reference", "pair", "pair_reasoned", "checklist", "pass_fail")
 
 
 def packaged(name):
@@ -57,6 +62,7 @@ ONE_TOKEN = {
     "token_contradiction": ("evidence", "claim"),
     "token_match": ("question", "reference", "answer"),
     "token_pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
+    "token_part": ("evidence", "claim"),
 }
 
 

@@ -105,3 +105,34 @@ def test_rows_are_read_by_their_numbers(worse):
         row: table["id"][row].as_py() for row in rows
     }
     assert list(read_rows(worse.folder.samples, [99])) == []
+
+
+def test_nuggets_checklists_and_reasons_are_shown(serve, tmp_path):
+    facts = [{"text": "The boat is <i>red</i>.", "importance": "vital"}, {"text": "It is old.", "importance": "okay"}]
+    row = {
+        "id": "1",
+        "question": "q",
+        "answer": "It is red.",
+        "facts": facts,
+        "checklist": ["Is it short?", "Is it kind?"],
+    }
+    row |= {"nugget_support": ["support", "partial_support"]}
+    checks = [("yes", "It has <b>one</b> sentence."), ("not_applicable", "")]
+    items = [{"item": at, "reason": reason, "verdict": word} for at, (word, reason) in enumerate(checks, start=1)]
+
+    def judge(prompts):
+        return [json.dumps({"items": items}) for _ in prompts]
+
+    run = ragstone.evaluate([row], ["nugget", "checklist"], tmp_path, judge=judge, grading=["cot"], cache=False)
+    viewer = serve(tmp_path)
+    nuggets, listed = viewer.json(f"/runs/{run.id}/samples/1.json")["judged"]
+    assert [(item["words"], item["note"]) for item in nuggets["rows"]] == [
+        ("in the answer", "vital"),
+        ("partly in the answer", "okay"),
+    ]
+    assert [(item["words"], item["reason"]) for item in listed["rows"]] == [
+        ("yes", "It has <b>one</b> sentence."),
+        ("not applicable", ""),
+    ]
+    page = viewer.page(f"/runs/{run.id}/samples/1")
+    assert {"nuggets-h", "checklist-own-h"} <= set(page.ids)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ragstone.cli.evaluation import NOTHING_SCORED
-from ragstone.cli.options import argument, parse_map, shared, with_models
+from ragstone.cli.options import DATA, argument, option, parse_map, shared, with_models
 from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.cli.truth.options import NAME_OR_DATA, author_or_user, describe_calls, open_store, read_named, show_quote
 from ragstone.errors import UsageError
@@ -25,6 +25,9 @@ _SHOWN = 10
 def extract(
     reference: str = argument("NAME[@N]|DATA", NAME_OR_DATA),
     to: str | None = shared("to"),
+    nuggets: bool = option(
+        False, "--nuggets", "Make nuggets in place of citations: vital and okay facts for answers.", DATA
+    ),
     models: ModelOptions = ModelOptions(),
     quote: bool = shared("quote"),
     concurrency: int = shared("concurrency"),
@@ -39,25 +42,27 @@ def extract(
 ) -> None:
     """Extract the citations that support good answers, as proposed facts.
 
-    Without --judge, sentences are chosen locally by words and embeddings.
+    Without --judge, sentences are chosen locally by words and embeddings. With --nuggets, what a good answer contains.
     """
     from ragstone.cli.screen import showing_progress
     from ragstone.truth.extract import extract as extract_facts
     from ragstone.truth.llm_tasks import Work
+    from ragstone.truth.nuggets import make_nuggets
 
     if to is None and not quote:
         raise UsageError("name the ground truth for the facts with --to NAME, or use --quote")
     source = read_named(reference, out, format, parse_map(map), limit)
     with showing_progress(quiet or json or quote) as progress:
-        result = extract_facts(source.cases, Work(models.judge, models, concurrency, quote), progress)
+        find = make_nuggets if nuggets else extract_facts
+        result = find(source.cases, Work(models.judge, models, concurrency, quote), progress)
     if quote or to is None:
         show_quote("extract", result.calls, concurrency, json)
         return
     saved, new = _save(result, source.cases, source.name, to, author, note, out)
     if json:
-        print_json(_as_json(result, saved, new))
+        print_json(_nuggets_as_json(result, saved, new) if nuggets else _as_json(result, saved, new))
     else:
-        _show(result, saved, new)
+        (_show_nuggets if nuggets else _show)(result, saved, new)
         if saved:
             next_steps((command_line("view", out), "accept or reject the proposed facts"))
     if not result.found:
@@ -111,10 +116,41 @@ def _as_json(found: Extraction, saved: str | None, new: int) -> dict[str, Any]:
     }
 
 
-def _show(found: Extraction, saved: str | None, new: int) -> None:
+def _nuggets_as_json(found: Extraction, saved: str | None, new: int) -> dict[str, Any]:
+    return {
+        "saved": saved,
+        "counts": {**found.counts, "new": new},
+        "facts": {row.case.id: [asdict(fact) for fact in row.facts] for row in found.found},
+        "skipped": found.skipped,
+        "failed": found.failed,
+    }
+
+
+def _show_nuggets(found: Extraction, saved: str | None, new: int) -> None:
+    counts = found.counts
+    typer.echo(f"{counts['facts']:,} nuggets: {counts['vital']:,} vital, {counts['okay']:,} okay")
+    _show_proposed(found, new, "nugget")
+    if saved and any(fact.importance is None for row in found.found for fact in row.case.facts):
+        typer.echo(
+            "some cases have other facts too: they count as vital nuggets, and metrics of facts count the nuggets"
+        )
+    typer.echo(f"saved as {saved}" if saved else "nothing new: no version was saved")
+
+
+def _show_proposed(found: Extraction, new: int, what: str) -> None:
     from ragstone.report.text import counted
 
-    held, counts = found.held, found.counts
+    known = found.counts["facts"] - new
+    there = f"; {known:,} more {'was' if known == 1 else 'were'} already known" if known else ""
+    typer.echo(f"{counted(new, what)} proposed for {counted(len(found.found), 'case')}, by {found.signature}{there}")
+    typer.echo(describe_calls(found.calls))
+    for outcome, reasons in (("skipped", found.skipped), ("failed", found.failed)):
+        for reason, count in Counter(reasons.values()).most_common():
+            typer.echo(f"{outcome}: {count:,} {'case' if count == 1 else 'cases'}: {reason}")
+
+
+def _show(found: Extraction, saved: str | None, new: int) -> None:
+    held = found.held
     if held.share is None:
         typer.echo("no citation was named")
     else:
@@ -129,13 +165,7 @@ def _show(found: Extraction, saved: str | None, new: int) -> None:
             )
         elif held.held:
             typer.echo("whether they support the answer was not measured: the judge model named them as support")
-    known = counts["facts"] - new
-    there = f"; {known:,} more {'was' if known == 1 else 'were'} already known" if known else ""
-    typer.echo(f"{counted(new, 'fact')} proposed for {counted(len(found.found), 'case')}, by {found.signature}{there}")
-    typer.echo(describe_calls(found.calls))
-    for what, reasons in (("skipped", found.skipped), ("failed", found.failed)):
-        for reason, count in Counter(reasons.values()).most_common():
-            typer.echo(f"{what}: {count:,} {'case' if count == 1 else 'cases'}: {reason}")
+    _show_proposed(found, new, "fact")
     fallen = [(row.case.id, item) for row in found.found for item in row.checked if not item.kept]
     for case, item in fallen[:_SHOWN]:
         unsupported = f"unsupported: it supports the answer with probability {item.support.sure}"

@@ -120,7 +120,7 @@ def one_line(value: Any) -> str:
     if isinstance(value, Case):
         return f"{value.question}  [{' / '.join(value.references)}]"
     if isinstance(value, TruthFact):
-        details = [value.standing, value.provenance, *filter(None, [value.source, value.note])]
+        details = [value.standing, value.provenance, *filter(None, [value.importance, value.source, value.note])]
         return f"{value.text}  [{', '.join(details)}]"
     if isinstance(value, list):
         return " / ".join(getattr(item, "text", None) or str(item) for item in value)

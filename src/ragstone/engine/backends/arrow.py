@@ -16,7 +16,8 @@ from ragstone.engine.plan import Plan, make_plan
 from ragstone.formats import read_dataset
 from ragstone.llm.budget import parse_budget
 from ragstone.registry import resolve_metrics
-from ragstone.tools.open_tools import JudgingOptions, Opened
+from ragstone.tools.judging_options import JudgingOptions
+from ragstone.tools.open_tools import Opened
 from ragstone.tools.protocols import Tool
 
 # Words as plain strings: not every engine knows dictionaries.

@@ -16,7 +16,8 @@ from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder
 from ragstone.text.matchers import Matcher
-from ragstone.tools.open_tools import Judging, JudgingOptions, Opened, open_matcher
+from ragstone.tools.judging_options import JudgingOptions
+from ragstone.tools.open_tools import Judging, Opened, open_matcher
 
 # What a worker on another machine needs to reach models and storage. Values are handed over, never shown.
 _ENVIRONMENT = (

@@ -13,6 +13,7 @@ from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
+from ragstone.report.judged_items import judged_groups
 from ragstone.report.run import judge_failure
 from ragstone.report.text import counted, one_line
 from ragstone.storage.runs import Run, read_rows, read_table
@@ -59,6 +60,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "walk": walk(library, index, at, query),
         "claims": _claims(case, links),
         "facts": [_linked(fact, "fact", links) for fact in fact_list(case, limits)],
+        "judged": _judged(case, limits),
         "chunks": _chunks(case, outcome, limits, links),
         "matrix": links.matrix(),
         "scores": scores,
@@ -160,6 +162,14 @@ def _claims(case: Case, links: EvidenceLinks) -> list[dict[str, Any]]:
     groups = claim_groups(case)
     for group in groups:
         group["rows"] = [_linked(claim, group["whose"], links) for claim in group["rows"]]
+    return groups
+
+
+def _judged(case: Case, limits: Limits) -> list[dict[str, Any]]:
+    """Return nuggets, checklists and reasons, with long texts shortened."""
+    groups = judged_groups(case)
+    for row in (row for group in groups for row in group["rows"]):
+        row |= {name: limits.shorten(row[name]) for name in ("text", "reason")}
     return groups
 
 

@@ -89,7 +89,7 @@ function drawFact(fact, at) {
   const kind = make("select", { data: { key: `kind-${at}` }, aria: { label: `Kind of fact ${number}` } }, ...[...new Set([...kinds, fact.kind])].map((value) => make("option", { value, selected: value === fact.kind }, value)));
   kind.addEventListener("change", () => setFact(at, { kind: kind.value }, `change the kind of fact ${number}`));
   return make("li", { className: `hue${at % 8} ${fact.standing}`, data: { fact: at } },
-    make("p", { className: "facthead" }, make("span", { className: "dot", ariaHidden: "true" }), make("b", {}, String(number)), " ", make("span", { className: "verdict" }), " ", make("small", { dir: "auto" }, [fact.provenance, fact.source, fact.confidence === null ? "" : `${Math.round(fact.confidence * 100)} % confidence`].filter(Boolean).map(safe).join(", "))),
+    make("p", { className: "facthead" }, make("span", { className: "dot", ariaHidden: "true" }), make("b", {}, String(number)), " ", make("span", { className: "verdict" }), " ", make("small", { dir: "auto" }, [fact.importance, fact.provenance, fact.source, fact.confidence === null ? "" : `${Math.round(fact.confidence * 100)} % confidence`].filter(Boolean).map(safe).join(", "))),
     // A fact edited by a person is a manual fact.
     area(fact.text, `Fact ${number}`, `fact-${at}`, (text) => setFact(at, { text, provenance: "manual", confidence: null }, `edit fact ${number}`, `fact-${at}`)),
     ...warning(fact.text),

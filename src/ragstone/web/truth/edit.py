@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -43,6 +43,7 @@ class FactEdit(BaseModel):
     standing: Standing = "accepted"
     confidence: float | None = Field(default=None, allow_inf_nan=False)
     note: str | None = None
+    importance: Literal["vital", "okay"] | None = None
 
 
 class PassageEdit(BaseModel):

@@ -78,6 +78,7 @@ def _item(name: str, case: Case, position: int, version: int | None) -> dict[str
         "text": fact.text[:_MAX_TEXT],
         "provenance": fact.provenance,
         "confidence": fact.confidence,
+        "importance": fact.importance,
         "note": fact.note or "",
         "source": fact.source or "",
         "check": check,

@@ -1,0 +1,135 @@
+"""Checklists and tests that are passed or failed, by a language model: one call per answer, reasons before verdicts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from ragstone.data.types import CheckedItem, Grade
+from ragstone.llm.base import Reply
+from ragstone.llm.prompted import Bounds, Judge, ask_in_pieces
+from ragstone.llm.prompts import Prompt
+from ragstone.llm.reply_types import (
+    ChecklistReply,
+    ItemVerdict,
+    PassFailReply,
+    ReasonedChecklistReply,
+    ReasonedItemVerdict,
+    ReasonedPassFailReply,
+)
+from ragstone.tools.aspects import Aspect
+from ragstone.tools.nugget_labels import check_numbers
+
+_ITEMS = 'Reply with JSON: {"items": [{"item": 1, "verdict": "..."}]}'
+_REASONED_ITEMS = (
+    "For each item, write first in one sentence what decides it. "
+    'Reply with JSON: {"items": [{"item": 1, "reason": "...", "verdict": "..."}]}'
+)
+_PLAIN_REPLY = 'Reply with JSON: {"verdict": "pass"} or {"verdict": "fail"}.'
+_REASONED_REPLY = (
+    "Write first, in at most three sentences, what speaks for and against the text. "
+    'Reply with JSON: {"reasoning": "...", "verdict": "pass"} or {"reasoning": "...", "verdict": "fail"}.'
+)
+_GUESSED_REASON = "The second sentence of the answer states it."
+_GUESSED_REASONING = "It answers what was asked, but leaves something out. " * 2
+_VERDICT = re.compile(r'"verdict"\s*:\s*"?(?=pass|fail)')
+# The least total probability of both words.
+_LEAST_KNOWN = 0.5
+
+
+class BinaryJudge:
+    """Asks a language model for verdicts of two kinds: items of a checklist, and tests that are passed or failed."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    async def check(
+        self, items: Sequence[str], data: dict[str, str | Sequence[str]], shown: Sequence[str], reasons: bool
+    ) -> list[CheckedItem]:
+        """The verdict on each item, all in one call."""
+        reply = _REASONED_ITEMS if reasons else _ITEMS
+        prompt = self._judge.prompts.get("checklist").fill({"reply": reply}, (*shown, "answer", "items"))
+
+        async def ask(some: Sequence[str], repair: bool) -> list[CheckedItem]:
+            numbers = range(1, len(some) + 1)
+            bounds: Bounds = {
+                "items": {"minItems": len(some), "maxItems": len(some)},
+                "items.item": {"enum": list(numbers)},
+            }
+            asked = {**{name: data[name] for name in (*shown, "answer")}, "items": some}
+            check = partial(_check_items, count=len(some))
+            found: ChecklistReply | ReasonedChecklistReply
+            if reasons:
+                reasoned = [ReasonedItemVerdict(item=at, reason=_GUESSED_REASON, verdict="yes") for at in numbers]
+                guess = ReasonedChecklistReply(items=reasoned)
+                found = await self._judge.ask(
+                    prompt, ReasonedChecklistReply, asked, guess, check, bounds=bounds, repair=repair
+                )
+            else:
+                plain = ChecklistReply(items=[ItemVerdict(item=at, verdict="yes") for at in numbers])
+                found = await self._judge.ask(prompt, ChecklistReply, asked, plain, check, bounds=bounds, repair=repair)
+            by_number = {one.item: one for one in found.items}
+            return [
+                CheckedItem(item, by_number[at].verdict, getattr(by_number[at], "reason", None))
+                for at, item in enumerate(some, start=1)
+            ]
+
+        return await ask_in_pieces(items, ask)
+
+    def pass_fail_prompt(self, aspect: Aspect, shown: Sequence[str], guidance: str, reasons: bool) -> Prompt:
+        """The prompt for an aspect that is passed or failed."""
+        passes = aspect.instruction
+        if not aspect.is_binary:
+            passes = f"it is good enough in {aspect.words}, which measures {aspect.instruction}"
+        terms = {
+            "task": aspect.task,
+            "aspect": aspect.words,
+            "passes": passes,
+            "fails": aspect.opposite,
+            "guidance": guidance,
+            "reply": _REASONED_REPLY if reasons else _PLAIN_REPLY,
+        }
+        return self._judge.prompts.get("pass_fail").fill(terms, shown)
+
+    async def pass_fail(self, prompt: Prompt, data: dict[str, str | Sequence[str]], reasons: bool) -> Grade:
+        """1 if the answer passes, else 0; its expected value if the server returns token probabilities."""
+        verdict: PassFailReply | ReasonedPassFailReply
+        if reasons:
+            guess = ReasonedPassFailReply(reasoning=_GUESSED_REASONING, verdict="pass")
+            verdict, reply = await self._judge.ask_whole(prompt, ReasonedPassFailReply, data, guess, logprobs=True)
+        else:
+            plain = PassFailReply(verdict="pass")
+            verdict, reply = await self._judge.ask_whole(prompt, PassFailReply, data, plain, logprobs=True)
+        reasoning = verdict.reasoning if isinstance(verdict, ReasonedPassFailReply) else None
+        return Grade(float(verdict.verdict == "pass"), 0.0, 1.0, probability_of_pass(reply), reasoning)
+
+
+def _check_items(reply: ChecklistReply | ReasonedChecklistReply, count: int) -> str | None:
+    return check_numbers([one.item for one in reply.items], count, "item", "verdict")
+
+
+def probability_of_pass(reply: Reply) -> float | None:
+    """The share of `pass` among the tokens with which the verdict may begin; None if these are unknown."""
+    written = list(_VERDICT.finditer(reply.text))
+    tokens = [token for token, _ in reply.logprobs or ()]
+    if not written or "".join(tokens) != reply.text or len(tokens) != len(reply.alternatives or ()):
+        return None
+    end = 0
+    for place, token in enumerate(tokens):
+        end += len(token)
+        if written[-1].end() < end:
+            return _share_of_pass((reply.alternatives or ())[place])
+    return None
+
+
+def _share_of_pass(alternatives: Sequence[tuple[str, float]]) -> float | None:
+    likely = {"pass": 0.0, "fail": 0.0}
+    for token, logprob in alternatives:
+        start = token.strip(" \"'\n").casefold()
+        for word in likely:
+            if len(start) > 1 and (word.startswith(start) or start.startswith(word)):
+                likely[word] += math.exp(logprob)
+    known = sum(likely.values())
+    return likely["pass"] / known if known >= _LEAST_KNOWN else None

@@ -1,0 +1,110 @@
+"""Nuggets by a perfect judge over HTTP, as JSON and by tokens: counts that follow from the world, and what was paid."""
+
+import asyncio
+
+import pytest
+
+import ragstone
+from ragstone.compare.explain import explain_sample
+from ragstone.data.types import Fact, ScoredVerdict
+from ragstone.errors import InputError
+from ragstone.metrics.nuggets import nugget_support
+from tests.oracle.language import say
+from tests.oracle.server import OracleServer
+from tests.oracle.verdicts import verdict
+from tests.oracle.world import make_samples, truth
+
+SAMPLES = [sample for sample in make_samples(24, seed=5) if sample.language == "en"]
+
+
+def nuggets_of(sample):
+    """The truth about what is asked is vital, the truth about cargo and length in one nugget okay."""
+    asked = [say("en", truth("en", sample.subject, name)).text for name in sample.asked]
+    both = " ".join(say("en", truth("en", sample.subject, name)).text for name in ("cargo", "length"))
+    vital = [{"text": text, "kind": "statement", "importance": "vital"} for text in asked]
+    return [*vital, {"text": both, "kind": "statement", "importance": "okay"}]
+
+
+ROWS = [{**sample.row(), "facts": nuggets_of(sample)} for sample in SAMPLES]
+
+
+def expected(sample, strict):
+    worths = [float(verdict(truth("en", sample.subject, name), sample.answer) == "entailment") for name in sample.asked]
+    halves = [verdict(truth("en", sample.subject, name), sample.answer) for name in ("cargo", "length")]
+    partly = "entailment" in halves and "contradiction" not in halves and not strict
+    okay = 1.0 if halves == ["entailment"] * 2 else 0.5 if partly else 0.0
+    return (sum(worths) + 0.5 * okay) / (len(worths) + 0.5)
+
+
+def evaluate(tmp_path, rows=ROWS, metrics="nugget", **options):
+    with OracleServer() as server:
+        options = {"judge": "openai/oracle", "base_url": server.base_url, "cache": False, **options}
+        run = ragstone.evaluate(rows, metrics, tmp_path / "runs", **options)
+    assert server.problems == []
+    return run, server
+
+
+def cells(run, metric):
+    return {row["sample_id"]: row["value"] for row in run.scores.to_pylist() if row["metric"] == metric}
+
+
+@pytest.mark.parametrize("verdicts", ["json", "tokens"])
+def test_scores_are_those_of_the_world(tmp_path, verdicts):
+    run, server = evaluate(tmp_path, verdicts=verdicts)
+    for metric, strict in (("nugget.weighted", False), ("nugget.weighted_strict", True)):
+        found = cells(run, metric)
+        assert found == pytest.approx({sample.id: expected(sample, strict) for sample in SAMPLES})
+    assert len(set(cells(run, "nugget.vital").values())) > 1
+    labels = {word for row in run.evidence("nugget_support")["value"].to_pylist() for word in row}
+    if verdicts == "json":
+        assert labels == {"support", "partial_support", "not_support"}
+        answered = [row for row in ROWS if row["answer"].strip()]
+        assert server.replies == {"nuggets": len(answered)}, "one call per answer"
+    else:
+        assert {word.split()[0] for word in labels} == {"support", "partial_support", "not_support"}
+        assert set(server.replies) == {"token_support", "token_part"}
+
+
+def test_a_quote_counts_one_call_per_answer():
+    estimate = ragstone.quote(ROWS, ["nugget.vital", "nugget.all"], judge="openai/oracle", verdicts="json")
+    answered = [row for row in ROWS if row["answer"].strip()]
+    assert estimate.total.calls == len(answered)
+
+
+def test_nuggets_are_only_checked_where_they_are_named(tmp_path):
+    run, server = evaluate(tmp_path, ROWS[:2], None)
+    assert server.replies["nuggets"] == 0
+    assert not any(row["metric"].startswith("nugget.") for row in run.scores.to_pylist())
+
+
+def test_repeats_vote(tmp_path):
+    _, server = evaluate(tmp_path, ROWS[:1], "nugget.vital", repeats=3)
+    assert server.replies["nuggets"] == 3
+
+
+def test_a_score_is_explained_nugget_by_nugget(tmp_path):
+    run, _ = evaluate(tmp_path)
+    for sample in SAMPLES:
+        for metric in ("nugget.all", "nugget.vital_strict", "nugget.weighted"):
+            working = explain_sample(run, sample.id, metric).working
+            assert working.counts[0].value == pytest.approx(working.cell.value)
+            assert working.counts[0].kind == "fact"
+
+
+def test_labels_in_a_file_must_be_labels_one_per_fact(tmp_path):
+    row = {"id": "1", "question": "q", "answer": "a", "facts": ["one", "two"]}
+    with pytest.raises(InputError, match="must be one of support, partial_support, not_support"):
+        ragstone.evaluate([{**row, "nugget_support": ["yes", "no"]}], "nugget", tmp_path)
+    with pytest.raises(InputError, match="has 1 entries for the 2 of facts"):
+        ragstone.evaluate([{**row, "nugget_support": ["support"]}], "nugget", tmp_path)
+
+
+class _Checker:
+    async def nuggets(self, question, nuggets, answer):
+        return [ScoredVerdict("support", 0.9, 0.0, 1.0) if nugget in answer else "not_support" for nugget in nuggets]
+
+
+def test_evidence_has_a_label_per_fact():
+    labels = asyncio.run(nugget_support("q", "an oak", [Fact("oak"), Fact("elm")], _Checker()))
+    assert labels == ["support", "not_support"]
+    assert labels[0].supported == 0.9
