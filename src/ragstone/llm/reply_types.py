@@ -236,6 +236,12 @@ class NewQuestionReply(BaseModel):
     history: Texts
 
 
+class StandaloneQuestionReply(BaseModel):
+    """A question that can be understood without its conversation."""
+
+    question: str
+
+
 class AnswerReply(BaseModel):
     """An answer, or that there is none."""
 
@@ -264,6 +270,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "pair": PairReply,
     "citations": CitationsReply,
     "new_question": NewQuestionReply,
+    "standalone_question": StandaloneQuestionReply,
     "answer_from_passages": AnswerReply,
     "answer_from_memory": AnswerReply,
 }

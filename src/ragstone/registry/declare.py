@@ -37,6 +37,7 @@ def metric(
     aliases: Names = (),
     sets: Names = (),
     columnar: bool = False,
+    optional: Sequence[str] = (),
     corpus: Corpus | None = None,
     slow: bool = False,
     headline: int | None = None,
@@ -48,6 +49,7 @@ def metric(
 
     An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`.
     `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns one array or `Cells`.
+    Arguments named in `optional` are not needs: they are None if a row, or no row, has them.
     A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
     `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
     """
@@ -57,10 +59,12 @@ def metric(
         if inspect.iscoroutinefunction(function):
             raise DefinitionError(f"metric '{name}' is async: call the model in an evidence function")
         needs, parameters, _ = read_signature(function)
+        _check_optional(name, optional, needs, columnar)
         spec = MetricSpec(
             name=name,
             function=function,
-            needs=needs,
+            needs=tuple(need for need in needs if need not in optional),
+            optional=tuple(optional),
             parameters=parameters,
             columnar=columnar,
             version=version,
@@ -86,6 +90,15 @@ def metric(
     return register
 
 
+def _check_optional(name: str, optional: Sequence[str], needs: Sequence[str], columnar: bool) -> None:
+    if unknown := [need for need in optional if need not in needs]:
+        raise DefinitionError(
+            f"metric '{name}': '{unknown[0]}' is in `optional` but is not an argument without a default"
+        )
+    if optional and columnar:
+        raise DefinitionError(f"metric '{name}' is columnar, so it cannot have optional arguments")
+
+
 def _check_metric(spec: MetricSpec) -> None:
     owner, directions = f"metric '{spec.name}'", get_args(Direction)
     if spec.better not in directions:
@@ -109,6 +122,7 @@ def evidence(
     transient: bool = False,
     either: Sequence[str] = (),
     prompts: Sequence[str] = (),
+    replaces: str = "",
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Callable[[Function], Function]: ...
@@ -121,6 +135,7 @@ def evidence(
     transient: bool = False,
     either: Sequence[str] = (),
     prompts: Sequence[str] = (),
+    replaces: str = "",
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Function | Callable[[Function], Function]:
@@ -132,6 +147,8 @@ def evidence(
     Transient evidence (tokens, say) is cheap and is not stored. `prompts` names the prompt files that a model is asked with.
     Of the needs named in `either` a row must have one: the function gets None for what is not there, a columnar one
     gets `Sparse` columns, or None for what no row has.
+    If `replaces` names a field, other functions get this evidence in place of the field, in rows that have it. A function that
+    takes both gets the field as it was read.
     `signature` returns what else decides the values (a library's version); it becomes part of the scores' signatures.
     A columnar function may declare a column class with `row_type`, `to_arrow` and `from_arrow` as its return type.
     """
@@ -161,6 +178,7 @@ def evidence(
             either=tuple(either),
             piece_needs={piece: tuple(own) for piece, own in yields.items()} if isinstance(yields, Mapping) else {},
             prompts=tuple(prompts),
+            replaces=replaces,
         )
         _check_optional_needs(spec)
         CATALOGUE.add_evidence(spec)

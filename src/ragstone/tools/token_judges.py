@@ -25,7 +25,15 @@ from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
 from ragstone.tools.llama import is_llama
 from ragstone.tools.local_judges import TOGETHER, with_question
-from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE, ChunkVerdicts, strongest
+from ragstone.tools.protocols import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    UNSURE,
+    ChunkVerdicts,
+    ConversationVerdicts,
+    strongest,
+)
 
 T = TypeVar("T")
 
@@ -108,6 +116,16 @@ class TokenChecker(_TokenTool):
             if joint in (ENTAILMENT, UNSURE):
                 together[at] = _joined([*each[at], joint])
         return ChunkVerdicts([list(row) for row in each], list(together), None)
+
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """Claims that no chunk supports are asked about the earlier turns too."""
+        verdicts = await self.against_chunks(question, claims, chunks)
+        asked = [at for at, row in enumerate(verdicts.each) if ENTAILMENT not in row] if history else []
+        found = dict(zip(asked, await self._read(history, [claims[at] for at in asked]), strict=True))
+        nothing = ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0)
+        return ConversationVerdicts(verdicts, [found.get(at, nothing) for at in range(len(claims))])
 
     async def weigh(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[ScoredVerdict]]:
         """For each claim one verdict per chunk."""
@@ -244,6 +262,12 @@ class WithFallback:
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """One verdict per claim and chunk, and one for all chunks together."""
         return await self._try(lambda tool: tool.against_chunks(question, claims, chunks))
+
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """The same, and one verdict per claim against the earlier turns."""
+        return await self._try(lambda tool: tool.against_conversation(question, claims, chunks, history))
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference the probability that the answer says the same."""
