@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from ragstone.compare.cause_names import SPLIT, Outcome
+from ragstone.compare.earlier_turns import EarlierTurn, earlier_turns, standalone_question, turn_behind
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import FactMatch, ScoredVerdict
 from ragstone.report.text import by_reason, numbered
@@ -141,6 +142,7 @@ def _group(case: Case, whose: str, other: str) -> Iterator[dict[str, Any]]:
                 "denies": _ranks(row, _NO),
                 "perhaps": _ranks(row, _UNSURE),
                 "together": at < len(together) and together[at] == _YES,
+                "turn": turn_behind(case, at + 1) if whose == "answer" else None,
             }
         )
     yield {"whose": whose, "other": other, "rows": listed}
@@ -233,6 +235,8 @@ class Shown:
     chunks: list[dict[str, Any]] | None
     chunks_left_out: int
     cells: list[dict[str, Any]]
+    turns: list[EarlierTurn]
+    standalone: str
 
     @property
     def scored(self) -> list[dict[str, Any]]:
@@ -270,6 +274,8 @@ def show_sample(
         chunks=None if contexts is None else [_chunk(case, outcome, rank) for rank in _shown_ranks(contexts)],
         chunks_left_out=max(0, len(contexts or ()) - _MOST_CHUNKS),
         cells=cells,
+        turns=earlier_turns(case),
+        standalone=_shorten(standalone_question(case) or ""),
     )
 
 

@@ -11,6 +11,7 @@ from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
+from ragstone.compare.earlier_turns import earlier_turns, standalone_question
 from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
 from ragstone.report.run import judge_failure
@@ -33,6 +34,8 @@ from ragstone.web.truth.related_runs import cases_of
 # Splitting a text into sentences is slow. Longer answers are shown without marks.
 _MAX_MARKED = 200_000
 _MAX_TEASER = 160
+# Longer earlier turns of a conversation are folded.
+_MAX_TURN = 600
 _SIGNS = {"entailment": "✓", "contradiction": "✗", "unsure": "?"}
 _LANGUAGES = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "es": "Spanish", "fi": "Finnish",
@@ -57,6 +60,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "sample": describe_sample(case, outcome, at, limits),
         "quality": unless_nan(index.quality[at - 1]),
         "walk": walk(library, index, at, query),
+        "conversation": _conversation(case, limits),
         "claims": _claims(case, links),
         "facts": [_linked(fact, "fact", links) for fact in fact_list(case, limits)],
         "chunks": _chunks(case, outcome, limits, links),
@@ -100,6 +104,24 @@ def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> d
         "looked": bool(outcome.seen_by or outcome.findings),
         "findings": finding_rows(outcome),
     }
+
+
+def _conversation(case: Case, limits: Limits) -> dict[str, Any]:
+    """Return the earlier turns (long ones folded), and the question as the judge and the system completed it."""
+    turns = [
+        {
+            "number": turn.number,
+            "role": turn.role,
+            "text": limits.shorten(turn.text),
+            "chunks": turn.chunks,
+            "claims": list(turn.claims),
+            "folded": len(turn.text) > _MAX_TURN,
+            "teaser": one_line(plain_text(turn.text[: 4 * _MAX_TEASER]), _MAX_TEASER),
+        }
+        for turn in earlier_turns(case)
+    ]
+    standalone = limits.shorten(standalone_question(case) or "")
+    return {"turns": turns, "standalone": standalone, "rewritten": limits.shorten(case.sample.rewritten_question or "")}
 
 
 def walk(library: Library, index: RunIndex, row: int, query: QueryParams, page: str = "") -> dict[str, Any]:
