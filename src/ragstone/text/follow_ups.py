@@ -18,6 +18,8 @@ _PRONOUN = re.compile(
     r"он|она|они|его|её|их)\b|\b(?:that|there|one)(?=\W*$)",
     re.IGNORECASE,
 )
+# Words that name nothing that a pronoun may stand for, as stems.
+_NAMELESS = frozenset("i you we me us my your our get go can could should would much mani long old far".split())
 # With this many content words before a pronoun, the question itself names what the pronoun stands for.
 _NAMED = 2
 # A question with fewer words is not a sentence.
@@ -31,13 +33,18 @@ def is_follow_up(question: str) -> bool:
     It continues another one ("and …", "what about …"), has a pronoun before which it names nothing, is too short for a
     sentence, or has no content words.
     """
-    pronoun = _PRONOUN.search(question)
-    if _CONTINUES.match(question) or (pronoun and len(content_stems(question[: pronoun.start()])) < _NAMED):
+    pronoun, count = _PRONOUN.search(question), len(list(words(question)))
+    if _CONTINUES.match(question):
         return True
-    count = len(list(words(question)))
+    if pronoun and (count <= _SHORTEST or _names_little(question[: pronoun.start()])):
+        return True
     if not question.isascii() and count <= 1:  # a script without spaces
         return len(question.strip()) < _SHORTEST_CHARACTERS
     return count < _SHORTEST or not content_stems(question)
+
+
+def _names_little(text: str) -> bool:
+    return len(content_stems(text) - _NAMELESS) < _NAMED
 
 
 def complete_follow_up(question: str, earlier: Sequence[str]) -> str:

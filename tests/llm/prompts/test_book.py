@@ -35,6 +35,7 @@ SLOTS = {
     "new_question": ("kind", "titles", "passages", "asked"),
     "answer_from_passages": ("question", "titles", "passages"),
     "answer_from_memory": ("question",),
+    "standalone_question": ("history", "question"),
 }
 # Those that are filled for a purpose have examples only where somebody asks for them.
 FILLED = ("grade", "own_reference", "pair")
