@@ -62,7 +62,9 @@ def test_what_was_said_before_founds_claims_and_retrieval_ignores_it(tmp_path):
 def test_rows_without_history_are_asked_as_ever(tmp_path):
     plain = rows(SAMPLES)
     mixed = [*with_history(SAMPLES[:1], lambda row: row["answer"]), *plain[1:]]
-    first, second = evaluate(plain, tmp_path / "plain"), evaluate(mixed, tmp_path / "mixed")
+    with OracleServer() as server:
+        first = ragstone.evaluate(plain, metrics=SETS, out=tmp_path / "plain", **judging(server))
+        second = ragstone.evaluate(mixed, metrics=SETS, out=tmp_path / "mixed", **judging(server))
 
     def asked(run):
         about = {sample.id for sample in SAMPLES[1:]}

@@ -19,7 +19,29 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 # Words that name nothing that a pronoun may stand for, as stems.
-_NAMELESS = frozenset("i you we me us my your our get go can could should would much mani long old far".split())
+_NAMELESS = frozenset(
+    [
+        "i",
+        "you",
+        "we",
+        "me",
+        "us",
+        "my",
+        "your",
+        "our",
+        "get",
+        "go",
+        "can",
+        "could",
+        "should",
+        "would",
+        "much",
+        "mani",
+        "long",
+        "old",
+        "far",
+    ]
+)
 # With this many content words before a pronoun, the question itself names what the pronoun stands for.
 _NAMED = 2
 # A question with fewer words is not a sentence.
