@@ -1,4 +1,4 @@
-"""The earlier turns of a sample's conversation, and the claims of the answer that rest on them."""
+"""The earlier turns of a sample's conversation, and the claims of the answer that they support."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _YES = "entailment"
 
 @dataclass(frozen=True)
 class EarlierTurn:
-    """A message before the question, with the numbers of the answer claims that rest on it."""
+    """A message before the question, with the numbers of the answer claims that it supports."""
 
     number: int
     role: str

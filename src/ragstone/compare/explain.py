@@ -124,7 +124,7 @@ def _noise(by_relevant: bool | None = None) -> Count:
 
 
 def _grounded(case: Case, founded: Sequence[float]) -> list[float]:
-    """In a conversation, a claim may also rest on the earlier turns."""
+    """In a conversation, the earlier turns may support a claim too."""
     return grounded(founded, case.evidence.get("answer_claims_in_history"))
 
 

@@ -1,4 +1,4 @@
-"""What a conversation adds: the completed question, the words that it takes from earlier turns, and the turns as one text."""
+"""Evidence from a conversation: the completed question, the words that it takes from earlier turns, and the turns as one text."""
 
 from __future__ import annotations
 

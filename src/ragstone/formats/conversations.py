@@ -120,7 +120,7 @@ class Sessions:
         self._turns: dict[str, list[dict[str, Any]]] = {}
 
     def add(self, session: Any, values: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-        """Take in an exchange and return what was said before it in its session; None if nothing was."""
+        """Take in an exchange and return the earlier turns of its session; None if there are none."""
         if session in (None, ""):
             return None
         turns = self._turns.setdefault(str(session), [])

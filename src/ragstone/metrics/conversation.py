@@ -1,7 +1,7 @@
-"""Conversations: whether an answer uses what was said before, how good rewritten questions are, and what stays unanswered.
+"""Conversations: whether an answer uses the earlier turns, how good rewritten questions are, and what stays unanswered.
 
-All other metrics apply to each turn. Their question is the completed one (`standalone_question`), and the claims of an
-answer may rest on earlier turns.
+All other metrics apply to each turn. Their question is the completed one (`standalone_question`), and earlier turns may
+support the claims of an answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def context_carryover(
     answer_claims_in_contexts: Matrix,
     answer_claims_in_history: Sequence[str],
 ) -> float:
-    """Whether the answer to a follow-up is about what was said before.
+    """Whether the answer to a follow-up is about the subject of the earlier turns.
 
     Carried words are the content words that the completed question has and the question lacks. Carried words in the answer,
     or in a text that supports one of its claims / carried words. These texts are the retrieved chunks and, as one text with

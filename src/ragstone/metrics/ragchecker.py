@@ -42,7 +42,7 @@ _OVERALL: dict[str, Any] = {
 }
 _RETRIEVER: dict[str, Any] = {**_OVERALL, "judges": "contexts", "sets": ("ragchecker.retriever",)}
 _GENERATOR: dict[str, Any] = {**_OVERALL, "against": "contexts", "sets": ("ragchecker.generator",)}
-# In a conversation, a claim may rest on what was said or retrieved before.
+# In a conversation, earlier turns and their chunks may support a claim.
 _GROUNDED: dict[str, Any] = {"optional": ("answer_claims_in_history",)}
 
 

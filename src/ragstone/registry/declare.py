@@ -48,18 +48,15 @@ def metric(
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
 
     An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`.
-    `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns one array or `Cells`.
-    Arguments named in `optional` are not needs: they are None if a row, or no row, has them.
+    `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns an array or `Cells`.
     A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
-    `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
+    An `optional` argument may be None. `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
     """
 
     def register(function: Function) -> Function:
         _check_name(name)
-        if inspect.iscoroutinefunction(function):
-            raise DefinitionError(f"metric '{name}' is async: call the model in an evidence function")
         needs, parameters, _ = read_signature(function)
-        _check_optional(name, optional, needs, columnar)
+        _check_arguments(name, function, optional, needs, columnar)
         spec = MetricSpec(
             name=name,
             function=function,
@@ -83,14 +80,17 @@ def metric(
             good=Good(good) if isinstance(good, int | float) else good,
             advice=advice,
         )
-        _check_metric(spec)
-        CATALOGUE.add_metric(spec)
+        CATALOGUE.add_metric(_checked(spec))
         return function
 
     return register
 
 
-def _check_optional(name: str, optional: Sequence[str], needs: Sequence[str], columnar: bool) -> None:
+def _check_arguments(
+    name: str, function: Callable[..., Any], optional: Sequence[str], needs: Sequence[str], columnar: bool
+) -> None:
+    if inspect.iscoroutinefunction(function):
+        raise DefinitionError(f"metric '{name}' is async: call the model in an evidence function")
     if unknown := [need for need in optional if need not in needs]:
         raise DefinitionError(
             f"metric '{name}': '{unknown[0]}' is in `optional` but is not an argument without a default"
@@ -99,7 +99,7 @@ def _check_optional(name: str, optional: Sequence[str], needs: Sequence[str], co
         raise DefinitionError(f"metric '{name}' is columnar, so it cannot have optional arguments")
 
 
-def _check_metric(spec: MetricSpec) -> None:
+def _checked(spec: MetricSpec) -> MetricSpec:
     owner, directions = f"metric '{spec.name}'", get_args(Direction)
     if spec.better not in directions:
         raise DefinitionError(f"{owner}: better must be one of {', '.join(directions)}, got {spec.better!r}")
@@ -110,6 +110,7 @@ def _check_metric(spec: MetricSpec) -> None:
         raise DefinitionError(f"{owner} must need '{spec.corpus.statistics}', from which its corpus score is made")
     if spec.good and ((low is not None and spec.good.limit < low) or (high is not None and spec.good.limit > high)):
         raise DefinitionError(f"{owner}: good must be within its bounds {spec.bounds}, got {spec.good.limit:g}")
+    return spec
 
 
 @overload

@@ -18,7 +18,7 @@ _PRONOUN = re.compile(
     r"он|она|они|его|её|их)\b|\b(?:that|there|one)(?=\W*$)",
     re.IGNORECASE,
 )
-# Words that name nothing that a pronoun may stand for, as stems.
+# Words that do not name what a pronoun refers to, as stems.
 _NAMELESS = frozenset(
     [
         "i",
@@ -42,7 +42,7 @@ _NAMELESS = frozenset(
         "far",
     ]
 )
-# With this many content words before a pronoun, the question itself names what the pronoun stands for.
+# With this many content words before a pronoun, the question itself names what the pronoun refers to.
 _NAMED = 2
 # A question with fewer words is not a sentence.
 _SHORTEST = 4
