@@ -47,10 +47,10 @@ def metric(
 ) -> Callable[[Function], Function]:
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
 
-    An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`.
+    An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`. An `optional` argument may be None.
     `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns an array or `Cells`.
     A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
-    An `optional` argument may be None. `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
+    `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
     """
 
     def register(function: Function) -> Function:
