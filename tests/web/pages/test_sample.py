@@ -134,6 +134,9 @@ def test_a_sample_shows_its_conversation(talk):
         ("user", True, []),
         ("assistant", False, [2]),
     ]
+    marked = [piece for piece in found["sample"]["answer"] if piece["numbers"]]
+    assert [(piece["tone"], piece["labels"][0]["text"]) for piece in marked][-1] == ("good", "✓ A2")
+    assert marked[-1]["labels"][0]["words"] == "claim 2, supported by earlier turn 2"
     assert found["conversation"]["standalone"] == "What does the museum cost for children?"
     assert [claim["turn"] for claim in found["claims"][0]["rows"]] == [None, 2]
     page = viewer.page(f"/runs/{run.id}/samples/1")

@@ -91,12 +91,13 @@ class Mark:
 
 
 def mark_answer(case: Case, text: str) -> list[Piece]:
-    """The answer with its claims marked by the verdicts of the reference, otherwise by those of the chunks."""
+    """The answer with its claims marked by the verdicts of the reference, otherwise by those of chunks and earlier turns."""
     claims = [claim.text for claim in case.claims("answer")]
     verdicts = case.verdicts("answer_claims_in_reference")
     if not verdicts:
-        rows = case.matrix("answer_claims_in_contexts")
-        verdicts = [next((word for word in _TONES if word in row), "") for row in rows]
+        rows, earlier = case.matrix("answer_claims_in_contexts"), case.verdicts("answer_claims_in_history")
+        read = [[*row, *earlier[at : at + 1]] for at, row in enumerate(rows)]
+        verdicts = [next((word for word in _TONES if word in row), "") for row in read]
     if len(verdicts) != len(claims):
         return [Piece(text)]
     return mark_claims(text, claims, [_tone(verdict) for verdict in verdicts])

@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
-from ragstone.compare.earlier_turns import earlier_turns, standalone_question
+from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
 from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
 from ragstone.report.run import judge_failure
@@ -163,16 +163,19 @@ def _answer_piece(case: Case, piece: Piece) -> dict[str, Any]:
 
 
 def _answer_label(case: Case, number: int) -> dict[str, str]:
-    """Return the sign of a claim by its own verdict: that of the reference, otherwise the clearest one of the chunks."""
+    """Return the sign of a claim by its own verdict: that of the reference, otherwise the clearest one of chunks and turns."""
     rows = case.matrix("answer_claims_in_contexts")
     row = rows[number - 1] if number <= len(rows) else []
-    verdicts = case.verdicts("answer_claims_in_reference")[number - 1 : number] or row
+    earlier = case.verdicts("answer_claims_in_history")[number - 1 : number]
+    verdicts = case.verdicts("answer_claims_in_reference")[number - 1 : number] or [*row, *earlier]
     chunks = chunks_behind(case, [number])
     words = "".join(
         f", {verb} by chunk {', '.join(map(str, chunks[name]))}"
         for name, verb in (("says", "supported"), ("denies", "contradicted"))
         if chunks[name]
     )
+    if turn := turn_behind(case, number):
+        words += f", supported by earlier turn {turn}"
     sign = next((sign for word, sign in _SIGNS.items() if word in verdicts), "·")
     return {"key": f"answer-{number}", "text": f"{sign} A{number}", "words": f"claim {number}{words}"}
 
