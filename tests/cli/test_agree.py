@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import ragstone
 from ragstone.agreement.labels import join, read_human
 from ragstone.agreement.metric_agreement import Settings, measure_agreement
 from ragstone.cli import find_run as stored
 from ragstone.report.agreement import agreement_report
+from tests.agreement.planted_judge import PlantedJudge, answered
 from tests.compare.scored import declare, make_run
 
 HOSTILE = "a\x1b[31m|<script>alert(1)</script>"
@@ -175,3 +177,22 @@ def test_a_mixture_is_fitted_saved_and_used(cli, catalogue, tmp_path, monkeypatc
     assert printed.code == 0
     assert "mixed.ours" in printed.out
     assert cli("agree", "one", "--human", "labels.csv", *words, "--mix", "Ours").code == 2
+
+
+def test_labels_calibrate_the_judge(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "replies"))
+    monkeypatch.chdir(tmp_path)
+    rows, labels = answered(60, 0.6)
+    run = ragstone.evaluate(rows, ["answer_match"], "out", judge=PlantedJudge(), verdicts="tokens")
+    lines = ["sample_id,label", *(f"{name},{int(right)}" for name, right in labels.items())]
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+    words = ("agree", run.id, "--human", "labels.csv", "-o", "out", "--calibrate")
+    [found] = json.loads(cli(*words, "--json").out)["calibration"]
+    assert (found["what"], found["calibrated"]) == ("answer_match", True)
+    assert found["log_loss_after"] < found["log_loss_before"]
+    assert "later runs calibrate its probabilities" in " ".join(cli(*words).out.split())
+
+
+def test_there_must_be_a_judge_to_calibrate(cli, store):
+    printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--calibrate")
+    assert (printed.code, "needs a metric from 0 to 1 of a judge" in printed.err) == (2, True)

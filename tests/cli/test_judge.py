@@ -47,7 +47,26 @@ def test_json(cli, store):
 def test_a_preference_for_a_seat_is_told(cli, store):
     printed, _ = ask(cli, store, "little", "whole", alter=lambda prompt, body, reply: {**reply, "winner": "B"})
     assert "do not show a difference" in printed.out
-    assert "prefers the second position" in printed.out
+    assert "chooses the second answer in" in printed.out
+    assert "do not trust this judge" in " ".join(printed.out.split())
+    printed, _ = ask(
+        cli, store, "little", "whole", "--json", alter=lambda prompt, body, reply: {**reply, "winner": "A"}
+    )
+    assert json.loads(printed.out)["judges"][0]["only_seat"] == "first"
+
+
+def test_examples_and_longer_reasons(cli, store):
+    printed, server = ask(cli, store, "little", "whole", "--grading", "few-shot,cot", "--json")
+    assert (json.loads(printed.out)["meetings"][0]["winner"], server.problems) == ("whole", [])
+    body = server.bodies[0]
+    roles = [message["role"] for message in body["messages"]]
+    assert roles == ["system", *["user", "assistant"] * 3, "user"]
+    assert "in at most six sentences" in body["messages"][0]["content"]
+    shown = [json.loads(message["content"]) for message in body["messages"] if message["role"] == "assistant"]
+    assert [reply["winner"] for reply in shown] == ["B", "tie", "A"]
+    plain, other = ask(cli, store, "little", "whole", "--json")
+    assert len(other.bodies[0]["messages"]) == 2
+    assert json.loads(plain.out)["meetings"][0]["winner"] == "whole"
 
 
 def test_several_systems(cli, store):

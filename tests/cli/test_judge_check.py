@@ -100,3 +100,14 @@ def test_a_cascade_is_not_one_judge(cli):
     printed = cli("judge-check", "llama/a>openai/b", "-q")
     assert printed.code == 2
     assert "name one judge" in printed.err
+
+
+def test_calibrate(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "replies"))
+    printed, _ = ask(cli, "--calibrate", "--json")
+    [found] = json.loads(printed.out)["calibration"]
+    assert (found["what"], found["calibrated"]) == ("claims", False)
+    assert found["levels"]["accepted"]["mean"] > 0.9 > found["levels"]["refused"]["mean"] + 0.7
+    printed, _ = ask(cli, "--calibrate")
+    assert "later runs show what people would probably say" in " ".join(printed.out.split())
+    assert "calibration" not in json.loads(ask(cli, "--json")[0].out)

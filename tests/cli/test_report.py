@@ -87,7 +87,7 @@ def test_runs_with_other_ids_are_paired_by_question(cli, tmp_path):
     assert done.code == 0, done.err
     assert "new is better than old in 1 metric" in done.out
     assert "paired by question" in done.out
-    assert done.out.count('<details class="sample"') == 12
+    assert done.out.count('<details class="sample ') == 12
 
 
 def test_an_unfinished_run_has_no_report(cli, root, tmp_path):
@@ -97,3 +97,12 @@ def test_an_unfinished_run_has_no_report(cli, root, tmp_path):
     done = cli("report", folder)
     assert done.code == 1
     assert "--resume" in done.err
+
+
+def test_all_samples_are_for_html(cli, root):
+    done = cli("report", "harbour-worse", "--root", root, "--all-samples", "-o", "-")
+    assert done.out.count('<details class="sample ') == 25
+    assert 'id="print-all" checked' in done.out
+    done = cli("report", "harbour-worse", "--root", root, "--all-samples", "--markdown")
+    assert done.code == 2
+    assert "HTML" in done.err

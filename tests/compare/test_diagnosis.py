@@ -15,8 +15,7 @@ from ragstone.compare.diagnosis import (
     judge_parts,
 )
 from ragstone.compare.signs import LEAST_ROWS, Reading, list_signs, read_signs
-from ragstone.data.summary import ALL, SummaryRow
-from ragstone.registry import CATALOGUE
+from ragstone.data.summary import SummaryRow
 from ragstone.stats.judge_error import JudgeError, Level
 from tests.compare.making import claim_case, fact_case
 
@@ -28,39 +27,6 @@ def read(**means):
     """Readings by short name: (mean, low, high)."""
     names = {"recall": RECALL, "use": USE, "made_up": MADE_UP, "precision": "ragchecker.context_precision"}
     return [Reading(BY_NAME[names[name]], *values, rows=50) for name, values in means.items()]
-
-
-@pytest.mark.parametrize(
-    ("reading", "state"),
-    [
-        (read(recall=(0.9, 0.85, 0.95)), "good"),
-        (read(recall=(0.9, 0.75, 1.0)), "seems good"),
-        (read(recall=(0.7, 0.6, 0.79)), "bad"),
-        (read(recall=(0.7, 0.6, 0.8)), "seems bad"),  # the end of the interval touches the limit
-        (read(recall=(0.7, None, None)), "seems bad"),  # a single row
-        (read(made_up=(0.05, 0.01, 0.1)), "good"),
-        (read(made_up=(0.2, 0.11, 0.3)), "bad"),
-        (read(made_up=(0.2, 0.05, 0.3)), "seems bad"),
-    ],
-)
-def test_a_number_is_bad_only_if_its_whole_interval_is(reading, state):
-    assert reading[0].state == state
-
-
-def test_self_knowledge_is_neither_good_nor_bad():
-    assert Reading(BY_NAME["ragchecker.self_knowledge"], 0.9, 0.8, 1.0, 50).state == ""
-
-
-def test_how_many_rows_it_takes():
-    """The interval shrinks with the root of the rows: half of its width by four times as many; twice that is likely enough."""
-    [reading] = read(recall=(0.7, 0.5, 0.9))
-    assert reading.rows_to_be_sure == 410
-    assert Reading(reading.sign, 0.8, 0.6, 1.0, 50).rows_to_be_sure is None
-    assert Reading(reading.sign, 0.5, None, None, 1).rows_to_be_sure is None
-
-
-def test_rows_that_would_do_are_clearly_more():
-    assert Reading(BY_NAME[RECALL], 0.74, 0.68, 0.801, 29).rows_to_be_sure >= 58
 
 
 def test_few_rows_give_no_verdict():
@@ -159,48 +125,11 @@ def test_the_main_cause_decides_between_more_and_fewer_chunks(cases, kept):
     assert texts[0].startswith(f"Retrieve {kept}")
 
 
-@pytest.mark.parametrize("metric", ["fact_precision", "ragchecker.context_precision"])
-def test_a_limit_is_attainable(metric):
-    """One useful chunk among four: 0.25 is the maximum, and both metrics say the same about it."""
-    [reading] = read_signs({metric: row(metric, 0.233)}, attainable=0.25)
-    assert reading.sign.limit == 0.125
-    assert reading.state.endswith("good")
-    [reading] = read_signs({metric: row(metric, 0.233)}, attainable=1.0)
-    assert reading.state.endswith("bad")
-
-
 def test_what_is_attainable():
     assert attainable_precision(fact_case(["a"], ["a", "b", "c", "d"])) == 0.25
     assert attainable_precision(fact_case(["a", "b"], ["a"])) == 1.0
     assert attainable_precision(claim_case("yy", "y... y...")) == 0.5
     assert attainable_precision(fact_case(["a"], [])) is None
-
-
-def row(metric, mean):
-    return SummaryRow(metric, ALL, mean, 0.0, 1.0, 10 if mean is not None else 0, 0, 0)
-
-
-def test_signs_are_read_from_what_the_run_has():
-    rows = {
-        name: row(name, mean)
-        for name, mean in [
-            ("fact_recall", 0.5),
-            ("ragas.faithfulness", 0.6),
-            (RECALL, None),
-            ("recall", 0.4),
-            ("mrr", 1.0),
-        ]
-    }
-    assert [reading.sign.metric for reading in read_signs(rows)] == ["fact_recall", "ragas.faithfulness"]
-    rows[RECALL] = row(RECALL, 0.7)
-    assert [reading.sign.metric for reading in read_signs(rows)] == [RECALL, "ragas.faithfulness"]
-
-
-@pytest.mark.usefixtures("catalogue")
-def test_every_sign_is_a_metric_with_that_direction():
-    for sign in list_signs():
-        assert CATALOGUE.metric(sign.metric).spec.better == sign.better
-        assert {name for name in sign.unless if not CATALOGUE.metric(name)} == set()
 
 
 def test_advice_is_for_causes_that_are_faults():

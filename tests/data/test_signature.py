@@ -71,3 +71,9 @@ def test_describe_change():
     before, after = Signature.parse("m|v1|judge:a/1"), Signature.parse("m|v2|judge:a/1|words/1")
     assert before.describe_change(after) == "v1 → v2, words/1"
     assert before.describe_change(before) == "nothing → nothing"
+
+
+def test_several_prompts_in_place_of_one_are_hashes():
+    found = Signature.parse("f1|v1|verdicts_of/1|checker:m,temperature=0|verdicts:0123456789ab+ba9876543210")
+    assert found.prompts == (("verdicts", "0123456789ab+ba9876543210"),)
+    assert set(found.tools) == {"checker"}

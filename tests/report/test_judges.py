@@ -41,6 +41,8 @@ def test_an_audit_has_numbers_and_advice():
         ((60, 40, 0), 0.6, (0.55, 0.65), "prefers the first position (first 60, second 40, tie 0). Only wins"),
         ((7, 5, 0), 0.58, (0.4, 0.8), "shows no clear preference for a position (first 7, second 5, tie 0)"),
         ((0, 0, 8), 0.5, (0.4, 0.6), ""),
+        ((40, 1, 0), 1.0, (0.9, 1.0), "chooses the first answer in 40 of 41 verdicts, in either order: do not trust"),
+        ((0, 8, 0), 0.0, (0.0, 0.3), "chooses the second answer in 8 of 8 verdicts, in either order: do not trust"),
     ],
 )
 def test_a_preference_for_a_seat_is_told_from_counts(seats, share, interval, words):
@@ -50,7 +52,21 @@ def test_a_preference_for_a_seat_is_told_from_counts(seats, share, interval, wor
     )
     text = " ".join(draw(duels_report(judged), 160).split())
     assert words in text
-    assert ("preference" in text or "prefers" in text) == bool(words)
+    assert any(word in text for word in ("preference", "prefers", "chooses")) == bool(words)
+
+
+def test_one_random_order_is_counted_too():
+    for seats, words in (
+        ((9, 1, 0), "prefers the first position"),
+        ((20, 0, 1), "chooses the first answer in 20 of 21"),
+    ):
+        note = JudgeNote("openai/x", 10, 0, None, None, None, seats)
+        judged = Judged(
+            ("a", "b"), 9, 0, 0, (Meeting("a", "b", 1, 2, 1, 0.5, None, None),), (), False, (note,), None, None, ()
+        )
+        text = " ".join(draw(duels_report(judged), 160).split())
+        assert words in text
+        assert "both orders" not in text
 
 
 def test_an_audit_as_json():

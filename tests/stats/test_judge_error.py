@@ -65,6 +65,68 @@ def test_too_few_domains_and_a_judge_that_separates_nothing_give_no_error() -> N
     assert fit_error([Labelled(one.values, ~one.accepted) for one in swapped]) is None
 
 
+def judge(random: np.random.Generator, rows: int, share: float, shift: float = 0.0) -> Labelled:
+    """A planted judge that is far too kind: refused rows get 0.45 on average, accepted ones 0.85."""
+    accepted = random.random(rows) < share
+    means = np.where(accepted, 0.85, 0.45 + shift)
+    return Labelled(random.beta(4 * means, 4 * (1 - means)), accepted)
+
+
+def cover(labelled: int, between: float, shift: float, times: int = 400) -> tuple[float, float, float]:
+    """How often the interval of people, and the judge's own, has the true share of another run; and the width."""
+    random, people, own, widths = np.random.default_rng(7), [], [], []
+    while len(people) < times:
+        seen, true = judge(random, labelled, 0.6), random.uniform(0.2, 0.95)
+        error = JudgeError.from_labels(*seen, np.arange(labelled), between)
+        if error is None:
+            continue
+        values = judge(random, 150, true, random.normal(0, shift) if shift else 0.0).values
+        reach = 1.96 * values.std(ddof=1) / len(values) ** 0.5
+        low, high = error.people(values.mean(), values.mean() - reach, values.mean() + reach).interval()
+        people.append(low <= true <= high)
+        own.append(abs(values.mean() - true) <= reach)
+        widths.append(high - low)
+    return float(np.mean(people)), float(np.mean(own)), float(np.mean(widths))
+
+
+@pytest.mark.parametrize(("labelled", "between", "shift"), [(30, 0.0, 0.0), (30, 0.05, 0.05), (150, 0.05, 0.05)])
+def test_labels_mend_a_judge_that_is_too_kind(labelled: int, between: float, shift: float) -> None:
+    covered, by_judge, width = cover(labelled, between, shift)
+    assert covered >= 0.92
+    assert by_judge < 0.5
+    assert width < 0.7
+
+
+def test_fewer_labels_give_a_wider_interval() -> None:
+    assert cover(30, 0.05, 0.0, 100)[2] > 1.15 * cover(300, 0.05, 0.0, 100)[2]
+
+
+def test_a_perfect_exam_of_a_few_items_does_not_prove_a_perfect_judge() -> None:
+    accepted = np.arange(24) % 3 == 0
+    error = JudgeError.from_labels(accepted.astype(float), accepted, np.arange(24), 0.1)
+    assert error is not None
+    assert error.accepted.mean < 0.97
+    low, high = error.people(0.9, 0.88, 0.92).interval()
+    assert high - low > 0.15
+
+
+def test_answers_to_one_input_count_once() -> None:
+    random = np.random.default_rng(8)
+    values, accepted = judge(random, 60, 0.5)
+    alone, twice = (
+        JudgeError.from_labels(values, accepted, groups, 0.0) for groups in (np.arange(60), np.arange(60) // 2)
+    )
+    assert alone is not None
+    assert twice is not None
+    assert twice.accepted.error > alone.accepted.error
+
+
+def test_too_few_labels_and_a_judge_at_chance_give_no_error() -> None:
+    values, accepted = judge(np.random.default_rng(9), 60, 0.5)
+    assert JudgeError.from_labels(values, ~accepted, np.arange(60), 0.0) is None
+    assert JudgeError.from_labels(values[:8], accepted[:8], np.arange(8), 0.0) is None
+
+
 ERROR = JudgeError(Level(0.65, 0.01, 0.05, 40), Level(0.3, 0.01, 0.05, 40), 0.0005)
 
 

@@ -292,6 +292,11 @@ def test_reading():
         (lambda reader: reader.needed_sentences("q", ["x"]), {"needed": [2]}, "there is no sentence 2"),
         (lambda reader: reader.useful_chunks("q", "a", ["x"]), {"useful": ["C"]}, "there is no chunk C"),
         (lambda reader: reader.guess_questions("a", 3), {"questions": [], "noncommittal": False}, "no question"),
+        (
+            lambda reader: reader.guess_questions("a", 3),
+            {"questions": ["a?"], "noncommittal": True},
+            "not noncommittal",
+        ),
     ],
 )
 def test_numbers_that_were_not_shown_are_refused(ask, reply, problem):

@@ -13,7 +13,7 @@ from ragstone.cli.app import app
 from ragstone.data.types import Chunk, Sample
 from ragstone.tools.model_options import ModelOptions
 from ragstone.truth.citers import LocalCiter, split_calls
-from ragstone.truth.extract import Extraction, add_facts, check_all, count_new, extract
+from ragstone.truth.extract import Extraction, add_facts, check_all, extract
 from ragstone.truth.llm_tasks import Work
 from ragstone.truth.model import Case, TruthFact
 from ragstone.truth.samples import sourced_case
@@ -326,4 +326,4 @@ def test_an_existing_fact_is_not_proposed_again_with_a_title_in_front() -> None:
     assert add_facts([case], extraction, [case])[0].facts == [there]
     titled = replace(case, facts=[TruthFact("Dosage: " + there.text)])
     again = Extraction([check_all(titled, [there.text])], {}, {}, "test", {}, [])
-    assert (add_facts([titled], again, [titled])[0].facts, count_new([titled], again, [titled])) == (titled.facts, 0)
+    assert (add_facts([titled], again, [titled])[0].facts, again.count_new([titled], [titled])) == (titled.facts, 0)

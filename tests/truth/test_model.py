@@ -41,3 +41,21 @@ def test_references_that_are_only_proposed_are_not_scored_against():
     proposed = replace(CASE, standing="proposed")
     assert proposed.as_sample().references is None
     assert cases_from_table(cases_to_table([proposed])) == [proposed]
+
+
+def test_nothing_that_a_model_made_counts_before_it_is_accepted():
+    made = Case("q", "Who?", answerable=False, provenance="synthetic", standing="proposed")
+    assert made.has_proposed_answer
+    assert made.as_sample().answerable is None
+    assert replace(made, standing="rejected").as_sample().answerable is None
+    assert replace(made, standing="accepted").as_sample().answerable is False
+    answered = replace(made, answerable=True, references=["Ada"], reference_contexts=["Ada is."], relevance={"p": 1.0})
+    sample = answered.as_sample()
+    assert (sample.answerable, sample.reference_contexts, sample.relevance) == (None, None, None)
+    sample = answered.with_facts([TruthFact("Ada is")]).as_sample()
+    assert (sample.answerable, sample.reference_contexts, sample.references) == (True, ["Ada is."], None)
+
+
+def test_what_a_person_wrote_counts_while_the_answer_is_proposed():
+    sample = replace(CASE, facts=[], standing="proposed").as_sample()
+    assert (sample.answerable, sample.relevance, sample.references) == (True, {"p1": 2.0}, None)

@@ -71,3 +71,13 @@ def test_only_accepted_ground_truth_is_exported():
     assert (sample.references, sample.facts) == (["12 metres"], None)
     [proposed] = cases_to_samples([replace(case, standing="proposed")])
     assert proposed.references is None
+
+
+def test_a_proposed_unanswerable_case_survives_an_export_and_is_accepted_by_data_that_says_so():
+    earlier = [Case("depth", "How deep?", answerable=False, provenance="synthetic", standing="proposed")]
+    other = {"id": "pier", "question": "How long?", "answerable": True}
+    [kept, _] = update_cases(earlier, read({"id": "depth", "question": "How deep?"}, other), drop_others=False)
+    assert kept == earlier[0]
+    row = {"id": "depth", "question": "How deep?", "answerable": False}
+    [accepted] = update_cases(earlier, read(row), drop_others=False)
+    assert (accepted.answerable, accepted.standing) == (False, "accepted")

@@ -25,8 +25,11 @@ def _row(rank=0, verdict=SILENT):
     return [verdict if place == rank else SILENT for place in range(1, 11)]
 
 
-def long_rows(count):
-    """Samples with 10 chunks of 200 words. Chunk 3 supports the first claim, chunk 7 contradicts the second one."""
+def long_rows(count, start=0, repeat=1):
+    """Samples with 10 chunks of 200 words. Chunk 3 supports the first claim, chunk 7 contradicts the second one.
+
+    `start` moves the numbers of the answers; `repeat` makes answers, references and chunks longer.
+    """
     draw = random.Random(7)
     pool = [_filler(draw, 190) for _ in range(40)]
     for number in range(count):
@@ -41,15 +44,23 @@ def long_rows(count):
         chunks[6] = (
             f"{chunks[6][:at]}A return ticket for ferry {number} costs {hour + 20} euros on weekdays. {chunks[6][at:]}"
         )
-        answer = [f"The night ferry {number} leaves from pier {hour}.", f"A return ticket costs {hour + 40} euros."]
+        answer = [
+            f"The night ferry {number} leaves from pier {(hour + start - 1) % 9 + 1}.",
+            f"A return ticket costs {hour + 40} euros.",
+        ]
         answer.append("Children under six travel free of charge.")
-        truth = [answer[0], f"A return ticket for ferry {number} costs {hour + 20} euros."]
+        truth = [
+            answer[0].replace(f"pier {(hour + start - 1) % 9 + 1}", f"pier {hour}"),
+            f"A return ticket for ferry {number} costs {hour + 20} euros.",
+        ]
         yield {
             "id": f"long-{number}",
             "question": f"From which pier does the night ferry {number} leave, and what does a return ticket cost?",
-            "answer": " ".join(answer),
-            "references": [" ".join(truth)],
-            "contexts": [{"id": f"doc-{number}-{rank}", "text": text} for rank, text in enumerate(chunks, 1)],
+            "answer": " ".join(answer * repeat),
+            "references": [" ".join(truth * repeat)],
+            "contexts": [
+                {"id": f"doc-{number}-{rank}", "text": " ".join([text] * repeat)} for rank, text in enumerate(chunks, 1)
+            ],
             "facts": [f"ferry {number} leaves from pier {hour}", "Children under six travel free"],
             "answer_claims": [{"text": text} for text in answer],
             "reference_claims": [{"text": text} for text in truth],
@@ -60,13 +71,13 @@ def long_rows(count):
         }
 
 
-def long_run(root, count=5_000):
+def long_run(root, count=5_000, name="long chunks", **more):
     file = root / "long-chunks.jsonl"
     with file.open("w") as stream:
-        for row in long_rows(count):
+        for row in long_rows(count, **more):
             stream.write(json.dumps(row) + "\n")
     metrics = ["ragchecker", "token_f1", "fact_recall", "fact_precision", "rouge_l"]
-    return ragstone.evaluate(file, metrics, root, name="long chunks")
+    return ragstone.evaluate(file, metrics, root, name=name)
 
 
 MARKDOWN = """## Opening hours

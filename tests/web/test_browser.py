@@ -19,6 +19,8 @@ CHECKS = (Path(__file__).parent / "checks.js").read_text()
 class Tab:
     """A window that remembers everything that went wrong in it."""
 
+    patience = 30_000
+
     def __init__(self, browser, client, width=1280, scheme="light", **settings):
         self.origin = client.origin
         self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **settings)
@@ -49,7 +51,7 @@ class Tab:
 
     def wait(self):
         """Until what is worked out in the background is there."""
-        self.page.locator("[data-wait]").first.wait_for(state="detached", timeout=30_000)
+        self.page.locator("[data-wait]").first.wait_for(state="detached", timeout=self.patience)
 
     def close(self):
         self.context.close()

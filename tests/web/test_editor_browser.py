@@ -49,7 +49,7 @@ def verdicts(page, expected):
     )
 
 
-def select(page, number, words):
+def select(page, number, words, release=True):
     """Drag over some words of a text, as a mouse does."""
     box = page.evaluate(
         """([number, words]) => {
@@ -72,7 +72,8 @@ def select(page, number, words):
     page.mouse.move(*box[:2])
     page.mouse.down()
     page.mouse.move(*box[2:], steps=4)
-    page.mouse.up()
+    if release:
+        page.mouse.up()
 
 
 def review(page):
@@ -100,6 +101,30 @@ def told(page):
 
 
 @pytest.mark.slow
+def test_marks_that_arrive_during_a_selection_leave_it_alone(tab):
+    page = tab.open("/truth")
+    page.get_by_role("link", name="ferry", exact=True).click()
+    page.get_by_role("link", name="f2").click()
+    place = "found in passage 2"
+    verdicts(page, [place, place, "different meaning", "different spelling in passage 1"])
+    words = "In winter the last boat leaves at 18:10."
+    select(page, 1, words, release=False)
+    # The mouse is still down when the check of another text comes in.
+    page.evaluate(
+        """() => {
+          const box = document.querySelector("#facts li[data-fact='3'] textarea");
+          box.value = "In winter the last boat";
+          box.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    verdicts(page, [place, place, "different meaning", "found in passage 1"])
+    assert page.evaluate("getSelection().toString()") == words
+    page.mouse.up()
+    page.locator("#text-1 mark", has_text="In winter the last boat").first.wait_for()
+    assert page.evaluate("getSelection().toString()") == words
+
+
+@pytest.mark.slow
 def test_a_whole_session_by_mouse(tab, root):
     page = tab.open("/truth")
     page.get_by_role("link", name="ferry", exact=True).click()
@@ -115,6 +140,8 @@ def test_a_whole_session_by_mouse(tab, root):
     verdicts(page, [place, place, "different meaning", "found in passage 1"])
     page.get_by_label("Accept fact 2").click()
     page.get_by_label("Remove fact 3").click()
+    # Marks are drawn again after each check.
+    verdicts(page, [place, place, "found in passage 1"])
     select(page, 1, "In winter the last boat leaves at 18:10.")
     page.get_by_role("button", name="Create fact").click()
     verdicts(page, [place, place, "found in passage 1", "found in passage 1"])

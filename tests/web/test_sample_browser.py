@@ -49,12 +49,6 @@ def test_claim_verdict_and_sentence_are_seen_without_scrolling(browser, made):
     walk_the_long_sample(browser, *made[:2])
 
 
-@pytest.mark.slow
-def test_so_they_are_in_a_run_of_5000_rows(browser, serve, tmp_path):
-    run = long_run(tmp_path)
-    walk_the_long_sample(browser, serve(tmp_path), run)
-
-
 def test_claims_and_sentences_light_each_other(browser, made):
     client, run, _ = made
     tab = open_tab(browser, client)

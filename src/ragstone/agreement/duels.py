@@ -128,10 +128,8 @@ def pair_runs(
     shared = [name for name in answers[0] if _can_be_paired([by_id.get(name) for by_id in answers])]
     total = len({name for by_id in answers for name in by_id})
     if not shared:
-        raise UsageError(
-            "these runs have no common question that all of them answered. Samples are paired by id, and the questions "
-            "must be the same."
-        )
+        reason = "Samples are paired by id, and the questions must be the same."
+        raise UsageError(f"these runs have no common question that all of them answered. {reason}")
     chosen = shared[:limit]
     bare = sum(not any(by_id[name].references for by_id in answers) for name in chosen) if with_reference else 0
     if bare == len(chosen):
@@ -169,8 +167,7 @@ def _schedule(systems: int, questions: int, every_pair: bool, seed: int) -> Iter
     """
     all_pairs = list(combinations(range(systems), 2))
     rounds = _rounds(systems)
-    order = np.random.default_rng(seed).permutation(questions)
-    for place in order:
+    for place in np.random.default_rng(seed).permutation(questions):
         yield all_pairs if every_pair else rounds[place % len(rounds)]
 
 
@@ -211,6 +208,8 @@ def _row(one: Sample, other: Sample, names: tuple[str, str], with_reference: boo
 
 # The significance level.
 ALPHA = 0.05
+# A judge with at least this many verdicts, and this share of all, for one position does not compare the answers.
+LEAST_SEATED, ONLY_SEAT = 8, 0.95
 
 
 @dataclass(frozen=True)
@@ -249,25 +248,32 @@ class Standing:
 
 @dataclass(frozen=True)
 class JudgeNote:
-    """Statistics of one judge."""
+    """Statistics of one judge; `undecided` are failed or skipped duels, with the most common reason."""
 
     judge: str
     duels: int
-    # Failed or skipped duels, with the most common reason.
     undecided: int
     reason: str | None
     # The share of verdicts that changed when the answers were swapped; None if never asked in both orders.
     inconsistent: float | None
     first_seat: Estimate | None
-    # The verdicts for the first answer, for the second, and ties, of the duels that were asked in both orders.
+    # The verdicts for the first answer, for the second, and ties. Orders are balanced, or random.
     seats: tuple[int, int, int] = (0, 0, 0)
     # Cohen's kappa of the verdicts in the two orders; None without varied verdicts in both orders.
     order_kappa: float | None = None
 
+    @property
+    def only_seat(self) -> str | None:
+        """The position that (nearly) all verdicts are for: such a judge does not compare the answers."""
+        most = max(self.seats[:2])
+        if most < max(LEAST_SEATED, ONLY_SEAT * sum(self.seats)):
+            return None
+        return "first" if most == self.seats[0] else "second"
+
 
 @dataclass(frozen=True)
 class Judged:
-    """The result of a pairwise comparison."""
+    """The result of a pairwise comparison. `alpha` (Krippendorff's) and `unanimous` are the agreement of several judges."""
 
     systems: tuple[str, ...]
     questions: int
@@ -277,7 +283,6 @@ class Judged:
     standings: tuple[Standing, ...]
     smoothed: bool
     judges: tuple[JudgeNote, ...]
-    # Agreement of several judges (Krippendorff's alpha), and the share of unanimous duels.
     alpha: Estimate | None
     unanimous: float | None
     runs: tuple[Run, ...]
@@ -347,15 +352,8 @@ def _stand(systems: Sequence[str], duels: Duels, strengths: Strengths | None) ->
         as_one, as_other = duels.one == place, duels.other == place
         worth = np.concatenate([duels.worth[as_one], 1 - duels.worth[as_other]])
         value = strengths.values[place]
-        standings.append(
-            Standing(
-                system=name,
-                duels=len(worth),
-                share=float(worth.mean()) if len(worth) else None,
-                strength=None if np.isnan(value) else float(value),
-                interval=strengths.intervals[place],
-            )
-        )
+        share, strength = float(worth.mean()) if len(worth) else None, None if np.isnan(value) else float(value)
+        standings.append(Standing(name, len(worth), share, strength, strengths.intervals[place]))
     return tuple(sorted(standings, key=lambda row: -np.inf if row.strength is None else row.strength, reverse=True))
 
 
@@ -369,7 +367,10 @@ def _note(run: Run, scores: Mapping[str, Any], group: np.ndarray) -> JudgeNote:
     wins, stays, seats = (scores[name].values for name in METRICS)
     undecided = np.isnan(wins)
     known = ~np.isnan(seats)
-    twice = [row for row in run.evidence("pair_verdicts").column("value").to_pylist() if row and len(row) == 2]
+    stored = run.evidence("pair_verdicts").column("value").to_pylist()
+    orders = [[one for one in row or () if one["first"] in ("one", "other")] for row in stored]
+    asked = [row for row in orders if row]
+    twice = [row for row in asked if len(row) == 2]
     return JudgeNote(
         judge=judge_name(run),
         duels=len(wins),
@@ -377,13 +378,13 @@ def _note(run: Run, scores: Mapping[str, Any], group: np.ndarray) -> JudgeNote:
         reason=run.summary()["pair.win"].reason if undecided.any() else None,
         inconsistent=None if np.isnan(stays).all() else float(1 - np.nanmean(stays)),
         first_seat=estimate_mean(seats[known], group[known], (0.0, 1.0)) if known.any() else None,
-        seats=_count_seats(twice),
+        seats=_count_seats(asked),
         order_kappa=_order_kappa(twice),
     )
 
 
-def _count_seats(asked_twice: Sequence[Any]) -> tuple[int, int, int]:
-    verdicts = [verdict for row in asked_twice for verdict in row]
+def _count_seats(asked: Sequence[Any]) -> tuple[int, int, int]:
+    verdicts = [verdict for row in asked for verdict in row]
     ties = sum(verdict["winner"] == "tie" for verdict in verdicts)
     first = sum(verdict["winner"] == verdict["first"] for verdict in verdicts)
     return first, len(verdicts) - first - ties, ties

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
+from ragstone.agreement.judge_calibration import Calibrated
 from ragstone.engine.evaluate import DEFAULT_CONCURRENCY
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.quote import QuoteLine, sum_calls
@@ -57,6 +59,7 @@ class Examined:
     row_cost: RowCost | None = None
     total: QuoteLine | None = None
     why_not: str | None = None
+    answers: tuple[Answer, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -78,6 +81,7 @@ class JudgeCheck:
     ways: tuple[Examined, ...]
     # The way of asking to use.
     best: Examined
+    calibrated: Calibrated | None = None
 
     @property
     def verdict(self) -> str:
@@ -90,10 +94,14 @@ def check_judge(
     options: Mapping[str, Any] | None = None,
     concurrency: int = DEFAULT_CONCURRENCY,
     note: Callable[[str], object] = lambda _: None,
+    calibrate: bool = False,
 ) -> JudgeCheck:
-    """Examine a judge with all items: as JSON, and by tokens if it gives their probabilities."""
+    """Examine a judge with all items: as JSON, and by tokens if it gives their probabilities.
+
+    With `calibrate`, later runs use what the exam shows about its probabilities and levels.
+    """
     ways = []
-    known = _with_one_budget(options)
+    known = {**_with_one_budget(options), "calibration": False}
     for way in _ways(judge):
         note(f"asking {judge}" + ("" if way == LOCAL else f", {way}"))
         ways.append(_examine(judge, way, known, concurrency))
@@ -103,7 +111,16 @@ def check_judge(
     default = choose_verdicts("auto", judge, known.get("base_url"))
     preferred = JSON if default == "json" else TOKENS
     best = max(done, key=lambda one: (one.right, one.way == preferred))
-    return JudgeCheck(str(judge), _signature(judge, best.way, known), tuple(ways), best)
+    calibrated = _calibrate(judge, best, known, default) if calibrate and best.way != LOCAL else None
+    return JudgeCheck(str(judge), _checker(judge, best.way, known).signature, tuple(ways), best, calibrated)
+
+
+def _calibrate(judge: Any, best: Examined, options: dict[str, Any], default: str) -> Calibrated:
+    """Calibrate the way of asking that is best, as it is named and as the default where that is the same."""
+    named = [best.way, *(["auto"] if (default == "json") == (best.way == JSON) else [])]
+    later = [partial(_checker, judge, way, {**options, "calibration": True}) for way in named]
+    tokens = _checker(judge, TOKENS, options) if best.way == TOKENS else None
+    return Calibrated.by_exam(best.answers, tokens, later)
 
 
 def quote_check(
@@ -135,10 +152,11 @@ def _open(judge: Any, way: str, options: dict[str, Any], concurrency: int, dry_r
     return Judging(known, concurrency, dry_run)
 
 
-def _signature(judge: Any, way: str, options: dict[str, Any]) -> str:
+def _checker(judge: Any, way: str, options: dict[str, Any]) -> Any:
+    """The checker, for its signatures."""
     judging = _open(judge, way, options, 1)
     try:
-        return judging.tools["checker"].signature
+        return judging.tools["checker"]
     finally:
         run_to_end(judging.close())
 
@@ -164,6 +182,7 @@ def _examine(judge: Any, way: str, options: dict[str, Any], concurrency: int) ->
         repaired=repaired(answers, calls) if way == JSON else 0,
         row_cost=_row_cost(calls, seconds),
         total=sum_calls("the exam", [call for call in calls if not call.cached], concurrency),
+        answers=tuple(answers),
     )
 
 

@@ -14,6 +14,7 @@ from ragstone.cli.output import command_line, next_steps, print_json, write_file
 from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from ragstone.agreement.judge_calibration import Calibrated
     from ragstone.agreement.labels import Joined
     from ragstone.agreement.metric_agreement import Settings
     from ragstone.agreement.mixture import MixtureFit
@@ -37,6 +38,7 @@ def agree(
     mix: str | None = option(
         None, "--mix", "Fit a mixture of the 2 to 4 metrics of -m and save it.", OUTPUT, metavar="FILE.toml"
     ),
+    calibrate: bool = shared("calibrate"),
     html: str | None = option(None, "--html", "Also write the result as an HTML page.", OUTPUT, metavar="FILE"),
     coefficient: str | None = option(
         None, "--coefficient", "Sort by spearman, pearson, kendall or somers.", METRICS, metavar="NAME"
@@ -54,6 +56,8 @@ def agree(
     json: bool = shared("json"),
 ) -> None:
     """Compare metrics with human labels to see which one to trust."""
+    from ragstone.agreement.judge_calibration import Calibrated
+
     load_metrics_files(metrics_file)
     if not human and label_next is None:
         raise UsageError(NO_LABELS)
@@ -72,7 +76,8 @@ def agree(
             next_steps((step, "choose rows to label, for a narrower interval"))
     else:
         settings = _make_settings(joined, coefficient, level, threshold)
-        _show_agreement(joined, settings, show, full, json, (mix, html))
+        calibrated = Calibrated.by_labels(joined) if calibrate else None
+        _show_agreement(joined, settings, show, full, json, (mix, html), calibrated)
         if mix and not json:
             made = {"metrics": [f"mixed.{_mixture_name(mix)}"], "metrics_file": [*metrics_file, mix], "out": out}
             next_steps((command_line("run", "DATA", **made), "evaluate with the mixture"))  # type: ignore[arg-type]
@@ -114,11 +119,18 @@ def _make_settings(joined: Joined, coefficient: str | None, level: str, threshol
 
 
 def _show_agreement(
-    joined: Joined, settings: Settings, show: int, full: bool, json: bool, files: tuple[str | None, str | None]
+    joined: Joined,
+    settings: Settings,
+    show: int,
+    full: bool,
+    json: bool,
+    files: tuple[str | None, str | None],
+    calibrated: list[Calibrated] | None,
 ) -> None:
     from ragstone.agreement.metric_agreement import FEW_METRICS, measure_agreement
     from ragstone.cli.screen import console
     from ragstone.report.agreement import agreement_dict, agreement_report
+    from ragstone.report.calibrations import calibration_dict, calibration_report
     from ragstone.report.mixtures import mixture_dict, mixture_report
 
     mix, html = files
@@ -130,11 +142,15 @@ def _show_agreement(
 
         write_file(agreement_html(agreement, fit, mix or ""), html)
     if json:
-        print_json({**agreement_dict(agreement), **({"mixture": mixture_dict(fit, mix or "")} if fit else {})})
+        mixture = {"mixture": mixture_dict(fit, mix or "")} if fit else {}
+        measured = {} if calibrated is None else {"calibration": [calibration_dict(one) for one in calibrated]}
+        print_json({**agreement_dict(agreement), **mixture, **measured})
     else:
         console().print(agreement_report(agreement, full))
         if fit:
             console().print(mixture_report(fit, settings.coefficient, mix or ""))
+        if calibrated:
+            console().print(calibration_report(calibrated))
 
 
 def _fit_mixture(joined: Joined, settings: Settings, file: str) -> MixtureFit:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FOLDER = "pairs"
 
 
-@with_models("prompts")
+@with_models("verdicts", "grading", "prompts")
 def judge(
     runs: list[str] = argument("A B...", f"{RUNS} One per system."),
     judges: list[str] = shared("judge", []),
@@ -64,7 +64,7 @@ def judge(
         **models.keywords(),
         "aspect": aspect,
         "order": order,
-        "grading": ["own-reference"] if own_reference else [],
+        "grading": list(dict.fromkeys([*models.grading, *(["own-reference"] if own_reference else [])])),
         "concurrency": concurrency,
     }
     if quote:

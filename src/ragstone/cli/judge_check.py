@@ -16,6 +16,7 @@ def judge_check(
     ),
     concurrency: int = shared("concurrency"),
     models: ModelOptions = ModelOptions(),
+    calibrate: bool = shared("calibrate"),
     quote: bool = shared("quote"),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
@@ -26,6 +27,7 @@ def judge_check(
     """
     from ragstone.agreement.judge_check import check_dict, check_judge, quote_check
     from ragstone.cli.screen import console, noting
+    from ragstone.report.calibrations import calibration_dict, calibration_report
     from ragstone.report.judge_check import check_report
     from ragstone.report.quote import line_report
 
@@ -34,11 +36,14 @@ def judge_check(
         line = quote_check(judge, options, concurrency)
         print_json(vars(line)) if json else console().print(line_report(line))
         return
-    check = check_judge(judge, options, concurrency, noting(quiet or json))
+    check = check_judge(judge, options, concurrency, noting(quiet or json), calibrate)
     if json:
-        print_json(check_dict(check))
+        found = [calibration_dict(check.calibrated)] if check.calibrated else []
+        print_json({**check_dict(check), **({"calibration": found} if calibrate else {})})
         return
     console().print()
     console().print(check_report(check))
+    if check.calibrated:
+        console().print(calibration_report([check.calibrated]))
     way = {} if check.best.way == "local" else {"verdicts": check.best.way}
     next_steps((command_line("run", "DATA", judge=judge, base_url=models.base_url, **way), "use it"))

@@ -86,6 +86,8 @@ SHARED = {
         "--verdicts", MODELS, "Verdicts by token probabilities or as JSON: auto, tokens or json.", "auto", "HOW"
     ),
     "no_exam": Shared("--no-exam", MODELS, "Do not examine the judge first.", False),
+    "calibrate": Shared("--calibrate", MODELS, "Calibrate the judge by the result, for later runs.", False),
+    "no_calibration": Shared("--no-calibration", MODELS, "Do not use what --calibrate measured.", False),
     "scale": Shared("--scale", MODELS, "Scale of grades: points (0-100), stars (1-5) or ten (1-10).", "points"),
     "grading": Shared("--grading", MODELS, "Grading steps: cot, few-shot, rubric, own-reference.", "", "NAMES"),
     "prompts": Shared("--prompts", MODELS, "Folder with prompts that replace the built-in ones.", None, "FOLDER"),
@@ -170,7 +172,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("deadline", "rpm", "tpm"), float | None),
     **dict.fromkeys(("claims_per_call", "chunks_per_call", "repeats"), int),
     **dict.fromkeys(("claims", "scale", "grading", "verdicts"), str),
-    **dict.fromkeys(("no_cache", "no_exam"), bool),
+    **dict.fromkeys(("no_cache", "no_exam", "no_calibration"), bool),
 }
 _FIELDS = {
     "timeout": "timeout_s",
@@ -209,7 +211,8 @@ def _read_models(values: Mapping[str, Any]) -> ModelOptions:
     fields = {_FIELDS.get(name, name): value for name, value in values.items() if not name.startswith("no_")}
     if "grading" in fields:
         fields["grading"] = tuple(name.strip() for name in fields["grading"].split(",") if name.strip())
-    return ModelOptions(**fields, cache=not values["no_cache"], exam=not values.get("no_exam"))
+    switches: dict[str, Any] = {name: not values.get(f"no_{name}") for name in ("cache", "exam", "calibration")}
+    return ModelOptions(**fields, **switches)
 
 
 def system_options(models: ModelOptions, template: str | None, version: str | None, concurrency: int) -> dict[str, Any]:

@@ -29,6 +29,9 @@ def report(
     markdown: bool = shared("markdown"),
     latex: bool = option(False, "--latex", "A LaTeX table (booktabs)."),
     worst: int = option(20, "--worst", "Number of samples to show in full.", metavar="N", min=0, max=1000),
+    all_samples: bool = option(
+        False, "--all-samples", "Show all samples in full, at most 1,000, and print everything. HTML only."
+    ),
     slices: list[str] = shared("slice"),
     metrics: list[str] = shared("metrics"),
     cluster: str | None = shared("cluster"),
@@ -43,6 +46,8 @@ def report(
     """Write a run or a comparison as one file that opens offline."""
     if markdown and latex:
         raise UsageError("--markdown and --latex exclude each other")
+    if all_samples and (markdown or latex):
+        raise UsageError("--all-samples is for HTML reports")
     if len(runs) > 2:
         raise UsageError("a report is about one run or two; `ragstone compare` ranks more")
     load_metrics_files(metrics_file)
@@ -50,14 +55,14 @@ def report(
     if len(stored) == 1:
         if metrics or cluster or anyway:
             raise UsageError("--metrics, --cluster and --anyway need two runs")
-        text = _run_text(stored[0], markdown, latex, worst, slices)
+        text = _run_text(stored[0], markdown, latex, worst, slices, all_samples)
         file_name = "report.html"
     else:
         from ragstone.compare.comparison import compare_runs
 
         settings = make_settings(cluster, correction)
         comparison = compare_runs(stored[0], stored[1], metrics, slices, settings, anyway)
-        text = _comparison_text(comparison, markdown, latex, worst)
+        text = _comparison_text(comparison, markdown, latex, worst, all_samples)
         file_name = f"comparison-with-{stored[0].id}.html"
     if output == "-" or (output is None and (markdown or latex)):
         typer.echo(text, nl=False)
@@ -67,7 +72,7 @@ def report(
         next_steps((command_line("view", root), "look at the samples in a browser"))
 
 
-def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[str]) -> str:
+def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[str], all_samples: bool) -> str:
     if markdown:
         from ragstone.report.markdown import run_markdown
 
@@ -78,10 +83,10 @@ def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[st
         return run_latex(run)
     from ragstone.report.html.run_page import run_html
 
-    return run_html(run, worst, slices or None)
+    return run_html(run, worst, slices or None, all_samples=all_samples)
 
 
-def _comparison_text(comparison: Comparison, markdown: bool, latex: bool, worst: int) -> str:
+def _comparison_text(comparison: Comparison, markdown: bool, latex: bool, worst: int, all_samples: bool) -> str:
     if markdown:
         from ragstone.report.markdown import comparison_markdown
 
@@ -92,7 +97,7 @@ def _comparison_text(comparison: Comparison, markdown: bool, latex: bool, worst:
         return comparison_latex(comparison)
     from ragstone.report.html.comparison_page import comparison_html
 
-    return comparison_html(comparison, worst)
+    return comparison_html(comparison, worst, all_samples=all_samples)
 
 
 def _write(text: str, output: str | None, run: Run, file_name: str, quiet: bool) -> None:

@@ -44,6 +44,7 @@ _JUDGING = (
     "repeats",
     "verdicts",
     "no_exam",
+    "no_calibration",
     "scale",
     "grading",
     "prompts",

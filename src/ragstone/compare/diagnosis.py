@@ -60,6 +60,11 @@ class CauseCount:
     # The mean over its samples; None if the verdicts have no probabilities.
     probability: float | None = None
 
+    @property
+    def shown(self) -> int:
+        """Samples with it as the main cause; all samples with it if it is information, which is never a main cause."""
+        return self.main if self.cause.fails else self.samples
+
 
 @dataclass(frozen=True)
 class Advice:

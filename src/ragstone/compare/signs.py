@@ -1,4 +1,4 @@
-"""Metrics that rate a part of the system, their values in a run, and what people would say of the local judge's means.
+"""Metrics that rate a part of the system, their values in a run, and what people would say of a judge's means.
 
 The metrics declare their limits and their advice: `@metric(good=..., advice=...)`.
 """
@@ -72,7 +72,7 @@ class Reading:
     rows: int
     # Whether it comes from the local judge alone: then it never is sure.
     local: bool = False
-    # What people would probably say, if it is local and the judge's error on the metric was measured.
+    # What people would probably say, if the judge's error on the metric was measured.
     people: People | None = None
     # Whether the language model that checked the claims is at chance: then it never is sure either.
     doubted: bool = False
@@ -81,16 +81,17 @@ class Reading:
     def state(self) -> State:
         """Good or bad if the whole interval is on one side of the limit, otherwise "seems".
 
-        By the local judge alone it is "seems" if the whole interval of what people would say is on one side, otherwise
-        "unclear". Empty without a direction, and for too few rows.
+        If the error of a language model was measured, the interval of what people would say counts. By the local judge
+        alone it is "seems" if the whole of that interval is on one side, otherwise "unclear". Empty without a direction,
+        and for too few rows.
         """
         if self.sign.better == "none" or self.too_few:
             return ""
         if self.local:
             sides = {self._is_good(end) for end in self.people.interval()} if self.people else set()
             return "unclear" if len(sides) != 1 else "seems good" if sides == {True} else "seems bad"
-        good = self._is_good(self.mean)
-        ends = [end for end in (self.low, self.high) if end is not None]
+        good = self._is_good(self.people.mean if self.people else self.mean)
+        ends = [end for end in (self.people.interval() if self.people else (self.low, self.high)) if end is not None]
         if not self.doubted and len(ends) == 2 and all(self._is_good(end) == good for end in ends):
             return "good" if good else "bad"
         return "seems good" if good else "seems bad"
@@ -102,7 +103,7 @@ class Reading:
 
     @property
     def chance_of_good(self) -> float | None:
-        """How likely people would find a good value; None if it is not a mean of the local judge with a known error."""
+        """How likely people would find a good value; None if it is not a mean of a judge with a known error."""
         if self.people is None or self.sign.better == "none":
             return None
         ends = (self.sign.limit, 1.0) if self.sign.better == "higher" else (0.0, self.sign.limit)
@@ -153,8 +154,8 @@ def read_signs(
 ) -> list[Reading]:
     """The signs that a run has metrics for; `attainable` is the largest share of useful chunks.
 
-    Metrics in `local` come from the local judge alone; `people` would say otherwise of some of them. Those in `doubted` come
-    from a language model that is at chance.
+    Metrics in `local` come from the local judge alone; `people` would say otherwise of metrics of judges. Those in `doubted`
+    come from a language model that is at chance.
     """
     there = {name for name, row in rows.items() if row.mean is not None}
     likely = people or {}
@@ -166,7 +167,7 @@ def read_signs(
             row.ci_high,
             row.n_ok,
             sign.metric in local,
-            likely.get(sign.metric) if sign.metric in local else None,
+            likely.get(sign.metric),
             sign.metric in doubted,
         )
         for sign in list_signs()
@@ -184,7 +185,7 @@ NOT_MEASURED = "the judge's error on this metric is not measured"
 
 
 def people_of(info: RunInfo, rows: Iterable[SummaryRow]) -> dict[str, People]:
-    """Returns what people would say, per metric whose error was measured on other domains."""
+    """Returns what people would say, per metric whose error was measured: on other domains, by labels or by the exam."""
     found = {}
     for row in rows:
         error = info.judge_error.get(row.metric)

@@ -154,4 +154,6 @@ def _is_version(part: str) -> bool:
 
 
 def _is_hash(text: str) -> bool:
-    return text == _UNKNOWN_HASH or (len(text) >= 8 and all(character in hexdigits for character in text))
+    """Whether it is the hash of a prompt, or several joined by + for prompts that are asked in place of one."""
+    parts = text.split("+")
+    return text == _UNKNOWN_HASH or all(len(part) >= 8 and set(part) <= set(hexdigits) for part in parts)

@@ -37,6 +37,7 @@ from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
 from ragstone.storage.scores import read_conversations
 from ragstone.text.matchers import Matcher
+from ragstone.tools.calibrations import MATCH
 from ragstone.tools.open_tools import TOOLS, Judging, JudgingOptions, Opened, open_matcher
 from ragstone.tools.protocols import Tool
 from ragstone.tools.roles import LOCAL_ROLES
@@ -123,17 +124,35 @@ class Request:
             "tools": self.describe_tools(plan),
             "judge": self.judging.describe(plan.needs) or None,
             **self.describe_errors(plan),
+            **self._describe_languages(plan),
         }
 
+    def _describe_languages(self, plan: Plan) -> dict[str, Any]:
+        """The languages that the local judge was measured on, if any metric uses it."""
+        used = any(Signature.parse(step.signature).uses_local_judge for step in plan.metrics)
+        card = self.judging.card if used else None
+        return {"judge_languages": list(card.languages)} if card else {}
+
     def describe_errors(self, plan: Plan) -> dict[str, Any]:
-        """The measured error of each metric that the local judge alone decides, and of the causes that it finds."""
-        local = [step for step in plan.metrics if Signature.parse(step.signature).is_local]
-        card = self.judging.card if local else None
-        if card is None:
-            return {}
-        errors = {step.name: card.error_of(step.metric.spec.name) for step in local}
-        known = {name: error.as_dict() for name, error in errors.items() if error}
-        return {"judge_error": known or None, "cause_rates": dict(card.cause_rates) or None}
+        """The measured error of each metric of a judge, and of the causes that the local judge finds."""
+        card, known = self.judging.card, {}
+        for step in plan.metrics:
+            signature, name = Signature.parse(step.signature), step.metric.spec.name
+            if signature.llms or signature.is_local:
+                found = self.judging.calibrations.error_of(name, step.signature, self.tools.get("checker"))
+                by_card = card.error_of(name) if card and signature.is_local else None
+                if error := found or (by_card and by_card.as_dict()):
+                    known[step.name] = error
+        is_local = any(Signature.parse(step.signature).is_local for step in plan.metrics)
+        rates = dict(card.cause_rates) if card and is_local else {}
+        return {"judge_error": known or None, "cause_rates": rates or None, "token_judges": self._token_judges(plan)}
+
+    def _token_judges(self, plan: Plan) -> dict[str, Any] | None:
+        """The judge whose probabilities labels of this run can calibrate."""
+        grader: Any = self.tools.get("grader") if "grader" in plan.needs else None
+        if not hasattr(grader, "token_prompts"):
+            return None
+        return {MATCH: {"judge": grader.uncalibrated, "prompts": grader.token_prompts}}
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """The settings that must be equal for an interrupted run to be resumed."""
@@ -346,7 +365,9 @@ def _work(
     from ragstone.engine.backends.processes import run_parts  # noqa: PLC0415
     from ragstone.engine.backends.worker import make_kit  # noqa: PLC0415
 
-    kit = make_kit(plan, folder, request.chosen_matcher, request.judging.options, request.concurrency)
+    # Workers on other machines use the calibrations of this one.
+    judging: JudgingOptions = {**request.judging.options, "calibration": request.judging.calibrations.records}
+    kit = make_kit(plan, folder, request.chosen_matcher, judging, request.concurrency)
     try:
         return run_parts(plan, folder, kit, partial(many, workers=request.workers), progress)
     finally:

@@ -30,6 +30,9 @@ from ragstone.tools.protocols import Tool
 # The key in plan.json that names the run that is rescored.
 _UNDEFINED = "its definition is not loaded; name its file with --metrics-file"
 
+# Parts of the manifest that a rescored run keeps.
+_KEPT = ("params", "tools", "judge", "judge_error", "judge_languages", "cause_rates", "token_judges", "prompts")
+
 
 class StoredReader(Reader):
     """The samples of a stored run, as if they were read from a file."""
@@ -116,7 +119,7 @@ def _compute(
     truth = source.report.info.get("truth") or run.info.get("truth")
     content = {
         **describe_run(folder, plan, profile, created, totals),
-        **{part: run.info.get(part) for part in ("params", "tools", "judge", "judge_error", "cause_rates", "prompts")},
+        **{part: run.info.get(part) for part in _KEPT},
         "name": name or _name(run, truth),
         "truth": truth,
         "rescored": {"run": run.id, "name": run.name, "path": run.path},
@@ -174,6 +177,9 @@ def stored_tools(run: Run) -> dict[str, Tool]:
     """The tools of a stored run: a matcher without a model is opened, all others are `StoredTool`s."""
     signatures: dict[str, str] = run.info["tools"]
     hashes = {name: prompt["hash"] for name, prompt in (run.info.get("prompts") or {}).items()}
+    # A judge may ask with other prompts in place of a declared one: the evidence has their hashes under its name.
+    for piece in run.info["evidence"]:
+        hashes |= {name: digest for signature in _signatures(run, piece) for name, digest in signature.prompts}
     matcher = signatures.get("matcher", "citation/").partition("/")[0]
     tools: dict[str, Tool] = {"matcher": make_matcher(matcher)} if matcher in MATCHERS else {}
     for tool, signature in signatures.items():

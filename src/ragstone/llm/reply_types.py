@@ -268,6 +268,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "grade": GradeReply,
     "own_reference": OwnReferenceReply,
     "pair": PairReply,
+    "pair_reasoned": PairReply,
     "citations": CitationsReply,
     "new_question": NewQuestionReply,
     "standalone_question": StandaloneQuestionReply,
@@ -275,4 +276,6 @@ KINDS: dict[str, type[BaseModel]] = {
     "answer_from_memory": AnswerReply,
 }
 # Prompts whose reply is one token.
-YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(("token_support", "token_contradiction", "token_match"), YesNoReply)
+YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(
+    ("token_support", "token_contradiction", "token_match", "token_pair"), YesNoReply
+)

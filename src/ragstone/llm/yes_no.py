@@ -30,12 +30,14 @@ class NoProbabilitiesError(LLMError):
 class YesNoLLM:
     """Asks a model questions that are answered by yes or no, and returns the probability of yes.
 
-    `prompts` are asked with common instructions and examples. `first` is the slot that all of them begin with.
+    `prompts` are asked with common instructions and examples: names, or prompts that are filled. `first` is the slot that all
+    of them begin with.
     """
 
-    def __init__(self, llm: LLM, book: PromptBook, prompts: Sequence[str], first: str) -> None:
+    def __init__(self, llm: LLM, book: PromptBook, prompts: Sequence[str | Prompt], first: str) -> None:
         self.llm = llm
-        self._prompts = {name: book.get(name) for name in prompts}
+        pages = [book.get(prompt) if isinstance(prompt, str) else prompt for prompt in prompts]
+        self._prompts = {page.name: page for page in pages}
         self._first = first
         self._opening = tuple(_opening(list(self._prompts.values())))
         self._has_answered = False

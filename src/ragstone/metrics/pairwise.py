@@ -24,6 +24,8 @@ _COMMON: dict[str, Any] = {
     # Two model calls per row: computed only if named.
     "slow": True,
 }
+# The verdict of both orders together, next to one per order.
+_BOTH = "both"
 _WORTH = {"one": 1.0, "other": 0.0, "tie": 0.5}
 
 
@@ -56,10 +58,12 @@ async def pair_verdicts(
 def pair_win(pair_verdicts: Sequence[PairVerdict]) -> float:
     """Whether the judge prefers the answer to the other one, regardless of order.
 
-    1 if it is preferred in every order, 0 if the other one is, 0.5 for a tie or if the orders disagree. Identical answers
-    tie without a call. Skipped if there is no other answer.
+    1 if it is preferred in every order, 0 if the other one is, 0.5 for a tie or if the orders disagree; by token
+    probabilities, the mean log-odds of both orders decide. Identical answers tie without a call. Skipped if there is no other answer.
     """
-    winners = {verdict.winner for verdict in pair_verdicts}
+    # A judge with probabilities decides by both orders together.
+    together = [verdict for verdict in pair_verdicts if verdict.first == _BOTH]
+    winners = {verdict.winner for verdict in together or pair_verdicts}
     return _WORTH[winners.pop()] if len(winners) == 1 else 0.5
 
 
@@ -96,7 +100,8 @@ def pair_first_seat(pair_verdicts: Sequence[PairVerdict]) -> float:
 
 
 def _both_orders(verdicts: Sequence[PairVerdict]) -> Sequence[PairVerdict]:
-    """The verdicts if the judge saw both orders; otherwise they contain nothing about the judge."""
+    """The verdict of each order if the judge saw both; otherwise they contain nothing about the judge."""
+    verdicts = [verdict for verdict in verdicts if verdict.first != _BOTH]
     if any(verdict.first == "neither" for verdict in verdicts):
         raise Skip("both answers are the same, so the judge was not called")
     if len(verdicts) < 2:

@@ -11,7 +11,7 @@ from rich.text import Text
 from ragstone.compare.cause_names import Part
 from ragstone.compare.diagnosis import Advice, CauseCount, Diagnosis
 from ragstone.compare.signs import LEAST_ROWS, PARTS, Reading
-from ragstone.report.run import PEOPLE, metric_label, people_text
+from ragstone.report.run import LABEL, PEOPLE, metric_label, people_text
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import counted, interval_text, title, visible
 
@@ -57,6 +57,8 @@ def _doubt(diagnosis: Diagnosis) -> str:
     unsure = [reading for reading in diagnosis.readings if reading.sign.decides and reading.state.startswith("seems")]
     if any(reading.doubted for reading in unsure):
         return "the judge's verdicts cannot be trusted (ragstone judge-check)"
+    if any(reading.people for reading in unsure):
+        return f"the error of the judge is too large or too little known. More labels measure it: {LABEL}"
     rows = max((reading.rows for reading in unsure), default=diagnosis.samples)
     needed = max((reading.rows_to_be_sure or _NEVER for reading in unsure), default=_NEVER)
     enough = f"; about {needed:,} would be enough" if needed < _NEVER else ""
@@ -186,10 +188,8 @@ def state_text(reading: Reading) -> str:
         return reading.state
     if reading.too_few:
         return "too few rows"
-    if not reading.local:
-        return reading.state
     if reading.people is None:
-        return "the judge's error is not measured"
+        return "the judge's error is not measured" if reading.local else reading.state
     return f"{reading.state}: {PEOPLE} {people_text(reading.people.interval())}"
 
 

@@ -14,7 +14,7 @@ from ragstone.models.local_judge import Card
 from ragstone.report.judge_effects import effect_dict, effects_report
 from ragstone.report.table import TONES, Cell, Column, Table, columns
 from ragstone.report.text import counted, number, one_line, p_value, visible
-from ragstone.stats.intervals import Interval
+from ragstone.stats.intervals import Interval, wilson_interval
 from ragstone.stats.resampled_measures import Estimate
 
 _BAR = 40
@@ -42,7 +42,10 @@ def duels_dict(judged: Judged) -> dict[str, Any]:
         "meetings": [{**_fields(meeting), "winner": meeting.winner} for meeting in judged.meetings],
         "standings": [_fields(standing) for standing in judged.standings],
         "smoothed": judged.smoothed,
-        "judges": [{**_fields(note), "first_seat": _estimate(note.first_seat)} for note in judged.judges],
+        "judges": [
+            {**_fields(note), "first_seat": _estimate(note.first_seat), "only_seat": note.only_seat}
+            for note in judged.judges
+        ],
         "alpha": _estimate(judged.alpha),
         "unanimous": judged.unanimous,
         "runs": [run.path for run in judged.runs],
@@ -129,18 +132,25 @@ _PREFERS = 0.75
 
 def _seat(note: JudgeNote) -> Iterator[Text]:
     """The preference for a position by counts: few duels have a wide interval, which says little in either direction."""
-    seat, (first, second, ties) = note.first_seat, note.seats
-    if seat is None or seat.value is None or not first + second:
+    first, second, ties = note.seats
+    if not first + second:
         return
     counts = f"first {first:,}, second {second:,}, tie {ties:,}"
+    if note.only_seat:
+        words = f"chooses the {note.only_seat} answer in {max(first, second):,} of {first + second + ties:,} verdicts"
+        yield Text(f"  {words}, in either order: do not trust this judge ({counts})", style="bold red")
+        return
     which, most = ("first", first) if first > second else ("second", second)
-    low, high = seat.interval or (0.0, 1.0)
+    # Duels in one random order have no estimate of their own: each verdict counts.
+    seat = note.first_seat.interval if note.first_seat else wilson_interval(first, first + second)
+    low, high = seat or (0.0, 1.0)
     is_sure = not low <= 0.5 <= high
     if not is_sure and most < _PREFERS * (first + second):
         yield Text(f"  shows no clear preference for a position ({counts})", style="dim")
         return
     unsure = "" if is_sure else " These are few verdicts."
-    words = f"prefers the {which} position ({counts}).{unsure} Only wins in both orders count."
+    counted_wins = " Only wins in both orders count." if note.first_seat else ""
+    words = f"prefers the {which} position ({counts}).{unsure}{counted_wins}"
     yield Text(f"  {words}", style="yellow")
 
 

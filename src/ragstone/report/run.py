@@ -20,12 +20,13 @@ from ragstone.stats.intervals import Interval
 from ragstone.stats.judge_error import People
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.storage.runs import Run, read_batches
+from ragstone.tools.calibrations import LABELS
 
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
 
 
 PEOPLE = "people would probably say"
-_LABEL = "ragstone agree RUN --human labels.csv"
+LABEL = "ragstone agree RUN --human labels.csv"
 
 
 def run_report(run: Run, full: bool = True) -> RenderableType:
@@ -59,7 +60,7 @@ def metrics_table(
 ) -> Table:
     """One row per computed metric, grouped by the part of the system that it judges.
 
-    Below a mean of the local judge stands what people would probably say, if the judge's error was measured.
+    Below a mean of a judge stands what people would probably say, if the judge's error was measured.
     """
     ruler = Column(f"0{' ' * 22}1", priority=1, drawn=True)
     table = Table(
@@ -170,10 +171,7 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
     names = [name for tool in info.judge.values() for name in tool.llms]
     models = " and ".join(dict.fromkeys(names)) or "a language model"
     if remote:
-        yield (
-            f"{_count(remote, metrics)} from the judge {models}. Its error is not known and not in the intervals: "
-            f"{_LABEL} estimates what people would say"
-        )
+        yield f"{_count(remote, metrics)} from the judge {models}. {_error_line(info, remote)}"
     trained: dict[str, list[MetricInfo]] = {}
     for metric in metrics:
         if name := metric.signature.trained_judge:
@@ -181,15 +179,16 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
     for judge, judged in trained.items():
         yield (
             f"{_count(judged, metrics)} from {judge}, a judge trained on your labels. Check it against new labels: "
-            f"{_LABEL}"
+            f"{LABEL}"
         )
     if local and not cascade:
-        where = f'in the lines "{PEOPLE}" (95 %)' if info.judge_error else "not in the intervals"
+        known = any(metric.metric in info.judge_error for metric in local)
+        where = f'in the lines "{PEOPLE}" (95 %)' if known else "not in the intervals"
         yield (
             f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its error on other "
-            f"domains is {where}: ragstone models show local-judge. With your labels: {_LABEL}"
+            f"domains is {where}: ragstone models show local-judge. With your labels: {LABEL}"
         )
-        if info.judge_error and (names := unmeasured(info)):
+        if known and (names := unmeasured(info)):
             yield f"The judge's error is not measured on {', '.join(names)}."
     if verdicts := info["totals"].get("local_verdicts"):
         unsure = verdicts.get("unsure", 0)
@@ -204,6 +203,17 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
             f"{models}: {cascade['calls_saved']:,} calls saved, estimated agreement with escalating all of them "
             f"{cascade['estimated_agreement']:.0%}."
         )
+
+
+def _error_line(info: RunInfo, metrics: Sequence[MetricInfo]) -> str:
+    """Whether the error of a language model is known, and by what."""
+    measured = [metric.metric for metric in metrics if metric.metric in info.judge_error]
+    if not measured:
+        return f"Its error is not known and not in the intervals: {LABEL} estimates what people would say"
+    stored = info.raw["judge_error"]
+    sources = " and ".join(dict.fromkeys(str(stored[name].get("source", LABELS)) for name in measured))
+    rest = "" if len(measured) == len(metrics) else " and not known for the other metrics"
+    return f'Its error, measured by {sources}, is in the lines "{PEOPLE}" (95 %){rest}. With new labels: {LABEL}'
 
 
 def _count(some: Sequence[MetricInfo], everything: Sequence[MetricInfo]) -> str:

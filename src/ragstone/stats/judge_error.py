@@ -20,6 +20,8 @@ from ragstone.stats.intervals import Interval
 _STEPS = 1000
 # Fewer domains say too little about their spread.
 LEAST_DOMAINS = 5
+# Fewer labelled inputs of a side say too little about its level.
+LEAST_LABELLED = 6
 _NORMAL = 1.959964
 
 
@@ -96,6 +98,20 @@ class JudgeError:
         return asdict(self)
 
     @classmethod
+    def from_labels(
+        cls, values: np.ndarray, accepted: np.ndarray, groups: np.ndarray, between: float
+    ) -> JudgeError | None:
+        """The error of a judge from labels of one kind of data; None if there are too few, or if it separates nothing.
+
+        Values of one group (the answers to an input) count as one. `between` is what the levels are assumed to differ by
+        on other data. Half a value of 0 and half of 1 are added to each side: ten right verdicts do not prove that none
+        is wrong.
+        """
+        sides = [_measure_level(values[accepted == side], groups[accepted == side], between) for side in (True, False)]
+        yes, no = sides
+        return cls(yes, no) if yes and no and yes.mean > no.mean else None
+
+    @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> JudgeError:
         """Read what `as_dict` wrote."""
         yes, no = (_read_level(data[name]) for name in ("accepted", "refused"))
@@ -104,6 +120,15 @@ class JudgeError:
 
 def _read_level(data: Mapping[str, Any]) -> Level:
     return Level(float(data["mean"]), float(data["error"]), float(data["between"]), int(data["domains"]))
+
+
+def _measure_level(values: np.ndarray, groups: np.ndarray, between: float) -> Level | None:
+    inputs = len(np.unique(groups))
+    if inputs < LEAST_LABELLED:
+        return None
+    mean = (float(values.sum()) + 0.5) / (len(values) + 1)
+    squares = float(((values - mean) ** 2).sum()) + (mean**2 + (1 - mean) ** 2) / 2
+    return Level(mean, (squares / len(values) / inputs) ** 0.5, between, inputs)
 
 
 def fit_error(domains: Sequence[Labelled]) -> JudgeError | None:

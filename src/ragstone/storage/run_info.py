@@ -43,6 +43,7 @@ _OPTIONAL = (
     "truth",
     "rescored",
     "judge_check",
+    "token_judges",
 )
 
 
@@ -182,6 +183,11 @@ class RunInfo(_Record):
     def doubts_judge(self) -> bool:
         """Whether the language model that checked claims is at chance, or goes by positions."""
         return bool((self.raw.get("judge_check") or {}).get("is_doubted"))
+
+    @property
+    def judge_languages(self) -> tuple[str, ...]:
+        """Two-letter codes of the languages that the local judge was measured on; runs that do not store them: English."""
+        return tuple(map(str, self.raw.get("judge_languages") or ("en",)))
 
     @property
     def uses_local_judge(self) -> bool:

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
+from ragstone.data.types import ScoredVerdict
 from ragstone.errors import Skip
 from ragstone.llm.base import LLMError, LLMStoppedError
 from ragstone.llm.concurrency import gather_then_raise
@@ -65,6 +66,10 @@ class Answer(NamedTuple):
     # The reply of a judge that goes by positions: the number of the claim. None where positions do not matter.
     place: str | None = None
     item: str = ""
+    # The probabilities of support that the reply is made of, each with whether the text supports the claim.
+    pairs: tuple[tuple[float, bool], ...] = ()
+    # Items about one text are not independent.
+    text: str = ""
 
 
 async def ask_items(
@@ -92,7 +97,7 @@ async def _ask(item: Item, tools: Mapping[str, Any], calls: list[Call]) -> list[
         except LLMError:
             task, part, count = _expected(item)
             answers = [Answer(task, part, None, right=False)] * count
-    return [answer._replace(item=name) for answer in answers]
+    return [answer._replace(item=name, text=str(item.data.get("text", name))) for answer in answers]
 
 
 def _expected(item: Item) -> tuple[str, str, int]:
@@ -105,7 +110,14 @@ def _expected(item: Item) -> tuple[str, str, int]:
 
 async def _ask_verdict(checker: Any, data: Mapping[str, Any]) -> list[Answer]:
     [said] = await checker.against_text(data["question"], [data["claim"]], data["text"])
-    return [Answer(VERDICTS, _PARTS[data["right"]], str(said), said == data["right"])]
+    pairs = ((_support(said), data["right"] == ENTAILMENT),)
+    return [Answer(VERDICTS, _PARTS[data["right"]], str(said), said == data["right"], pairs=pairs)]
+
+
+def _support(said: str) -> float:
+    """The probability of support; 1 or 0 for a verdict in words."""
+    likely = said.supported if isinstance(said, ScoredVerdict) else None
+    return float(said == ENTAILMENT) if likely is None else likely
 
 
 async def _ask_match(grader: Any, data: Mapping[str, Any]) -> list[Answer]:
@@ -128,8 +140,14 @@ async def _ask_grid(checker: Any, data: Mapping[str, Any]) -> list[Answer]:
     answers = []
     for number, (row, right) in enumerate(zip(verdicts.each, data["right"], strict=True), start=1):
         said = ",".join(str(chunk) for chunk, word in enumerate(row, start=1) if word == ENTAILMENT)
-        answers.append(Answer(GRID, "", said, said == str(right), str(number)))
+        # A chunk without the claim's words is not read: it has no probability.
+        cells = [(_support(word), chunk == right) for chunk, word in enumerate(row, start=1) if _is_read(word)]
+        answers.append(Answer(GRID, "", said, said == str(right), str(number), pairs=tuple(cells)))
     return answers
+
+
+def _is_read(word: str) -> bool:
+    return not isinstance(word, ScoredVerdict) or bool(word.supported)
 
 
 async def _ask_claims(extractor: Any, data: Mapping[str, Any]) -> list[Answer]:

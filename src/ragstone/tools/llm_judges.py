@@ -397,4 +397,6 @@ def _check_positions(reply: object, part: str, what: str, count: int) -> str | N
 
 
 def _check_questions(reply: QuestionsReply) -> str | None:
+    if reply.questions and reply.noncommittal:
+        return "an answer that answers these questions is not noncommittal"
     return None if reply.questions or reply.noncommittal else "there is no question"

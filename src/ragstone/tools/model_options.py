@@ -54,6 +54,8 @@ class ModelOptions:
     verdicts: str = "auto"
     # False: a language model is not examined before it checks claims.
     exam: bool = True
+    # False: probabilities and means are not calibrated by what judge-check and agree measured.
+    calibration: Any = True
     # Folder with prompts that replace the built-in ones.
     prompts: str | os.PathLike[str] | None = None
     # For example "5usd". Runs that share one Budget object spend it together.

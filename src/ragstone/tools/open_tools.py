@@ -12,6 +12,7 @@ from ragstone.errors import UnknownNameError
 from ragstone.llm.base import LLM
 from ragstone.text.matchers import MATCHERS, Matcher, make_matcher
 from ragstone.tools import protocols
+from ragstone.tools.calibrations import Calibrations
 from ragstone.tools.embedders import Embedding
 from ragstone.tools.llama import in_process, is_llama
 from ragstone.tools.model_options import ModelOptions
@@ -21,7 +22,6 @@ from ragstone.tools.scorers import Scoring
 
 if TYPE_CHECKING:
     from ragstone.llm.gateway import Gateway, GatewaySettings
-    from ragstone.llm.prompted import Judge as PromptedJudge
     from ragstone.llm.prompts import PromptBook
     from ragstone.models.local_judge import Card
 
@@ -54,6 +54,7 @@ class JudgingOptions(TypedDict, total=False):
     repeats: int
     verdicts: str
     exam: bool
+    calibration: Any
     prompts: str | os.PathLike[str] | None
     budget: Any
     timeout_s: float
@@ -72,6 +73,7 @@ class Judging:
         self.options = options
         self._concurrency = concurrency
         self._dry_run = dry_run
+        self.calibrations = Calibrations(options.get("calibration", True))
         self._roles = Roles(options)
         self._embedding = Embedding(options.get("embedder"))
         self._scoring = Scoring(*(options.get(name) for name in ("scorer", "reward_model", "toxicity_model")))
@@ -144,7 +146,7 @@ class Judging:
             prompts = PromptBook(None if folder is None else os.fspath(folder))
         models = (self._roles, self._embedding, self._scoring)
         local = self._roles.local_tools(self._dry_run)
-        opener = ToolOpener(self.options, *models, gateway, prompts, local, self._dry_run)
+        opener = ToolOpener(self.options, *models, gateway, prompts, local, self._dry_run, self.calibrations)
         tools = {name: tool for name, spec in TOOLS.items() if (tool := spec.open(opener)) is not None}
         return Opened(tools, gateway, prompts, opener.notes)
 
@@ -162,6 +164,7 @@ class ToolOpener:
     # The tools of the local judge, by role.
     local: Mapping[str, Any]
     dry_run: bool
+    calibrations: Calibrations
     # What the user must know about the tools; filled while they are used.
     notes: list[str] = field(default_factory=list)
     # Models in this process, by name.
@@ -196,6 +199,8 @@ class ToolOpener:
         from ragstone.llm.prompted import Judge as PromptedJudge  # noqa: PLC0415  (slow import)
         from ragstone.tools import llm_judges  # noqa: PLC0415
         from ragstone.tools.llm_rater import JudgePair, JudgeRater  # noqa: PLC0415
+        from ragstone.tools.token_judges import VerdictTools  # noqa: PLC0415
+        from ragstone.tools.token_pair import TokenPair  # noqa: PLC0415
 
         if self.gateway is None or self.prompts is None:
             raise AssertionError("a remote model needs a gateway")
@@ -205,36 +210,14 @@ class ToolOpener:
             return JudgeRater(judge, options.get("scale", "points"), grading)
         if role == "pair_judge":
             aspect, order = options.get("aspect", "quality"), options.get("order", "both")
-            return JudgePair(judge, aspect, order, "own-reference" in grading)
+            kind = TokenPair if options.get("verdicts") == "tokens" else JudgePair
+            return kind(judge, aspect, order, grading)
         if role == "extractor":
             return llm_judges.JudgeExtractor(judge, options.get("claims", "sentences"))
         if role in ("checker", "grader"):
-            return self._open_verdicts(role, model, judge)
+            tool: Tool = VerdictTools(options, self.calibrations, self.notes.append).open(role, model, judge)
+            return tool
         return llm_judges.JudgeReader(judge)
-
-    def _open_verdicts(self, role: str, model: Any, judge: PromptedJudge) -> Tool:
-        """The checker or the grader of a language model: by tokens, as JSON, or by tokens as far as the server can."""
-        from ragstone.tools.llm_judges import JudgeChecker, JudgeReader  # noqa: PLC0415  (slow import)
-        from ragstone.tools.token_judges import (  # noqa: PLC0415
-            LLAMA_WINDOW,
-            TokenChecker,
-            TokenGrader,
-            WithFallback,
-            choose_verdicts,
-        )
-
-        options = self.options
-        way = choose_verdicts(
-            options.get("verdicts", "auto"), model, options.get("base_url"), options.get("repeats", 1)
-        )
-        sizes: dict[str, Any] = {name: value for name, value in options.items() if name in _SIZES}
-        as_json = JudgeChecker(judge, **sizes) if role == "checker" else JudgeReader(judge)
-        if way == "json":
-            return as_json
-        inside = is_llama(model)
-        kind = TokenChecker if role == "checker" else TokenGrader
-        tokens = kind(judge.llm, judge.prompts, LLAMA_WINDOW if inside else None, one_by_one=inside)
-        return WithFallback(tokens, as_json if way == "auto" else None, self.notes.append)
 
 
 class ToolSpec(NamedTuple):
@@ -254,7 +237,6 @@ def _scoring(name: str) -> Callable[[ToolOpener], Tool | None]:
     return lambda opener: opener.scoring.open(name, opener.remote("open_scorer"), opener.dry_run)
 
 
-_SIZES = ("repeats", "claims_per_call", "chunks_per_call")
 # All tools that evidence functions may need. The matcher is not a judge model: `open_matcher` opens it.
 TOOLS: dict[str, ToolSpec] = {
     "matcher": ToolSpec(Matcher, "--matcher", "choose one with --matcher", lambda _: None),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -18,12 +18,17 @@ from ragstone.data.types import ScoredVerdict
 from ragstone.llm.base import LLM, LLMAccessError
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.endpoints import SERVERS, find_endpoint
+from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.yes_no import NoProbabilitiesError, YesNoLLM
 from ragstone.text.passages import Passages
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
+from ragstone.tools.calibrations import MATCH as ANSWER_MATCH
+from ragstone.tools.calibrations import SUPPORT as CLAIM_SUPPORT
+from ragstone.tools.calibrations import Calibrations
 from ragstone.tools.llama import is_llama
+from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.local_judges import TOGETHER, with_question
 from ragstone.tools.protocols import (
     CONTRADICTION,
@@ -45,6 +50,8 @@ PROMPTS = {
     "usefulness": (SUPPORT, CONTRADICTED),
     "answer_match": (MATCH,),
 }
+# The prompt that each calibrated probability comes from.
+_CALIBRATED = {CLAIM_SUPPORT: "verdicts", ANSWER_MATCH: "answer_match"}
 # Probabilities of support between these are unsure; below the lower one, contradiction is asked for.
 LOW, HIGH = 0.45, 0.55
 # A chunk with few words of the claim is not read if another one has most of them.
@@ -57,6 +64,8 @@ _OWN_SERVERS = ("ollama", "llamacpp", "vllm")
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
 # Billions of parameters of a small model.
 _SMALL = 9.0
+# Options of a checker that replies in JSON.
+_SIZES = ("repeats", "claims_per_call", "chunks_per_call")
 # Words that a small local model reads of a long text.
 LLAMA_WINDOW = 700
 
@@ -64,14 +73,46 @@ LLAMA_WINDOW = 700
 class _TokenTool:
     """Asks a model for single tokens. `window` is the number of words that are read of a long text; None: all."""
 
-    def __init__(self, llm: LLM, book: PromptBook, window: int | None = None, one_by_one: bool = False) -> None:
+    def __init__(
+        self,
+        llm: LLM,
+        book: PromptBook,
+        window: int | None = None,
+        one_by_one: bool = False,
+        calibrations: Calibrations | None = None,
+    ) -> None:
         self._verdicts = YesNoLLM(llm, book, (SUPPORT, CONTRADICTED), first="evidence")
         self._matches = YesNoLLM(llm, book, (MATCH,), first="question")
         self._window = window
         # A model with one place for what it has read gets all questions about a text before those about another.
         self._turn = asyncio.Lock() if one_by_one else None
-        self.signature = f"{llm.signature};verdicts=tokens/1{f';window={window}' if window else ''}"
+        # Calibrations are stored by the signature of the judge without them.
+        self.uncalibrated = f"{llm.signature};verdicts=tokens/1{f';window={window}' if window else ''}"
+        known = calibrations or Calibrations(known=False)
+        self._maps = {
+            task: found
+            for task, name in _CALIBRATED.items()
+            if (found := known.map_for(task, self.uncalibrated, self.prompt_hash(name)))
+        }
         self._passages = lru_cache(maxsize=256)(Passages)
+
+    # The probabilities that the tool reads.
+    _tasks: tuple[str, ...] = (CLAIM_SUPPORT,)
+
+    @property
+    def calibrated(self) -> str:
+        """The calibration as a part of the signature; empty without one."""
+        parts = [f"{task}/{self._maps[task]}" for task in self._tasks if task in self._maps]
+        return f";calibrated={'+'.join(parts)}" if parts else ""
+
+    @property
+    def signature(self) -> str:
+        """The model, the way of asking and the calibration."""
+        return f"{self.uncalibrated}{self.calibrated}"
+
+    def _calibrate(self, task: str, likely: float) -> float:
+        found = self._maps.get(task)
+        return found(likely) if found else likely
 
     @property
     def prompts(self) -> dict[str, tuple[str, ...]]:
@@ -152,7 +193,8 @@ class TokenChecker(_TokenTool):
         shown = self._passages(text).around(claim, self._window) if self._window else text
         data = {"evidence": shown, "claim": claim}
         share = self._passages(text).share_of_words(claim)
-        supported = await self._verdicts.ask(SUPPORT, data, guess=share >= _GUESSED_SUPPORT)
+        likely = await self._verdicts.ask(SUPPORT, data, guess=share >= _GUESSED_SUPPORT)
+        supported = self._calibrate(CLAIM_SUPPORT, likely)
         contradicted = 0.0
         if supported <= LOW:
             contradicted = min(await self._verdicts.ask(CONTRADICTED, data, guess=False), 1.0 - supported)
@@ -181,9 +223,18 @@ class TokenChecker(_TokenTool):
 class TokenGrader(_TokenTool):
     """Compares answers by the probability of yes; a chunk is useful if it supports a statement of the right answer."""
 
-    def __init__(self, llm: LLM, book: PromptBook, window: int | None = None, one_by_one: bool = False) -> None:
-        super().__init__(llm, book, window, one_by_one)
-        self._checker = TokenChecker(llm, book, window, one_by_one)
+    _tasks = (ANSWER_MATCH, CLAIM_SUPPORT)
+
+    def __init__(
+        self,
+        llm: LLM,
+        book: PromptBook,
+        window: int | None = None,
+        one_by_one: bool = False,
+        calibrations: Calibrations | None = None,
+    ) -> None:
+        super().__init__(llm, book, window, one_by_one, calibrations)
+        self._checker = TokenChecker(llm, book, window, one_by_one, calibrations)
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference the probability that the answer says the same; a refusal matches only a refusal."""
@@ -196,7 +247,7 @@ class TokenGrader(_TokenTool):
     async def _match(self, question: str, reference: str, answer: str) -> float:
         guess = Passages(answer).share_of_words(reference) >= _GUESSED_SUPPORT
         data = {"question": question, "reference": reference, "answer": answer}
-        return await self._matches.ask(MATCH, data, guess=guess)
+        return self._calibrate(ANSWER_MATCH, await self._matches.ask(MATCH, data, guess=guess))
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk whether it supports anything that the right answer states."""
@@ -233,7 +284,18 @@ class WithFallback:
     def __init__(self, tokens: Any, json: Any, note: Callable[[str], None] = lambda _: None) -> None:
         self._tokens, self._json, self._note = tokens, json, note
         self._failed = False
-        self.signature = tokens.signature if json is None else f"{json.signature};verdicts=auto/1"
+        calibrated = getattr(tokens, "calibrated", "")
+        self.signature = tokens.signature if json is None else f"{json.signature};verdicts=auto/1{calibrated}"
+
+    @property
+    def uncalibrated(self) -> str:
+        """The signature of the judge that is asked for tokens, without calibration."""
+        return str(self._tokens.uncalibrated)
+
+    @property
+    def token_prompts(self) -> str:
+        """The hashes of the prompts that ask for a match by tokens."""
+        return str(self._tokens.prompt_hash("answer_match"))
 
     @property
     def _current(self) -> Any:
@@ -242,7 +304,7 @@ class WithFallback:
     def prompt_hash(self, name: str) -> str:
         """The hashes of the prompts of both ways of asking."""
         hashes = [tool.prompt_hash(name) for tool in (self._tokens, self._json) if tool is not None]
-        return "|".join(hashes)
+        return "+".join(hashes)
 
     @property
     def prompts(self) -> dict[str, tuple[str, ...]]:
@@ -291,6 +353,31 @@ class WithFallback:
                 self._failed = True
                 self._note(f"{error}: verdicts are asked for as JSON (--verdicts json)")
         return await ask(self._json)
+
+
+class VerdictTools:
+    """Opens the checker and the grader of a language model: by tokens, as JSON, or by tokens as far as the server can."""
+
+    def __init__(
+        self, options: Mapping[str, Any], calibrations: Calibrations, note: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._options, self._calibrations, self._note = options, calibrations, note
+
+    def open(self, role: str, model: Any, judge: Judge) -> Any:
+        """The tool for a role."""
+        options = self._options
+        way = choose_verdicts(
+            options.get("verdicts", "auto"), model, options.get("base_url"), options.get("repeats", 1)
+        )
+        sizes: dict[str, Any] = {name: value for name, value in options.items() if name in _SIZES}
+        as_json = JudgeChecker(judge, **sizes) if role == "checker" else JudgeReader(judge)
+        if way == "json":
+            return as_json
+        inside = is_llama(model)
+        kind = TokenChecker if role == "checker" else TokenGrader
+        window = LLAMA_WINDOW if inside else None
+        tokens = kind(judge.llm, judge.prompts, window, one_by_one=inside, calibrations=self._calibrations)
+        return WithFallback(tokens, as_json if way == "auto" else None, self._note)
 
 
 def choose_verdicts(wanted: str, model: Any, base_url: str | None, repeats: int = 1) -> str:

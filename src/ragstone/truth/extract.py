@@ -93,6 +93,11 @@ class Extraction:
             "facts": sum(len(row.facts) for row in self.found),
         }
 
+    def count_new(self, earlier: Sequence[Case], cases: Sequence[Case]) -> int:
+        """The number of facts that no case has yet; only these are proposed."""
+        there = {case.id: case.facts for case in (*cases, *earlier)}
+        return sum(len(_joined(there[row.case.id], row.facts)) - len(there[row.case.id]) for row in self.found)
+
 
 def extract(cases: Sequence[Case], work: Work, report: Report = silent) -> Extraction:
     """Extracts the citations for the answers of cases, with a language model or with local models."""
@@ -178,12 +183,6 @@ def add_facts(earlier: Sequence[Case], found: Extraction, cases: Sequence[Case])
     known = {case.id for case in earlier}
     everything = [*earlier, *(case for case in cases if case.id not in known)]
     return [_with_facts(case, rows[case.id]) if case.id in rows else case for case in everything]
-
-
-def count_new(earlier: Sequence[Case], found: Extraction, cases: Sequence[Case]) -> int:
-    """The number of facts that no case has yet; only these are proposed."""
-    there = {case.id: case.facts for case in (*cases, *earlier)}
-    return sum(len(_joined(there[row.case.id], row.facts)) - len(there[row.case.id]) for row in found.found)
 
 
 def _with_facts(case: Case, row: Extracted) -> Case:

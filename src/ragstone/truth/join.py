@@ -147,9 +147,8 @@ class CaseMatcher:
 
 
 def _waits(case: Case) -> bool:
-    """Whether a case has proposed references or facts, and no accepted ones."""
-    proposed = case.standing == "proposed" and any(case.references)
-    proposed = proposed or any(fact.standing == "proposed" for fact in case.facts)
+    """Whether a case has a proposed answer or proposed facts, and nothing accepted."""
+    proposed = case.has_proposed_answer or any(fact.standing == "proposed" for fact in case.facts)
     return proposed and not case.accepted_facts and not case.accepted_references
 
 

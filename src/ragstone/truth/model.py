@@ -37,7 +37,8 @@ class Case:
     """One question with its ground truth.
 
     `passages` are the texts that must contain the citations. `weight` is the number of production requests that the
-    case represents, if it was sampled from a log. `standing` applies to the references; each fact has its own.
+    case represents, if it was sampled from a log. `standing` applies to the references, or to `answerable: False`; each
+    fact has its own.
     """
 
     id: str
@@ -64,16 +65,33 @@ class Case:
         """The references that answers are scored against."""
         return self.references if self.standing == "accepted" else []
 
+    @property
+    def accepted_answerable(self) -> bool | None:
+        """Whether the documents contain the answer; None until "unanswerable" is accepted."""
+        counts = self.standing == "accepted" if self.answerable is False else self.is_confirmed
+        return self.answerable if counts else None
+
+    @property
+    def has_proposed_answer(self) -> bool:
+        """Whether its references, or that it is unanswerable, are proposed."""
+        return self.standing == "proposed" and (bool(self.references) or self.answerable is False)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether a person wrote the case, or accepted its answer or one of its facts."""
+        return self.provenance == "manual" or self.standing == "accepted" or bool(self.accepted_facts)
+
     def as_sample(self) -> Sample:
-        """The case as a sample without an answer; only accepted references and facts are included."""
+        """The case as a sample without an answer; only what is accepted is included."""
+        confirmed = self.is_confirmed
         return Sample(
             id=self.id,
             question=self.question,
             references=self.accepted_references or None,
-            reference_contexts=self.reference_contexts or None,
-            relevance=self.relevance or None,
+            reference_contexts=(self.reference_contexts if confirmed else None) or None,
+            relevance=(self.relevance if confirmed else None) or None,
             facts=[fact.as_fact() for fact in self.accepted_facts] or None,
-            answerable=self.answerable,
+            answerable=self.accepted_answerable,
             documents=self.documents or None,
             metadata=self.metadata if self.weight is None else {**self.metadata, "weight": self.weight},
         )
@@ -97,8 +115,9 @@ def cases_to_table(cases: Iterable[Case]) -> pa.Table:
 
 
 def cases_from_table(table: pa.Table) -> list[Case]:
-    """The cases of a stored table."""
-    columns = {name: _convert_all(decoder(hint), table.column(name).to_pylist()) for name, hint in _HINTS.items()}
+    """The cases of a stored table; fields without a column have their defaults."""
+    stored = {name: hint for name, hint in _HINTS.items() if name in table.column_names}
+    columns = {name: _convert_all(decoder(hint), table.column(name).to_pylist()) for name, hint in stored.items()}
     return [Case(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
 

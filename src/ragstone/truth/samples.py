@@ -15,6 +15,8 @@ from ragstone.truth.model import Case, TruthFact
 WEIGHT = "weight"
 # The fields that a sample can have; other fields exist only in cases.
 _FIELDS = ("references", "facts", "documents", "reference_contexts", "relevance", "answerable")
+# The fields that a case does not show before it is accepted.
+_PROPOSED = ("references", "reference_contexts", "relevance", "answerable")
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,12 @@ def _update(earlier: Case, new: Case, fields: Collection[str]) -> Case:
     values: dict[str, Any] = {name: getattr(new, name) for name in fields if name != "facts"}
     if new.references:
         values["standing"] = "accepted"
+    elif earlier.standing != "accepted" and new.answerable is False:
+        values |= {"standing": "accepted", "references": []}
     elif earlier.standing != "accepted":
-        values["references"] = earlier.references
+        # Exported data contains accepted items only: what is missing there is not removed here.
+        missing = [name for name in _PROPOSED if getattr(new, name) in (None, [], {})]
+        values |= {name: getattr(earlier, name) for name in missing}
     facts = _update_facts(earlier.facts, new.facts) if "facts" in fields else earlier.facts
     weight = earlier.weight if new.weight is None else new.weight
     metadata = {**earlier.metadata, **new.metadata}

@@ -37,6 +37,12 @@ class BackgroundCache(Generic[T]):
                 raise
             return None
 
+    def ready(self, key: Hashable) -> T | None:
+        """Return the value if it was computed; nothing is computed."""
+        with self._lock:
+            future = self._futures.get(key)
+        return future.result() if future and future.done() and not future.exception() else None
+
     def _submit(self, key: Hashable, compute: Callable[[], T]) -> Future[T]:
         with self._lock:
             future = self._futures.get(key)

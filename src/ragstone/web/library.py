@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from ragstone.compare.comparison import STEPS, Comparison, compare_runs
-from ragstone.compare.diagnosis import CauseCount, Diagnosis, diagnose
+from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.leaderboard import Leaderboard, rank_runs
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.slices import RunSlice, slice_run
@@ -28,7 +28,8 @@ from ragstone.web.errors import NotFoundError, is_inside
 from ragstone.web.pair_index import PairIndex
 from ragstone.web.run_index import RunIndex, TableState
 from ragstone.web.truth.jobs import Rescoring
-from ragstone.web.truth.store import LoadedVersion, TruthLibrary
+from ragstone.web.truth.loaded_version import LoadedVersion
+from ragstone.web.truth.store import TruthLibrary
 
 # Diagnosing this many samples takes seconds. Their diagnosis is shown until all samples are diagnosed.
 FIRST_FEW = 10_000
@@ -232,7 +233,7 @@ def _summary(run: Run) -> dict[str, SummaryRow]:
 
 def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
     """Return a diagnosis as page data: the limiting part, the causes of failures and advice."""
-    most = max((_shown_count(count) for count in diagnosis.causes), default=1)
+    most = max((count.shown for count in diagnosis.causes), default=1)
     return {
         "headline": headline(diagnosis),
         "failing": diagnosis.failing,
@@ -253,16 +254,11 @@ def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
                 "main": count.main,
                 "samples": count.samples,
                 "probability": count.probability,
-                "shown": _shown_count(count),
-                "share": _shown_count(count) / (most or 1),
+                "shown": count.shown,
+                "share": count.shown / (most or 1),
                 "address": f"/runs/{run}{TableState(cause=count.cause.name).address}#samples" if count.main else "",
             }
             for count in diagnosis.causes
         ],
         "undecided": dict(diagnosis.undecided),
     }
-
-
-def _shown_count(count: CauseCount) -> int:
-    """Samples with it as the main cause, as in the terminal report; information is never a main cause."""
-    return count.main if count.cause.fails else count.samples

@@ -123,7 +123,7 @@ class _Blocks:
         while end < len(lines) and "|" in self._line(lines[end]):
             end += 1
         write = self._writer.tag
-        write('<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr>')
+        write('<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead><tr>')
         self._row(head, '<th scope="col" dir="auto">', "</th>")
         write("</tr></thead><tbody>")
         for line in lines[at + 2 : end]:

@@ -88,7 +88,7 @@ def trend(values: Sequence[float | None], here: int | None = None) -> Markup:
 
 
 # The scripts of the ground-truth editor.
-_EDITOR = ("draft", "editor", "sources", "queue", "signing")
+_EDITOR = ("draft", "editor", "sources", "passages", "queue", "signing")
 _STATIC = {
     "report.css": ("ragstone.report.html", "style.css", "text/css"),
     "viewer.css": ("ragstone.web", "static/viewer.css", "text/css"),

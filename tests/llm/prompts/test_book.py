@@ -30,6 +30,7 @@ SLOTS = {
     "grade": ("question", "contexts", "reference", "answer"),
     "own_reference": ("question", "contexts"),
     "pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
+    "pair_reasoned": ("question", "contexts", "reference", "answer_a", "answer_b"),
     "stance": ("question", "answer"),
     "citations": ("question", "answer", "passages"),
     "new_question": ("kind", "titles", "passages", "asked"),
@@ -38,7 +39,7 @@ SLOTS = {
     "standalone_question": ("history", "question"),
 }
 # Those that are filled for a purpose have examples only where somebody asks for them.
-FILLED = ("grade", "own_reference", "pair")
+FILLED = ("grade", "own_reference", "pair", "pair_reasoned")
 
 
 def packaged(name):
@@ -56,6 +57,7 @@ ONE_TOKEN = {
     "token_support": ("evidence", "claim"),
     "token_contradiction": ("evidence", "claim"),
     "token_match": ("question", "reference", "answer"),
+    "token_pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
 }
 
 

@@ -52,7 +52,7 @@ def visit(browser, files):
     """Open a page; at the end there must have been no message on the console, no error and no request but for the file."""
     troubles, contexts = [], []
 
-    def visit(name, width=1280, scheme="light", scripts=True):
+    def visit(name, width=1280, scheme="light", scripts=True, unfolded=True):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True, java_script_enabled=scripts
         )
@@ -64,6 +64,8 @@ def visit(browser, files):
         page.on("dialog", lambda dialog: (troubles.append("a dialog"), dialog.dismiss()))
         page.on("request", lambda request: None if request.url == address else troubles.append(request.url))
         page.goto(address)
+        for part in page.locator("details.part > summary").all() if unfolded else ():
+            part.click()
         return page
 
     yield visit
@@ -166,7 +168,7 @@ def test_without_scripts_everything_is_there(visit):
     page = visit("run", scripts=False)
     assert page.locator("#samples tbody tr").count() == 25
     assert page.locator("#samples button").count() == 0
-    page.locator("details.sample").nth(2).locator("summary").click()
+    page.locator("details.sample").nth(2).locator("> summary").click()
     assert page.locator("details.sample").nth(2).locator(".body").is_visible()
 
 
@@ -188,3 +190,20 @@ def test_it_prints(visit, tmp_path):
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_keys_are_listed_and_walk_through_the_samples(visit):
+    page = visit("run", unfolded=False)
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    second = page.locator("details.sample").nth(1)
+    assert second.locator("> summary").evaluate("head => head === document.activeElement")
+    page.keyboard.press("Enter")
+    assert second.evaluate("box => box.open")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.ariaLabel") == "Filter samples"
+    page.keyboard.type("?j")
+    assert not page.locator("#keys").is_visible()

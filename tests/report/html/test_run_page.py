@@ -9,8 +9,9 @@ from ragstone.compare.aggregate import aggregate
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.diagnosis import diagnose
 from ragstone.report import diagnosis
+from ragstone.report.html import run_data
 from ragstone.report.html.comparison_page import comparison_html
-from ragstone.report.html.run_page import MOST_LISTED, run_html
+from ragstone.report.html.run_page import MOST_LISTED, PRINTED, run_html
 from ragstone.report.markdown import run_markdown
 from tests.report.pages import Page
 from tests.report.runs import harbour
@@ -63,7 +64,7 @@ def test_facts_are_marked_where_they_stand(better):
 
 def test_worst_samples_and_slices_are_chosen(worse):
     page = run_html(worse, worst=3, slices=["topic"])
-    assert page.count('<details class="sample"') == 3
+    assert page.count('<details class="sample ') == 3
     assert "By difficulty" not in Page(page).text("main")
     none = Page(run_html(worse, worst=0))
     assert "worst" not in none.ids
@@ -101,9 +102,10 @@ def test_samples_that_nothing_calls_bad_are_listed_all_the_same(tmp_path):
     assert "worst samples" not in run_markdown(run)
 
 
-def test_many_rows_make_a_small_file(tmp_path):
+def test_many_rows_make_a_small_file(tmp_path, monkeypatch):
     import ragstone
 
+    monkeypatch.setattr(run_data, "MOST_DIAGNOSED", 10_000)
     rows = [
         {
             "id": f"s{number}",
@@ -146,3 +148,18 @@ def test_a_metric_of_all_rows_is_left_out_of_distributions(tmp_path):
     figures = "".join(page.texts["figcaption"])
     assert "token_f1" in figures
     assert "bleu" not in figures
+
+
+def test_worst_samples_come_before_the_metrics_and_a_few_are_printed(worse):
+    page = Page(run_html(worse))
+    sections = [box["id"] for box in page.find("section")]
+    assert sections[:5] == ["verdict", "parts", "causes", "worst", "metrics"]
+    samples = [box["class"].split()[1] for box in page.find("details") if box.get("class", "").startswith("sample ")]
+    assert samples == ["printed"] * PRINTED + ["unprinted"] * (20 - PRINTED)
+    assert [box for box in page.find("input") if "checked" in box] == []
+
+
+def test_all_samples_are_shown_and_printed_on_request(worse):
+    page = Page(run_html(worse, all_samples=True))
+    assert sum(box.get("class", "").startswith("sample ") for box in page.find("details")) == 25
+    assert [box["id"] for box in page.find("input") if "checked" in box] == ["print-all"]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from ragstone.cli.app import app
 from ragstone.data.types import Chunk
 from ragstone.text.sentences import sentences
-from ragstone.truth.citations.check import Held, check_cases, check_citation, mend_cases
+from ragstone.truth.citations.check import Held, check_cases, check_citation
 from ragstone.truth.model import Case, TruthFact
 from ragstone.truth.store import TruthStore
 from tests.truth.adversarial import (
@@ -163,7 +163,7 @@ def test_every_citation_is_counted_once() -> None:
 
 
 def test_mended_cases_have_the_passages_words_and_flags() -> None:
-    mended = mend_cases(CASES, check_cases(CASES), drop=False)
+    mended = check_cases(CASES).mend(CASES, drop=False)
     assert [fact.text for fact in mended[0].facts] == [
         "The last ferry leaves at 21:40.",
         "The last ferry leaves at 21:40",
@@ -172,7 +172,7 @@ def test_mended_cases_have_the_passages_words_and_flags() -> None:
     assert [fact.standing for fact in mended[0].facts] == ["accepted", "accepted", "proposed"]
     assert "a number is changed" in str(mended[0].facts[2].note)
     assert mended[2] == CASES[2]
-    dropped = mend_cases(CASES, check_cases(CASES), drop=True)
+    dropped = check_cases(CASES).mend(CASES, drop=True)
     assert [len(case.facts) for case in dropped] == [2, 2, 1]
 
 

@@ -1,10 +1,17 @@
 """The writer passes its passages to the model and cleans the replies."""
 
 import asyncio
+import json
+
+import pytest
 
 from ragstone.formats.documents import Passage
 from ragstone.formats.documents.base import Document, Section, make_passages
+from ragstone.llm.base import LLMReplyError
+from ragstone.llm.prompted import Judge
+from ragstone.llm.prompts import PromptBook
 from ragstone.llm.reply_types import AnswerReply, NewQuestionReply
+from ragstone.testing import FakeLLM
 from ragstone.truth.synthesis.question_plan import Job
 from ragstone.truth.synthesis.writer import PROMPTS, Draft, Writer
 
@@ -23,7 +30,7 @@ class FakeJudge:
     def prompt_hash(self, name):
         return f"hash of {name}"
 
-    async def ask(self, prompt, _type, data, guess):
+    async def ask(self, prompt, _type, data, guess, check=None):
         self.asked.append((prompt, data))
         return self.reply or guess
 
@@ -68,3 +75,25 @@ def test_the_model_gets_the_title_and_the_heading_of_each_passage():
     for _, data in judge.asked:
         assert data["titles"] == ["Paracetamol 500 mg › Dosage", "b"]
         assert data["passages"] == ["Adults take 4 g a day at most.", OTHER.text]
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        ({"answerable": False, "answer": "48 metres"}, "answerable is false"),
+        ({"answerable": True, "answer": " "}, "no answer"),
+        ({"answerable": True, "answer": "I cannot answer this question from the documents."}, "no answer"),
+        ({"answerable": False, "answer": "I cannot answer this question from the documents."}, None),
+        ({"answerable": False, "answer": ""}, None),
+        ({"answerable": True, "answer": "48 metres"}, None),
+    ],
+)
+def test_fields_that_contradict_each_other_are_rejected(reply, fault):
+    draft = Draft(Job("single", (PASSAGE,)), "How long?", "48 metres", [], [])
+    for name in ("answer", "remember"):
+        ask = getattr(Writer(Judge(FakeLLM([json.dumps(reply)] * 2), PromptBook())), name)
+        if fault is None:
+            assert asyncio.run(ask(draft)) == AnswerReply(**reply)
+        else:
+            with pytest.raises(LLMReplyError, match=fault):
+                asyncio.run(ask(draft))

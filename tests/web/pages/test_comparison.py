@@ -100,4 +100,5 @@ def test_runs_without_a_common_sample_say_so(viewer, worse, hostile):
         "no sample in common" in viewer.page(f"/compare/{worse.id}/{hostile.id}", 400).text()
     )
     assert viewer.ask(f"/compare/{worse.id}/nothing")[0].status == 404
+    viewer.when_ready(f"/compare/{worse.id}/{worse.id}.json", lambda found: found["ready"])
     assert viewer.ask(f"/compare/{worse.id}/{worse.id}/samples/99")[0].status == 404

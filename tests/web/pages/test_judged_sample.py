@@ -1,5 +1,7 @@
 """What the page of a sample says about its judge: probabilities, doubt, other languages and failures."""
 
+from dataclasses import replace
+
 import pytest
 
 import ragstone
@@ -89,6 +91,27 @@ def test_other_languages_are_a_caution_only_with_the_local_judge(probable):
     assert _judge(index, case(german, SURE), [])["language"] == "German"
     assert _judge(index, case("The boat is red and it does not leave at ten.", SURE), [])["language"] == ""
     assert _judge(index, case(german, "entailment"), [])["language"] == ""
+
+
+def test_the_judge_of_the_run_says_which_languages_it_reads(probable):
+    _, run = probable
+    german = "Das Schiff ist rot und es fährt nicht um zehn Uhr ab, weil der Sturm zu stark ist."
+    french = "Le bateau est rouge et il ne part pas à dix heures parce que la tempête est trop forte pour nous."
+
+    class Index:
+        run: object
+
+    class Stored:
+        summary = run.summary
+        id, info = run.id, replace(run.info, raw={**run.info.raw, "judge_languages": ["en", "de"]})
+
+    index = Index()
+    index.run = Stored
+    assert run.info["judge_languages"] == ["en"], "a run stores what the card says"
+    assert _judge(index, case(german, SURE), [])["language"] == ""
+    found = _judge(index, case(french, SURE), [])
+    assert found["language"] == "French"
+    assert found["reads"] == ["English", "German"]
 
 
 def test_a_judge_that_failed_here_is_named(probable):

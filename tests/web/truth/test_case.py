@@ -42,3 +42,13 @@ def test_citations_are_checked_as_one_types(untouched):
     assert untouched.post("/truth/ferry/check.json", {**fields, "texts": "[" * 100_000})[0].status == 400
     answer, body = untouched.post("/truth/ferry/check.json", {**fields, "id": "brand-new"})
     assert [check["verdict"] for check in json.loads(body)["checks"]] == ["none"] * 4
+
+
+def test_citations_are_checked_in_corrected_passages(untouched):
+    texts = json.dumps(["the last boat leaves Orlsay at 21:40", "the last boat leaves Orlsay at 21:45"])
+    edits = [{"at": 0, "text": truths.TIMETABLE.replace("21:40", "21:45")}, {"at": 9, "text": "x"}]
+    fields = {"token": untouched.secret, "id": "f1", "texts": texts, "passages": json.dumps(edits)}
+    checks = json.loads(untouched.post("/truth/ferry/check.json", fields)[1])["checks"]
+    assert [check["verdict"] for check in checks] == ["invalid", "stands"]
+    for wrong in ("3", "[3]", '[{"at": -1, "text": "x"}]', '[{"at": 0}]', "["):
+        assert untouched.post("/truth/ferry/check.json", {**fields, "passages": wrong})[0].status == 400

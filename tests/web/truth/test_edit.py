@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from ragstone.errors import UsageError
 from ragstone.storage.places import open_place
 from ragstone.truth.model import TruthFact
 from ragstone.truth.store import TruthStore
+from ragstone.web.truth.edit import PassageEdit, correct_passages
 from tests.report.runs import EVIL
 from tests.web import truths
 
@@ -193,6 +195,8 @@ def test_an_author_is_needed(untouched):
         ('{"f1": {"facts": [{"text": "x", "standing": "loved"}]}}', "facts.0.standing"),
         ('{"f1": {"facts": [{"text": "x", "kind": ""}]}}', "facts.0.kind"),
         ('{"f1": {"facts": [{"text": "x", "more": 1}]}}', "facts.0.more"),
+        ('{"f1": {"passages": [{"at": -1, "text": "x"}]}}', "passages.0.at"),
+        ('{"f1": {"passages": [{"at": 7, "text": "x"}]}}', "no passage 8"),
         ('{"nobody": {"question": "x"}}', "base version"),
         ('{"f1": {"added": true}}', "already exists"),
         ('{"f1": {"question": "\\ud800"}}', "lone surrogate"),
@@ -215,3 +219,53 @@ def test_hostile_edits_are_stored_as_they_are_and_shown_as_text(client, secret, 
     assert client.post("/truth/ferry/save", truths.form(secret, edits))[0].status == 303
     assert truths.read(root).cases[0].question == EVIL.strip()
     assert truths.read(root).cases[-1].id == f"new {EVIL}"
+
+
+def test_an_accepted_citation_that_is_not_in_its_passage_is_flagged_with_a_link(client, secret, root):
+    facts = truths.ferry()[1].facts
+    mine = [facts[0], replace(facts[1], standing="accepted"), replace(facts[2], standing="accepted"), facts[3]]
+    edits = {"f2": {"facts": [vars_of(fact) for fact in mine]}, "f1": {"question": "When?"}}
+    found = json.loads(client.post("/truth/ferry/review.json", truths.form(secret, edits))[1])
+    assert [(item["case"], item["fact"], item["verdict"]) for item in found["lost"]] == [("f2", 3, "invalid")]
+    assert found["lost"][0]["address"] == "/truth/ferry/case?id=f2&v=1#fact-3"
+    body = client.post("/truth/ferry/review", truths.form(secret, edits))[1].decode()
+    assert "1 accepted citation is not in the passages" in body
+    assert 'href="/truth/ferry/case?id=f2&amp;v=1#fact-3"' in body
+    assert client.post("/truth/ferry/save", truths.form(secret, edits))[0].status == 303
+    new = {"f9": {"added": True, "facts": [{"text": "Whales"}]}}
+    assert json.loads(client.post("/truth/ferry/review.json", truths.form(secret, new, v=2))[1])["lost"] == []
+
+
+def test_proposed_and_rejected_citations_are_not_flagged(untouched):
+    facts = [vars_of(replace(fact, standing="rejected")) for fact in truths.ferry()[1].facts]
+    for edits in (truths.QUESTION, {"f2": {"question": "?"}}, {"f2": {"facts": facts}}, {"f2": {"removed": True}}):
+        answer, body = untouched.post("/truth/ferry/review.json", truths.form(untouched.secret, edits))
+        assert (answer.status, json.loads(body)["lost"]) == (200, [])
+
+
+def test_a_corrected_passage_makes_a_version_and_its_facts_are_checked_again(client, secret, root):
+    text = truths.TIMETABLE.replace("21:40", "21:45")
+    edits = {"f1": {"passages": [{"at": 0, "text": f" {text}\n"}]}}
+    found = json.loads(client.post("/truth/ferry/review.json", truths.form(secret, edits))[1])
+    assert [change["what"] for change in found["mine"][0]["changes"]] == ["passage"]
+    assert [(item["case"], item["fact"], item["verdict"]) for item in found["lost"]] == [("f1", 1, "invalid")]
+    assert client.post("/truth/ferry/save", truths.form(secret, edits))[0].status == 303
+    before, after = truths.ferry()[0], truths.read(root).cases[0]
+    assert after == replace(before, passages=[replace(before.passages[0], text=text), before.passages[1]])
+    assert truths.read(root).cases[1:] == truths.ferry()[1:]
+    changed = client.json("/truth/ferry/diff.json")["changes"][0]["changes"]
+    assert [(change["what"], change["kind"]) for change in changed] == [("passage", "changed")]
+    assert [part["text"] for part in changed[0]["diff"] if part["kind"] != "same"] == ["40", "45"]
+
+
+def test_a_passage_that_is_a_reference_context_too_is_one_text():
+    first = truths.ferry()[0]
+    case = replace(first, reference_contexts=[truths.FARES, "Only here.", ""])
+    fixed = correct_passages(case, [PassageEdit(at=1, text="Nine."), PassageEdit(at=2, text="Here.")])
+    assert [passage.text for passage in fixed.passages] == [truths.TIMETABLE, "Nine."]
+    assert fixed.reference_contexts == ["Nine.", "Here.", ""]
+    gone = correct_passages(case, [PassageEdit(at=1, text=" "), PassageEdit(at=2, text="")])
+    assert ([passage.text for passage in gone.passages], gone.reference_contexts) == ([truths.TIMETABLE], [""])
+    assert correct_passages(case, []) == case
+    with pytest.raises(UsageError, match="no passage 5"):
+        correct_passages(case, [PassageEdit(at=4, text="x")])

@@ -32,3 +32,18 @@ def test_proposed_answers_wait_too(serve, tmp_path):
     assert "Review 1 proposed" in client.page("/truth/logs").text()
     assert "review logs" in client.page("/truth").text()
     assert client.json("/truth/logs.json?problem=to+review")["cases"][0]["id"] == "f1"
+
+
+def test_proposed_unanswerable_questions_wait_too(serve, tmp_path):
+    case = replace(truths.ferry()[2], standing="proposed", provenance="synthetic", documents=["fares.md"])
+    truths.save(tmp_path, "made", [*truths.ferry()[:1], case])
+    client = serve(tmp_path)
+    found = client.json("/truth/made/queue.json")
+    assert [(item["case"], item["fact"], item["kind"]) for item in found["items"]] == [("f3", -1, "unanswerable")]
+    page = client.page("/truth/made/queue")
+    assert page.text("h1") == "0 proposed facts and 1 unanswerable question"
+    assert "The documents do not contain the answer" in page.text()
+    assert "Review 1 proposed" in client.page("/truth/made").text()
+    fields = truths.form(client.secret("/truth/made"), {"f3": {"standing": "accepted"}})
+    assert client.post("/truth/made/save", fields)[0].status == 303
+    assert client.json("/truth/made/queue.json")["items"] == []

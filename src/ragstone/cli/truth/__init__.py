@@ -12,6 +12,7 @@ from ragstone.cli.truth.estimate import estimate
 from ragstone.cli.truth.extract import extract
 from ragstone.cli.truth.harvest import harvest
 from ragstone.cli.truth.rescore import rescore
+from ragstone.cli.truth.review import accept, reject
 from ragstone.cli.truth.signals import signals
 from ragstone.cli.truth.suspects import suspects
 from ragstone.cli.truth.synthesise import synthesise
@@ -26,7 +27,14 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "signals": signals,
         "harvest": harvest,
     },
-    REPAIR: {"check": check, "suspects": suspects, "rescore": rescore, "estimate": estimate},
+    REPAIR: {
+        "check": check,
+        "suspects": suspects,
+        "accept": accept,
+        "reject": reject,
+        "rescore": rescore,
+        "estimate": estimate,
+    },
     VERSIONS: {
         "list": list_,
         "show": show,

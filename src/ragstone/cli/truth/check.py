@@ -62,10 +62,9 @@ def check(
 
 def _save(source: Sourced, checked: TruthCheck, drop: bool, author: str | None, out: str) -> str | None:
     """The reference of the repaired version; None if nothing changed."""
-    from ragstone.truth.citations.check import mend_cases
     from ragstone.truth.store import Lineage
 
-    mended = mend_cases(source.cases, checked, drop)
+    mended = checked.mend(source.cases, drop)
     if mended == source.cases or source.stored is None:
         return None
     note = "dropped citations not found" if drop else "flagged citations not found"

@@ -68,14 +68,14 @@ def _save(
     found: Extraction, cases: list[Any], name: str, to: str, author: str | None, note: str, out: str
 ) -> tuple[str | None, int]:
     """The reference of the new version (None if nothing changed) and the number of new facts."""
-    from ragstone.truth.extract import add_facts, count_new
+    from ragstone.truth.extract import add_facts
     from ragstone.truth.store import Lineage
 
     store = open_store(out)
     parent = store.newest(to)
     earlier = [] if parent is None else store.read(to, parent).cases
     merged = add_facts(earlier, found, cases)
-    new = count_new(earlier, found, cases)
+    new = found.count_new(earlier, cases)
     if merged == earlier or not found.found:
         return None, new
     lineage = Lineage([name], {"extractor": found.signature}, found.prompts, {**found.counts, "new": new})

@@ -67,7 +67,8 @@ def _show_version(version: Version, most: int) -> None:
     rows = []
     for case in version.cases[:most]:
         proposed = sum(fact.standing == "proposed" for fact in case.facts)
-        texts = (case.id, case.question, " / ".join(case.references) + _standing(case))
+        answer = " / ".join(case.references) or ("(unanswerable)" if case.answerable is False else "")
+        texts = (case.id, case.question, answer + _standing(case))
         rows.append((*texts, str(len(case.accepted_facts)), str(proposed or "")))
     typer.echo("")
     print_table(titles, rows, right=("facts", "proposed"))
@@ -111,8 +112,9 @@ def _details(*counted: dict[str, int]) -> str:
 
 
 def _standing(case: Case) -> str:
-    """The status of references that are not accepted."""
-    return f"  [{case.standing}]" if case.references and case.standing != "accepted" else ""
+    """The status of an answer that is not accepted."""
+    answer = case.references or case.answerable is False
+    return f"  [{case.standing}]" if answer and case.standing != "accepted" else ""
 
 
 def _show_case(case: Case) -> None:
@@ -128,7 +130,9 @@ def _show_case(case: Case) -> None:
     lines = {
         "passages": len(case.passages) or None,
         "relevance": case.relevance or None,
-        "answerable": case.answerable,
+        "answerable": None
+        if case.answerable is None
+        else f"{case.answerable}{'' if case.references else _standing(case)}",
         "weight": case.weight,
         "provenance": case.provenance,
         "metadata": case.metadata or None,

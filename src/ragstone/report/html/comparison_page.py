@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,34 +25,45 @@ from ragstone.report.html import charts
 from ragstone.report.html.charts import round_step
 from ragstone.report.html.page import render_page
 from ragstone.report.html.run_data import RunData, read_run_data, show_rows
-from ragstone.report.html.run_page import measured
+from ragstone.report.html.run_page import HEADLINES, MOST_SHOWN, measured
 from ragstone.report.run import DIRECTION, part_of
 
 _MOST_CHANGED = 10
 _MOST_SHOWN = 24
+# Half losses, half gains.
+_PRINTED = 6
 _TONES = {"better": "good", "worse": "bad"}
 _MARKS = {"better": "▲ better", "worse": "▼ worse"}
 
 
-def comparison_html(comparison: Comparison, changed: int = _MOST_CHANGED) -> str:
-    """One self-contained file. `changed` samples that changed most are shown in full."""
+def comparison_html(comparison: Comparison, changed: int = _MOST_CHANGED, *, all_samples: bool = False) -> str:
+    """One self-contained file. `changed` samples that changed most are shown in full.
+
+    Some of them are printed. With `all_samples`, every changed sample is shown in full and printed.
+    """
     sides = (read_run_data(comparison.before), read_run_data(comparison.after))
     reach = reach_of(comparison.metrics)
     sliced = reach_of([item for part in comparison.slices for item in part.metrics])
+    listed = _changed(comparison, sides, MOST_SHOWN if all_samples else changed)
+    compared = [metric for metric in comparison.after.info["metrics"] if metric["metric"] in _names(comparison)]
+    headlines = {metric["metric"] for metric in telling_metrics(compared, HEADLINES)}
     data = {
         "title": f"{run_label(comparison.after, comparison)} against {run_label(comparison.before, comparison)}",
         "headline": headline(comparison),
         "comparison": comparison,
         "names": (comparison.before.name, comparison.after.name),
         "counts": [(word, len(comparison.having(word))) for word in ("better", "worse", "no evidence", "too few rows")],
-        "groups": list(_groups(comparison, reach)),
+        "headlines": list(_groups(comparison, reach, headlines)),
+        "groups": list(_groups(comparison, reach, _names(comparison) - headlines)),
         "axis": charts.strip_axis(charts.strip_scale(-reach, reach)),
         "slice_axis": charts.strip_axis(charts.strip_scale(-sliced, sliced)),
         "distributions": list(_distributions(comparison, sides)),
         "diagnoses": [diagnosing.headline(side.diagnosis) for side in sides],
         "causes": list(_causes(sides)),
         "slices": list(_slices(comparison, sliced)),
-        "changed": _changed(comparison, sides, changed),
+        "changed": listed,
+        "printed": sum(item["printed"] for item in listed),
+        "print_all": all_samples,
         "remarks": [*comparison.remarks, *not_compared_lines(comparison)],
         "left_out": failed_lines(comparison.metrics),
         "method": method_line(comparison),
@@ -110,11 +121,15 @@ def _row(item: Difference, reach: float) -> dict[str, Any]:
     }
 
 
-def _groups(comparison: Comparison, reach: float) -> Iterator[dict[str, Any]]:
+def _names(comparison: Comparison) -> set[str]:
+    return {item.metric for item in comparison.metrics}
+
+
+def _groups(comparison: Comparison, reach: float, wanted: Collection[str]) -> Iterator[dict[str, Any]]:
     known = {metric["metric"]: metric for metric in comparison.after.info["metrics"]}
-    parts = {item.metric: part_of(known[item.metric]) for item in comparison.metrics}
+    parts = {item.metric: part_of(known[item.metric]) for item in comparison.metrics if item.metric in wanted}
     for part in dict.fromkeys(parts.values()):
-        rows = [_row(item, reach) for item in comparison.metrics if parts[item.metric] == part]
+        rows = [_row(item, reach) for item in comparison.metrics if parts.get(item.metric) == part]
         yield {"name": part, "rows": rows}
 
 
@@ -184,11 +199,17 @@ def _changed(comparison: Comparison, sides: tuple[RunData, RunData], most: int) 
         show_rows(sides[0], [partner[row] for row in after], "a"),
         show_rows(sides[1], after, "b"),
     )
-    return [_change(sample, (shown[0][partner[row]], shown[1][row])) for sample, row in zip(listed, after, strict=True)]
+    gains = min(len(gained), max(_PRINTED // 2, _PRINTED - len(lost)))
+    printed = {sample.id for sample in [*lost[: _PRINTED - gains], *gained[:gains]]}
+    return [
+        _change(sample, (shown[0][partner[row]], shown[1][row]), sample.id in printed)
+        for sample, row in zip(listed, after, strict=True)
+    ]
 
 
-def _change(sample: ChangedSample, both: tuple[Any, Any]) -> dict[str, Any]:
-    return {"sample": sample, "sides": both, "anchor": both[1].anchor, "tone": "good" if sample.gain > 0 else "bad"}
+def _change(sample: ChangedSample, both: tuple[Any, Any], printed: bool) -> dict[str, Any]:
+    tone = "good" if sample.gain > 0 else "bad"
+    return {"sample": sample, "sides": both, "anchor": both[1].anchor, "tone": tone, "printed": printed}
 
 
 def _signatures(comparison: Comparison) -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -15,6 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from ragstone._version import __version__
+from ragstone.report.html.sample_data import Piece
 from ragstone.report.text import numbered, visible
 
 # Characters that end a script element, open a comment, or break a line in JavaScript but not in JSON.
@@ -51,6 +52,35 @@ def breakable(name: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=[._(@])(?=.)", visible(name)))
 
 
+def _cut_for_print(text: str | Sequence[Piece], most: int) -> Iterator[tuple[Piece, bool]]:
+    """Parts of a text, and whether they are printed: marks and what is near them, or the first `most` characters."""
+    pieces = [Piece(text)] if isinstance(text, str) else list(text)
+    marked = [place for place, piece in enumerate(pieces) if piece.numbers]
+    left = 3 * most
+    for place, piece in enumerate(pieces):
+        if piece.numbers:
+            yield piece, left > 0
+            left -= len(piece.text)
+            continue
+        head = most if not marked else most // 2 if place > marked[0] else 0
+        tail = most // 2 if marked and place < marked[-1] else 0
+        for part, printed in _split(piece.text, min(head, max(0, left)), min(tail, max(0, left))):
+            yield Piece(part), printed
+            left -= len(part) if printed else 0
+
+
+def _split(text: str, head: int, tail: int) -> Iterator[tuple[str, bool]]:
+    """The start, the middle that is not printed, and the end, cut between words if possible."""
+    if len(text) <= head + tail + 80:
+        yield text, True
+        return
+    start = text.rfind(" ", head // 2, head) + 1 or head
+    end = max(text.find(" ", len(text) - tail, len(text) - tail // 2), len(text) - tail)
+    for part, printed in ((text[:start], True), (text[start:end], False), (text[end:], True)):
+        if part:
+            yield part, printed
+
+
 def _policy(style: str, script: str) -> str:
     """Allow only the style and the script inside the page; block all other loading, sending and execution."""
     return (
@@ -80,6 +110,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["thousands"] = lambda number: f"{number:,}"
+    environment.filters["cut_for_print"] = _cut_for_print
     environment.filters["breakable"] = breakable
     environment.filters["numbered"] = lambda numbers, word: numbered(word, numbers)
     return environment

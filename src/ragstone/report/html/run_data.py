@@ -22,8 +22,8 @@ from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_batches, read_table
 from ragstone.storage.scores import Scores, read_scores
 
-# The causes of more samples take minutes; `ragstone diagnose` examines all samples.
-MOST_DIAGNOSED = 10_000
+# The causes of more samples take minutes; `ragstone diagnose` and the viewer examine all samples.
+MOST_DIAGNOSED = 100_000
 
 
 @dataclass(frozen=True)

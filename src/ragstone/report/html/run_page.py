@@ -24,6 +24,7 @@ from ragstone.report.html.run_data import RunData, read_run_data, show_rows
 from ragstone.report.html.sample_data import Shown
 from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
 from ragstone.report.text import by_reason, interval_text, one_line
+from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_labels, unless_nan
 
@@ -69,6 +70,10 @@ def _models(run: Run) -> list[dict[str, Any]]:
 
 
 WORST = 20
+# More samples are printed only on request: a report should fit on a few sheets.
+PRINTED = 5
+MOST_SHOWN = 1_000
+HEADLINES = 12
 MOST_LISTED = 500
 _MOST_SLICE_METRICS = 5
 _MOST_COLUMNS = 6
@@ -83,10 +88,14 @@ STATE_TONES = {
 }
 
 
-def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) -> str:
-    """One self-contained file. `worst` samples are shown in full; `slices` are columns of the metadata."""
+def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, *, all_samples: bool = False) -> str:
+    """One self-contained file. `worst` samples are shown in full; `slices` are columns of the metadata.
+
+    Some of them are printed. With `all_samples`, every sample is shown in full and printed.
+    """
     read = read_run_data(run)
-    rows = find_worst(read.quality, read.faulty, worst)
+    rows = find_worst(read.quality, read.faulty, MOST_SHOWN if all_samples else worst)
+    headlines = telling_metrics(read.metrics, HEADLINES)
     shown = show_rows(read, rows)
     data = {
         "title": run.name,
@@ -100,11 +109,14 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None) 
         "parts": [_part(read.diagnosis, part) for part in PARTS],
         "advice": advice_rows(read.diagnosis),
         "causes": list(_cause_rows(read.diagnosis, shown)),
-        "groups": list(_metric_groups(read)),
+        "headlines": list(_metric_groups(read, headlines)),
+        "groups": list(_metric_groups(read, [metric for metric in read.metrics if metric not in headlines])),
         "axis": charts.strip_axis(charts.strip_scale(0, 1)),
         "distributions": list(_distributions(read)),
         "slices": list(_slices(read, slices)),
         "worst": list(shown.values()),
+        "printed": min(PRINTED, len(shown)),
+        "print_all": all_samples,
         "listed": _listed(read, shown),
         "measured": measured(run),
     }
@@ -166,7 +178,7 @@ def advice_rows(diagnosis: Diagnosis) -> list[dict[str, Any]]:
 
 def _cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown]) -> Iterator[dict[str, Any]]:
     """One row per cause, with the shown samples that have it."""
-    most = max((count.samples for count in diagnosis.causes), default=1)
+    most = max((count.shown for count in diagnosis.causes), default=1) or 1
     by_id = {sample.id: sample for sample in shown.values()}
     for count in diagnosis.causes:
         yield {
@@ -177,18 +189,16 @@ def _cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown]) -> Iterator[di
             "samples": count.samples,
             "items": count.items,
             "probability": count.probability,
-            "bar": charts.bar(
-                count.samples / most, f"{count.samples:,} samples", "bad" if count.cause.fails else "silent"
-            ),
+            "bar": charts.bar(count.shown / most, f"{count.shown:,} samples", "bad" if count.cause.fails else "silent"),
             "examples": [by_id[name] for name in count.examples if name in by_id][:3],
         }
 
 
-def _metric_groups(data: RunData) -> Iterator[dict[str, Any]]:
+def _metric_groups(data: RunData, metrics: Sequence[MetricInfo]) -> Iterator[dict[str, Any]]:
     """The metrics by the part of the system that they judge, with interval and distribution."""
-    for part in dict.fromkeys(part_of(metric) for metric in data.metrics):
-        metrics = [metric for metric in data.metrics if part_of(metric) == part]
-        yield {"name": part, "rows": [_metric_row(data, metric) for metric in metrics]}
+    for part in dict.fromkeys(part_of(metric) for metric in metrics):
+        rows = [_metric_row(data, metric) for metric in metrics if part_of(metric) == part]
+        yield {"name": part, "rows": rows}
 
 
 def _metric_row(data: RunData, metric: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ragstone.compare.cause_names import SPLIT, Outcome
 from ragstone.compare.earlier_turns import EarlierTurn, earlier_turns, standalone_question, turn_behind
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import FactMatch, ScoredVerdict
-from ragstone.report.text import by_reason, numbered
+from ragstone.report.text import by_reason, numbered, one_line
 from ragstone.text.sentences import sentences
 from ragstone.text.words import split_unspaced, words
 
@@ -213,6 +213,7 @@ def _ranks(row: Sequence[str], verdict: str) -> list[int]:
 # Longer texts are shortened in the report; the run contains them in full.
 _MOST_CHARACTERS = 4_000
 _MOST_CHUNKS = 20
+_MOST_PRINTED = 4
 
 
 @dataclass(frozen=True)
@@ -272,7 +273,7 @@ def show_sample(
         findings=finding_rows(outcome),
         claims=claim_groups(case),
         facts=list(_facts(case)),
-        chunks=None if contexts is None else [_chunk(case, outcome, rank) for rank in _shown_ranks(contexts)],
+        chunks=None if contexts is None else _chunks(case, outcome, contexts),
         chunks_left_out=max(0, len(contexts or ()) - _MOST_CHUNKS),
         cells=cells,
         turns=earlier_turns(case),
@@ -298,6 +299,17 @@ def _facts(case: Case) -> Iterator[dict[str, Any]]:
         yield {"number": number + 1, "text": _shorten(fact.text), "mark": Mark("good" if ranks else "bad", words)}
 
 
+def _chunks(case: Case, outcome: Outcome, contexts: Sequence[object]) -> list[dict[str, Any]]:
+    """The chunks by rank. Those without evidence are folded if others have some; a few are printed."""
+    chunks = [_chunk(case, outcome, rank) for rank in _shown_ranks(contexts)]
+    telling = [chunk["rank"] for chunk in chunks if chunk["marks"]]
+    printed = telling[:_MOST_PRINTED] or [chunk["rank"] for chunk in chunks[:2]]
+    return [
+        {**chunk, "folded": bool(telling) and not chunk["marks"], "printed": chunk["rank"] in printed}
+        for chunk in chunks
+    ]
+
+
 def _chunk(case: Case, outcome: Outcome, rank: int) -> dict[str, Any]:
     chunk = (case.sample.contexts or [])[rank - 1]
     matches = [match for match in case.evidence.get("fact_matches") or () if match.chunk == rank - 1]
@@ -310,5 +322,6 @@ def _chunk(case: Case, outcome: Outcome, rank: int) -> dict[str, Any]:
         "source": chunk.source or "",
         "score": chunk.score,
         "pieces": pieces,
+        "teaser": one_line(chunk.text, 120),
         "marks": list(chunk_marks(case, outcome, rank)),
     }

@@ -90,6 +90,8 @@ function openTarget() {
   for (let box = target; box; box = box.parentElement) {
     if (box.tagName === "DETAILS") box.open = true;
   }
+  const part = target.querySelector(":scope > details.part");
+  if (part) part.open = true;
   if (target.tagName === "DETAILS") {
     target.scrollIntoView();
     target.querySelector("summary").focus({ preventScroll: true });
@@ -101,9 +103,47 @@ document.querySelectorAll("table[data-filter]").forEach(makeFilterable);
 addEventListener("hashchange", openTarget);
 openTarget();
 
+// Older browsers do not unfold for print by style alone.
+const everything = document.getElementById("print-all");
 let closed = [];
 addEventListener("beforeprint", () => {
-  closed = Array.from(document.querySelectorAll("details:not([open])"));
+  const wanted = everything && !everything.checked ? "details.printed:not([open])" : "details:not([open])";
+  closed = Array.from(document.querySelectorAll(wanted));
   closed.forEach((box) => { box.open = true; });
 });
 addEventListener("afterprint", () => closed.forEach((box) => { box.open = false; }));
+function offer(name, action) {
+  const button = document.getElementById(name);
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", action);
+}
+offer("print", () => print());
+
+// Keys; the page lists its own in the dialog.
+const keys = document.getElementById("keys");
+const toggleKeys = () => { if (keys.open) keys.close(); else keys.showModal(); };
+offer("show-keys", toggleKeys);
+offer("hide-keys", () => keys.close());
+
+function walk(step) {
+  const samples = Array.from(document.querySelectorAll("details.sample > summary"));
+  const at = samples.findIndex((head) => head.parentElement.contains(document.activeElement));
+  const next = samples[at < 0 ? (step > 0 ? 0 : samples.length - 1) : Math.min(samples.length - 1, Math.max(0, at + step))];
+  if (next) next.focus();
+}
+
+function filter() {
+  const field = document.querySelector("#samples .tools input") || document.querySelector(".tools input");
+  if (!field) return;
+  for (let box = field.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+  field.focus();
+}
+
+const actions = { "?": toggleKeys, "/": filter, j: () => walk(1), k: () => walk(-1) };
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox])")) return;
+  if (!actions[event.key] || (keys.open && event.key !== "?")) return;
+  actions[event.key]();
+  event.preventDefault();
+});

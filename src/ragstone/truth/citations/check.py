@@ -244,6 +244,16 @@ class TruthCheck:
         """The citations that failed the check."""
         return [fact for fact in self.facts if not fact.check.holds]
 
+    def mend(self, cases: Sequence[Case], drop: bool) -> list[Case]:
+        """Replaces repaired citations by the passage's words; failed ones are dropped, or proposed again with a note."""
+        verdicts = {(fact.case, fact.number): fact.check for fact in self.facts}
+        mended = []
+        for case in cases:
+            pairs = [(fact, verdicts.get((case.id, number))) for number, fact in enumerate(case.facts)]
+            kept = [_mend(fact, check) for fact, check in pairs if not drop or check is None or check.holds]
+            mended.append(case.with_facts(kept))
+        return mended
+
 
 def count_verdicts(checks: Iterable[CitationCheck]) -> Held:
     """Counts checks per verdict."""
@@ -279,17 +289,6 @@ def _document(case: Case, fact: TruthFact, check: CitationCheck, passages: Seque
     if check.passage is not None and passages[check.passage].source:
         return str(passages[check.passage].source)
     return fact.source or (case.documents[0] if len(case.documents) == 1 else UNKNOWN)
-
-
-def mend_cases(cases: Sequence[Case], checked: TruthCheck, drop: bool) -> list[Case]:
-    """Replaces repaired citations by the passage's words; failed ones are dropped, or proposed again with a note."""
-    verdicts = {(fact.case, fact.number): fact.check for fact in checked.facts}
-    mended = []
-    for case in cases:
-        pairs = [(fact, verdicts.get((case.id, number))) for number, fact in enumerate(case.facts)]
-        kept = [_mend(fact, check) for fact, check in pairs if not drop or check is None or check.holds]
-        mended.append(case.with_facts(kept))
-    return mended
 
 
 def _mend(fact: TruthFact, check: CitationCheck | None) -> TruthFact:

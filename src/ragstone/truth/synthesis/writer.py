@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ragstone.formats.documents import Passage
 from ragstone.llm.prompted import Judge
 from ragstone.llm.reply_types import AnswerReply, NewQuestionReply
+from ragstone.text.refusals import find_refusal
 from ragstone.text.sentences import sentences
 from ragstone.tools.llm_judges import JudgeReader
 from ragstone.truth.synthesis.question_plan import Job
@@ -60,13 +61,14 @@ class Writer:
         """Answers from the draft's passages and `others`."""
         passages = {passage.text: passage for passage in (*draft.job.passages, *others)}
         data = {"question": draft.asked, **_shown(list(passages.values()))}
-        guess = AnswerReply(answerable=True, answer=draft.answer)
-        return await self._judge.ask("answer_from_passages", AnswerReply, data, guess)
+        guess = AnswerReply(answerable=bool(draft.answer), answer=draft.answer)
+        return await self._judge.ask("answer_from_passages", AnswerReply, data, guess, _check_answer)
 
     async def remember(self, draft: Draft) -> AnswerReply:
         """Answers without any passage."""
         guess = AnswerReply(answerable=True, answer=draft.answer)
-        return await self._judge.ask("answer_from_memory", AnswerReply, {"question": draft.asked}, guess)
+        data = {"question": draft.asked}
+        return await self._judge.ask("answer_from_memory", AnswerReply, data, guess, _check_answer)
 
     async def agrees(self, draft: Draft, answer: str) -> bool:
         """Whether an answer means the same as the draft's answer."""
@@ -77,6 +79,14 @@ class Writer:
 def _shown(passages: Sequence[Passage]) -> dict[str, list[str]]:
     """The title and heading of each passage, and its text; apart, so that a citation cannot contain a title."""
     return {"titles": [passage.subject for passage in passages], "passages": [passage.text for passage in passages]}
+
+
+def _check_answer(reply: AnswerReply) -> str | None:
+    """The contradiction between the fields of a reply; None if there is none. A refusal is not an answer."""
+    has_answer = bool(reply.answer.strip()) and find_refusal(reply.answer) is None
+    if has_answer and not reply.answerable:
+        return "there is an answer, but answerable is false"
+    return "answerable is true, but there is no answer" if reply.answerable and not has_answer else None
 
 
 def _guess(job: Job) -> NewQuestionReply:

@@ -38,7 +38,7 @@ _MAX_TEASER = 160
 _MAX_TURN = 600
 _SIGNS = {"entailment": "✓", "contradiction": "✗", "unsure": "?"}
 _LANGUAGES = {
-    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "es": "Spanish", "fi": "Finnish",
+    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
     "fr": "French", "he": "Hebrew", "hi": "Hindi", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
     "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sv": "Swedish", "th": "Thai",
     "tr": "Turkish", "vi": "Vietnamese", "zh": "Chinese",
@@ -228,11 +228,14 @@ def _judge(index: RunIndex, case: Case, scores: Sequence[dict[str, Any]]) -> dic
         here = f"The judge failed for {len(failed)} of {counted(judged, 'score')} here. Reason: {failed[0]['reason']}"
     sample = case.sample
     texts = [sample.answer or "", *(sample.references or ()), " ".join(c.text for c in (sample.contexts or ())[:3])]
-    language = next(filter(None, map(foreign_language, texts)), "") if case.judged_locally else ""
+    reads = index.run.info.judge_languages
+    found = (foreign_language(text, reads) for text in texts) if case.judged_locally else ()
+    language = next(filter(None, found), "")
     skipped = next((one["reason"] for one in scores if one["judged"] and one["status"] == "skipped"), "")
     return {
         "failure": judge_failure(index.run) or here,
         "language": _LANGUAGES.get(language, language),
+        "reads": [_LANGUAGES.get(name, name) for name in reads],
         "skipped": skipped if not case.claims("answer") and not case.claims("reference") else "",
         "local": case.judged_locally,
     }

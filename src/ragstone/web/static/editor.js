@@ -1,14 +1,16 @@
 // The editor of one case. Every change is stored at once; citations are checked while the user types.
 import { change, draft, edited, go, onChange, say, token, truth } from "/static/draft.js";
+import { Passages } from "/static/passages.js";
 import { safe, Sources } from "/static/sources.js";
 
 const desk = document.getElementById("desk");
 const { case: original, texts, kinds, new: isNew, run, addresses, checks: firstChecks } = JSON.parse(desk.dataset.case);
 const name = original.id;
-const blank = { question: "", references: [], facts: [], answerable: null, standing: "accepted" };
-const base = isNew ? blank : original;
+const blank = { question: "", references: [], facts: [], passages: [], answerable: null, standing: "accepted" };
+const base = isNew ? blank : { ...original, passages: [] };
 let checks = firstChecks;
 let checked = base.facts.map((fact) => [fact.kind, fact.text]);
+let checkedPassages = "[]";
 
 const now = () => edited(name, base);
 function set(fields, words, group = "") {
@@ -42,13 +44,18 @@ question.readOnly = false;
 question.addEventListener("input", () => { fit(question); set({ question: question.value }, "edit the question", "question"); });
 const answerable = document.getElementById("answerable");
 answerable.disabled = false;
-answerable.addEventListener("change", () => set({ answerable: { true: true, false: false }[answerable.value] ?? null }, "change whether it can be answered"));
+answerable.addEventListener("change", () => {
+  const value = { true: true, false: false }[answerable.value] ?? null;
+  // Without an answer the status is that of "unanswerable", and a person has just decided on it.
+  const standing = now().references.length || value === null ? {} : { standing: "accepted" };
+  set({ answerable: value, ...standing }, "change whether it can be answered");
+});
 
 const moved = (list, from, to) => { const next = list.filter((_, place) => place !== from); next.splice(to, 0, list[from]); return next; };
 const without = (list, at) => list.filter((_, place) => place !== at);
 const replaced = (list, at, item) => list.map((old, place) => (place === at ? item : old));
 
-function drawAnswers({ references, standing }) {
+function drawAnswers({ references, standing, answerable: can }) {
   const many = references.length > 1;
   document.getElementById("answers").replaceChildren(...references.map((text, at) => make("li", {},
     area(text, `Reference answer ${at + 1}`, `answer-${at}`, (value) => set({ references: replaced(now().references, at, value) }, `edit answer ${at + 1}`, `answer-${at}`)),
@@ -60,7 +67,8 @@ function drawAnswers({ references, standing }) {
       ] : []),
       button("Remove", `Remove answer ${at + 1}`, () => { set({ references: without(now().references, at) }, `remove answer ${at + 1}`); focusOn(`answer-${Math.max(0, at - 1)}`, "add-answer"); })))));
   const tools = [button("Add answer", "Add reference answer", () => { const { references: list } = now(); set({ references: [...list, ""] }, "add answer"); focusOn(`answer-${list.length}`); }, { data: { key: "add-answer" } })];
-  if (references.length && (standing !== "accepted" || base.standing !== "accepted")) tools.push(...deciding(standing, "the answers", (next) => set({ standing: next }, `${next} answers`)));
+  const what = references.length ? "the answers" : can === false ? "that it is unanswerable" : "";
+  if (what && (standing !== "accepted" || base.standing !== "accepted")) tools.push(...deciding(standing, what, (next) => set({ standing: next }, `${next} answers`)));
   document.getElementById("answer-tools").replaceChildren(...tools);
 }
 
@@ -119,7 +127,8 @@ function drawChecks() {
   });
   sources.mark(facts.map((fact, at) => (valid(fact, at) ? checks[at] : null)));
 }
-const valid = (fact, at) => fact.kind === "citation" && checked[at]?.[0] === fact.kind && checked[at]?.[1] === fact.text && checks[at];
+const passagesNow = () => JSON.stringify(now().passages);
+const valid = (fact, at) => passagesNow() === checkedPassages && fact.kind === "citation" && checked[at]?.[0] === fact.kind && checked[at]?.[1] === fact.text && checks[at];
 function drawMending(box, check, at) {
   if (check?.verdict === "repaired") {
     box.replaceChildren(make("p", { className: "prose diff", dir: "auto" }, ...check.diff.map(({ kind, text }) => (kind === "same" ? safe(text) : make(kind === "gone" ? "del" : "ins", {}, safe(text))))),
@@ -136,14 +145,15 @@ function checkSoon() {
 async function check() {
   const { facts } = now();
   const wanted = facts.map((fact) => [fact.kind, fact.text]);
-  if (JSON.stringify(wanted) === JSON.stringify(checked)) { drawChecks(); return; }
+  const passages = passagesNow();
+  if (JSON.stringify(wanted) === JSON.stringify(checked) && passages === checkedPassages) { drawChecks(); return; }
   const mine = ++asked;
   try {
-    const answer = await fetch(addresses.check, { method: "POST", body: new URLSearchParams({ token: token(), id: name, v: truth.number, run, texts: JSON.stringify(facts.map((fact) => fact.text)) }) });
+    const answer = await fetch(addresses.check, { method: "POST", body: new URLSearchParams({ token: token(), id: name, v: truth.number, run, passages, texts: JSON.stringify(facts.map((fact) => fact.text)) }) });
     if (!answer.ok) throw new Error((await answer.json()).words);
     const found = await answer.json();
     if (mine !== asked) return;
-    [checks, checked] = [found.checks, wanted];
+    [checks, checked, checkedPassages] = [found.checks, wanted, passages];
     drawChecks();
   } catch (error) {
     document.querySelectorAll("#facts .verdict").forEach((chip) => { chip.textContent = "check failed"; });
@@ -160,7 +170,7 @@ function focusOn(...keys) {
 // Redraws everything except the field in which the user types, and restores the focus.
 let drawn = "";
 function shape(found) {
-  return JSON.stringify([found.references.length, found.standing, found.removed, found.facts.map(({ text, ...rest }) => rest)]);
+  return JSON.stringify([found.references.length, found.standing, found.answerable, found.removed, found.facts.map(({ text, ...rest }) => rest)]);
 }
 function draw(force = false) {
   const found = now();
@@ -183,6 +193,7 @@ function draw(force = false) {
     }
     drawn = shape(found);
   }
+  passages.draw();
   drawChecks();
   checkSoon();
 }
@@ -197,6 +208,7 @@ function drawTools(found) {
 }
 
 const sources = new Sources(texts, addFact, say);
+const passages = new Passages(texts, make, () => now().passages, (edits, words, group) => set({ passages: edits }, words, group), sources);
 // Editing continues on the base version of the draft. Saving merges it with newer versions.
 const { base: begun, cases } = draft();
 if (Object.keys(cases).length && begun !== truth.number) {
@@ -206,6 +218,8 @@ if (Object.keys(cases).length && begun !== truth.number) {
 } else {
   onChange((changed) => { if (changed === name || changed === null || changed === undefined) draw(); });
   draw(true);
+  const [, wanted] = location.hash.match(/^#fact-(\d+)$/) ?? [];
+  if (wanted) focusOn(`fact-${wanted - 1}`);
 }
 function refuse(message) {
   question.readOnly = true;

@@ -2,7 +2,7 @@
 // Nodes that stay keep what was typed, opened, selected or focused.
 const PACE = [["[data-wait]", 1000], ["[data-live], [data-partly]", 2000], ["[data-watch]", 5000]];
 // Set by scripts after the page was loaded.
-const KEPT = "[data-copy], #compare, #chosen, .beside";
+const KEPT = "[data-copy], #show-keys, #compare, #chosen, #elsewhere, .beside";
 const OURS = { DETAILS: ["open"], INPUT: ["checked"], OPTION: ["selected"] };
 
 function mergeAttributes(old, fresh) {
@@ -62,7 +62,7 @@ async function update() {
     const fresh = new DOMParser().parseFromString(await reply.text(), "text/html");
     const focused = document.activeElement === document.body ? null : document.activeElement;
     mergeHead(fresh);
-    for (const part of ["header.bar", "#main"]) merge(document.querySelector(part), fresh.querySelector(part));
+    for (const part of ["header.bar", "#main", "#keys dl"]) merge(document.querySelector(part), fresh.querySelector(part));
     refocus(focused);
     document.querySelector(".lost")?.remove();
     if (waited && !document.querySelector("[data-wait]")) document.getElementById("said").textContent = "The results are ready.";

@@ -62,7 +62,7 @@ if (list) {
     if (wanted) decide(cards.indexOf(event.target.closest("#queue > li")), wanted);
   });
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
     const at = here();
     const first = Math.max(0, cards.findIndex((_, place) => standing(items[place]) === "proposed"));
     if (event.key === "j") focus(at < 0 ? first : Math.min(cards.length - 1, at + 1));

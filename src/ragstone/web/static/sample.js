@@ -64,7 +64,19 @@ addEventListener("mouseover", (event) => { const element = nearest(event.target)
 addEventListener("mouseout", (event) => { if (nearest(event.target) && !nearest(event.relatedTarget)) rest(); });
 addEventListener("focusin", (event) => { const element = nearest(event.target); if (element) show(element, 0); });
 addEventListener("focusout", (event) => { if (nearest(event.target)) rest(); });
-addEventListener("keydown", (event) => { if (event.key === "Escape") { pinned = []; rest(); } });
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") { pinned = []; rest(); }
+  const step = { n: 1, b: -1 }[event.key];
+  if (!step || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), select, textarea, dialog")) return;
+  const rows = Array.from(document.querySelectorAll(".subjects > li"));
+  const at = rows.findIndex((row) => row.contains(document.activeElement) || (document.activeElement === document.body && row.classList.contains("lit")));
+  const next = rows[Math.min(rows.length - 1, Math.max(0, at + step))];
+  if (!next) return;
+  pinned = keysOf(next);
+  next.focus({ preventScroll: twoPanes() });
+  if (twoPanes()) bring(next);
+  event.preventDefault();
+});
 
 // A click keeps the light on, so that the reader can move the pointer to the other side.
 document.querySelector(".panes")?.addEventListener("click", (event) => {

@@ -29,6 +29,11 @@ export class Sources {
     this.say = say;
     this.boxes = texts.map((_, place) => document.getElementById(`text-${place + 1}`));
     this.drawn = [];
+    // Marks that arrive while text is being selected by mouse: drawing them would clear the selection.
+    this.waiting = null;
+    this.dragging = false;
+    this.boxes.forEach((box) => box.addEventListener("pointerdown", () => { this.dragging = true; }));
+    ["pointerup", "pointercancel"].forEach((name) => document.addEventListener(name, () => this.#release()));
     this.button = document.getElementById("cite");
     this.boxes.forEach((box, place) => box.addEventListener("keydown", (event) => this.#key(event, place)));
     document.addEventListener("selectionchange", () => this.#offer());
@@ -37,8 +42,16 @@ export class Sources {
     this.button?.addEventListener("click", () => this.cite());
   }
 
+  // Replaces the text of a source; its marks are drawn again.
+  setText(place, text) {
+    if (this.texts[place].text === text) return;
+    this.texts[place].text = text;
+    this.drawn[place] = null;
+  }
+
   // Marks the facts in the sources.
   mark(checks) {
+    if (this.dragging) { this.waiting = checks; return; }
     this.boxes.forEach((box, place) => {
       const { text } = this.texts[place];
       const spans = checks.flatMap((check, fact) => (check?.passage === place && check.start !== null
@@ -46,6 +59,7 @@ export class Sources {
       const drawn = JSON.stringify(spans);
       if (this.drawn[place] === drawn) return;
       this.drawn[place] = drawn;
+      const kept = this.#place(place);
       box.replaceChildren(...pieces(safe(text), spans).map((piece) => {
         if (!piece.facts.length) return document.createTextNode(piece.text);
         const mark = document.createElement("mark");
@@ -54,7 +68,16 @@ export class Sources {
         mark.textContent = piece.text;
         return mark;
       }));
+      if (kept) this.#select(place, ...kept, false);
     });
+  }
+
+  #release() {
+    this.dragging = false;
+    if (!this.waiting) return;
+    const checks = this.waiting;
+    this.waiting = null;
+    this.mark(checks);
   }
 
   // Returns the selected text and its source.
@@ -134,7 +157,7 @@ export class Sources {
     return [before.toString().length, before.toString().length + found.range.toString().length];
   }
 
-  #select(place, start, end) {
+  #select(place, start, end, scroll = true) {
     const walker = document.createTreeWalker(this.boxes[place], NodeFilter.SHOW_TEXT);
     let [at, from, to] = [0, null, null];
     while (walker.nextNode()) {
@@ -144,6 +167,6 @@ export class Sources {
       at += size;
     }
     if (from && to) getSelection().setBaseAndExtent(...from, ...to);
-    getSelection().getRangeAt(0).startContainer.parentElement.scrollIntoView({ block: "nearest" });
+    if (scroll) getSelection().getRangeAt(0).startContainer.parentElement.scrollIntoView({ block: "nearest" });
   }
 }

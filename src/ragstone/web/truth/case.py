@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
@@ -16,13 +16,15 @@ from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
 from ragstone.report.text import one_line
 from ragstone.truth.model import Case
+from ragstone.truth.review import CITATION, citable_passages
 from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
 from ragstone.web.navigation import case_address, neighbours, truth_address
 from ragstone.web.sample_data import Limits
-from ragstone.web.truth.case_checks import CITATION, NOT_CHECKED, check_fact, passages_of
+from ragstone.web.truth.case_checks import NOT_CHECKED, check_fact
+from ragstone.web.truth.loaded_version import LoadedVersion
 from ragstone.web.truth.related_runs import newest_runs
-from ragstone.web.truth.store import LoadedVersion, QuestionIndex
+from ragstone.web.truth.store import QuestionIndex
 from ragstone.web.truth.versions import CaseFilter, describe_truth, load_version, matching_rows
 
 _KINDS = (CITATION, "statement")
@@ -47,18 +49,36 @@ def new_case_page(library: Library, query: Mapping[str, str], name: str) -> dict
 
 
 def check_citations(library: Library, form: Mapping[str, str], name: str) -> dict[str, Any]:
-    """Check citations against the texts of a case. The editor calls it while the user types."""
+    """Check citations against the texts of a case, as they are in the draft. The editor calls it while the user types."""
     loaded = load_version(library, name, form)
     wanted = form.get("id", "")
     case = loaded.case(wanted) if wanted in loaded.rows else Case(wanted, question="")
-    try:
-        texts = json.loads(form.get("texts", "[]"))
-    except (ValueError, RecursionError):
-        texts = None
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise UsageError("`texts` is not a JSON list of strings")
+    texts = _read_list(form, "texts", lambda item: isinstance(item, str))
+    passages = _read_list(form, "passages", _is_passage_edit)
     sources = _texts(library, case, form, _runs(library, name, case, form))
+    for edit in passages:
+        if edit["at"] < len(citable_passages(case)):
+            sources[edit["at"]]["text"] = edit["text"]
     return {"page": "check", "checks": _checks([(CITATION, text) for text in texts], sources)}
+
+
+def _read_list(form: Mapping[str, str], name: str, is_valid: Callable[[Any], bool]) -> list[Any]:
+    try:
+        items = json.loads(form.get(name, "[]"))
+    except (ValueError, RecursionError):
+        items = None
+    if not isinstance(items, list) or not all(map(is_valid, items)):
+        raise UsageError(f"`{name}` is not a valid JSON list")
+    return items
+
+
+def _is_passage_edit(item: Any) -> bool:
+    return (
+        isinstance(item, dict)
+        and isinstance(item.get("text"), str)
+        and isinstance(item.get("at"), int)
+        and item["at"] >= 0
+    )
 
 
 def _page(library: Library, loaded: LoadedVersion, case: Case, query: Mapping[str, str]) -> dict[str, Any]:
@@ -83,7 +103,10 @@ def _page(library: Library, loaded: LoadedVersion, case: Case, query: Mapping[st
             "metadata": {str(key): one_line(str(value), 120) for key, value in case.metadata.items()},
         },
         "checks": _checks([(fact.kind, fact.text) for fact in case.facts], texts),
-        "texts": [{**text, "text": limits.shorten(text["text"])} for text in texts],
+        # A text that is not shown in full cannot be corrected.
+        "texts": [
+            {**text, "text": limits.shorten(text["text"]), "whole": not limits.rest(text["text"])} for text in texts
+        ],
         "cut": limits.cut,
         "runs": runs,
         "run": _chosen(query, runs),
@@ -100,7 +123,7 @@ def _texts(
     library: Library, case: Case, query: Mapping[str, str], runs: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the texts that can be cited: the passages of the case, then the chunks that a run retrieved."""
-    texts = [_text("passage", number, chunk) for number, chunk in enumerate(passages_of(case), 1)]
+    texts = [_text("passage", number, chunk) for number, chunk in enumerate(citable_passages(case), 1)]
     if chosen := _chosen(query, runs):
         row = chosen["row"] - 1
         chunks = read_cases_at(library.run(chosen["id"]), [row])[row].sample.contexts or ()
@@ -148,7 +171,7 @@ def _walk(library: Library, loaded: LoadedVersion, case: Case, query: Mapping[st
     version = loaded.info.number if query.get("v") else None
 
     def address(position: int) -> str:
-        return case_address(loaded.info.name, loaded.at(rows[position]).id, version, **chosen.query)
+        return case_address(loaded.info.name, loaded.ids[rows[position]], version, **chosen.query)
 
     links = neighbours(len(rows), at, address)
     return {**links, "back": f"{truth_address(loaded.info.name)}{chosen.address}", "query": ""}

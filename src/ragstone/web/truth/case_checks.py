@@ -6,18 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragstone.data.types import Chunk
 from ragstone.truth.citations.check import check_citation
-from ragstone.truth.model import Case
+from ragstone.truth.review import CITATION
 from ragstone.web.word_diff import word_diff
 
-CITATION = "citation"
 LOST = "citation not found"
 PROBLEMS = {
     "no question": "the question is empty",
     "no answer": "there is no reference answer, and the question is not marked as unanswerable",
     "no fact": "there is no accepted fact, and the question is not marked as unanswerable",
-    "to review": "proposed facts or answers need a decision",
+    "to review": "proposed facts, answers or unanswerable questions need a decision",
     "duplicate question": "another case has the same question",
     "answer to an unanswerable question": "the question is marked as unanswerable but has an answer or a fact",
     "hidden characters": "a text contains control characters or bidirectional marks",
@@ -34,11 +32,6 @@ NOT_CHECKED: Mapping[str, Any] = {
     "text": "",
     "diff": [],
 }
-
-
-def passages_of(case: Case) -> list[Chunk]:
-    """Return the texts that must contain the citations of a case."""
-    return [*case.passages, *(Chunk(text) for text in case.reference_contexts)]
 
 
 def check_fact(kind: str, text: str, passages: Sequence[str], names: Sequence[str] = ()) -> dict[str, Any]:

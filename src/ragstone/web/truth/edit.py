@@ -13,19 +13,21 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragstone.errors import TruthConflictError, UsageError
-from ragstone.truth.diff import Conflict, Merged, count_changes, diff, merge
+from ragstone.report.text import one_line
+from ragstone.truth.diff import Merged, count_changes, diff, merge
 from ragstone.truth.model import Case, Standing, TruthFact
+from ragstone.truth.review import CITATION, Choice, choose, citable_passages, find_lost
 from ragstone.truth.store import Lineage
 from ragstone.web.library import Library
 from ragstone.web.navigation import case_address, required_number, truth_address, version_address
-from ragstone.web.truth.diff import describe_changes, to_text
-from ragstone.web.truth.store import LoadedVersion
+from ragstone.web.truth.conflicts import Resolution
+from ragstone.web.truth.diff import describe_changes
+from ragstone.web.truth.loaded_version import LoadedVersion
 from ragstone.web.truth.versions import describe_truth, describe_version
-from ragstone.web.word_diff import word_diff
 
 _MAX_CHARACTERS = 2_000_000
 _MAX_SHOWN = 8_000
-_MINE, _THEIRS = "mine", "theirs"
+_MAX_CHECKED, _MAX_LOST = 2_000, 50
 
 
 class FactEdit(BaseModel):
@@ -43,6 +45,15 @@ class FactEdit(BaseModel):
     note: str | None = None
 
 
+class PassageEdit(BaseModel):
+    """The corrected text of a passage; an empty text removes it. `at` is its position on the page of the case."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    at: int = Field(ge=0)
+    text: str = Field(max_length=_MAX_CHARACTERS)
+
+
 class CaseEdit(BaseModel):
     """The changed fields of a case; fields that are not set are unchanged."""
 
@@ -51,6 +62,8 @@ class CaseEdit(BaseModel):
     question: str = Field(default="", max_length=_MAX_CHARACTERS)
     references: list[str] = []
     facts: list[FactEdit] = []
+    # Only the passages that were corrected.
+    passages: list[PassageEdit] = []
     answerable: bool | None = None
     standing: Standing = "accepted"
     added: bool = False
@@ -68,7 +81,22 @@ class CaseEdit(BaseModel):
             facts = [fact.model_dump() for fact in self.facts if fact.text.strip()]
             changes["facts"] = [TruthFact(**{**fact, "text": _trimmed(fact["text"], known)}) for fact in facts]
         changes |= {name: getattr(self, name) for name in ("answerable", "standing") if name in self.model_fields_set}
-        return replace(case, **changes)
+        return replace(correct_passages(case, self.passages), **changes)
+
+
+def correct_passages(case: Case, edits: Sequence[PassageEdit]) -> Case:
+    """Return a case with corrected passages. Reference contexts with the same text are corrected, too."""
+    shown = citable_passages(case)
+    if unknown := [edit.at for edit in edits if edit.at >= len(shown)]:
+        raise UsageError(f"case {case.id[:200]} has no passage {unknown[0] + 1}")
+    texts = {edit.at: _trimmed(edit.text, [shown[edit.at].text]) for edit in edits}
+    new = {shown[at].text: text for at, text in texts.items()}
+    passages = [replace(passage, text=texts.get(at, passage.text)) for at, passage in enumerate(case.passages)]
+    return replace(
+        case,
+        passages=[passage for at, passage in enumerate(passages) if passage.text or at not in texts],
+        reference_contexts=[new.get(text, text) for text in case.reference_contexts if new.get(text, text) or not text],
+    )
 
 
 def _trimmed(text: str, known: Sequence[str]) -> str:
@@ -125,6 +153,8 @@ def review_page(library: Library, form: Mapping[str, str], name: str, **more: An
     merged = merge(base.cases, ours, newest.cases)
     # Choices are valid only for conflicts with the version that was the newest at that time.
     chosen = form if form.get("newest") == str(newest.info.number) else {}
+    resolution = Resolution(merged, chosen)
+    lost = _lost_citations(name, resolution.cases() or merged.cases, base, edits)
     base_number, newest_number = base.info.number, newest.info.number
     return {
         "page": "review",
@@ -139,7 +169,9 @@ def review_page(library: Library, form: Mapping[str, str], name: str, **more: An
         "mine_in_all": len({change.case for change in mine}),
         "theirs": describe_changes(name, theirs, base_number, newest_number).items,
         "theirs_in_all": len({change.case for change in theirs}),
-        "conflicts": [_conflict(name, number, conflict, chosen) for number, conflict in enumerate(merged.conflicts)],
+        "lost": lost[:_MAX_LOST],
+        "lost_in_all": len(lost),
+        "conflicts": resolution.describe(name),
         "draft": {
             **{key: form.get(key, "") for key in ("v", "mark", "author", "note")},
             # ASCII only, so that making control characters visible does not change the edits.
@@ -162,10 +194,9 @@ def save(library: Library, form: Mapping[str, str], name: str) -> dict[str, Any]
     reviewed = required_number(form.get("newest", "") or str(base.info.number), "version")
     newest = library.truth.load(name, reviewed)
     merged = merge(base.cases, apply_edits(base.cases, edits), newest.cases)
-    choices = [form.get(f"choice-{number}", "") for number in range(len(merged.conflicts))]
-    if any(choice not in (_MINE, _THEIRS) for choice in choices):
-        return again(409, "Choose a side for every conflict below, then save again.")
-    cases = resolve(merged, choices)
+    cases = Resolution(merged, form).cases()
+    if cases is None:
+        return again(409, "Choose a side or write a value for every conflict below, then save again.")
     if cases == list(newest.cases):
         return again(400, "Nothing would change: the newest version already contains these edits.")
     try:
@@ -180,27 +211,28 @@ def save(library: Library, form: Mapping[str, str], name: str) -> dict[str, Any]
     }
 
 
-def resolve(merged: Merged, choices: Sequence[str]) -> list[Case]:
-    """Return the merged cases with the chosen side of each conflict."""
-    cases: dict[str, Case] = {case.id: case for case in merged.cases}
-    for conflict, choice in zip(merged.conflicts, choices, strict=True):
-        value = conflict.ours if choice == _MINE else conflict.theirs
-        if conflict.field == "case" and value is None:
-            cases.pop(conflict.case, None)
-        elif conflict.field == "case":
-            cases[conflict.case] = value
-        elif conflict.case in cases:
-            cases[conflict.case] = _with_choice(cases[conflict.case], conflict, value)
-    return list(cases.values())
+def _lost_citations(name: str, cases: Sequence[Case], base: LoadedVersion, edits: Edits) -> list[dict[str, Any]]:
+    """Return the accepted citations of the edited cases that are not in the passages of their case."""
+    edited = {case.id: case for case in cases if case.id in edits}
+    accepted = choose(edited.values(), Choice(kinds=[CITATION], standing="accepted"))
+    lost = find_lost(edited.values(), accepted[:_MAX_CHECKED])
+    return [
+        {
+            "case": one_line(item.case, 60),
+            "question": one_line(edited[item.case].question, 160),
+            "fact": item.position + 1,
+            "text": item.text[:_MAX_SHOWN],
+            "verdict": check.verdict,
+            "why": check.why or "",
+            "address": _draft_address(name, item.case, base, edits) + f"#fact-{item.position + 1}",
+        }
+        for item, check in lost.items()
+    ]
 
 
-def _with_choice(case: Case, conflict: Conflict, value: Any) -> Case:
-    if conflict.field != "facts":
-        return replace(case, **{conflict.field: value})
-    sides = [side for side in (conflict.base, conflict.ours, conflict.theirs) if side is not None]
-    facts, chosen = case.facts, [] if value is None else [value]
-    at = next((position for position, fact in enumerate(facts) if fact.text == sides[0].text), len(facts))
-    return case.with_facts([*facts[:at], *chosen, *facts[at + 1 :]])
+def _draft_address(name: str, case: str, base: LoadedVersion, edits: Edits) -> str:
+    """Return the address at which a case of the draft is edited."""
+    return truth_address(name, "new", id=case) if edits[case].added else case_address(name, case, base.info.number)
 
 
 def _read(library: Library, name: str, form: Mapping[str, str]) -> tuple[LoadedVersion, Edits]:
@@ -215,25 +247,6 @@ def _lineage(base: LoadedVersion, newest: LoadedVersion, merged: Merged, edits: 
     counts = {"edited": len(edits), "conflicts": len(merged.conflicts)}
     parents = list(dict.fromkeys([base.info.reference, newest.info.reference]))
     return Lineage(sources=parents, tools={"editor": "ragstone view"}, counts=counts)
-
-
-def _conflict(name: str, number: int, conflict: Conflict, form: Mapping[str, str]) -> dict[str, Any]:
-    labels = {"facts": "a fact", "references": "the answers", "case": "the whole case"}
-    base, ours, theirs = (
-        None if side is None else to_text(side)[:_MAX_SHOWN] for side in (conflict.base, conflict.ours, conflict.theirs)
-    )
-    return {
-        "number": number,
-        "case": conflict.case,
-        "address": case_address(name, conflict.case),
-        "field": labels.get(conflict.field, f"the {conflict.field}"),
-        "base": base,
-        "mine": ours,
-        "theirs": theirs,
-        "mine_diff": None if ours is None else word_diff(base or "", ours),
-        "theirs_diff": None if theirs is None else word_diff(base or "", theirs),
-        "choice": form.get(f"choice-{number}", ""),
-    }
 
 
 CHANGES = {"/truth/{name}/review": review_page, "/truth/{name}/save": save}

@@ -1,4 +1,4 @@
-"""The review queue: proposed facts and answers that a person accepts or rejects, with the text around each."""
+"""The review queue: proposed facts, answers and unanswerable questions that a person accepts or rejects, with the text around each."""
 
 from __future__ import annotations
 
@@ -8,67 +8,69 @@ from typing import Any
 
 from ragstone.report.text import one_line
 from ragstone.truth.model import Case
+from ragstone.truth.review import ANSWER, citable_passages
 from ragstone.web.library import Library
 from ragstone.web.navigation import ListPage, case_address, truth_address, whole_number
 from ragstone.web.sample_data import excerpt
-from ragstone.web.truth.case_checks import check_fact, passages_of
-from ragstone.web.truth.store import LoadedVersion
+from ragstone.web.truth.case_checks import check_fact
 from ragstone.web.truth.versions import describe_truth, load_version
 
 _PAGE_SIZE = 20
 _CONTEXT = 280
 _MAX_TEXT = 4_000
 _MAX_REASONS = 8
-# The position of the answers of a case among its facts.
-ANSWER = -1
+_MAX_DOCUMENTS = 8
 
 
 def queue_page(library: Library, query: Mapping[str, str], name: str) -> dict[str, Any]:
     """One page of the queue, in the order of the cases."""
     loaded = load_version(library, name, query)
-    waiting = [(row, fact) for row, case in enumerate(loaded.cases) for fact in _proposed(case)]
+    waiting = loaded.proposed()
     page = ListPage.cut(waiting, whole_number(query.get("page")), _PAGE_SIZE)
     version = loaded.info.number if query.get("v") else None
+    answers, unanswerable = sum(fact == ANSWER for _, fact in waiting), loaded.count_unanswerable()
+    rows = sorted({row for row, _ in page.items})
+    cases = dict(zip(rows, loaded.parse(rows), strict=True))
     return {
         "page": "queue",
         "title": f"{name}: to review",
         "truth": describe_truth(library.truth, loaded),
         "total": len(waiting),
-        "answers": sum(fact == ANSWER for _, fact in waiting),
+        "answers": answers - unanswerable,
+        "unanswerable": unanswerable,
         "at": page.number,
         "pages": page.pages,
         "first": page.first,
         "links": page.links(lambda number: truth_address(name, "queue", v=version, page=number)),
-        "items": [_item(loaded, row, fact, version) for row, fact in page.items],
+        "items": [_item(name, cases[row], fact, version) for row, fact in page.items],
         # The editable fields by case id: an edit contains all facts of its case.
-        "cases": {loaded.cases[row].id: _editable(loaded.cases[row]) for row, _ in page.items},
+        "cases": {case.id: _editable(case) for case in cases.values()},
     }
-
-
-def _proposed(case: Case) -> list[int]:
-    answer = [ANSWER] if case.standing == "proposed" and case.references else []
-    return answer + [position for position, fact in enumerate(case.facts) if fact.standing == "proposed"]
 
 
 def _editable(case: Case) -> dict[str, Any]:
     return {"standing": case.standing, "facts": [asdict(fact) for fact in case.facts]}
 
 
-def _item(loaded: LoadedVersion, row: int, position: int, version: int | None) -> dict[str, Any]:
-    case = loaded.cases[row]
+def _item(name: str, case: Case, position: int, version: int | None) -> dict[str, Any]:
     common = {
         "case": case.id,
         "shown_case": one_line(case.id, 60),
         "fact": position,
         "question": case.question[:_MAX_TEXT],
         "answers": [text[:_MAX_TEXT] for text in case.references],
-        "address": case_address(loaded.info.name, case.id, version),
+        "documents": [one_line(name, 80) for name in case.documents[:_MAX_DOCUMENTS]],
+        "address": case_address(name, case.id, version),
     }
     if position == ANSWER:
-        answer = {"kind": "answer", "provenance": case.provenance, **_harvest_evidence(case)}
+        answer = {
+            "kind": "answer" if case.references else "unanswerable",
+            "provenance": case.provenance,
+            **_harvest_evidence(case),
+        }
         return {**common, **answer, "text": "", "source": "", "check": None, "around": None}
     fact = case.facts[position]
-    passages = [passage.text for passage in passages_of(case)]
+    passages = [passage.text for passage in citable_passages(case)]
     check = check_fact(fact.kind, fact.text, passages)
     return {
         **common,

@@ -14,8 +14,8 @@ from ragstone.truth.store import Version
 from ragstone.web.library import Library
 from ragstone.web.navigation import required_number, truth_address
 from ragstone.web.pages.run import describe_run
+from ragstone.web.truth.loaded_version import LoadedVersion
 from ragstone.web.truth.related_runs import MAX_RUNS, newest_runs
-from ragstone.web.truth.store import LoadedVersion
 from ragstone.web.truth.versions import describe_truth, load_version
 
 

@@ -1,27 +1,21 @@
-"""Cached access to the ground truth under a root, with the problems of its cases. Versions never change, so each is read once."""
+"""Cached access to the ground truth under a root, with the problems of its cases. Versions never change: each is read once."""
 
 from __future__ import annotations
 
 import hashlib
-import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from functools import lru_cache
 
 from ragstone.errors import UsageError
-from ragstone.report.text import visible
 from ragstone.storage.places import Place
 from ragstone.storage.runs import read_table
 from ragstone.text.questions import question_key
-from ragstone.truth.model import Case, cases_from_table
+from ragstone.truth.model import Case
 from ragstone.truth.store import Lineage, TruthStore, VersionInfo, check_name
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache
 from ragstone.web.errors import NotFoundError, is_inside
-from ragstone.web.truth.case_checks import check_fact, passages_of
+from ragstone.web.truth.loaded_version import HEAD_COLUMNS, LoadedVersion, Mask
 
 STANDINGS = ("accepted", "proposed", "rejected")
 _MAX_VERSIONS = 6
@@ -31,46 +25,7 @@ _MAX_ASKED_VERSIONS = 12
 _MAX_CASES_TO_WAIT = 2_000
 # The key for the number of cases with proposed answers, next to the fact counts.
 _ANSWERS = "answers"
-
-
-@dataclass(frozen=True)
-class LoadedVersion:
-    """A version in memory: its table, and its cases as objects when all of them are needed."""
-
-    info: VersionInfo
-    table: pa.Table
-
-    def __len__(self) -> int:
-        return int(self.table.num_rows)
-
-    @cached_property
-    def cases(self) -> Sequence[Case]:
-        """All cases; this takes seconds for 100,000 cases."""
-        return cases_from_table(self.table)
-
-    @cached_property
-    def rows(self) -> Mapping[str, int]:
-        """The row of each case by id."""
-        return {name: row for row, name in enumerate(self.table["id"].to_pylist())}
-
-    @cached_property
-    def times_asked(self) -> Counter[str]:
-        """The number of cases per question."""
-        return Counter(map(question_key, self.table["question"].to_pylist()))
-
-    def at(self, row: int) -> Case:
-        """Return a case by row."""
-        return cases_from_table(self.table.slice(row, 1))[0]
-
-    def case(self, name: str) -> Case:
-        """Return a case by id."""
-        if name not in self.rows:
-            raise NotFoundError(f"case {name[:200]} not found in version {self.info.number} of {self.info.name}")
-        return self.at(self.rows[name])
-
-    def problems_of(self, case: Case) -> list[str]:
-        """Return the problems of a case, without lost citations."""
-        return find_problems(case, self.times_asked[question_key(case.question)])
+_COUNTED = ("facts", "standing", "references", "answerable")
 
 
 @dataclass(frozen=True)
@@ -94,7 +49,7 @@ class TruthLibrary:
         self._root = root
         self._store = TruthStore(root)
         self._loaded: BackgroundCache[LoadedVersion] = BackgroundCache(_MAX_VERSIONS, workers=2)
-        self._problems: BackgroundCache[Sequence[Sequence[str]]] = BackgroundCache(_MAX_VERSIONS)
+        self._problems: BackgroundCache[Mapping[str, Mask]] = BackgroundCache(_MAX_VERSIONS)
         self._lost: BackgroundCache[frozenset[int]] = BackgroundCache(_MAX_VERSIONS)
         self._infos = lru_cache(maxsize=4_096)(self._store.info)
         self._counts = lru_cache(maxsize=1_024)(self._count)
@@ -150,16 +105,16 @@ class TruthLibrary:
         """Return the file of a version."""
         return self._store.table(name, number).read_bytes()
 
-    def problems(self, loaded: LoadedVersion, wait_s: float | None = None) -> Sequence[Sequence[str]] | None:
-        """Return the problems per case; None until they are ready."""
+    def problems(self, loaded: LoadedVersion, wait_s: float = MAX_WAIT_S) -> Mapping[str, Mask] | None:
+        """Return which cases have which problem; None until they are ready."""
         key = (loaded.info.name, loaded.info.number)
-        wait_s = _wait_s(loaded) if wait_s is None else wait_s
-        return self._problems.peek(key, lambda: [loaded.problems_of(case) for case in loaded.cases], wait_s)
+        return self._problems.peek(key, loaded.problems, wait_s)
 
     def lost(self, loaded: LoadedVersion) -> frozenset[int] | None:
         """Return the rows of cases with a lost citation; None until they are ready."""
         key = (loaded.info.name, loaded.info.number)
-        return self._lost.peek(key, lambda: lost_citations(loaded.cases), _wait_s(loaded))
+        wait_s = MAX_WAIT_S if len(loaded) <= _MAX_CASES_TO_WAIT else 0.0
+        return self._lost.peek(key, loaded.lost_citations, wait_s)
 
     def save(
         self, name: str, cases: Sequence[Case], author: str, note: str, parent: int | None, lineage: Lineage
@@ -174,18 +129,14 @@ class TruthLibrary:
         for cache in (self._loaded, self._problems, self._lost):
             cache.close()
 
-    def _read(self, name: str, number: int) -> LoadedVersion:
-        return LoadedVersion(self._infos(name, number), read_table(self._store.table(name, number)))
+    def _read(self, name: str, number: int, columns: Sequence[str] = HEAD_COLUMNS) -> LoadedVersion:
+        place = self._store.table(name, number)
+        return LoadedVersion(self._infos(name, number), read_table(place, list(columns)), lambda: read_table(place))
 
     def _count(self, name: str, number: int) -> Mapping[str, int]:
-        table = read_table(self._store.table(name, number), ["facts", "standing", "references"])
-        standings = pc.struct_field(pc.list_flatten(table["facts"]), "standing")
-        counts = Counter({item["values"]: item["counts"] for item in pc.value_counts(standings).to_pylist()})
-        proposed = pc.and_(
-            pc.equal(table["standing"], "proposed"), pc.greater(pc.list_value_length(table["references"]), 0)
-        )
-        answers = pc.sum(proposed).as_py() or 0
-        return {**{standing: counts[standing] for standing in STANDINGS}, _ANSWERS: answers}
+        loaded = self._loaded.ready((name, number)) or self._read(name, number, _COUNTED)
+        counts = loaded.count_standings()
+        return {**{status: counts[status] for status in STANDINGS}, _ANSWERS: loaded.count_proposed_answers()}
 
     def _read_heads(self, name: str, number: int) -> Mapping[str, str]:
         table = read_table(self._store.table(name, number), ["id", "question"])
@@ -206,49 +157,8 @@ class TruthLibrary:
         return is_inside(self._root, self._root / "truth" / name)
 
 
-def _wait_s(loaded: LoadedVersion) -> float:
-    return MAX_WAIT_S if len(loaded) <= _MAX_CASES_TO_WAIT else 0.0
-
-
 def _is_name(name: str) -> bool:
     try:
         return bool(check_name(name))
     except UsageError:
         return False
-
-
-def find_problems(case: Case, times_asked: int) -> list[str]:
-    """Return the problems of a case except lost citations. `times_asked` counts the cases with its question."""
-    unanswerable = case.answerable is False
-    answers = case.standing == "proposed" and bool(case.references)
-    texts = [case.question, *case.references, *(fact.text for fact in case.facts)]
-    problems = {
-        "no question": not case.question.strip(),
-        "no answer": not case.references and not unanswerable,
-        "no fact": not case.accepted_facts and not unanswerable,
-        "to review": answers or any(fact.standing == "proposed" for fact in case.facts),
-        "duplicate question": bool(case.question.strip()) and times_asked > 1,
-        "answer to an unanswerable question": unanswerable and bool(case.references or case.accepted_facts),
-        "hidden characters": any(visible(text) != text.replace("\r\n", "\n") for text in texts),
-    }
-    return [name for name, present in problems.items() if present]
-
-
-def lost_citations(cases: Sequence[Case]) -> frozenset[int]:
-    """Return the rows of cases with a citation that is not in any passage. Cases without passages are not checked."""
-    rows = set()
-    for row, case in enumerate(cases):
-        begun = time.perf_counter()
-        if _has_lost(case):
-            rows.add(row)
-        time.sleep(time.perf_counter() - begun)  # leaves half of the time to requests
-    return frozenset(rows)
-
-
-def _has_lost(case: Case) -> bool:
-    passages = [passage.text for passage in passages_of(case)]
-    return bool(passages) and any(
-        check_fact(fact.kind, fact.text, passages)["verdict"] in ("absent", "invalid")
-        for fact in case.facts
-        if fact.standing != "rejected"
-    )

@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
+
 from ragstone.errors import StorageError
 from ragstone.report.text import one_line
-from ragstone.truth.model import Case
 from ragstone.truth.store import VersionInfo
 from ragstone.web.library import Library
 from ragstone.web.navigation import (
@@ -21,7 +22,8 @@ from ragstone.web.navigation import (
     whole_number,
 )
 from ragstone.web.truth.case_checks import LOST, PROBLEMS
-from ragstone.web.truth.store import STANDINGS, LoadedVersion, TruthLibrary
+from ragstone.web.truth.loaded_version import LoadedVersion, Mask
+from ragstone.web.truth.store import STANDINGS, TruthLibrary
 
 _PAGE_SIZE = 50
 # A page that filters by a problem waits this long for the problems.
@@ -135,7 +137,7 @@ def truth_page(library: Library, query: Mapping[str, str], name: str, number: st
         "truth": describe_truth(truths, loaded),
         "filter": chosen,
         "standings": list(STANDINGS),
-        "problems": _problem_counts(problems or (), lost),
+        "problems": _problem_counts(problems or {}, lost),
         "waiting": lost is None if chosen.problem == LOST else problems is None,
         "total": len(loaded),
         "fitting": len(matching),
@@ -143,7 +145,7 @@ def truth_page(library: Library, query: Mapping[str, str], name: str, number: st
         "last": page.last,
         "pages": page.pages,
         "links": page.links(lambda number: replace(chosen, page=number).address),
-        "cases": [_row(loaded, row, lost, chosen) for row in page.items],
+        "cases": _rows(loaded, page.items, lost, chosen),
         "versions": [_version(library, info) for info in reversed(infos[-_MAX_VERSIONS:])],
         "exports": [
             {"name": ending, "address": truth_address(name, "export", **{"v": loaded.info.number, "as": ending})}
@@ -174,42 +176,44 @@ def matching_rows(truths: TruthLibrary, loaded: LoadedVersion, chosen: CaseFilte
     if chosen.problem == LOST:
         rows = sorted(truths.lost(loaded) or ())
     elif chosen.problem:
-        known = truths.problems(loaded, _PROBLEM_WAIT_S) or ()
-        rows = [row for row, problems in enumerate(known) if chosen.problem in problems]
+        known = truths.problems(loaded, _PROBLEM_WAIT_S) or {}
+        rows = np.flatnonzero(known[chosen.problem]).tolist() if known else []
+    if chosen.standing:
+        mask = loaded.with_standing(chosen.standing)
+        rows = [row for row in rows if mask[row]]
     words = chosen.q.casefold().split()
-    if not words and not chosen.standing:
-        return rows
-    return [row for row in rows if _matches(loaded.cases[row], chosen.standing, words)]
+    return [row for row in rows if all(word in loaded.search_texts[row] for word in words)] if words else rows
 
 
-def _matches(case: Case, standing: str, words: Sequence[str]) -> bool:
-    if standing and standing not in [case.standing, *(fact.standing for fact in case.facts)]:
-        return False
-    text = "\n".join([case.id, case.question, *case.references, *(fact.text for fact in case.facts)]).casefold()
-    return all(word in text for word in words)
-
-
-def _problem_counts(problems: Sequence[Sequence[str]], lost: frozenset[int] | None) -> list[dict[str, Any]]:
-    counts = {name: sum(name in names for names in problems) for name in PROBLEMS} | {LOST: len(lost or ())}
+def _problem_counts(problems: Mapping[str, Mask], lost: frozenset[int] | None) -> list[dict[str, Any]]:
+    counts = {name: int(mask.sum()) for name, mask in problems.items()} | {LOST: len(lost or ())}
     return [
-        {"name": name, "count": counts[name], "meaning": meaning} for name, meaning in PROBLEMS.items() if counts[name]
+        {"name": name, "count": counts[name], "meaning": meaning}
+        for name, meaning in PROBLEMS.items()
+        if counts.get(name)
     ]
 
 
-def _row(loaded: LoadedVersion, row: int, lost: frozenset[int] | None, chosen: CaseFilter) -> dict[str, Any]:
-    case = loaded.at(row)
-    return {
-        "id": case.id,
-        "shown_id": one_line(case.id, 60) or "(blank)",
-        "question": one_line(case.question, 160),
-        "answer": one_line(case.references[0], 100) if case.references else "",
-        "answers": len(case.references),
-        "facts": {standing: sum(fact.standing == standing for fact in case.facts) for standing in STANDINGS},
-        "answerable": case.answerable,
-        "provenance": case.provenance,
-        "problems": [*loaded.problems_of(case), *([LOST] if lost and row in lost else [])],
-        "address": case_address(loaded.info.name, case.id, **replace(chosen, page=1).query),
-    }
+def _rows(
+    loaded: LoadedVersion, rows: Sequence[int], lost: frozenset[int] | None, chosen: CaseFilter
+) -> list[dict[str, Any]]:
+    """Return one page of the list."""
+    cases, problems = loaded.parse(rows, head=True), loaded.problems_at(rows)
+    return [
+        {
+            "id": case.id,
+            "shown_id": one_line(case.id, 60) or "(blank)",
+            "question": one_line(case.question, 160),
+            "answer": one_line(case.references[0], 100) if case.references else "",
+            "answers": len(case.references),
+            "facts": {standing: sum(fact.standing == standing for fact in case.facts) for standing in STANDINGS},
+            "answerable": case.answerable,
+            "provenance": case.provenance,
+            "problems": [*known, *([LOST] if lost and row in lost else [])],
+            "address": case_address(loaded.info.name, case.id, **replace(chosen, page=1).query),
+        }
+        for row, case, known in zip(rows, cases, problems, strict=True)
+    ]
 
 
 def _version(library: Library, info: VersionInfo) -> dict[str, Any]:

@@ -1,0 +1,196 @@
+"""ragstone truth accept and reject: decide on proposed facts and answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from ragstone.cli.options import DATA, argument, option, shared
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.truth.options import NAME, author_or_user, open_store
+from ragstone.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from ragstone.truth.citations.check import CitationCheck
+    from ragstone.truth.review import Choice, Decision, Item
+    from ragstone.truth.store import Version
+
+_SHOWN = 20
+_WIDTH = 90
+_STATUSES = ("proposed", "accepted", "rejected")
+_CASES = argument("[CASE]...", "Ids of cases.", None)
+_ALL = option(False, "--all", "Decide on all cases.", DATA)
+_KIND = option([], "--kind", "Only this kind: citation, statement, answer, unanswerable. Repeatable.", DATA)
+_FACT = option([], "--fact", "Only this fact of the case, by number. Repeatable.", DATA, metavar="N", min=1)
+_PROVENANCE = option([], "--provenance", "Only this provenance: synthetic, harvested, judge, manual. Repeatable.", DATA)
+_LEAST = option(None, "--min-confidence", "Only items at least this certain.", DATA, metavar="SHARE", min=0, max=1)
+_MOST = option(None, "--max-confidence", "Only items at most this certain.", DATA, metavar="SHARE", min=0, max=1)
+_STATUS = option("proposed", "--status", "Status of the items: proposed, accepted or rejected.", DATA)
+_DRY_RUN = option(False, "--dry-run", "Show the decisions and save nothing.")
+
+
+def accept(
+    name: str = argument("NAME", NAME),
+    cases: list[str] = _CASES,
+    all: bool = _ALL,
+    kind: list[str] = _KIND,
+    fact: list[int] = _FACT,
+    provenance: list[str] = _PROVENANCE,
+    min_confidence: float | None = _LEAST,
+    max_confidence: float | None = _MOST,
+    status: str = _STATUS,
+    not_found: bool = option(False, "--not-found", "Accept citations that are not in their passages, too.", DATA),
+    dry_run: bool = _DRY_RUN,
+    author: str | None = shared("author"),
+    note: str = shared("note"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """Accept proposed facts and answers, as a new version.
+
+    Citations that are not in the passages of their case stay as they are without --not-found.
+    """
+    from ragstone.truth.review import Choice, Decision, choose, find_lost
+
+    choice = Choice(cases or (), _positions(fact), kind, provenance, min_confidence, max_confidence, status)
+    version = _read(name, choice, all, out)
+    chosen = choose(version.cases, choice)
+    lost = {} if not_found else find_lost(version.cases, chosen)
+    decision = Decision([item for item in chosen if item not in lost], "accepted")
+    _finish(_Outcome(version, decision, lost), None if dry_run else author_or_user(author), note, out, json)
+
+
+def reject(
+    name: str = argument("NAME", NAME),
+    cases: list[str] = _CASES,
+    all: bool = _ALL,
+    kind: list[str] = _KIND,
+    fact: list[int] = _FACT,
+    provenance: list[str] = _PROVENANCE,
+    min_confidence: float | None = _LEAST,
+    max_confidence: float | None = _MOST,
+    status: str = _STATUS,
+    not_found: bool = option(False, "--not-found", "Only citations that are not in their passages.", DATA),
+    dry_run: bool = _DRY_RUN,
+    author: str | None = shared("author"),
+    note: str = shared("note"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """Reject proposed facts and answers, as a new version. They stay stored but never count."""
+    from ragstone.truth.review import Choice, Decision, choose, find_lost
+
+    choice = Choice(cases or (), _positions(fact), kind, provenance, min_confidence, max_confidence, status)
+    version = _read(name, choice, all or not_found, out)
+    chosen = choose(version.cases, choice)
+    if not_found:
+        chosen = list(find_lost(version.cases, chosen))
+    outcome = _Outcome(version, Decision(chosen, "rejected"), {})
+    _finish(outcome, None if dry_run else author_or_user(author), note, out, json)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """A decision, and the citations that it leaves out because they are not in the passages."""
+
+    version: Version
+    decision: Decision
+    lost: Mapping[Item, CitationCheck]
+
+    def as_json(self, saved: str | None) -> dict[str, object]:
+        """All decisions, for scripts."""
+        return {
+            "from": self.version.info.reference,
+            "saved": saved,
+            self.decision.standing: [_as_json(item) for item in self.decision.items],
+            "not_found": [{**_as_json(item), "why": check.why} for item, check in self.lost.items()],
+        }
+
+
+def _positions(facts: Iterable[int]) -> list[int]:
+    return [number - 1 for number in facts]
+
+
+def _read(name: str, choice: Choice, everything: bool, out: str) -> Version:
+    """The newest version, if the choice is valid for it."""
+    if choice.standing not in _STATUSES:
+        raise UsageError(f"--status {choice.standing}: write {', '.join(_STATUSES)}")
+    if choice.facts and len(choice.cases) != 1:
+        raise UsageError("--fact needs exactly one case: facts are numbered per case")
+    if everything and choice.cases:
+        raise UsageError("name cases, or choose from all of them with --all or --not-found; not both")
+    if not (everything or choice.is_limited):
+        raise UsageError("name the cases to decide on, or choose with --all, --kind, --provenance or --min-confidence")
+    version = open_store(out).read(name)
+    known = [case.id for case in version.cases]
+    if unknown := [case for case in choice.cases if case not in set(known)]:
+        hint = f"`ragstone truth show {version.info.reference}` lists the cases."
+        raise UnknownNameError("case", unknown[0], known, hint)
+    return version
+
+
+def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bool) -> None:
+    """Saves the decision, unless there is no author, and shows it."""
+    items, standing = outcome.decision.items, outcome.decision.standing
+    saved = _save(outcome, author, note, out) if items and author is not None else None
+    if json:
+        print_json(outcome.as_json(saved))
+        return
+    if items:
+        counts = ", ".join(_count(kind, count) for kind, count in Counter(item.kind for item in items).items())
+        cases = len({item.case for item in items})
+        typer.echo(f"{standing}: {counts}, in {cases:,} case{'s' if cases != 1 else ''}")
+        _show(items)
+    else:
+        typer.echo(f"nothing to {standing.removesuffix('ed')} in {outcome.version.info.reference}")
+    if outcome.lost:
+        typer.echo("not in their passages, unchanged (--not-found accepts them, too)")
+        _show(outcome.lost, {item: check.why or "" for item, check in outcome.lost.items()})
+    if saved:
+        typer.echo(f"saved as {saved}")
+        next_steps((command_line("truth", "diff", saved, out=out), "see the changes"))
+    elif items:
+        typer.echo("nothing was saved (--dry-run)")
+
+
+def _count(kind: str, count: int) -> str:
+    noun = "unanswerable question" if kind == "unanswerable" else kind
+    return f"{count:,} {noun}{'s' if count != 1 else ''}"
+
+
+def _save(outcome: _Outcome, author: str, note: str, out: str) -> str:
+    from ragstone.truth.store import Lineage
+
+    info, decision = outcome.version.info, outcome.decision
+    made = open_store(out).save(
+        info.name,
+        decision.apply(outcome.version.cases),
+        author=author,
+        note=note or f"{decision.standing} {len(decision.items):,} of {info.reference}",
+        parent=info.number,
+        lineage=Lineage(sources=[info.reference], counts={decision.standing: len(decision.items)}),
+    )
+    return made.reference
+
+
+def _show(items: Iterable[Item], why: Mapping[Item, str] | None = None) -> None:
+    from ragstone.report.text import one_line
+
+    listed = list(items)
+    for item in listed[:_SHOWN]:
+        typer.echo(f"  {one_line(item.case, 40)}  {item.kind}  {one_line(item.text, _WIDTH)}")
+        if why:
+            typer.echo(f"      {one_line(why[item], _WIDTH)}")
+    if len(listed) > _SHOWN:
+        typer.echo(f"  … and {len(listed) - _SHOWN:,} more: --json lists all")
+
+
+def _as_json(item: Item) -> dict[str, object]:
+    """An item with the number that --fact takes; answers have none."""
+    values = asdict(item)
+    position = values.pop("position")
+    return {**values, "fact": position + 1 if position >= 0 else None}

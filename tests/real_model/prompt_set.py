@@ -1,0 +1,235 @@
+"""A small fixed set for every prompt of the book, with the right replies, and the figures of a model that is asked it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ragstone.formats.documents import Passage
+from ragstone.llm.base import LLM, LLMError
+from ragstone.llm.prompted import Judge
+from ragstone.llm.prompts import PromptBook
+from ragstone.llm.wrappers import Call, record_calls
+from ragstone.tools.aspects import find_aspect
+from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor, JudgeReader
+from ragstone.tools.llm_rater import JudgePair, JudgeRater, ask_own_reference
+from ragstone.tools.token_judges import TokenChecker, TokenGrader
+from ragstone.tools.token_pair import TokenPair
+from ragstone.truth.citers import JudgeCiter
+from ragstone.truth.synthesis.question_plan import Job
+from ragstone.truth.synthesis.writer import Draft, Writer
+from tests.real_model.support_set import SETS
+
+FERRY, TABLETS = SETS[0][1], SETS[1][1]
+MUSEUM = "The harbour museum opens at ten. It shows nets, oars and a model of the old mole."
+LEAVES = "When does the last boat leave on Sundays?"
+DOSE = "When is Verolin taken?"
+WORDS = {"S": "entailment", "C": "contradiction", "N": "neutral"}
+
+
+class Item(NamedTuple):
+    """A question to a model through one of our tools, and whether its result is right (None: there is no label)."""
+
+    prompt: str
+    ask: Callable[[Any], Awaitable[Any]]
+    is_right: Callable[[Any], bool | None] = lambda _: None
+
+
+class Tools:
+    """The tools that ask with the prompts of the book."""
+
+    def __init__(self, llm: LLM) -> None:
+        book = PromptBook()
+        judge = Judge(llm, book)
+        self.judge = judge
+        self.claims, self.triplets = JudgeExtractor(judge), JudgeExtractor(judge, "triplets")
+        self.checker, self.reader = JudgeChecker(judge), JudgeReader(judge)
+        self.rater = JudgeRater(judge, "stars")
+        self.pair, self.reasoned = JudgePair(judge), JudgePair(judge, manners=["cot"])
+        self.by_token = TokenPair(judge)
+        self.citer, self.writer = JudgeCiter(judge), Writer(judge)
+        self.tokens, self.matches = TokenChecker(llm, book, one_by_one=True), TokenGrader(llm, book)
+
+
+def _has(*words: str) -> Callable[[Any], bool]:
+    """All words are in the claims, and there are not many more."""
+    return lambda found: all(any(word in one.text for one in found) for word in words) and len(found) <= 3 * len(words)
+
+
+def _verdicts(tool: str, prompt: str, at: int) -> Item:
+    _, text, claims = SETS[at]
+    labels = [WORDS[label] for label, _ in claims]
+
+    def ask(tools: Any) -> Awaitable[Any]:
+        return getattr(tools, tool).against_text("", [claim for _, claim in claims], text)
+
+    return Item(prompt, ask, lambda found: list(map(str, found)) == labels)
+
+
+def _one_verdict(prompt: str, claim: str, text: str, word: str) -> Item:
+    return Item(prompt, lambda tools: tools.tokens.against_text("", [claim], text), lambda found: found[0] == word)
+
+
+def _draft(question: str, answer: str, *texts: str) -> Draft:
+    return Draft(
+        Job("single", tuple(Passage(f"a#{at}", text, "a") for at, text in enumerate(texts))), question, answer, [], []
+    )
+
+
+def _pair(tool: str, prompt: str, question: str, better: str, worse: str) -> Item:
+    return Item(
+        prompt,
+        lambda tools: getattr(tools, tool).compare(question, better, worse, (), None),
+        lambda found: found[-1].winner == "one" and (prompt == "token_pair" or found[0].winner == "one"),
+    )
+
+
+def _chunks(claims: list[str], chunks: list[str], right: list[int]) -> Item:
+    def is_right(found: Any) -> bool:
+        return [[at for at, word in enumerate(row) if word == "entailment"] for row in found.each] == [
+            [at] for at in right
+        ]
+
+    return Item("context_verdicts", lambda tools: tools.checker.against_chunks("", claims, chunks), is_right)
+
+
+def _grade(answer: str, is_good: bool) -> Item:
+    return Item(
+        "grade",
+        lambda tools: tools.rater.grade(find_aspect("correctness"), LEAVES, answer, (), "At 18:15."),
+        lambda grade: (grade.value >= 4) if is_good else (grade.value <= 2),
+    )
+
+
+def make_items() -> list[Item]:
+    """Two items or more for each prompt of the book."""
+    answer = "On Sundays it leaves at 18:15. Bicycles travel free of charge."
+    return [
+        Item("claims", lambda tools: tools.claims.claims(LEAVES, answer), _has("18:15", "icycle")),
+        Item("claims", lambda tools: tools.claims.claims("How long?", MUSEUM), _has("ten", "nets")),
+        Item("triplets", lambda tools: tools.triplets.claims(LEAVES, answer), _has("18:15", "icycle")),
+        Item("triplets", lambda tools: tools.triplets.claims("When?", MUSEUM), _has("ten", "nets")),
+        *(
+            Item(
+                "claims_and_entities",
+                lambda tools, text=text: tools.claims.content("", text, {"reference_entities"}),
+                lambda found, name=name: name in found.entities and bool(found.claims),
+            )
+            for text, name in ((FERRY, "Saltholm"), (TABLETS, "Verolin"))
+        ),
+        *(_verdicts("checker", "verdicts", at) for at in (0, 1)),
+        _chunks(["The museum opens at ten.", "Dogs must wear a muzzle."], [FERRY, MUSEUM, TABLETS], [1, 0]),
+        _chunks(["Verolin is taken in the morning.", "Oars are on show."], [MUSEUM, FERRY, TABLETS], [2, 0]),
+        *(
+            Item("questions", lambda tools, text=text: tools.reader.guess_questions(text, 2), lambda found, said=said: found.noncommittal == said)
+            for text, said in ((answer, False), ("I do not know; the documents do not say.", True))
+        ),
+        Item("needed_sentences", lambda tools: tools.reader.needed_sentences("When does the museum open?", ["Dogs must wear a muzzle.", "The museum opens at ten."]), lambda found: found == [1]),
+        Item("needed_sentences", lambda tools: tools.reader.needed_sentences(DOSE, TABLETS.split(". ")), lambda found: 0 in found),
+        Item("usefulness", lambda tools: tools.reader.useful_chunks(LEAVES, "At 18:15.", [MUSEUM, FERRY]), lambda found: found == [False, True]),
+        Item("usefulness", lambda tools: tools.reader.useful_chunks(DOSE, "In the morning.", [TABLETS, MUSEUM]), lambda found: found == [True, False]),
+        *(
+            Item("answer_match", lambda tools, said=said: tools.reader.matches(LEAVES, said, ["At 18:15."]), lambda found, right=right: found == [right])
+            for said, right in (("The last one departs at 18:15.", 1.0), ("It leaves at 21:40.", 0.0))
+        ),
+        *(
+            Item("stance", lambda tools, said=said: tools.reader.stance(LEAVES, said), lambda found, right=right: found.declines == right)
+            for said, right in (("At 18:15.", False), ("The documents do not say when it leaves.", True))
+        ),
+        _grade("It leaves at 18:15.", is_good=True),
+        _grade("It leaves at 21:40.", is_good=False),
+        Item("own_reference", lambda tools: ask_own_reference(tools.judge, LEAVES, [FERRY]), lambda found: "18:15" in found),
+        Item("own_reference", lambda tools: ask_own_reference(tools.judge, DOSE, [TABLETS]), lambda found: "morning" in found),
+        *(
+            _pair(tool, prompt, question, better, worse)
+            for tool, prompt in (("pair", "pair"), ("reasoned", "pair_reasoned"), ("by_token", "token_pair"))
+            for question, better, worse in (
+                ("How many days has a week?", "Seven.", "Nine."),
+                ("What is 12 times 12?", "144", "I cannot say, numbers are difficult."),
+            )
+        ),
+        Item("citations", lambda tools: tools.citer.citations(LEAVES, "At 18:15.", [FERRY]), lambda found: any("18:15" in one for one in found)),
+        Item("citations", lambda tools: tools.citer.citations(DOSE, "In the morning.", [TABLETS]), lambda found: any("morning" in one for one in found)),
+        *(
+            Item("new_question", lambda tools, text=text: tools.writer.write(_draft("", "", text).job, []), lambda found: bool(found.question and found.answer))
+            for text in (FERRY, MUSEUM)
+        ),
+        Item("answer_from_passages", lambda tools: tools.writer.answer(_draft(LEAVES, "At 18:15.", FERRY)), lambda found: found.answerable and "18:15" in found.answer),
+        Item("answer_from_passages", lambda tools: tools.writer.answer(_draft(DOSE, "", MUSEUM)), lambda found: not found.answerable),
+        Item("answer_from_memory", lambda tools: tools.writer.remember(_draft("What is the capital of France?", "Paris", "")), lambda found: "Paris" in found.answer),
+        Item("answer_from_memory", lambda tools: tools.writer.remember(_draft(LEAVES, "At 18:15.", "")), lambda found: not found.answerable),
+        _one_verdict("token_support", "The ferry runs in July.", FERRY, "entailment"),
+        _one_verdict("token_support", "Dogs must wear a muzzle.", FERRY, "entailment"),
+        _one_verdict("token_contradiction", "The ferry also runs in January.", FERRY, "contradiction"),
+        _one_verdict("token_contradiction", "Verolin should be swallowed in the evening.", TABLETS, "contradiction"),
+        *(
+            Item("token_match", lambda tools, said=said: tools.matches.matches(LEAVES, said, ["At 18:15."]), lambda found, right=right: (found[0] >= 0.5) == right)
+            for said, right in (("The last one departs at 18:15.", True), ("It leaves at 21:40.", False))
+        ),
+    ]  # fmt: skip
+
+
+@dataclass
+class Figures:
+    """What a model made of the items of one prompt."""
+
+    first: int = 0
+    repaired: int = 0
+    failed: int = 0
+    right: int = 0
+    labelled: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def asked(self) -> int:
+        return self.first + self.repaired + self.failed
+
+
+async def ask_items(llm: LLM, items: list[Item], figures: dict[str, Figures]) -> list[Call]:
+    """Ask one item after the other and count; also return the calls."""
+    tools, everything = Tools(llm), []
+    for number, item in enumerate(items):
+        calls: list[Call] = []
+        row = figures.setdefault(item.prompt, Figures())
+        with record_calls(calls, f"{item.prompt}-{number}", item.prompt):
+            try:
+                right = item.is_right(await item.ask(tools))
+            except LLMError as error:
+                row.failed += 1
+                row.faults.append(str(error)[:120])
+            else:
+                is_first = not any(call.error for call in calls)
+                row.first, row.repaired = row.first + is_first, row.repaired + (not is_first)
+                row.labelled += right is not None
+                row.right += bool(right)
+        everything += calls
+    return everything
+
+
+def table_of(figures: dict[str, Figures], quoted: list[Call], made: list[Call]) -> str:
+    """One line per prompt, and the totals against the quote."""
+    lines = [f"{'prompt':<22} asked  first try  repaired  failed  right"]
+    for name, row in figures.items():
+        shown = f"{row.right} of {row.labelled}" if row.labelled else "–"
+        lines.append(f"{name:<22} {row.asked:>5} {row.first:>10} {row.repaired:>9} {row.failed:>7}  {shown}")
+        lines += [f"    {fault}" for fault in row.faults]
+    whole = {
+        kind: sum(getattr(row, kind) for row in figures.values())
+        for kind in ("asked", "first", "repaired", "failed", "right", "labelled")
+    }
+    lines.append(
+        f"{'all':<22} {whole['asked']:>5} {whole['first']:>10} {whole['repaired']:>9} {whole['failed']:>7}  {whole['right']} of {whole['labelled']}"
+    )
+    for words, name in (
+        ("calls", None),
+        ("tokens in", "input_tokens"),
+        ("tokens out", "output_tokens"),
+        ("seconds", "latency_s"),
+    ):
+        said, real = (
+            len(calls) if name is None else sum(getattr(call, name) or 0 for call in calls) for calls in (quoted, made)
+        )
+        share = f"{said / real - 1:+.0%}" if real else "–"
+        lines.append(f"{words:<12} quoted {said:>9,.0f}   real {real:>9,.0f}   {share}")
+    return "\n".join(lines)

@@ -1,0 +1,143 @@
+"""axe-core on every page of the viewer and of the reports: no serious or moderate issue, no page wider than its window."""
+
+from dataclasses import replace
+from itertools import product
+from urllib.parse import urlencode
+
+import pytest
+
+from ragstone.compare.comparison import compare_runs
+from ragstone.report.html.comparison_page import comparison_html
+from ragstone.report.html.run_page import run_html
+from tests.axe import barriers
+from tests.report import runs
+from tests.web import truths
+from tests.web.made_runs import long_run, text_run
+from tests.web.pages.test_run_live import under_way  # noqa: F401  (a fixture)
+from tests.web.test_browser import SHOTS, Tab
+
+HEIGHTS = {390: 844, 1280: 800, 1920: 1080}
+WINDOWS = list(product(HEIGHTS, ("light", "dark")))
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory, serve):
+    """A viewer with everything that has a page, and the pages."""
+    root = tmp_path_factory.mktemp("everything")
+    worse, better, hostile = runs.harbour("worse", root), runs.harbour("better", root), runs.hostile(root)
+    long, moved, texts = long_run(root, 5), long_run(root, 5, name="moved", start=3), text_run(root)
+    truths.save(root, "ferry", truths.ferry())
+    changed = truths.ferry()
+    changed[0] = replace(changed[0], question="When does the last boat leave Orlsay?")
+    truths.save(root, "ferry", changed, "Grace", "shorter", 1)
+    several = urlencode([("run", run.id) for run in (worse, better, better)])
+    return serve(root), {
+        "runs": "/runs",
+        "nothing": "/runs?q=nothing-like-it",
+        "run": f"/runs/{worse.id}",
+        "run-filtered": f"/runs/{worse.id}?cause=any+fault&sort=token_f1",
+        "sample": f"/runs/{worse.id}/samples/8",
+        "sample-long": f"/runs/{long.id}/samples/2",
+        "sample-hostile": f"/runs/{hostile.id}/samples/1",
+        "sample-markdown": f"/runs/{texts.id}/samples/1",
+        "sample-arabic": f"/runs/{texts.id}/samples/2",
+        "facts": f"/runs/{worse.id}/samples/8/facts",
+        "comparison": f"/compare/{worse.id}/{better.id}",
+        "pair": f"/compare/{worse.id}/{better.id}/samples/8",
+        "pair-long": f"/compare/{long.id}/{moved.id}/samples/2",
+        "leaderboard": f"/compare?{several}",
+        "truths": "/truth",
+        "truth": "/truth/ferry",
+        "case": "/truth/ferry/case?id=f2",
+        "new-case": "/truth/ferry/new",
+        "queue": "/truth/ferry/queue",
+        "diff": "/truth/ferry/diff",
+        "rescore": "/truth/ferry/rescore",
+        "create": f"/runs/{worse.id}/truth",
+    }
+
+
+def unfold(page):
+    page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+
+
+def wider(page):
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
+def test_no_page_of_the_viewer_has_barriers(browser, everything, width, scheme):
+    client, pages = everything
+    tab = Tab(browser, client, width, scheme)
+    tab.page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    SHOTS.mkdir(exist_ok=True)
+    found = {}
+    for name, path in pages.items():
+        page = tab.open(path)
+        page.screenshot(path=SHOTS / f"axe-{name}-{width}-{scheme}.png", full_page=True)
+        problems = barriers(page)
+        if name == "sample":
+            page.keyboard.press("?")
+            problems += barriers(page)
+            page.keyboard.press("Escape")
+        unfold(page)
+        if beyond := max(0, wider(page)):
+            problems.append(f"{beyond} px wider than the window")
+        if problems:
+            found[name] = problems
+    assert found == {}
+    tab.close()
+
+
+def test_unfolded_pages_have_no_barriers(browser, everything):
+    client, pages = everything
+    tab = Tab(browser, client)
+    found = {}
+    for name in ("run", "sample-long", "comparison", "pair", "leaderboard", "case"):
+        page = tab.open(pages[name])
+        unfold(page)
+        if problems := barriers(page):
+            found[name] = problems
+    assert found == {}
+    tab.close()
+
+
+def test_pages_of_running_interrupted_and_absent_runs_have_no_barriers(browser, serve, tmp_path, under_way, worse):  # noqa: F811
+    tab = Tab(browser, serve(tmp_path))
+    found = {}
+    for name, path in (("live", f"/runs/{worse.id}"), ("runs", "/runs"), ("absent", "/runs/none")):
+        if problems := barriers(tab.open(path)):
+            found[name] = problems
+    (under_way / "owner.json").unlink()
+    if problems := barriers(tab.open(f"/runs/{worse.id}")):
+        found["killed"] = problems
+    assert found == {}
+    tab.problems = [problem for problem in tab.problems if "404" not in problem]
+    tab.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark"), (1920, "light")])
+def test_no_report_has_barriers(browser, tmp_path, worse, better, hostile, width, scheme):
+    made = {
+        "run": run_html(worse),
+        "hostile": run_html(hostile),
+        "comparison": comparison_html(compare_runs(worse, better, slices=["topic"])),
+    }
+    context = browser.new_context(viewport={"width": width, "height": HEIGHTS[width]}, color_scheme=scheme)
+    page = context.new_page()
+    found = {}
+    for name, text in made.items():
+        file = tmp_path / f"{name}.html"
+        file.write_text(text, encoding="utf-8")
+        page.goto(file.as_uri())
+        problems = barriers(page)
+        unfold(page)
+        problems += barriers(page)
+        if beyond := max(0, wider(page)):
+            problems.append(f"{beyond} px wider than the window")
+        if problems:
+            found[name] = problems
+    context.close()
+    assert found == {}
