@@ -12,7 +12,7 @@ import ragstone.metrics
 from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
-from ragstone.data.types import Chunk, Fact, Sample, Score, Turn
+from ragstone.data.types import Chunk, Citation, Fact, Sample, Score, Turn
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
 from ragstone.tools.open_tools import TOOLS
@@ -121,6 +121,7 @@ ALL_THERE = {
     "documents": ["d"],
     "history": [Turn("user", "When does the harbour open?"), Turn("assistant", "At 9.", [Chunk("It opens at 9.")])],
     "rewritten_question": "Where is the harbour?",
+    "citations": [Citation("c1")],
     "metadata": {"signals": {"like": 1, "regenerate": 1}, "other_answer": "On the mole."},
 }
 BAD = {

@@ -55,3 +55,10 @@ def test_cards_by_name_by_alias_and_by_set():
         assert cards(name)
     with pytest.raises(UnknownNameError, match="recall"):
         cards("recal")
+
+
+def test_citations_are_possible_only_if_an_answer_cites():
+    row = {"question": "When?", "answer": "The harbour opens at nine [1].", "contexts": ["The harbour opens at nine."]}
+    assert "unresolved_citations" in check([row]).possible
+    plain = {**row, "answer": "The harbour opens at nine."}
+    assert "unresolved_citations" in check([plain]).impossible["needs citations, which no row has"]

@@ -36,3 +36,24 @@ def test_bad_data_leaves_no_file(tmp_path):
     with pytest.raises(RagstoneError):
         store([*ROWS, {"id": "1", "question": "again"}], tmp_path)
     assert not (tmp_path / "samples.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("answers", "cites"),
+    [
+        (["At nine [1]."], True),
+        (["At nine [doc-2]."], False),
+        (["At nine [7]."], False),
+        (["At nine [1]."] + ["At nine."] * 9, True),
+        # A mark that only looks like one.
+        (["At nine [1]."] + ["At nine."] * 39, False),
+        ([None], False),
+    ],
+)
+def test_whether_answers_cite_chunks(tmp_path, answers, cites):
+    rows = [
+        {"id": str(at), "question": "When?", "answer": answer, "contexts": ["x"]} for at, answer in enumerate(answers)
+    ]
+    profile, _ = store(rows, tmp_path)
+    assert profile.cites == cites
+    assert store([{**row, "citations": []} for row in rows], tmp_path)[0].cites

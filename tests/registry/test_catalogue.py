@@ -1,5 +1,7 @@
 """Who answers to which name."""
 
+from dataclasses import replace
+
 import pytest
 
 from ragstone.errors import DefinitionError, UnknownNameError, UsageError
@@ -127,3 +129,25 @@ def test_quick_leaves_out_what_is_slow_or_out_of_reach(catalogue):
     assert chosen("all") == ["far", "near", "slow"]
     assert chosen("quick", "set") == ["near", "far"]
     assert chosen("far") == ["far"]
+
+
+def test_quick_and_all_leave_out_what_is_pointless_unless_it_is_named(catalogue):
+    declare("near")
+    declare("idle", sets=("set",))
+
+    def chosen(*texts):
+        return [str(found) for found in resolve_metrics(texts, catalogue, pointless=lambda spec: spec.name == "idle")]
+
+    assert chosen("quick") == chosen("all") == ["near"]
+    assert chosen("quick", "set") == ["near", "idle"]
+
+
+def test_another_function_may_make_a_piece(catalogue):
+    @evidence
+    def egg(answer: str) -> int: ...
+
+    declare("score")
+    spec = catalogue.evidence("egg")
+    other = catalogue.with_evidence(replace(spec, version=2))
+    assert (other.evidence("egg").version, catalogue.evidence("egg").version) == (2, 1)
+    assert [one.name for one in other.metrics()] == ["score"]

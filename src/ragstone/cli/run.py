@@ -65,7 +65,7 @@ def run(
         [], "--param", "Setting of the system: --param chunk_size=256. Repeatable.", DATA, metavar="NAME=VALUE"
     ),
     matcher: str = option(
-        "citation", "--matcher", "How facts are found in chunks: citation, fuzzy, exact or semantic.", METRICS
+        "citation", "--matcher", "How facts are found in chunks: citation, fuzzy, exact, semantic or judge.", METRICS
     ),
     metrics_file: list[str] = shared("metrics_file"),
     concurrency: int = shared("concurrency"),

@@ -17,6 +17,7 @@ from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import Case, read_case
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.evidence.citations import CitedSupport, cited_support
 from ragstone.evidence.claims import best_supports, chunk_relevance, grounded, may_be_supported, misled, supports
 from ragstone.evidence.conversation import carried_words
 from ragstone.metrics.conversation import answered_turns, carried
@@ -166,6 +167,37 @@ def _answered_turns(case: Case, _: Mapping[str, Any]) -> Counted:
     return _counted("question", answered_turns(sample.answer or "", sample.history or ()))
 
 
+def _cited_support(case: Case) -> CitedSupport:
+    """How far the citations of a sample are right."""
+    names = ("answer_claims_in_contexts", "answer_claims_in_all_contexts", "answer_citations", "claim_citations")
+    in_contexts, together, citations, cited = (case.evidence[name] for name in names)
+    return cited_support(in_contexts, together, citations, cited)
+
+
+def _cited_claims(case: Case, _: Mapping[str, Any]) -> Counted:
+    return _counted("answer claim", _cited_support(case).claims)
+
+
+def _citations(case: Case, _: Mapping[str, Any]) -> Counted:
+    found = _cited_support(case)
+    if not any(value is not None for value in found.citations):
+        return Counted("citation", ((1, 0.0, 1.0),) if found.claims else ())
+    right = [value or 0.0 for value in found.citations]
+    return _counted("citation", right, [float(value is not None) for value in found.citations])
+
+
+def _uncited(case: Case, _: Mapping[str, Any]) -> Counted:
+    return _counted("answer claim", [not cited for cited in case.evidence["claim_citations"]])
+
+
+def _wrongly_cited(case: Case, _: Mapping[str, Any]) -> Counted:
+    return _counted("answer claim", _cited_support(case).elsewhere)
+
+
+def _unresolved(case: Case, _: Mapping[str, Any]) -> Counted:
+    return _counted("citation", [not one.chunks for one in case.evidence["answer_citations"]])
+
+
 _RIGHT = _supported("answer claim", "answer_claims_in_reference")
 _RECALL = _supported("reference claim", "reference_claims_in_answer")
 _COUNTS: dict[str, tuple[Count, ...]] = {
@@ -199,6 +231,12 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "ragas.answer_correctness": (_RIGHT, _RECALL),
     "context_carryover": (_carried_words,),
     "conversation_completeness": (_answered_turns,),
+    "citation_recall": (_cited_claims,),
+    "citation_precision": (_citations,),
+    "citation_f1": (_citations, _cited_claims),
+    "uncited_claims": (_uncited,),
+    "wrongly_cited_claims": (_wrongly_cited,),
+    "unresolved_citations": (_unresolved,),
     "fact_recall": (_fact_recall,),
     "fact_precision": (_fact_precision,),
     "fact_f1": (_fact_recall, _fact_precision),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ragstone.data.codec import decoder
 from ragstone.data.dataset import view_samples
 from ragstone.data.schema import GIVEN_EVIDENCE
-from ragstone.data.types import Claim, FactMatch, Sample, ScoredVerdict
+from ragstone.data.types import CitedPart, Claim, FactMatch, Sample, ScoredVerdict
 from ragstone.storage.runs import Run, read_batches, read_rows
 
 # The evidence that causes are derived from; a run has some of it.
@@ -22,7 +22,11 @@ NEEDED = (
     "declining_words",
     "fact_matches",
     "fact_ranks",
+    "answer_citations",
+    "claim_citations",
 )
+# Evidence of objects that no file can give.
+_OBJECTS = {"fact_matches": list[FactMatch], "answer_citations": list[CitedPart]}
 
 
 @dataclass(frozen=True)
@@ -68,8 +72,9 @@ class Case:
 
 
 def trusts_facts(run: Run) -> bool:
-    """Whether a run has annotated facts, while its claims come from the local judge."""
-    return "fact_ranks" in run.info.evidence and run.info.uses_local_judge
+    """Whether a run has annotated facts found by their words, while its claims come from the local judge."""
+    by_judge = str((run.info.get("tools") or {}).get("matcher", "")).startswith("judge/")
+    return "fact_ranks" in run.info.evidence and run.info.uses_local_judge and not by_judge
 
 
 def read_cases(run: Run, most: int | None = None) -> Iterator[Case]:
@@ -129,6 +134,6 @@ def _view(table: pa.Table | pa.RecordBatch) -> Iterator[tuple[Sample, dict[str, 
 
 def _decoded(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Decodes evidence that consists of objects; other values are stored unchanged."""
-    convert = decoder(list[FactMatch] if name == "fact_matches" else GIVEN_EVIDENCE.get(name))
+    convert = decoder(_OBJECTS.get(name) or GIVEN_EVIDENCE.get(name))
     values: list[Any] = column.to_pylist()
     return [convert(value) for value in values] if convert else values

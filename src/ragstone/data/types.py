@@ -63,6 +63,22 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class CitedPart:
+    """A citation that was read: its place in the answer, the part that it belongs to, and the positions of the cited chunks.
+
+    A source that several chunks share has several. A citation of something that was not retrieved has none.
+    """
+
+    start: int
+    end: int
+    part_start: int
+    part_end: int
+    chunks: list[int]
+    # As it is written in the answer, or as the data names the chunk.
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One checkable statement; a triplet (subject, relation, object) if the extractor returns one."""
 

@@ -145,8 +145,12 @@ def check(
     profile = profiler.profile()
     # With the models on this machine too: those that can be used without being named.
     tools = {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, dry_run=True).tools}
-    plan = make_plan(resolve_metrics(["all"]), profile.present, tools)
+    every = resolve_metrics(["all"])
+    pointless = {
+        str(metric): "needs citations, which no row has" for metric in every if profile.is_pointless(metric.spec)
+    }
+    plan = make_plan([metric for metric in every if str(metric) not in pointless], profile.present, tools)
     impossible: dict[str, list[str]] = {}
-    for name, reason in plan.skipped.items():
+    for name, reason in {**plan.skipped, **pointless}.items():
         impossible.setdefault(reason, []).append(name)
     return Checked(profile, [step.name for step in plan.metrics], impossible, list(reader.report.notes))

@@ -29,8 +29,9 @@ from ragstone.engine.results import (
     write_json,
 )
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UnknownNameError, UsageError
+from ragstone.evidence.fact_matches import with_matcher
 from ragstone.formats import Reader, open_reader
-from ragstone.registry import CATALOGUE, resolve_metrics
+from ragstone.registry import resolve_metrics
 from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
@@ -91,11 +92,14 @@ class Request:
         absent = TOOLS.keys() - self.tools.keys()
         if profile:
             absent |= self.left_out(profile).keys()
+        catalogue = with_matcher(self.tools)
         # The default set leaves out metrics whose tools are absent.
         chosen = resolve_metrics(
-            self.metrics, out_of_reach=lambda spec: not absent.isdisjoint(CATALOGUE.closure(spec.needs, given).tools)
+            self.metrics,
+            out_of_reach=lambda spec: not absent.isdisjoint(catalogue.closure(spec.needs, given).tools),
+            pointless=profile.is_pointless if profile else lambda _: False,
         )
-        return make_plan(chosen, present, self.tools, partial=profile.partial if profile else ())
+        return make_plan(chosen, present, self.tools, catalogue, partial=profile.partial if profile else ())
 
     def left_out(self, profile: Profile) -> dict[str, str]:
         """The default tools that are too slow for this many rows, each with the note for the user."""

@@ -17,6 +17,7 @@ from ragstone.engine.progress import Progress, Report, silent
 from ragstone.engine.results import call_totals, describe_run, finish_tables, now, verdict_totals, write_json
 from ragstone.engine.stored_evidence import Recollection, StoredTool
 from ragstone.errors import StorageError, UnknownNameError, UsageError
+from ragstone.evidence.fact_matches import with_matcher
 from ragstone.formats import Reader, find_format
 from ragstone.registry import CATALOGUE, Metric, resolve_metrics
 from ragstone.storage.leftovers import RESCORES
@@ -107,7 +108,7 @@ def _compute(
     started, created = time.perf_counter(), now()
     tools = stored_tools(run)
     wanted, undefined = _find_metrics(run, metrics)
-    plan = make_plan(wanted, profile.present, tools, partial=profile.partial)
+    plan = make_plan(wanted, profile.present, tools, with_matcher(tools), partial=profile.partial)
     plan = replace(plan, skipped={**plan.skipped, **undefined})
     work = execute(plan, folder, tools, 1, progress, Recollection(run))
     parts = run_to_end(work, plan.waits)

@@ -13,6 +13,7 @@ from ragstone.data.types import Chunk, Claim, ScoredVerdict, Turn
 from ragstone.errors import Skip
 from ragstone.evidence.conversation import history_text
 from ragstone.registry import evidence
+from ragstone.text.cited_parts import without_marks
 from ragstone.text.words import FoldedText
 from ragstone.tools.protocols import NEUTRAL, Checker, Extractor
 
@@ -26,8 +27,8 @@ class ReferenceContent(TypedDict):
 
 @evidence(prompts=("claims",))
 async def answer_claims(question: str, answer: str, extractor: Extractor) -> list[Claim]:
-    """The claims that the answer makes, each a sentence that can be checked by itself."""
-    return await extractor.claims(question, answer)
+    """The claims that the answer makes, each a sentence that can be checked by itself; citation marks are not read."""
+    return await extractor.claims(question, without_marks(answer))
 
 
 @evidence(yields=("reference_claims", "reference_entities"), prompts=("claims", "claims_and_entities"))
@@ -73,7 +74,7 @@ async def reference_claims_in_answer(
     question: str, reference_claims: list[Claim], answer: str, checker: Checker
 ) -> list[ScoredVerdict]:
     """Whether the answer entails each claim of the reference."""
-    return _verdicts(await checker.against_text(question, _texts(reference_claims), answer))
+    return _verdicts(await checker.against_text(question, _texts(reference_claims), without_marks(answer)))
 
 
 @evidence(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +11,20 @@ import pyarrow as pa
 
 from ragstone.data.codec import arrow_type
 from ragstone.data.columns import Lists, Ragged, concat_offsets
-from ragstone.data.types import FactMatch, Gaps
+from ragstone.data.types import Chunk, Fact, FactMatch, Gaps, ScoredVerdict
+from ragstone.errors import Skip
 from ragstone.evidence.tokens import list_offsets
-from ragstone.registry import evidence
-from ragstone.text.matchers import FoldingMatcher, Matcher
+from ragstone.registry import CATALOGUE, Catalogue, evidence
+from ragstone.registry.specs import read_signature
+from ragstone.text.clauses import is_sentence
+from ragstone.text.matchers import CitationMatcher, FactSpan, FoldingMatcher, JudgeMatcher, Matcher
+from ragstone.text.passages import Passages
+from ragstone.text.questions import is_fragment
 from ragstone.text.word_columns import fold_texts
+from ragstone.tools.protocols import ENTAILMENT, AloneChecker, Checker
 
 _MATCHES = arrow_type(list[FactMatch])
+JUDGE = JudgeMatcher.name
 
 
 @evidence(columnar=True)
@@ -33,9 +41,73 @@ def fact_matches(facts: pa.ListArray, contexts: pa.ListArray, matcher: Matcher) 
     return Gaps(FactMatches.from_lists(matches, matcher.name), reasons)
 
 
+async def judged_fact_matches(
+    question: str,
+    facts: list[Fact],
+    contexts: list[Chunk],
+    matcher: Matcher,
+    checker: Checker,
+) -> list[FactMatch]:
+    """Every fact that a retrieved chunk states in its own words or in others, by the judge that checks claims.
+
+    A fact of a few words that a chunk contains is found without asking; a sentence may be denied where it stands. The span is
+    that of the words if they are there, else the nearest sentence of the chunk, or all of it.
+    """
+    texts, chunks = [fact.text for fact in facts], [chunk.text for chunk in contexts]
+    for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
+        raise Skip(reason)
+    places: dict[tuple[int, int], list[FactSpan]] = {}
+    for match in CitationMatcher().find(texts, chunks):
+        places.setdefault((match.fact, match.chunk), []).append(match)
+    short = {fact for fact, text in enumerate(texts) if is_fragment(text) and not is_sentence(text)}
+    there = {pair for pair in places if pair[0] in short}
+    asked = [fact for fact in range(len(texts)) if any((fact, chunk) not in there for chunk in range(len(chunks)))]
+    verdicts = await _verdicts(checker, question, [texts[fact] for fact in asked], chunks)
+    found = [match for pair in there for match in places[pair]]
+    for fact, row in zip(asked, verdicts, strict=True):
+        for chunk, verdict in enumerate(row):
+            if verdict == ENTAILMENT and (fact, chunk) not in there:
+                found += _stated(fact, chunk, texts[fact], chunks[chunk], places.get((fact, chunk), ()), verdict)
+    found.sort(key=lambda match: (match.chunk, match.fact, match.start))
+    return [FactMatch(*match, matcher=matcher.name) for match in found]
+
+
+async def _verdicts(checker: Checker, question: str, facts: Sequence[str], chunks: Sequence[str]) -> list[list[str]]:
+    """One verdict per fact and chunk, each chunk alone if the checker would credit one for what several say together."""
+    if not facts:
+        return []
+    if isinstance(checker, AloneChecker):
+        return await checker.against_each(facts, chunks)
+    return (await checker.against_chunks(question, facts, chunks)).each
+
+
+def _stated(fact: int, chunk: int, wanted: str, text: str, places: Sequence[FactSpan], verdict: str) -> list[FactSpan]:
+    likely = ScoredVerdict.from_text(verdict).supported
+    confidence = 1.0 if likely is None else likely
+    if places:
+        return [place._replace(confidence=confidence) for place in places]
+    near = Passages(text).nearest_span(wanted)
+    start, end = near[0] if near else (0, len(text))
+    return [FactSpan(fact, chunk, start, end, confidence)]
+
+
+def with_matcher(tools: Mapping[str, Any]) -> Catalogue:
+    """The catalogue for these tools: a judge matches facts row by row, all other matchers do so in whole columns."""
+    if "matcher" not in tools or tools["matcher"].signature != JudgeMatcher.signature:
+        return CATALOGUE
+    maker = CATALOGUE.evidence("fact_matches")
+    if maker is None:
+        raise AssertionError("fact_matches is defined above")
+    needs, _, _ = read_signature(judged_fact_matches)
+    prompts = ("context_verdicts",)
+    judged = replace(maker, function=judged_fact_matches, needs=needs, columnar=False, prompts=prompts)
+    return CATALOGUE.with_evidence(judged)
+
+
 @evidence(columnar=True)
 def fact_ranks(fact_matches: FactMatches, facts: pa.ListArray) -> Ranks:
     """The rank, from 1, of the first chunk in which each fact is found; nothing where it is not."""
+    fact_matches = FactMatches.from_column(fact_matches)
     offsets, never = list_offsets(facts), np.iinfo(np.int64).max
     ranks = np.full(offsets[-1], never)
     np.minimum.at(ranks, offsets[fact_matches.row_of] + fact_matches.facts, fact_matches.chunks + 1)
@@ -45,6 +117,7 @@ def fact_ranks(fact_matches: FactMatches, facts: pa.ListArray) -> Ranks:
 @evidence(columnar=True)
 def chunk_relevance(fact_matches: FactMatches, contexts: pa.ListArray) -> Counts:
     """How many of the facts each retrieved chunk contains."""
+    fact_matches = FactMatches.from_column(fact_matches)
     offsets = list_offsets(contexts)
     chunks = offsets[fact_matches.row_of] + fact_matches.chunks
     most = int(fact_matches.facts.max(initial=0)) + 1
@@ -90,6 +163,14 @@ class FactMatches(Lists):
         columns = zip(*matches, strict=True) if matches else [()] * len(kinds)
         numbers = [np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)]
         return cls(numbers, np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]), matcher)
+
+    @classmethod
+    def from_column(cls, column: FactMatches | Iterable[Sequence[FactMatch]]) -> FactMatches:
+        """The column as it is, or made from the lists of matches that a judge found row by row."""
+        if isinstance(column, FactMatches):
+            return column
+        rows = [[(one.fact, one.chunk, one.start, one.end, one.confidence) for one in matches] for matches in column]
+        return cls.from_lists(rows, JUDGE)
 
     @classmethod
     def concat(cls, columns: Sequence[FactMatches]) -> FactMatches:

@@ -56,6 +56,13 @@ class Catalogue:
         for piece in spec.yields:
             self._evidence[piece] = spec
 
+    def with_evidence(self, spec: EvidenceSpec) -> Catalogue:
+        """A copy in which this function makes its pieces."""
+        other = Catalogue()
+        other._metrics = dict(self._metrics)
+        other._evidence = {**self._evidence, **dict.fromkeys(spec.yields, spec)}
+        return other
+
     def metrics(self) -> Iterator[MetricSpec]:
         """All metrics, by family and name."""
         yield from sorted(self._metrics.values(), key=lambda spec: (spec.family, spec.name))

@@ -67,18 +67,21 @@ def resolve_metrics(
     texts: Iterable[str],
     catalogue: Catalogue = CATALOGUE,
     out_of_reach: Callable[[MetricSpec], bool] = lambda _: False,
+    pointless: Callable[[MetricSpec], bool] = lambda _: False,
 ) -> list[Metric]:
     """Metric strings, names of sets, `all` and `quick` as metrics, each once.
 
-    `quick` leaves out slow metrics and those that are out of reach, for example because no judge is named.
+    `quick` leaves out slow metrics and those that are out of reach, for example because no judge is named. `quick` and `all`
+    leave out metrics that are pointless for the data.
     """
     chosen_metrics: dict[str, Metric] = {}
     sets = catalogue.sets()
     for text in split_metrics(texts):
         if text == "all":
-            chosen = [make_metric(spec) for spec in catalogue.metrics()]
+            chosen = [make_metric(spec) for spec in catalogue.metrics() if not pointless(spec)]
         elif text == "quick":
-            chosen = [make_metric(spec) for spec in catalogue.metrics() if not (spec.slow or out_of_reach(spec))]
+            quick = (spec for spec in catalogue.metrics() if not (spec.slow or out_of_reach(spec)))
+            chosen = [make_metric(spec) for spec in quick if not pointless(spec)]
         elif text in sets:
             chosen = [make_metric(spec, **settings) for spec, settings in sets[text]]
         else:

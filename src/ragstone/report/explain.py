@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.compare.cause_names import SPLIT
+from ragstone.compare.citations import citation_texts, cited_claims
 from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
 from ragstone.compare.explain import Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
@@ -20,6 +21,7 @@ from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, plain, title, visible
 
 _YES, _NO, _UNSURE = "entailment", "contradiction", "unsure"
+_SIGNS = {"good": "✓", "bad": "✗", "unsure": "?", "silent": "·"}
 _MARK = {_YES: "✓", _NO: "✗", _UNSURE: "?"}
 _VERDICTS = {_YES: "✓ supported", _NO: "✗ contradicted", _UNSURE: "? unsure"}
 _NOT_MENTIONED = "· not mentioned"
@@ -133,7 +135,10 @@ def _claims_part(case: Case, whose: str, other: str) -> Iterator[RenderableType]
     yield Text.assemble(
         (f"\nclaims of the {whose}", "bold"), (f"   ✓ supported, ✗ contradicted, {unsure}· not mentioned", "dim")
     )
-    table = _numbered(other if verdicts else "", "chunks" if rows else "")
+    cites = [f"{_SIGNS[one.tone]} {one.words}" for one in cited_claims(case)] if whose == "answer" else []
+    table = _numbered(
+        other if verdicts else "", "chunks" if rows else "", *([Column("citations", wrap="words")] if cites else [])
+    )
     for at, claim in enumerate(claims):
         verdict = _verdict_text(verdicts[at]) if at < len(verdicts) else ""
         marks = _chunk_marks(rows[at]) if at < len(rows) else ""
@@ -141,7 +146,7 @@ def _claims_part(case: Case, whose: str, other: str) -> Iterator[RenderableType]
             marks += f" {mark} together" if "✓" not in marks else ""
         if whose == "answer" and (turn := turn_behind(case, at + 1)):
             marks = f"{'' if marks == '· none' else marks}  ✓ turn {turn}"
-        table.add(str(at + 1), claim.text, verdict, marks.strip())
+        table.add(str(at + 1), claim.text, verdict, marks.strip(), *cites[at : at + 1])
     yield table
 
 
@@ -269,6 +274,8 @@ def item_texts(case: Case, kind: str) -> list[str]:
         return carried_words(case.sample.question or "", case.evidence.get("standalone_question") or "")
     if kind == "question":
         return [*(turn.text for turn in case.sample.history or () if turn.role == "user"), case.sample.question or ""]
+    if kind == "citation":
+        return citation_texts(case)
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
     return []
@@ -302,6 +309,7 @@ def _labelled() -> Table:
     return Table([Column(), Column(wrap="words")], indent=2)
 
 
-def _numbered(*headings: str) -> Table:
+def _numbered(*headings: str | Column) -> Table:
     """A number, a text, and columns of marks."""
-    return Table([Column(align="right", width=4), Column(wrap="words"), *map(Column, headings)])
+    columns = [one if isinstance(one, Column) else Column(one) for one in headings]
+    return Table([Column(align="right", width=4), Column(wrap="words"), *columns])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from ragstone.errors import UnknownNameError
+from ragstone.errors import UnknownNameError, UsageError
 from ragstone.text.words import FoldedText, Span
 
 if TYPE_CHECKING:
@@ -129,6 +129,17 @@ class FuzzyMatcher(FoldingMatcher):
                 near := fuzz.partial_ratio_alignment(words, chunk.folded, score_cutoff=_LEAST_LIKENESS)
             ):
                 yield from _near(numbers[index], position, words, chunk, near)
+
+
+class JudgeMatcher:
+    """The judge of claims says whether a chunk states the fact in other words; it is asked where the evidence is collected."""
+
+    name = "judge"
+    signature = "judge/1"
+
+    def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[FactSpan]:  # noqa: ARG002
+        """Refuse: a judge is asked only in a run."""
+        raise UsageError('the matcher "judge" asks a model: use it in `ragstone run` or `ragstone.evaluate`')
 
 
 def _near(number: int, position: int, wanted: str, chunk: FoldedText, alignment: ScoreAlignment) -> Iterator[FactSpan]:

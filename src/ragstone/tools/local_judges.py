@@ -92,6 +92,11 @@ class LocalChecker:
         verdicts = await self.against_chunks(question, claims, chunks)
         return ConversationVerdicts(verdicts, [row[0] for row in await self.weigh(claims, [history])])
 
+    async def against_each(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[str]]:
+        """For each claim one verdict per chunk, which is read alone."""
+        self.card.check_language(" ".join(claims), "\n".join(chunks))
+        return [list(row) for row in await self.weigh(claims, chunks)]
+
     async def weigh(self, claims: Sequence[str], texts: Sequence[str]) -> list[list[ScoredVerdict]]:
         """For each claim and text the verdict by the text's nearest passages."""
         wanted = [not any(contains_statement(text, claim) for text in texts) for claim in claims]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Never, TypedDict
 
 from ragstone.errors import UnknownNameError
 from ragstone.llm.base import LLM
-from ragstone.text.matchers import MATCHERS, Matcher, make_matcher
+from ragstone.text.matchers import MATCHERS, JudgeMatcher, Matcher, make_matcher
 from ragstone.tools import protocols
 from ragstone.tools.calibrations import Calibrations
 from ragstone.tools.embedders import Embedding
@@ -368,12 +368,14 @@ def open_matcher(name: str | Matcher) -> Matcher:
     """The matcher of that name, or the user's own; the semantic matcher uses a local model."""
     if not isinstance(name, str):
         return name
+    if name == JudgeMatcher.name:
+        return JudgeMatcher()
     if name == SEMANTIC:
         from ragstone.models.embedders import open_encoder  # noqa: PLC0415  (slow import)
         from ragstone.models.semantic_matcher import SemanticMatcher  # noqa: PLC0415
 
         return SemanticMatcher(open_encoder("local/minilm"))
     if name not in MATCHERS:
-        known = [*MATCHERS, SEMANTIC]
+        known = [*MATCHERS, SEMANTIC, JudgeMatcher.name]
         raise UnknownNameError("fact matcher", name, known, f"Choose from: {', '.join(known)}.")
     return make_matcher(name)

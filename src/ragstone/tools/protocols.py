@@ -99,6 +99,15 @@ class Checker(Protocol):
         ...
 
 
+@runtime_checkable
+class AloneChecker(Protocol):
+    """A checker that can read each chunk alone, without crediting one of them for what several say together."""
+
+    async def against_each(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[str]]:
+        """For each claim one verdict per chunk."""
+        ...
+
+
 class GuessedQuestions(NamedTuple):
     """Questions to which a text is an answer, and whether it evades."""
 

@@ -18,7 +18,7 @@ from ragstone.data.types import ScoredVerdict
 from ragstone.report.text import one_line
 from ragstone.text.passages import Passages
 from ragstone.text.verbatim import contains_statement, plain_text
-from ragstone.text.words import words
+from ragstone.text.words import FoldedText, words
 
 _STATES = {
     "entailment": ("supported", "good"),
@@ -33,6 +33,8 @@ _LEAST_SHARE = 0.3
 # Splitting a text into sentences is slow. Longer chunks are searched up to here.
 _MAX_CHARACTERS = 200_000
 _MAX_QUOTE = 260
+# Matchers that name a sentence and not the words.
+_BY_MEANING = ("judge", "semantic")
 _BAR = re.compile(r"[ \t]*+\|[ \t]*+")
 
 
@@ -215,7 +217,12 @@ class EvidenceLinks:
             for match in mine:
                 if match.chunk < len(self._texts):
                     end = min(match.end, len(self._texts[match.chunk]))
-                    yield Link(key, match.chunk + 1, "contained", "good", min(match.start, end), end, exact=True)
+                    start = min(match.start, end)
+                    exact = match.matcher not in _BY_MEANING or bool(
+                        FoldedText(self._texts[match.chunk][start:end]).find(FoldedText(fact.text))
+                    )
+                    likely = None if exact or match.confidence == 1.0 else match.confidence
+                    yield Link(key, match.chunk + 1, "contained", "good", start, end, exact, likely)
             if not mine and number in split:
                 yield from self._parts(key, fact.text, split[number].chunks)
             elif not mine:

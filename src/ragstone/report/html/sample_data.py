@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from ragstone.compare.cause_names import SPLIT, Outcome
+from ragstone.compare.citations import cited_claims
 from ragstone.compare.earlier_turns import EarlierTurn, earlier_turns, standalone_question, turn_behind
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import FactMatch, ScoredVerdict
@@ -128,6 +129,7 @@ def _group(case: Case, whose: str, other: str) -> Iterator[dict[str, Any]]:
         return
     verdicts, rows = case.verdicts(f"{whose}_claims_in_{other}"), case.matrix(f"{whose}_claims_in_contexts")
     together = case.verdicts(f"{whose}_claims_in_all_contexts")
+    cited = cited_claims(case) if whose == "answer" else []
     listed = []
     for at, claim in enumerate(claims):
         tone = _tone(verdicts[at]) if at < len(verdicts) else ""
@@ -144,6 +146,7 @@ def _group(case: Case, whose: str, other: str) -> Iterator[dict[str, Any]]:
                 "perhaps": _ranks(row, _UNSURE),
                 "together": at < len(together) and together[at] == _YES,
                 "turn": turn_behind(case, at + 1) if whose == "answer" else None,
+                "cites": Mark(cited[at].tone, cited[at].words) if at < len(cited) else None,
             }
         )
     yield {"whose": whose, "other": other, "rows": listed}

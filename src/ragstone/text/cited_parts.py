@@ -1,0 +1,222 @@
+"""An answer without its citation marks, and the part of the answer that each mark belongs to.
+
+A mark belongs to the sentence in which it is or which it directly follows. Several marks in a sentence divide it: each belongs to
+the words since the mark before it, the last one to the rest of the sentence too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from ragstone.text.citation_marks import Cited, Mark, find_marks, resolve
+from ragstone.text.overlap import content_stems
+from ragstone.text.sentences import sentences
+from ragstone.text.words import Span
+
+_BETWEEN = re.compile(r"[ \t]*(?:[,;&]|,?[ \t]*and)?[ \t]*")
+_OPENS = re.compile(
+    r"[ \t]*\([ \t]*(?:(?:see|cf\.?|sources?|refs?\.?|references?|e\.g\.,?|as in)[ \t:]*)?$", re.IGNORECASE
+)
+_COMMA = re.compile(r",[ \t]*")
+_NEAR = 60
+_CLOSES = re.compile(r"[ \t]*\)")
+_ACCORDING = re.compile(
+    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:according to|as (?:stated|mentioned|described|noted|shown|reported|said) (?:in|by)|based on|per|"
+    r"as per|from|in|see)[ \t]+$",
+    re.IGNORECASE,
+)
+# "See [1]." is not a sentence of its own.
+_POINTS = re.compile(r"(?:(?<=[.!?\n] )|(?<=\n))(?:see|cf\.?|sources?:?|references?:?)[ \t]+$", re.IGNORECASE)
+_POINTED = re.compile(r"[ \t]*\.?(?=[ \t]*(?:\n|$|[A-Z]))")
+# A mark after one of these words replaces a name: cutting it out would break the sentence.
+_NEEDED_BEFORE = re.compile(r"\b(?:in|from|by|per|see|to|of|with|than|and|or|both)[ \t]+$", re.IGNORECASE)
+_ENDS = re.compile(r"[ \t]*(?:[.,;:!?)…。！？\]]|$|\n)")
+_LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:[-*•][ \t]+|\d{1,3}[.)][ \t]+|>[ \t]*)?$")
+
+
+class Cleaned(NamedTuple):
+    """A text without marks; `kept` are the pieces of the original that are left, in order."""
+
+    text: str
+    kept: tuple[Span, ...]
+
+    def place(self, original: int) -> int:
+        """The place of an original position in the cleaned text; of a removed one, where it was."""
+        done = 0
+        for span in self.kept:
+            if original <= span.start:
+                return done
+            if original <= span.end:
+                return done + original - span.start
+            done += span.end - span.start
+        return done
+
+    def original(self, start: int, end: int) -> Span:
+        """A part of the cleaned text in the original."""
+        return Span(self._back(start, after=True), self._back(end, after=False))
+
+    def _back(self, place: int, after: bool) -> int:
+        done = 0
+        for span in self.kept:
+            size = span.end - span.start
+            if place < done + size or (place == done + size and not after):
+                return span.start + place - done
+            done += size
+        return self.kept[-1].end if self.kept else 0
+
+
+class Part(NamedTuple):
+    """A citation in a text: where it stands, the part that it belongs to, and the positions of the cited chunks."""
+
+    start: int
+    end: int
+    part: Span
+    chunks: tuple[int, ...]
+
+
+def without_marks(text: str) -> str:
+    """A text without citation marks and without the list of references at its end; other brackets stay."""
+    return clean(text).text
+
+
+@lru_cache(maxsize=512)
+def clean(text: str) -> Cleaned:
+    """The text without the marks that are written like citations, without lists of references and addresses of links."""
+    marks, references = find_marks(text)
+    sure, others = ([mark for mark in marks if mark.sure is known] for known in (True, False))
+    cuts = [*references.lines, *_cuts(text, sure), *(cut for mark in others for cut in _link_cuts(text, mark))]
+    if not cuts:
+        return Cleaned(text, (Span(0, len(text)),))
+    kept, place = [], 0
+    for start, end in sorted(cuts):
+        if start > place:
+            kept.append(Span(place, start))
+        place = max(place, end)
+    kept.append(Span(place, len(text)))
+    cleaned = "".join(text[start:end] for start, end in kept)
+    if not references.lines:
+        return Cleaned(cleaned, tuple(kept))
+    # Empty lines before the list of references are not needed.
+    end = len(cleaned.rstrip())
+    return Cleaned(cleaned[:end], tuple(kept))
+
+
+def cited_parts(text: str, chunks: Sequence[Cited]) -> list[Part]:
+    """The citations of a text in order; one that names no chunk has no chunks."""
+    marks, references = find_marks(text)
+    cited = [(mark, found) for mark in marks if (found := resolve(mark, chunks, references)) is not None]
+    parts = _parts_of(text, [mark for mark, _ in cited])
+    listed: dict[tuple[Span, tuple[int, ...]], Part] = {}
+    for number, ((mark, found), part) in enumerate(zip(cited, parts, strict=True)):
+        for place, positions in enumerate(found):
+            # The same chunk twice in a part is one citation; each unknown name counts.
+            key = (part, positions or (-1 - number, place))
+            listed.setdefault(key, Part(mark.start, mark.end, part, positions))
+    return list(listed.values())
+
+
+def _cuts(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
+    """The text to remove with each cluster of marks: the space before it, brackets around it, "According to [1], "."""
+    for start, end in _clusters(text, marks):
+        near = max(0, start - _NEAR)
+        opened, closed = _OPENS.search(text, near, start), _CLOSES.match(text, end)
+        if opened and closed:
+            yield _with_space(text, opened.start(), closed.end())
+        elif (points := _POINTS.search(text, near, start)) and (pointed := _POINTED.match(text, end)):
+            yield _with_space(text, points.start(), pointed.end())
+        elif (said := _ACCORDING.search(text, near, start)) and (comma := _COMMA.match(text, end)):
+            yield Span(said.start(), comma.end())
+        elif not _is_needed(text, start, end):
+            yield _with_space(text, start, end)
+
+
+def _link_cuts(text: str, mark: Mark) -> Iterator[Span]:
+    """All of a Markdown link but its words; in brackets of its own, all of it."""
+    start, end = mark.start, mark.end
+    middle = text.find("](", start, end)
+    if text[start] != "[" or middle < 0:
+        return
+    opened, closed = _OPENS.search(text, max(0, start - _NEAR), start), _CLOSES.match(text, end)
+    if opened and closed:
+        yield _with_space(text, opened.start(), closed.end())
+    elif middle > start + 1:
+        yield Span(start, start + 1)
+        yield Span(middle, end)
+
+
+def _is_needed(text: str, start: int, end: int) -> bool:
+    """Whether a sentence would break without the mark: "[1] says that …", "as in [1] it is …"."""
+    if _ENDS.match(text, end):
+        return False
+    near = max(0, start - _NEAR)
+    starts = _LINE_START.search(text, near, start) is not None
+    return bool(_NEEDED_BEFORE.search(text, near, start)) or (
+        starts and text[end : end + _NEAR].lstrip(" \t")[:1].islower()
+    )
+
+
+def _with_space(text: str, start: int, end: int) -> Span:
+    """The cut with the space before it; at the start of a line with the space after it."""
+    if _LINE_START.search(text, max(0, start - _NEAR), start):
+        while text[end : end + 1] in (" ", "\t"):
+            end += 1
+        return Span(start, end)
+    while start and text[start - 1] in " \t":
+        start -= 1
+    return Span(start, end)
+
+
+def _clusters(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
+    """Marks with nothing but commas between them, as one."""
+    current: Span | None = None
+    for mark in marks:
+        if current and _BETWEEN.fullmatch(text, current.end, mark.start):
+            current = Span(current.start, mark.end)
+            continue
+        if current:
+            yield current
+        current = Span(mark.start, mark.end)
+    if current:
+        yield current
+
+
+def _parts_of(text: str, marks: Sequence[Mark]) -> list[Span]:
+    """The part of the text that each mark belongs to."""
+    cleaned = clean(text)
+    spans = sentences(cleaned.text)
+    places = [cleaned.place(mark.start) for mark in marks]
+    owners = [_owner(spans, place) for place in places]
+    by_owner: dict[Span | None, set[int]] = {}
+    for place, owner in zip(places, owners, strict=True):
+        by_owner.setdefault(owner, set()).add(place)
+    return [
+        Span(0, 0) if owner is None else cleaned.original(*_piece(cleaned.text, owner, sorted(by_owner[owner]), place))
+        for place, owner in zip(places, owners, strict=True)
+    ]
+
+
+def _owner(spans: Sequence[Span], place: int) -> Span | None:
+    """The sentence in which a mark stands, or else the one that it starts or directly follows."""
+    inside = [span for span in spans if span.start < place <= span.end]
+    begun = [span for span in spans if span.start == place]
+    before = [span for span in spans if span.end <= place]
+    return next(iter(inside or begun or before[-1:] or spans[:1]), None)
+
+
+def _piece(text: str, sentence: Span, places: Sequence[int], place: int) -> Span:
+    """The words of a sentence between the mark before and this one; without content words, together with the next piece."""
+    cuts = [sentence.start]
+    for cut in places[:-1]:
+        if content_stems(text[cuts[-1] : cut]):
+            cuts.append(cut)
+    cuts.append(sentence.end)
+    if len(cuts) > 2 and not content_stems(text[cuts[-2] : cuts[-1]]):
+        del cuts[-2]
+    for start, end in pairwise(cuts):
+        if place <= end:
+            return Span(start, end)
+    return sentence
