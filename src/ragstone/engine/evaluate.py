@@ -36,7 +36,6 @@ from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
-from ragstone.storage.scores import read_conversations
 from ragstone.text.matchers import Matcher
 from ragstone.tools.calibrations import MATCH
 from ragstone.tools.open_tools import TOOLS, Judging, JudgingOptions, Opened, open_matcher
@@ -336,8 +335,7 @@ def _compute(
         exam = Exam(request.judging, plan, profile.rows, note)
         parts = _work(plan, folder, request, opened, profile, progress, exam)
         progress(Progress("finishing", profile.rows, profile.rows))
-        clusters = read_conversations(folder.samples) if "history" in profile.present else None
-        finish_tables(plan, folder, parts, profile.rows, clusters)
+        finish_tables(plan, folder, parts, profile.rows, "history" in profile.present)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
         ladder = {"ladder": ladder_totals(folder, parts)} if request.judging.has_ladder else {}
         verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))

@@ -24,7 +24,6 @@ from ragstone.storage.leftovers import RESCORES
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
-from ragstone.storage.scores import read_conversations
 from ragstone.text.matchers import MATCHERS, make_matcher
 from ragstone.tools.protocols import Tool
 
@@ -113,8 +112,7 @@ def _compute(
     work = execute(plan, folder, tools, 1, progress, Recollection(run))
     parts = run_to_end(work, plan.waits)
     progress(Progress("finishing", profile.rows, profile.rows))
-    clusters = read_conversations(folder.samples) if "history" in profile.present else None
-    finish_tables(plan, folder, parts, profile.rows, clusters)
+    finish_tables(plan, folder, parts, profile.rows, "history" in profile.present)
     verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))
     totals = {**call_totals(folder), **verdicts, "seconds": round(time.perf_counter() - started, 3)}
     truth = source.report.info.get("truth") or run.info.get("truth")

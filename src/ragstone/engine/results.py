@@ -32,6 +32,7 @@ from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT
 from ragstone.storage.runs import RunFolder, read_batches, read_table, write_table
+from ragstone.storage.scores import read_conversations
 
 
 @dataclass
@@ -44,14 +45,15 @@ class _Column:
     reasons: Counter[str] = field(default_factory=Counter)
 
 
-def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int, clusters: np.ndarray | None = None) -> Summary:
-    """Join the parts, write the summary; the parts can go afterwards. Intervals of means are over clusters if there are any."""
+def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int, conversations: bool = False) -> Summary:
+    """Join the parts, write the summary; the parts can go afterwards. With `conversations`, intervals of means are over these."""
     for name, annotation in plan.stored_evidence():
         places = [folder.part(number).evidence(name) for number in range(parts)]
         _join(places, folder.evidence(name), evidence_schema(arrow_type(annotation)))
     columns = {step.name: _Column() for step in plan.metrics}
     _join([folder.part(number).scores for number in range(parts)], folder.scores, SCORES, columns)
     _join([folder.part(number).calls for number in range(parts if plan.waits else 0)], folder.calls, CALLS)
+    clusters = read_conversations(folder.samples) if conversations else None
     of_clusters = _clustered(plan, columns, clusters) if clusters is not None else {}
     summary = Summary(
         [_summarise(step, columns[step.name], folder, of_clusters) for step in plan.metrics]

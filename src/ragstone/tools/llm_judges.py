@@ -254,11 +254,8 @@ class JudgeExtractor(LLMTool):
         """The question, completed from the latest turns."""
         turns = [f"{turn.role}: {turn.text.strip()[:_LONGEST_TURN]}" for turn in history[-_MOST_TURNS:]]
         guess = complete_follow_up(question, [turn.text for turn in history if turn.role == "user"][-2:])
-        data = {"history": turns, "question": question}
-        reply = await self._judge.ask(
-            "standalone_question", StandaloneQuestionReply, data, StandaloneQuestionReply(question=guess)
-        )
-        return reply.question
+        data, like = {"history": turns, "question": question}, StandaloneQuestionReply(question=guess)
+        return (await self._judge.ask("standalone_question", StandaloneQuestionReply, data, like)).question
 
     async def content(self, question: str, text: str, wanted: Collection[str]) -> Content:
         """The claims and the names in a text.
