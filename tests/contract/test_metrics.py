@@ -12,7 +12,7 @@ import ragstone.metrics
 from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
-from ragstone.data.types import Chunk, Citation, Fact, Sample, Score
+from ragstone.data.types import Chunk, Citation, Fact, Sample, Score, Turn
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
 from ragstone.tools.open_tools import TOOLS
@@ -22,7 +22,7 @@ from tests.metrics.scoring import score
 METRICS = {spec.name: spec for spec in CATALOGUE.metrics() if spec.family != "custom"}
 EVIDENCE = {spec.name: spec for spec in CATALOGUE.all_evidence()}
 # What can be judged, and the field without which there is nothing to judge.
-JUDGED = {"answer": "answer", "contexts": "contexts", "ranking": "contexts"}
+JUDGED = {"answer": "answer", "contexts": "contexts", "ranking": "contexts", "question": "rewritten_question"}
 # One sentence: it begins like one, ends like one, and none ends in between.
 SENTENCE = re.compile(r"[A-Z0-9](?:(?![.!?] ).)*\.")
 
@@ -119,6 +119,8 @@ ALL_THERE = {
     "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
     "answerable": True,
     "documents": ["d"],
+    "history": [Turn("user", "When does the harbour open?"), Turn("assistant", "At 9.", [Chunk("It opens at 9.")])],
+    "rewritten_question": "Where is the harbour?",
     "citations": [Citation("c1")],
     "metadata": {
         "signals": {"like": 1, "regenerate": 1},

@@ -8,7 +8,8 @@ from typing import TypedDict
 import pytest
 
 import ragstone
-from ragstone.data.types import Claim, Sample
+from ragstone.data.dataset import samples_table
+from ragstone.data.types import Claim, Sample, Turn
 from ragstone.engine.batch import evaluate_batch
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.plan import make_plan
@@ -43,6 +44,59 @@ def test_evidence_comes_before_those_who_need_it():
         return third + first
 
     assert [step.spec.name for step in plan("sum_of_all").evidence] == ["first", "second", "third"]
+
+
+def test_evidence_replaces_a_field_only_if_it_can_be_made():
+    @evidence(replaces="question")
+    def whole_question(question: str, history: list[str]) -> str:
+        return f"{history[0].text} {question}"
+
+    @evidence
+    def asked(question: str) -> str:
+        return question
+
+    @evidence
+    def both(question: str, whole_question: str) -> str:
+        return f"{question} of {whole_question}"
+
+    @metric("length_asked", bounds=(0, None))
+    def length_asked(asked: str, question: str) -> float:
+        assert asked == question
+        return len(asked)
+
+    @metric("length_both", bounds=(0, None))
+    def length_both(both: str) -> float:
+        return len(both)
+
+    fields = ("id", "question", "answer")
+    plain = plan("length_asked", present=fields)
+    assert plain.replaced == {}
+    assert [step.spec.name for step in plain.evidence] == ["asked"]
+    made = plan("length_asked", "length_both", present=(*fields, "history"))
+    assert made.evidence[0].spec.name == "whole_question"
+    assert all("whole_question/1" in step.signature for step in made.metrics)
+    assert all("history" in step.fields for step in made.evidence)
+    rows = [Sample("1", question="b", history=[Turn("user", "a")]), Sample("2", question="bb")]
+    batch = samples_table(rows).to_batches()[0]
+    found = run_to_end(evaluate_batch(made, batch, {}, asyncio.Semaphore(1)), made.waits)
+    assert [found.cells["length_asked"][row].value for row in (0, 1)] == [len("a b"), len("bb")]
+    assert found.cells["length_both"][0].value == len("b of a b")
+    assert found.cells["length_both"][1].reason == "no history"
+
+
+def test_an_optional_need_is_none_if_it_cannot_be_made():
+    @metric("with_or_without", optional=("documents",), bounds=(0, None))
+    def with_or_without(question: str, documents: list[str] | None) -> float:
+        return 9.0 if documents is None else float(len(documents))
+
+    rows = [Sample("1", question="a", documents=["x", "y"]), Sample("2", question="b")]
+    batch = samples_table(rows).to_batches()[0]
+    for present, values in ((("question",), [9, 9]), (("question", "documents"), [2, 9])):
+        made = plan("with_or_without", present=present)
+        found = run_to_end(evaluate_batch(made, batch, {}, asyncio.Semaphore(1)), made.waits)
+        assert [found.cells["with_or_without"][row].value for row in (0, 1)] == values
+    with pytest.raises(DefinitionError, match="is in `optional`"):
+        metric("wrong", optional=("nothing",))(lambda question: 0.0)
 
 
 def test_shared_evidence_is_made_once():

@@ -437,3 +437,55 @@ def fixture_rgb(tmp_path: Path) -> list[str]:
     path = tmp_path / "en_rgb.json"
     _write_jsonl(path, rows)
     return [str(path)]
+
+
+def fixture_chat(tmp_path: Path) -> list[str]:
+    """Chat messages: a conversation of two questions and one of a single question."""
+    rows = [
+        {
+            "id": "c1",
+            "messages": [
+                {"role": "system", "content": "You answer from documents."},
+                {"role": "user", "content": "What do adults pay?"},
+                {"role": "assistant", "content": "Ten.", "contexts": ["Adults pay ten."]},
+                {"role": "user", "content": [{"type": "text", "text": "And children?"}]},
+                {"role": "assistant", "content": "Five."},
+            ],
+            "contexts": [{"document_id": "d1", "text": "Children pay five."}],
+            "reference": "Children pay five.",
+        },
+        {"messages": [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At eight."}]},
+    ]
+    path = tmp_path / "chat.jsonl"
+    _write_jsonl(path, rows)
+    return [str(path)]
+
+
+def fixture_mtrag(tmp_path: Path) -> list[str]:
+    """MTRAG: a task with an answer and one without."""
+    rows = [
+        {
+            "conversation_id": "m1",
+            "task_id": "m1<::>2",
+            "turn": "2",
+            "contexts": [{"document_id": "d1", "text": "Children pay five.", "score": 3.5, "title": "Fares"}],
+            "input": [
+                {"speaker": "user", "text": "What do adults pay?", "metadata": {"author_type": "human"}},
+                {"speaker": "agent", "text": "Ten."},
+                {"speaker": "user", "text": "And children?"},
+            ],
+            "targets": [{"speaker": "agent", "text": "Children pay five."}],
+            "predictions": [{"text": "Five."}],
+            "Answerability": ["ANSWERABLE"],
+        },
+        {
+            "conversation_id": "m2",
+            "task_id": "m2<::>1",
+            "input": [{"speaker": "user", "text": "When?"}],
+            "targets": [{"speaker": "agent", "text": "It is not known."}],
+            "Answerability": ["UNANSWERABLE"],
+        },
+    ]
+    path = tmp_path / "mtrag.jsonl"
+    _write_jsonl(path, rows)
+    return [str(path)]

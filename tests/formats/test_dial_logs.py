@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragstone.data.types import Chunk
+from ragstone.data.types import Chunk, Turn
 from ragstone.errors import InputError, StorageError, UsageError
 from ragstone.formats import open_reader, read_dataset
 from ragstone.formats.dial_logs import DialLogsFormat
@@ -400,3 +400,18 @@ def test_one_file_alone_is_told_by_its_columns(tmp_path):
     samples, left_out, _ = read(lines)
     assert [sample["id"] for sample in samples] == ["r", "s"]
     assert left_out == {"rows that cannot be read": 1}
+
+
+def test_earlier_messages_of_a_request_are_the_history():
+    row = dial_row("r1", "What do children pay?", "Five.")
+    attached = {"attachments": [retrieval_attachment("Adults pay ten.")]}
+    body = json.loads(row["request"]["body"])
+    body["messages"] = [
+        {"role": "user", "content": "What do adults pay?"},
+        {"role": "assistant", "content": "Ten.", "custom_content": attached},
+        *body["messages"],
+    ]
+    row["request"]["body"] = json.dumps(body)
+    (sample,) = read_dataset([row], format="dial_logs")
+    assert sample.history[0] == Turn("user", "What do adults pay?")
+    assert [chunk.text for chunk in sample.history[1].contexts] == ["Adults pay ten."]

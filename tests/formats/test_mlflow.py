@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ragstone.data.types import Chunk, Fact, Sample
+from ragstone.data.types import Chunk, Fact, Sample, Turn
 from ragstone.errors import InputError
 from ragstone.formats import read_dataset
 from tests.formats.fixtures import fixture_mlflow
@@ -55,7 +55,19 @@ def test_question_of_a_conversation_is_the_last_one():
         {"role": "user", "content": "Why?"},
     ]
     sample = read_one(inputs={"messages": messages}, outputs="Because.")
-    assert (sample.question, sample.metadata) == ("Why?", {"messages": messages})
+    assert (sample.question, sample.metadata) == ("Why?", {})
+    assert sample.history == [Turn("user", "Hello"), Turn("assistant", "Hi")]
+
+
+def test_rows_of_a_session_are_a_conversation():
+    rows = [
+        {"inputs": {"question": "a"}, "outputs": "A", "metadata": {"session_id": "s"}},
+        {"inputs": {"question": "b"}, "outputs": "B", "metadata": {"session_id": "t"}},
+        {"inputs": {"question": "c"}, "outputs": {"response": "C"}, "metadata": {"session_id": "s"}},
+    ]
+    first, second, third = read_dataset(rows)
+    assert (first.history, second.history) == (None, None)
+    assert third.history == [Turn("user", "a"), Turn("assistant", "A")]
 
 
 @pytest.mark.parametrize(

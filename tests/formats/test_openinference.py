@@ -281,3 +281,19 @@ def test_spans_without_trace_are_problems(tmp_path):
         f"line 3, span 2: trace_id: has no trace id {hint}",
     ]
     assert last.startswith("line 4: is not JSON")
+
+
+def test_traces_of_a_session_are_a_conversation(tmp_path):
+    def turn(trace, start, asked, said):
+        texts = {"input.value": asked, "output.value": said, "session.id": "s"}
+        return span(trace=trace, start=start, **texts)
+
+    spans = [turn("t2", 20, "c", "d"), turn("t1", 10, "a", "b"), span(trace="t3", start=5, **{"input.value": "x"})]
+    first, second, other = read_dataset(save(tmp_path, spans))
+    assert [(sample.id, sample.question) for sample in (first, second, other)] == [
+        ("t1", "a"),
+        ("t2", "c"),
+        ("t3", "x"),
+    ]
+    assert (first.history, other.history) == (None, None)
+    assert [(turn.role, turn.text) for turn in second.history] == [("user", "a"), ("assistant", "b")]

@@ -46,7 +46,7 @@ def test_csv(tmp_path):
 def test_malformed():
     rows = [
         {"user_input": "a", "retrieved_contexts": ["b", "c"], "retrieved_context_ids": ["d1"]},
-        {"user_input": [{"type": "human", "content": "a"}, {"type": "ai", "content": "b"}]},
+        {"user_input": [{"type": "human", "content": "a"}]},
         {"user_input": "c", "response": {"text": "d"}},
     ]
     with pytest.raises(InputError) as caught:
@@ -54,6 +54,39 @@ def test_malformed():
     assert str(caught.value) == (
         "a list in memory: 3 problems\n"
         "  row 1: retrieved_contexts: has 2 chunks, retrieved_context_ids has 1 ids (each chunk needs one id)\n"
-        "  row 2: user_input: is a conversation of 2 messages (write one row per question)\n"
+        "  row 2: user_input: is a conversation of 1 messages without an answered question "
+        "(write {type: human, content} and {type: ai, content})\n"
         "  row 3: response: must be text, got a mapping"
     )
+
+
+def test_each_answered_message_of_a_conversation_is_a_sample():
+    messages = [
+        {"type": "human", "content": "What does the museum cost?"},
+        {"type": "ai", "content": "", "tool_calls": [{"name": "search", "args": {}}]},
+        {"type": "tool", "content": "Adults pay 12 euros."},
+        {"type": "ai", "content": "12 euros."},
+        {"type": "human", "content": "And for children?"},
+        {"type": "ai", "content": "Nothing."},
+    ]
+    first, last = read_dataset([{"user_input": messages, "reference": "Children enter free.", "id": "c"}])
+    assert (first.id, first.question, first.answer, first.history) == (
+        "c#1",
+        "What does the museum cost?",
+        "12 euros.",
+        None,
+    )
+    assert (first.contexts, first.references) == ([Chunk("Adults pay 12 euros.")], None)
+    assert (last.id, last.question, last.references) == ("c#2", "And for children?", ["Children enter free."])
+    assert [(turn.role, turn.text) for turn in last.history] == [
+        ("user", "What does the museum cost?"),
+        ("tool", "Adults pay 12 euros."),
+        ("assistant", "12 euros."),
+    ]
+    assert last.metadata == {"conversation": "c", "turn": 2}
+
+
+def test_a_response_answers_the_last_message():
+    messages = [{"type": "human", "content": "a"}, {"type": "ai", "content": "b"}, {"type": "human", "content": "c"}]
+    *_, last = read_dataset([{"user_input": messages, "response": "d", "retrieved_contexts": ["e"]}])
+    assert (last.question, last.answer, last.contexts) == ("c", "d", [Chunk("e")])

@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
-from ragstone.data.types import Chunk
+from ragstone.data.types import Chunk, Turn
 from ragstone.errors import UsageError
 from ragstone.llm.base import LLMAccessError, LLMError, LLMStoppedError
 from ragstone.llm.budget import Budget
@@ -400,3 +400,28 @@ class TestLlamaIndex:
                 return Response(query_str.upper(), source_nodes=[NodeWithScore(node=node, score=0.25)])
 
         assert answer(Engine(), "boats") == Answer("BOATS", [Chunk("Boats leave.", "n1", 0.25, "boats.md")])
+
+
+TURNS = [Turn("system", "s"), Turn("user", "What does it cost?"), Turn("assistant", "Ten.")]
+
+
+def ask_after(spec, history, **options):
+    return using(spec, lambda system: system.answer("And for children?", history=history), **options)
+
+
+def test_a_model_gets_the_conversation_as_messages(loopback):
+    assert ask_after("openai/m", TURNS, base_url=loopback.url).text == "fine"
+    assert loopback.asked[-1].json["messages"] == [
+        {"role": "user", "content": "What does it cost?"},
+        {"role": "assistant", "content": "Ten."},
+        {"role": "user", "content": "And for children?"},
+    ]
+
+
+def test_a_function_gets_the_conversation_if_it_takes_one():
+    def talk(question, history):
+        return f"{len(history)} {question}"
+
+    assert ask_after(talk, TURNS).text == "2 And for children?"
+    assert ask_after(talk, []).text == "0 And for children?"
+    assert ask_after(lambda question: question, TURNS).text == "And for children?"

@@ -276,6 +276,7 @@ _TASKS: dict[str, Callable[[Data], Any]] = {
     "grade": _grade,
     "own_reference": _own_reference,
     "pair": _pair,
+    "standalone_question": lambda data: {"question": data["question"]},
     "token_support": _token_support,
     "token_contradiction": _token_contradiction,
     "token_match": _token_match,

@@ -29,6 +29,7 @@ SLOTS = {
     "new_question": {"kind", "titles", "passages", "asked"},
     "answer_from_passages": {"question", "titles", "passages"},
     "answer_from_memory": {"question"},
+    "standalone_question": {"history", "question"},
     "token_support": {"evidence", "claim"},
     "token_contradiction": {"evidence", "claim"},
     "token_match": {"question", "reference", "answer"},
@@ -141,6 +142,7 @@ def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
             "ranked": "nugget_importance",
             "items": "checklist",
             "verdict": "pass_fail",
+            "question": "standalone_question",
         }
         name = next((prompt for key, prompt in known.items() if key in keys), "")
     assert name, f"no prompt asks for {sorted(keys)}"

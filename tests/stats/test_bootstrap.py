@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ragstone.stats import bootstrap as units_module
-from ragstone.stats.bootstrap import bootstrap_means, draw, make_units, resample_means
+from ragstone.stats.bootstrap import bootstrap_means, clustered_interval, draw, make_units, resample_means
+from ragstone.stats.intervals import mean_interval
 
 RANDOM = np.random.default_rng(5)
 SKEWED = RANDOM.exponential(1.0, 60)
@@ -144,3 +145,21 @@ def test_twenty_metrics_of_ten_thousand_rows_take_seconds():
     started = time.process_time()
     bootstrap_means(values, resamples=10_000)
     assert time.process_time() - started < 10
+
+
+def test_clusters_widen_an_interval_and_never_narrow_it():
+    random = np.random.default_rng(1)
+    clusters = np.repeat([f"c{number}" for number in range(12)], 5)
+    alike = np.repeat(random.uniform(size=12), 5)
+    alone = mean_interval(alike, bounds=(0.0, 1.0))
+    together = clustered_interval(alike, clusters, (0.0, 1.0))
+    # By hand: the standard error of twelve means, by Student's t with eleven degrees of freedom.
+    reach = 2.200985 * alike[::5].std(ddof=1) / 12**0.5
+    assert together == pytest.approx((alike.mean() - reach, alike.mean() + reach), abs=1e-5)
+    assert together.low < alone.low < alone.high < together.high
+    apart = np.tile([0.1, 0.3, 0.5, 0.7, 0.9], 12)
+    assert clustered_interval(apart, clusters, (0.0, 1.0)) == mean_interval(apart, bounds=(0.0, 1.0))
+
+
+def test_one_cluster_has_no_interval():
+    assert clustered_interval(np.array([0.0, 1.0, np.nan]), np.array(["a", "a", "b"])) is None

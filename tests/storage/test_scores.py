@@ -5,7 +5,7 @@ import pytest
 
 import ragstone
 from ragstone.errors import UnknownNameError
-from ragstone.storage.scores import NONE, OK, SKIPPED, read_ids, read_labels, read_scores
+from ragstone.storage.scores import NONE, OK, SKIPPED, default_cluster, read_ids, read_labels, read_scores
 
 ROWS = [
     {"id": "a", "question": "q", "answer": "one two", "references": ["one"], "metadata": {"topic": "x", "n": 1}},
@@ -48,3 +48,29 @@ def test_labels(run, column, labels):
 def test_an_unknown_column_lists_the_known_ones(run):
     with pytest.raises(UnknownNameError, match=r"topic.*answerable"):
         read_labels(run, "topics")
+
+
+def talk(sample, conversation=None, history=True):
+    row = {"id": sample, "question": "q", "answer": "one", "references": ["one"], "metadata": {"session": conversation}}
+    return row | ({"history": [{"role": "user", "text": "a"}]} if history else {})
+
+
+def test_turns_of_a_conversation_are_resampled_together(tmp_path):
+    rows = [talk("a", "x"), talk("b", "x"), talk("c", "y"), talk("x")]
+    run = ragstone.evaluate(rows, "token_f1", tmp_path)
+    assert default_cluster(run) == "conversation"
+    assert read_labels(run, "conversation").tolist() == ["x", "x", "y", "#x"]
+    # Three units: Wilson's interval of 3 of 3 rows in place of 4 of 4, at least.
+    assert run.summary()["token_f1"].ci_low < 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [talk("a", "x", history=False), talk("b", "x", history=False)],
+        [talk("a", "x"), talk("b", "y")],
+        [talk("a"), talk("b")],
+    ],
+)
+def test_rows_are_resampled_one_by_one_without_conversations(rows, tmp_path):
+    assert default_cluster(ragstone.evaluate(rows, "token_f1", tmp_path)) is None

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from ragstone.data.types import Chunk, Fact, Sample
+from ragstone.data.types import Chunk, Fact, Sample, Turn
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StopRunError, UsageError
 from ragstone.formats import read_dataset
@@ -224,3 +224,14 @@ def test_a_ground_truth_goes_before_a_folder_of_its_name(home, monkeypatch):
     ended = CliRunner().invoke(app, asked)
     assert ended.exit_code == 0, ended.output
     assert "for 12 questions" in ended.output
+
+
+def test_a_system_gets_the_conversation_of_a_sample():
+    def talk(question, history):
+        return " ".join([*(turn["text"] for turn in history), question])
+
+    turns = [Turn("user", "What does it cost?"), Turn("assistant", "Ten.")]
+    rows = [Sample("c#1", "What does it cost?"), Sample("c#2", "And for children?", history=turns)]
+    first, second = collect(rows, talk, cache=False).samples
+    assert (first.answer, second.answer) == ("What does it cost?", "What does it cost? Ten. And for children?")
+    assert second.history == turns

@@ -30,7 +30,7 @@ from ragstone.tools.judge_exam import (
 )
 from ragstone.tools.open_tools import Judging
 from ragstone.tools.roles import choose
-from ragstone.tools.token_judges import choose_verdicts
+from ragstone.tools.verdict_choice import choose_verdicts
 
 TOKENS, JSON, LOCAL = "tokens", "json", "local"
 _ROWS = 100

@@ -52,7 +52,7 @@ SHARED = {
     "aspect": Shared("--aspect", METRICS, "Aspect in which answers are compared.", "quality", "NAME"),
     "threshold": Shared("--threshold", METRICS, "Score from which a result counts as yes.", None, "SCORE"),
     "slice": Shared("--slice", METRICS, "Also show each value of a metadata column. Repeatable.", [], "COLUMN"),
-    "cluster": Shared("--cluster", METRICS, "Column whose equal values are resampled together.", None, "COLUMN"),
+    "cluster": Shared("--cluster", METRICS, "Column whose equal values are resampled together; conversations by default, none for single rows.", None, "COLUMN"),
     "correction": Shared("--correction", METRICS, "Correction for many metrics: joint, holm, bh or none.", "joint"),
     "anyway": Shared("--anyway", METRICS, "Compare although metrics or judges differ.", False),
     # Models

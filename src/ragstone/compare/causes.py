@@ -144,10 +144,13 @@ def _origin(
     case: Case, number: int, verdict: str | None, row: Sequence[str]
 ) -> tuple[Cause, Sequence[int], str] | None:
     there = _ranks(row, YES)
-    together = case.verdicts("answer_claims_in_all_contexts")
-    founded = bool(there) or bool(together and together[number] == YES)
-    if verdict == UNSURE or (not founded and (UNSURE in row or (together and together[number] == UNSURE))):
+    together = case.verdicts("answer_claims_in_all_contexts")[number : number + 1]
+    earlier = case.verdicts("answer_claims_in_history")[number : number + 1]
+    founded = bool(there) or YES in together
+    if verdict == UNSURE or (not founded and UNSURE in (*row, *together, *earlier)):
         return None
+    if not founded and YES in earlier:
+        return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
     if verdict is None:
         return None if founded else (UNSUPPORTED, (), "no chunk supports it, and there is no reference")
     if verdict == YES:

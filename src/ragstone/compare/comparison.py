@@ -188,7 +188,7 @@ def compare_runs(
     the name of each of the STEPS.
     """
     report = progress or str
-    settings = settings or Settings()
+    settings = (settings or Settings()).for_run(after)
     report(STEPS[0])
     pairs = align(before, after)
     differing = differing_signatures(before, after)

@@ -33,13 +33,14 @@ from ragstone.stats.paired import (
 from ragstone.stats.power import detectable_effect
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
-from ragstone.storage.scores import FAILED, SKIPPED, Scores, unless_nan
+from ragstone.storage.scores import FAILED, SKIPPED, Scores, default_cluster, unless_nan
 
 Verdict = Literal["better", "worse", "no evidence", "too few rows"]
 ALPHA = 0.05
 # With fewer pairs, even a change in every pair is not significant: 2 / 2^5 is above 0.05.
 LEAST_PAIRS = 6
 EQUAL = "all pairs are equal"
+NO_CLUSTER = "none"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,14 @@ class Settings:
     correction: Correction = "joint"
     resamples: int = RESAMPLES
     seed: int = 0
+    # A column whose equal values are resampled together; None: conversations if the data has any. `none` is for single rows.
     cluster: str | None = None
+
+    def for_run(self, run: Run) -> Settings:
+        """The settings with the column that the data suggests; None if rows are resampled one by one."""
+        if self.cluster == NO_CLUSTER:
+            return replace(self, cluster=None)
+        return self if self.cluster else replace(self, cluster=default_cluster(run))
 
 
 @dataclass(frozen=True)

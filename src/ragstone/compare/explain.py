@@ -18,7 +18,9 @@ from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import Case, read_case
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.evidence.citations import CitedSupport, cited_support
-from ragstone.evidence.claims import best_supports, chunk_relevance, may_be_supported, misled, supports
+from ragstone.evidence.claims import best_supports, chunk_relevance, grounded, may_be_supported, misled, supports
+from ragstone.evidence.conversation import carried_words
+from ragstone.metrics.conversation import answered_turns, carried
 from ragstone.metrics.nuggets import OKAY_WEIGHT, nugget_weights, nugget_worths
 from ragstone.registry import CATALOGUE
 from ragstone.registry.expression import Metric, parse_metric
@@ -127,10 +129,15 @@ def _noise(by_relevant: bool | None = None) -> Count:
     return count
 
 
+def _grounded(case: Case, founded: Sequence[float]) -> list[float]:
+    """In a conversation, the earlier turns may support a claim too."""
+    return grounded(founded, case.evidence.get("answer_claims_in_history"))
+
+
 def _unfounded(right: bool) -> Count:
     def count(case: Case, _: Mapping[str, Any]) -> Counted:
         correct = supports(case.evidence["answer_claims_in_reference"])
-        founded = best_supports(case.evidence["answer_claims_in_contexts"])
+        founded = _grounded(case, best_supports(case.evidence["answer_claims_in_contexts"]))
         pairs = zip(correct, founded, strict=True)
         return _counted("answer claim", [(1 - there) * (one if right else 1 - one) for one, there in pairs])
 
@@ -151,6 +158,18 @@ def _needed_sentences(case: Case, _: Mapping[str, Any]) -> Counted:
     needed = set(case.evidence["needed_sentences"])
     total = sum(1 for chunk in case.sample.contexts or () for _ in sentences(chunk.text))
     return _counted("sentence", [number in needed for number in range(total)])
+
+
+def _carried_words(case: Case, _: Mapping[str, Any]) -> Counted:
+    sample, found = case.sample, case.evidence
+    words = carried_words(sample.question or "", found["standalone_question"])
+    rows, past = found["answer_claims_in_contexts"], found["answer_claims_in_history"]
+    return _counted("carried word", carried(words, sample.answer or "", sample.contexts or (), rows, past))
+
+
+def _answered_turns(case: Case, _: Mapping[str, Any]) -> Counted:
+    sample = case.sample
+    return _counted("question", answered_turns(sample.answer or "", sample.history or ()))
 
 
 def _cited_support(case: Case) -> CitedSupport:
@@ -217,8 +236,16 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "ragchecker.noise_sensitivity_in_irrelevant": (_noise(by_relevant=False),),
     "ragchecker.hallucination": (_unfounded(right=False),),
     "ragchecker.self_knowledge": (_unfounded(right=True),),
-    "ragchecker.faithfulness": (_somewhere("answer claim", "answer_claims_in_contexts"),),
-    "ragas.faithfulness": (_supported("answer claim", "answer_claims_in_all_contexts"),),
+    "ragchecker.faithfulness": (
+        lambda case, _: _counted(
+            "answer claim", _grounded(case, best_supports(case.evidence["answer_claims_in_contexts"]))
+        ),
+    ),
+    "ragas.faithfulness": (
+        lambda case, _: _counted(
+            "answer claim", _grounded(case, supports(case.evidence["answer_claims_in_all_contexts"]))
+        ),
+    ),
     "ragas.context_recall": (_supported("reference claim", "reference_claims_in_all_contexts"),),
     "ragas.noise_sensitivity": (_noise(),),
     "ragas.context_entity_recall": (
@@ -227,6 +254,8 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "ragas.context_precision": (lambda case, _: _counted("chunk", case.evidence["chunk_usefulness"]),),
     "ragas.context_relevance": (_needed_sentences,),
     "ragas.answer_correctness": (_RIGHT, _RECALL),
+    "context_carryover": (_carried_words,),
+    "conversation_completeness": (_answered_turns,),
     "citation_recall": (_cited_claims,),
     "citation_precision": (_citations,),
     "citation_f1": (_citations, _cited_claims),
@@ -340,7 +369,7 @@ def work_out(cell: Cell, metric: Metric | None, case: Case) -> Working:
         spec.meaning,
         " ".join(spec.details.split()),
         tuple(count_items(spec.name, case, dict(metric.settings))),
-        {name: case.evidence[name] for name in spec.needs if name in case.evidence},
+        {name: case.evidence[name] for name in (*spec.needs, *spec.optional) if name in case.evidence},
     )
 
 
@@ -348,4 +377,6 @@ def _makers(metric: Metric | None) -> set[str]:
     """The evidence functions that a metric needs."""
     if metric is None:
         return set()
-    return {spec.name for spec in CATALOGUE.closure(metric.spec.needs).evidence.values()}
+    return {
+        spec.name for spec in CATALOGUE.closure(metric.spec.needs, replaced=CATALOGUE.replacements()).evidence.values()
+    }

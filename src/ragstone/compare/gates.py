@@ -20,7 +20,7 @@ from ragstone.compare.comparison import Comparison, compare_runs
 from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings, is_of_all_rows
 from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UnknownNameError, UsageError
-from ragstone.stats.bootstrap import bootstrap_means
+from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.paired import flip_signs
 from ragstone.stats.power import rows_needed
@@ -168,7 +168,8 @@ def check_gate(
     conditions = max(conditions, len(checks))
     absolute = [check.metric for check in checks if check.kind != "max-drop"]
     scores = read_scores(run, absolute)
-    clusters = read_labels(run, settings.cluster) if settings.cluster and absolute else None
+    cluster = settings.for_run(run).cluster
+    clusters = read_labels(run, cluster) if cluster and absolute else None
     drops = [check for check in checks if check.kind == "max-drop" and check.metric not in run.info.skipped]
     dropped = _check_drops(drops, against, run, settings, conditions, most_failed) if against and drops else {}
     found = []
@@ -270,7 +271,7 @@ def _check_mean(
         metric = run.info.metric(check.metric)
         find = partial(mean_interval, values, bounds=metric.bounds if metric else (None, None))
         if clusters is not None:
-            find = partial(_clustered_interval, scores.values, clusters, settings)
+            find = partial(clustered_interval, scores.values, clusters, metric.bounds if metric else (None, None))
         interval, strict = find(level=settings.level), find(level=strict_level)
     found = Checked(
         check, "cannot tell", "the metric has no interval", summary.mean, None, len(values), summary.n_failed
@@ -281,10 +282,6 @@ def _check_mean(
     if decide(check, interval) == "cannot tell" and summary.mean is not None and clusters is None:
         why = _more_rows(float(values.std(ddof=1)), abs(summary.mean - check.limit), len(values))
     return replace(found, outcome=outcome, why=why, interval=interval)
-
-
-def _clustered_interval(values: np.ndarray, clusters: np.ndarray, settings: Settings, level: float) -> Interval | None:
-    return bootstrap_means(values, level, clusters=clusters, resamples=settings.resamples)[0]
 
 
 def _widened(interval: Interval | None, value: float | None, level: float, strict_level: float) -> Interval | None:

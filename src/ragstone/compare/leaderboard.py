@@ -67,7 +67,7 @@ def rank_runs(
     """Rank several finished runs of the same questions."""
     if len(runs) < 2:
         raise UsageError("a leaderboard needs two runs or more")
-    settings = settings or Settings()
+    settings = (settings or Settings()).for_run(runs[0])
     rows = _common_rows(runs)
     differing = {name: what for run in runs[1:] for name, what in differing_signatures(runs[0], run).items()}
     chosen = choose_metrics(runs, metrics)

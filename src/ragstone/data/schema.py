@@ -61,6 +61,8 @@ GIVEN_EVIDENCE: dict[str, Any] = {
     "answer_claims_in_all_contexts": list[ScoredVerdict],
     "reference_claims_in_all_contexts": list[ScoredVerdict],
     "verdict_agreement": list[float],
+    "standalone_question": str,
+    "answer_claims_in_history": list[ScoredVerdict],
     "reference_entities": list[str],
     "reference_entities_in_contexts": list[bool],
     "answer_claims_in_corpus": list[ScoredVerdict],

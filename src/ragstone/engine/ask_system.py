@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
-from ragstone.data.types import Chunk
+from ragstone.data.types import Chunk, Turn
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Progress, Report, silent
 from ragstone.engine.quote import sample_positions, sum_calls
@@ -179,6 +179,8 @@ class Asked:
     contexts: list[Chunk] | None = None
     documents: list[str] = field(default_factory=list)
     repeat: int = 0
+    # The earlier turns of its conversation.
+    history: list[Turn] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +234,7 @@ async def _answer(system: System, asked: Asked) -> Outcome:
     answer, error = None, None
     with record_calls(calls, asked.id, "system"):
         try:
-            answer = await system.answer(asked.question, asked.contexts, asked.documents, asked.repeat)
+            answer = await system.answer(asked.question, asked.contexts, asked.documents, asked.repeat, asked.history)
         except LLMError as failure:
             error = str(failure)
     return Outcome(asked, answer, error, time.perf_counter() - started, tuple(calls))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,10 +62,11 @@ async def collect_all(
     """All evidence of the plan into the ledger; returns what is kept. Where something waits, each step waits only for what it needs."""
     kept: dict[str, Entry] = {}
     ready = {piece: asyncio.Event() for step in plan.evidence for piece in step.pieces}
+    _replace_by_given(plan, ledger, ready)
 
     async def make(step: EvidenceStep) -> None:
-        for need in step.spec.needs:
-            if need in ready:
+        for need in (plan.replaced.get(need, need) for need in step.spec.needs):
+            if need in ready and need not in step.pieces:
                 await ready[need].wait()
         if recollection and recollection.covers(step, tools):
             entries = recollection.recall(step, ledger)
@@ -73,6 +74,8 @@ async def collect_all(
             entries = await collect(step, ledger, tools, gate, watch)
         for entry in entries:
             ledger.add(entry)
+            if step.spec.replaces:
+                ledger.replace_field(step.spec.replaces, entry.name)
             ready[entry.name].set()
             if not step.spec.transient:
                 kept[entry.name] = entry
@@ -85,6 +88,13 @@ async def collect_all(
     return kept
 
 
+def _replace_by_given(plan: Plan, ledger: Ledger, made: Collection[str]) -> None:
+    """Replace fields by evidence that the data has in all rows; other evidence replaces them when it is made."""
+    for name, piece in plan.replaced.items():
+        if piece not in made and piece in ledger:
+            ledger.replace_field(name, piece)
+
+
 def compute_metrics(plan: Plan, ledger: Ledger) -> dict[str, Cells]:
     """All metrics of the plan from evidence that is there."""
     return {step.name: _compute(step, ledger) for step in plan.metrics}
@@ -92,6 +102,8 @@ def compute_metrics(plan: Plan, ledger: Ledger) -> dict[str, Cells]:
 
 def _compute(step: MetricStep, ledger: Ledger) -> Cells:
     spec, settings = step.metric.spec, dict(step.metric.settings)
+    settings |= dict.fromkeys(need for need in spec.optional if need not in spec.needs)
+    ledger = ledger.seen_by(spec.needs)
     if spec.columnar:
         outcome = call_columnar(spec, ledger, settings, _check_cells, _join_cells)
         computed: Cells = outcome.results

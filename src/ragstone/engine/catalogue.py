@@ -147,7 +147,7 @@ def check(
     tools = {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, dry_run=True).tools}
     every = resolve_metrics(["all"])
     pointless = {
-        str(metric): "needs citations, which no row has" for metric in every if profile.is_pointless(metric.spec)
+        str(metric): f"needs {lack}, which no row has" for metric in every if (lack := profile.lacks(metric.spec))
     }
     plan = make_plan([metric for metric in every if str(metric) not in pointless], profile.present, tools)
     impossible: dict[str, list[str]] = {}

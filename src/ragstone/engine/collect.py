@@ -25,7 +25,7 @@ async def collect(
     step: EvidenceStep, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, watch: Watch
 ) -> list[Entry]:
     """The pieces of evidence that the step is wanted for; what the data gives for a row is not made again."""
-    spec = step.spec
+    spec, ledger = step.spec, ledger.seen_by(step.spec.needs)
     extra: dict[str, Any] = {need: tools[need] for need in spec.needs if need in tools and need not in ledger}
     extra |= {need: None for own in spec.piece_needs.values() for need in own if need not in spec.needs}
     if spec.wants_pieces:

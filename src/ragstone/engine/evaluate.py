@@ -336,7 +336,7 @@ def _compute(
         exam = Exam(request.judging, plan, profile.rows, note)
         parts = _work(plan, folder, request, opened, profile, progress, exam)
         progress(Progress("finishing", profile.rows, profile.rows))
-        finish_tables(plan, folder, parts, profile.rows)
+        finish_tables(plan, folder, parts, profile.rows, "history" in profile.present)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
         ladder = {"ladder": ladder_totals(folder, parts)} if request.judging.has_ladder else {}
         verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))

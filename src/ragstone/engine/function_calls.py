@@ -177,14 +177,15 @@ def _prepare(
     spec: FunctionSpec, ledger: Ledger, extra: Mapping[str, Any], pieces: Sequence[str]
 ) -> tuple[list[str], np.ndarray, dict[int, Absence]]:
     needs = [need for need in spec.needs if need not in extra]
-    return needs, *ledger.common_rows(needs, spec.either, pieces)
+    return needs, *ledger.common_rows([need for need in needs if need not in spec.optional], spec.either, pieces)
 
 
 def _row_values(spec: FunctionSpec, needs: Sequence[str], ledger: Ledger, rows: np.ndarray) -> Any:
     if not needs:
         return [()] * len(rows)
+    absent_ok = {*spec.either, *spec.optional}
     columns = [
-        ledger.values_or_none(need, rows) if need in spec.either else ledger[need].values_of(rows) for need in needs
+        ledger.values_or_none(need, rows) if need in absent_ok else ledger[need].values_of(rows) for need in needs
     ]
     return zip(*columns, strict=True)
 

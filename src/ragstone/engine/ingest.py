@@ -42,8 +42,15 @@ class Profile:
         return [name for name, count in self.present.items() if count < self.rows]
 
     def is_pointless(self, spec: MetricSpec) -> bool:
-        """Whether a metric is about citations, of which the data has none: all its scores would be 0."""
-        return not self.cites and "citations" in CATALOGUE.closure(spec.needs).fields
+        """Whether a metric is about citations or conversations, of which the data has none."""
+        return self.lacks(spec) is not None
+
+    def lacks(self, spec: MetricSpec) -> str | None:
+        """The field that makes a metric pointless: without citations all its scores would be 0; most data has no history."""
+        fields = CATALOGUE.closure(spec.needs).fields
+        if not self.cites and "citations" in fields:
+            return "citations"
+        return "history" if "history" in fields and "history" not in self.present else None
 
 
 class Profiler:

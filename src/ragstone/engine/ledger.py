@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ragstone.data.columns import SKIPPED, Sparse
+from ragstone.data.columns import FAILED, SKIPPED, Rows, Sparse
 from ragstone.data.dataset import view_column
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, present
 
@@ -68,8 +69,12 @@ class Ledger:
         self.size = int(batch.num_rows)
         self._fields = {name for name in batch.schema.names if name in FIELDS or name in GIVEN_EVIDENCE}
         self._entries: dict[str, Entry] = {}
+        # Fields that evidence replaces: the piece, and the field with its values.
+        self._replaced: dict[str, tuple[str, Entry]] = {}
 
     def __getitem__(self, name: str) -> Entry:
+        if name in self._replaced:
+            return self._replaced[name][1]
         if name not in self._entries and name in self._fields:
             self._entries[name] = self._field(name, self.batch.column(name))
         return self._entries[name]
@@ -80,6 +85,25 @@ class Ledger:
     def add(self, entry: Entry) -> None:
         """Take in new evidence."""
         self._entries[entry.name] = entry
+
+    def replace_field(self, name: str, piece: str) -> None:
+        """Let functions get a piece in place of a field; rows in which the piece is skipped keep the field."""
+        field, entry = self[name], self[piece]
+        failed = {row: absence for row, absence in entry.absent.items() if absence.status == FAILED}
+        values = dict(zip(field.rows.tolist(), field.values_of(field.rows), strict=True))
+        values |= dict(zip(entry.rows.tolist(), entry.values_of(entry.rows), strict=True))
+        rows = [row for row in sorted(values) if row not in failed]
+        absent = {row: absence for row, absence in {**field.absent, **failed}.items() if row not in rows}
+        column = Rows([values[row] for row in rows])
+        self._replaced[name] = piece, Entry(name, np.array(rows, dtype=np.int64), column, absent)
+
+    def seen_by(self, needs: Sequence[str]) -> Ledger:
+        """The ledger for a function: one that takes both a field and its replacement gets the field as it was read."""
+        if not any(piece in needs for piece, _ in self._replaced.values()):
+            return self
+        view = copy.copy(self)
+        view._replaced = {name: pair for name, pair in self._replaced.items() if pair[0] not in needs}  # noqa: SLF001
+        return view
 
     def common_rows(
         self, needs: Sequence[str], either: Sequence[str] = (), pieces: Sequence[str] = ()

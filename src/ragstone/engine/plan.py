@@ -8,6 +8,8 @@ The parameter names of a function are its needs. A need is a field of the sample
   function gets None for the others.
 - One function may make several pieces (`yields`). If `yields` maps a piece to needs, only that piece needs them. A parameter
   called `wanted` gets the set of pieces that the plan needs.
+- Evidence may replace a field (`replaces`): a follow-up question is replaced by the completed one. This happens only if the
+  data has what that evidence needs. A metric's `optional` needs are planned only if they can be made.
 - `Catalogue.closure` finds all that a metric depends on. A metric is skipped if no row can have one of its needs.
 
 A row without a value has one `Absence`: a status (skipped or failed) and a reason. It is passed on to everything that
@@ -17,7 +19,7 @@ depends on the value. A function raises `Skip` to skip a row; every other except
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragstone.data.codec import arrow_type
@@ -60,6 +62,8 @@ class Plan:
     evidence: tuple[EvidenceStep, ...]
     metrics: tuple[MetricStep, ...]
     skipped: Mapping[str, str]
+    # Fields that evidence replaces, and the piece that does.
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def waits(self) -> bool:
@@ -105,11 +109,26 @@ class _Planner:
         self._catalogue = catalogue
         # By where they are defined: two files may call their functions the same.
         self._wanted: dict[tuple[str, str], dict[str, EvidenceSpec]] = {}
+        self._replaced: dict[str, str] = {}
+        self._replaced = {
+            name: piece for name, piece in catalogue.replacements().items() if self._replaces(name, piece)
+        }
+
+    def _replaces(self, name: str, piece: str) -> bool:
+        return name in self._present and (piece in self._present or self._can_have(piece))
+
+    def _can_have(self, need: str) -> bool:
+        """Whether any row has a piece of evidence or can have it."""
+        spec = self._catalogue.evidence(need)
+        if need in self._present or spec is None:
+            return need in self._present
+        return self._close(spec, spec.needs_of([need]), f"evidence '{spec.name}'")[1] is None
 
     def plan(self, metrics: Sequence[Metric]) -> Plan:
         steps: list[MetricStep] = []
         skipped: dict[str, str] = {}
-        for metric in metrics:
+        for named in metrics:
+            metric = self._with_optional(named)
             chain, reason = self._close(metric.spec, metric.spec.needs, f"metric '{metric.spec.name}'")
             if reason:
                 skipped[str(metric)] = reason
@@ -117,13 +136,19 @@ class _Planner:
             for piece, spec in chain.items():
                 self._wanted.setdefault(spec.home, {})[piece] = spec
             steps.append(MetricStep(metric, self._sign(metric.signature, chain)))
-        return Plan(tuple(map(self._evidence_step, self._in_order())), tuple(steps), skipped)
+        return Plan(tuple(map(self._evidence_step, self._in_order())), tuple(steps), skipped, self._replaced)
+
+    def _with_optional(self, metric: Metric) -> Metric:
+        """The metric with the optional needs that can be made."""
+        spec = metric.spec
+        more = [need for need in spec.optional if self._can_have(need)]
+        return replace(metric, spec=replace(spec, needs=(*spec.needs, *more))) if more else metric
 
     def _close(
         self, spec: FunctionSpec, needs: Sequence[str], owner: str
     ) -> tuple[dict[str, EvidenceSpec], str | None]:
         """The evidence that a function depends on, in the order to make it, and why the function cannot be called."""
-        closure = self._catalogue.closure(needs, self._given)
+        closure = self._catalogue.closure(needs, self._given, self._replaced)
         if closure.cycle:
             raise DefinitionError(f"evidence '{closure.cycle[-1]}' needs itself: {' → '.join(closure.cycle)}")
         absent: dict[str, str] = {}
@@ -136,7 +161,7 @@ class _Planner:
                 unmade.add(piece)  # given for some rows and cannot be made for the others
             elif reason:
                 absent[piece] = reason
-        reached = self._catalogue.closure(needs, self._given | unmade | absent.keys())
+        reached = self._catalogue.closure(needs, self._given | unmade | absent.keys(), self._replaced)
         chain = {piece: reached.evidence[piece] for piece in reached.order}
         return chain, self._reason(spec, needs, owner, absent)
 
@@ -180,8 +205,9 @@ class _Planner:
             if spec.name in path:
                 raise DefinitionError(f"evidence '{spec.name}' needs a piece of itself: {' → '.join(path)}")
             for need in spec.needs_of(self._wanted[spec.home]):
-                below = self._catalogue.evidence(need)
-                if below and need in self._wanted.get(below.home, ()):
+                piece = self._replaced.get(need, need)
+                below = self._catalogue.evidence(piece)
+                if below and below.home != spec.home and piece in self._wanted.get(below.home, ()):
                     visit(below, (*path, spec.name))
             ordered[spec.home] = spec
 

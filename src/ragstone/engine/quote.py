@@ -127,8 +127,8 @@ async def _walk(plan: Plan, request: Request, rows: pa.Table, count: int) -> lis
 def _makers(plan: Plan, needs: Iterable[str]) -> set[str]:
     """The names of the evidence functions that a metric depends on in this plan."""
     planned = {piece for step in plan.evidence for piece in step.pieces}
-    closure = CATALOGUE.closure(needs)
-    closure = CATALOGUE.closure(needs, closure.evidence.keys() - planned)
+    closure = CATALOGUE.closure(needs, replaced=plan.replaced)
+    closure = CATALOGUE.closure(needs, closure.evidence.keys() - planned, plan.replaced)
     return {closure.evidence[piece].name for piece in closure.order}
 
 

@@ -112,7 +112,7 @@ def _compute(
     work = execute(plan, folder, tools, 1, progress, Recollection(run))
     parts = run_to_end(work, plan.waits)
     progress(Progress("finishing", profile.rows, profile.rows))
-    finish_tables(plan, folder, parts, profile.rows)
+    finish_tables(plan, folder, parts, profile.rows, "history" in profile.present)
     verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))
     totals = {**call_totals(folder), **verdicts, "seconds": round(time.perf_counter() - started, 3)}
     truth = source.report.info.get("truth") or run.info.get("truth")

@@ -26,11 +26,13 @@ from ragstone.engine.function_calls import Refused, explain
 from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import MetricStep, Plan
 from ragstone.llm.cascade_tally import Tally
+from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT
 from ragstone.storage.runs import RunFolder, read_batches, read_table, write_table
+from ragstone.storage.scores import read_conversations
 
 
 @dataclass
@@ -43,16 +45,18 @@ class _Column:
     reasons: Counter[str] = field(default_factory=Counter)
 
 
-def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summary:
-    """Join the parts, write the summary; the parts can go afterwards."""
+def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int, conversations: bool = False) -> Summary:
+    """Join the parts, write the summary; the parts can go afterwards. With `conversations`, intervals of means are over these."""
     for name, annotation in plan.stored_evidence():
         places = [folder.part(number).evidence(name) for number in range(parts)]
         _join(places, folder.evidence(name), evidence_schema(arrow_type(annotation)))
     columns = {step.name: _Column() for step in plan.metrics}
     _join([folder.part(number).scores for number in range(parts)], folder.scores, SCORES, columns)
     _join([folder.part(number).calls for number in range(parts if plan.waits else 0)], folder.calls, CALLS)
+    clusters = read_conversations(folder.samples) if conversations else None
+    of_clusters = _clustered(plan, columns, clusters) if clusters is not None else {}
     summary = Summary(
-        [_summarise(step, columns[step.name], folder) for step in plan.metrics]
+        [_summarise(step, columns[step.name], folder, of_clusters) for step in plan.metrics]
         + [SummaryRow(name, ALL, None, None, None, 0, rows, 0, reason) for name, reason in plan.skipped.items()]
     )
     write_table(folder.summary, summary.to_arrow())
@@ -123,12 +127,26 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
     return {item["values"]: item["counts"] for item in pc.value_counts(column.drop_null()).to_pylist()}
 
 
-def _summarise(step: MetricStep, column: _Column, folder: RunFolder) -> SummaryRow:
+def _clustered(plan: Plan, columns: Mapping[str, _Column], clusters: np.ndarray) -> dict[str, Interval | None]:
+    """The intervals of all means, from whole clusters of rows."""
+    found: dict[str, Interval | None] = {}
+    for step in plan.metrics:
+        if not step.metric.spec.corpus:
+            values = np.full(len(clusters), np.nan)
+            values[np.concatenate(columns[step.name].ok)] = np.concatenate(columns[step.name].values)
+            found[step.name] = clustered_interval(values, clusters, step.metric.spec.bounds)
+    return found
+
+
+def _summarise(
+    step: MetricStep, column: _Column, folder: RunFolder, of_clusters: Mapping[str, Interval | None]
+) -> SummaryRow:
     reason = _main_reasons(column.reasons.most_common(2))
     try:
         score, interval = (_corpus_score if step.metric.spec.corpus else _mean_score)(step, column, folder)
     except Refused as refused:
         score, interval, reason = None, None, "; ".join(filter(None, [str(refused), reason]))
+    interval = of_clusters.get(step.name, interval)
     return SummaryRow(
         metric=step.name,
         slice=ALL,

@@ -83,7 +83,7 @@ class Recollection:
         """The rows in which all inputs of a piece are unchanged."""
         same = np.ones(ledger.size, dtype=bool)
         positions = self._positions(ledger)
-        closure = CATALOGUE.closure([piece])
+        closure = CATALOGUE.closure([piece], replaced=CATALOGUE.replacements())
         for name in {*closure.fields, *(closure.evidence.keys() & GIVEN_EVIDENCE.keys() - {piece})}:
             if name in ledger.batch.schema.names:
                 before = (
@@ -102,7 +102,7 @@ def _made_alike(piece: str, step: EvidenceStep, signatures: pa.ChunkedArray) -> 
 
     A step's signature covers all its pieces; only what belongs to this one counts, since another run may have wanted others.
     """
-    specs = CATALOGUE.closure([piece]).evidence.values()
+    specs = CATALOGUE.closure([piece], replaced=CATALOGUE.replacements()).evidence.values()
     names = {name for spec in specs for name in (*spec.needs, *spec.prompts)}
     stamps = {spec.stamp for spec in specs}
     wanted = _made_by(Signature.parse(step.signature), stamps, names)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypedDict
 
-from ragstone.data.types import Chunk, Claim, ScoredVerdict
+from ragstone.data.types import Chunk, Claim, ScoredVerdict, Turn
 from ragstone.errors import Skip
+from ragstone.evidence.conversation import history_text
 from ragstone.registry import evidence
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.words import FoldedText
-from ragstone.tools.protocols import Checker, Extractor
+from ragstone.tools.protocols import NEUTRAL, Checker, Extractor
 
 
 class ReferenceContent(TypedDict):
@@ -56,6 +57,7 @@ class ContextVerdicts(TypedDict):
     answer_claims_in_all_contexts: list[ScoredVerdict]
     reference_claims_in_contexts: list[list[ScoredVerdict]]
     reference_claims_in_all_contexts: list[ScoredVerdict]
+    answer_claims_in_history: list[ScoredVerdict]
     verdict_agreement: list[float]
 
 
@@ -81,6 +83,7 @@ async def reference_claims_in_answer(
         "answer_claims_in_all_contexts": ("answer_claims",),
         "reference_claims_in_contexts": ("reference_claims",),
         "reference_claims_in_all_contexts": ("reference_claims",),
+        "answer_claims_in_history": ("answer_claims", "history"),
         "verdict_agreement": ("answer_claims",),
     },
     prompts=("context_verdicts",),
@@ -90,14 +93,21 @@ async def claims_in_contexts(
     answer_claims: list[Claim] | None,
     reference_claims: list[Claim] | None,
     contexts: list[Chunk],
+    history: list[Turn] | None,
     checker: Checker,
 ) -> ContextVerdicts:
-    """Whether the retrieved chunks entail each claim, one by one and taken together: all claims in one call."""
+    """Whether the retrieved chunks entail each claim, one by one and taken together, and whether the earlier turns do.
+
+    All claims, chunks and turns go into one call. The turns, with the chunks retrieved for them, are one text.
+    """
     from_answer = _texts(answer_claims or ())
     from_reference = _texts(reference_claims or ())
-    verdicts = await checker.against_chunks(
-        question, [*from_answer, *from_reference], [chunk.text for chunk in contexts]
-    )
+    claims, chunks = [*from_answer, *from_reference], [chunk.text for chunk in contexts]
+    past = history_text(history or (), contexts) if from_answer else ""
+    if past:
+        verdicts, in_past = await checker.against_conversation(question, claims, chunks, past)
+    else:
+        verdicts, in_past = await checker.against_chunks(question, claims, chunks), [NEUTRAL] * len(claims)
     first = len(from_answer)
     each, together = [_verdicts(row) for row in verdicts.each], _verdicts(verdicts.together)
     return {
@@ -105,6 +115,7 @@ async def claims_in_contexts(
         "answer_claims_in_all_contexts": together[:first],
         "reference_claims_in_contexts": each[first:],
         "reference_claims_in_all_contexts": together[first:],
+        "answer_claims_in_history": _verdicts(in_past[:first]),
         "verdict_agreement": _ONCE if verdicts.agreement is None else verdicts.agreement[:first],  # type: ignore[typeddict-item]
     }
 
@@ -139,6 +150,13 @@ def supports(verdicts: Iterable[str]) -> list[float]:
 def best_supports(matrix: Matrix) -> list[float]:
     """How far the best chunk supports each claim; 0 without chunks."""
     return [max(supports(row), default=0.0) for row in matrix]
+
+
+def grounded(founded: Sequence[float], in_history: Sequence[str] | None) -> list[float]:
+    """How far the chunks or the earlier turns support each claim; `founded` is how far the chunks do."""
+    if in_history is None:
+        return list(founded)
+    return [max(pair) for pair in zip(founded, supports(in_history), strict=True)]
 
 
 def chunk_relevance(reference_matrix: Matrix) -> list[float]:

@@ -58,7 +58,8 @@ class RowFormat:
     """A format with one row per sample: a mapping of names and, if needed, a function that converts a row.
 
     `columns` maps foreign names to ours; other columns become metadata. A file with all names of one of the `marks` has
-    this format. `names` maps our fields to the foreign names that `convert` reads, if they are not in `columns`.
+    this format. `names` maps our fields to the foreign names that `convert` reads, if they are not in `columns`. `expand`
+    makes several rows of one, such as the turns of a conversation, before they are converted.
     """
 
     name: str
@@ -68,6 +69,7 @@ class RowFormat:
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     given: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
+    expand: Callable[[dict[str, Any]], Sequence[dict[str, Any]]] | None = None
 
     def recognises(self, sources: Sequence[Source]) -> bool:
         """Whether there is one source and its rows have the names of a mark."""
@@ -80,8 +82,9 @@ class RowFormat:
         """Each row, with our names."""
         for source in sources:
             for row in source.rows(report):
-                values = self.convert(row.values) if self.convert else row.values
-                yield Draft(row.where, self.rename(values, source.mapped), self._names_in(row.values))
+                for each in self.expand(row.values) if self.expand else (row.values,):
+                    values = self.convert(each) if self.convert else each
+                    yield Draft(row.where, self.rename(values, source.mapped), self._names_in(row.values))
 
     def rename(self, row: dict[str, Any], mapped: Iterable[str] = ()) -> dict[str, Any]:
         """A row with our names. Unknown columns, and second values for a field, become metadata.

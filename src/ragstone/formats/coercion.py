@@ -330,6 +330,8 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "answer_claims_in_all_contexts": _verdicts,
     "reference_claims_in_all_contexts": _verdicts,
     "verdict_agreement": lambda value: _each(_list(value), _number),
+    "standalone_question": _question,
+    "answer_claims_in_history": _verdicts,
     "reference_entities": _texts,
     "reference_entities_in_contexts": lambda value: _each(_list(value), _truth),
     "answer_claims_in_corpus": _verdicts,

@@ -24,7 +24,7 @@ def parse_cell(name: str, cell: str) -> Any:
         return _parse_answer(cell)
     if not cell or cell.isspace():
         return None
-    if name in ("id", "question", "rewritten_question"):
+    if name in ("id", "question", "rewritten_question", "standalone_question"):
         return cell
     if cell.lstrip()[0] in "[{":
         try:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ragstone.errors import InputError, StorageError
 from ragstone.formats.base import Draft
+from ragstone.formats.conversations import read_turns, split_last
 from ragstone.formats.log_parts import Part, Selection, find_parts
 from ragstone.formats.messages import decode, find_text
 from ragstone.formats.reports import Report
@@ -84,10 +85,21 @@ def _read_exchange(
         "question": question,
         "answer": answer,
         "contexts": contexts,
+        "history": split_last(_turns(body))[1],
         "documents": _documents(row, body, contexts),
         "metadata": _metadata(row, request, reply, day, note),
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _turns(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a request; answers have the chunks that were attached to them."""
+    messages = body.get("messages")
+    found = []
+    for message in messages if isinstance(messages, list) else ():
+        contexts = _contexts(_attached_to(message), lambda _: None) if isinstance(message, Mapping) else None
+        found += [{**turn, **({"contexts": contexts} if contexts else {})} for turn in read_turns([message])]
+    return found
 
 
 def _read_rating(body: Mapping[str, Any], row: Mapping[str, Any], time: str | None) -> Rating | Unusable:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragstone.formats.base import RowFormat
+from ragstone.formats.base import Draft, RowFormat
 from ragstone.formats.common_fields import one_text, unpack
+from ragstone.formats.conversations import Sessions, read_turns, split_last
 from ragstone.formats.messages import find_text
+from ragstone.formats.reports import Report
+from ragstone.formats.sources import Source
 from ragstone.formats.values import Unfit, kind_of
 
 _ASKED = ("question", "query", "input", "messages", "prompt")
@@ -23,7 +26,9 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
     expected = _mapping(row.pop("expectations", None), "expected_response")
     metadata = _mapping(row.pop("metadata", None), "metadata")
     asked, said = list(inputs), list(outputs)
+    history = split_last(read_turns(inputs.get("messages")))[1]
     sample = {
+        "history": history,
         "question": _take_text(inputs, _ASKED, "user"),
         "contexts": _chunks(next((outputs.pop(key) for key in _RETRIEVED if key in outputs), None)),
         "answer": _take_text(outputs, _SAID, "assistant"),
@@ -35,6 +40,8 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
         sample["question"] = Unfit(f"has no question; its keys are {', '.join(asked)}", _hint(_ASKED))
     if said and sample["answer"] is None and sample["contexts"] is None:
         sample["answer"] = Unfit(f"has no answer; its keys are {', '.join(said)}", _hint(_SAID))
+    if history:
+        inputs.pop("messages")
     row |= {name: value for name, value in sample.items() if value is not None}
     return row | {"metadata": _rest(row, metadata, inputs=inputs, outputs=outputs, expectations=expected)}
 
@@ -114,8 +121,34 @@ def _rest(row: Mapping[str, Any], metadata: dict[str, Any], **parts: Mapping[str
     return metadata
 
 
-_FIELDS = ("question", "answer", "contexts", "references", "facts", "relevance", "reference_contexts", "metadata")
-FORMAT = RowFormat(
+class MLflowFormat(RowFormat):
+    """Rows of one session are a conversation: the earlier ones are the history of the later ones."""
+
+    def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
+        """Each row, with the history of its session if it has none of its own."""
+        sessions = Sessions()
+        for draft in super().read(sources, report):
+            metadata = draft.values.get("metadata")
+            about = metadata if isinstance(metadata, Mapping) else {}
+            before = sessions.add(next((about[key] for key in _SESSIONS if about.get(key)), None), draft.values)
+            if before and draft.values.get("history") is None:
+                draft.values["history"] = before
+            yield draft
+
+
+_SESSIONS = ("mlflow.trace.session", "session_id", "session")
+_FIELDS = (
+    "question",
+    "answer",
+    "contexts",
+    "references",
+    "facts",
+    "relevance",
+    "reference_contexts",
+    "history",
+    "metadata",
+)
+FORMAT = MLflowFormat(
     name="mlflow",
     title="MLflow evaluation sets",
     columns={"dataset_record_id": "id", "request_id": "id", "id": "id", **{name: name for name in _FIELDS}},
@@ -124,6 +157,7 @@ FORMAT = RowFormat(
     names={
         "question": "inputs",
         "answer": "outputs",
+        "history": "inputs",
         "contexts": "outputs",
         "references": "expectations.expected_response",
         "facts": "expectations.expected_facts",

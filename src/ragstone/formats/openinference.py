@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from ragstone.formats.base import Draft
+from ragstone.formats.conversations import Sessions
 from ragstone.formats.messages import decode, find_text
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -250,17 +251,40 @@ class OpenInferenceFormat:
         """The traces in order of first appearance."""
         bare: list[str] = []
         empty: list[str] = []
-        for trace, spans in _traces(sources, report).items():
-            spans.sort(key=lambda span: span.start)
-            values = {"id": trace, **_exchange(spans), "contexts": _contexts(spans), "metadata": _metadata(spans)}
+        sessions = Sessions()
+        for trace, spans in _in_order(_traces(sources, report)):
+            values: dict[str, Any] = {
+                "id": trace,
+                **_exchange(spans),
+                "contexts": _contexts(spans),
+                "metadata": _metadata(spans),
+            }
             if all(values[name] is None for name in ("question", "answer", "contexts")):
                 empty.append(trace)
                 continue
             if values["contexts"] is None:
                 bare.append(trace)
+            if before := sessions.add(values["metadata"].get("session_id"), values):
+                values["history"] = before
             yield Draft(f"trace {trace}", values)
         report.note_all("traces with no documents of a retriever", bare, "they are kept, without contexts")
         report.note_all("traces with no question, answer or documents", empty, "they are left out")
+
+
+def _in_order(traces: Mapping[str, list[Span]]) -> Iterator[tuple[str, list[Span]]]:
+    """Traces in order of appearance, with their spans by time; the places of a session's traces go to them by time."""
+    for spans in traces.values():
+        spans.sort(key=lambda span: span.start)
+    of_session: dict[str, list[str]] = {}
+    for trace, spans in traces.items():
+        if session := next((span.session for span in spans if span.session), None):
+            of_session.setdefault(str(session), []).append(trace)
+    moved: dict[str, str] = {}
+    for names in of_session.values():
+        moved |= zip(names, sorted(names, key=lambda name: traces[name][0].start), strict=True)
+    for trace in traces:
+        name = moved.get(trace, trace)
+        yield name, traces[name]
 
 
 def _traces(sources: Iterable[Source], report: Report) -> dict[str, list[Span]]:

@@ -1,4 +1,4 @@
-"""RAGAS 0.2 and newer: `SingleTurnSample` rows and `EvaluationDataset` files."""
+"""RAGAS 0.2 and newer: `SingleTurnSample` and `MultiTurnSample` rows, and `EvaluationDataset` files."""
 
 from __future__ import annotations
 
@@ -6,17 +6,46 @@ from typing import Any
 
 from ragstone.formats.base import RowFormat
 from ragstone.formats.common_fields import join_ids, one_text
+from ragstone.formats.conversations import conversation_rows, read_turns
 from ragstone.formats.values import Unfit, plain
+
+# What belongs to the last turn of a conversation.
+_OF_LAST = (
+    "retrieved_contexts",
+    "retrieved_context_ids",
+    "reference",
+    "reference_contexts",
+    "reference_context_ids",
+    "rubrics",
+)
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
-    """Joins chunks with their ids; a conversation is an error because it has no single question."""
+    """Joins chunks with their ids."""
     row = join_ids(row, "retrieved_contexts", ("retrieved_context_ids",))
     row["reference"] = one_text(row.get("reference"))
-    asked = plain(row.get("user_input"))
-    if isinstance(asked, list):
-        row["user_input"] = Unfit(f"is a conversation of {len(asked)} messages", "write one row per question")
     return row
+
+
+def _expand(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row per answered user message of a conversation; the reference belongs to the last one."""
+    messages = plain(row.get("user_input"))
+    if not isinstance(messages, list):
+        return [row]
+    turns = read_turns(messages)
+    if turns and turns[-1]["role"] == "user" and isinstance(row.get("response"), str):
+        turns.append({"role": "assistant", "text": row["response"]})
+    rows = conversation_rows(turns, row.get("id"))
+    if not rows:
+        problem = f"is a conversation of {len(messages)} messages without an answered question"
+        return [{**row, "user_input": Unfit(problem, "write {type: human, content} and {type: ai, content}")}]
+    rest = {key: value for key, value in row.items() if key not in ("id", "user_input", "response", *_OF_LAST)}
+    named = [{_THEIRS.get(name, name): value for name, value in found.items()} for found in rows]
+    last = {key: row[key] for key in _OF_LAST if row.get(key) is not None}
+    return [*({**rest, **found} for found in named[:-1]), {**rest, **named[-1], **last}]
+
+
+_THEIRS = {"question": "user_input", "answer": "response", "contexts": "retrieved_contexts"}
 
 
 FORMAT = RowFormat(
@@ -30,7 +59,9 @@ FORMAT = RowFormat(
         "reference": "references",
         "reference_contexts": "reference_contexts",
         "reference_context_ids": "relevance",
+        "history": "history",
     },
     marks=[frozenset({"user_input"})],
     convert=_convert,
+    expand=_expand,
 )

@@ -35,6 +35,7 @@ _CLAIMS_OF = {
     "answer_claims_in_all_contexts": "answer_claims",
     "reference_claims_in_all_contexts": "reference_claims",
     "verdict_agreement": "answer_claims",
+    "answer_claims_in_history": "answer_claims",
     "reference_entities_in_contexts": "reference_entities",
     "answer_claims_in_corpus": "answer_claims",
     "nugget_support": "facts",

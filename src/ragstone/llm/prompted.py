@@ -68,6 +68,7 @@ _TAKE_TEXT = frozenset(
         "citations",
         "questions",
         "new_question",
+        "standalone_question",
         "own_reference",
         "answer_from_passages",
         "answer_from_memory",

@@ -348,6 +348,12 @@ class NewQuestionReply(BaseModel):
     history: Texts
 
 
+class StandaloneQuestionReply(BaseModel):
+    """A question that can be understood without its conversation."""
+
+    question: str
+
+
 class AnswerReply(BaseModel):
     """An answer, or that there is none."""
 
@@ -377,6 +383,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "pair_reasoned": PairReply,
     "citations": CitationsReply,
     "new_question": NewQuestionReply,
+    "standalone_question": StandaloneQuestionReply,
     "answer_from_passages": AnswerReply,
     "answer_from_memory": AnswerReply,
     "nuggets": NuggetLabelsReply,

@@ -18,7 +18,7 @@ from importlib import resources
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ragstone.data.types import Chunk
+from ragstone.data.types import Chunk, Turn
 from ragstone.errors import UsageError
 from ragstone.llm.answers import Answer, read_answer, write_answer
 from ragstone.llm.base import LLM, LLMReplyError, Message, Reply, Request
@@ -65,9 +65,11 @@ class System:
         contexts: Sequence[Chunk] | None = None,
         documents: Sequence[str] = (),
         repeat: int = 0,
+        history: Sequence[Turn] = (),
     ) -> Answer:
-        """Return the system's answer, or raise an LLMError."""
-        request = self._exchange.ask(question, contexts, documents, repeat)
+        """Return the system's answer, or raise an LLMError. `history` are the earlier turns of a conversation."""
+        said = [turn for turn in history if turn.role in ("user", "assistant")]
+        request = self._exchange.ask(question, contexts, documents, repeat, said)
         return self._exchange.read(await self._llm.complete(request), self.name)
 
 
@@ -79,12 +81,21 @@ class _JSONExchange:
     def __init__(self, takes_contexts: bool) -> None:
         self.takes_contexts = takes_contexts
 
-    def ask(self, question: str, contexts: Sequence[Chunk] | None, documents: Sequence[str], repeat: int) -> Request:
-        asked = {
+    def ask(
+        self,
+        question: str,
+        contexts: Sequence[Chunk] | None,
+        documents: Sequence[str],
+        repeat: int,
+        history: Sequence[Turn] = (),
+    ) -> Request:
+        asked: dict[str, Any] = {
             "question": question,
             "contexts": None if contexts is None else [_without_none(chunk) for chunk in contexts],
             "documents": list(documents),
         }
+        if history:
+            asked["history"] = [{"role": turn.role, "text": turn.text} for turn in history]
         content = json.dumps(asked, ensure_ascii=False)
         return Request(
             (Message("user", content),), prompt="system", repeat=repeat, guess=write_answer(Answer(_TYPICAL_ANSWER))
@@ -104,11 +115,19 @@ class _ChatExchange:
         self._template = template
         self._sends_documents = sends_documents
 
-    def ask(self, question: str, contexts: Sequence[Chunk] | None, documents: Sequence[str], repeat: int) -> Request:
+    def ask(
+        self,
+        question: str,
+        contexts: Sequence[Chunk] | None,
+        documents: Sequence[str],
+        repeat: int,
+        history: Sequence[Turn] = (),
+    ) -> Request:
+        earlier = (Message("user" if turn.role == "user" else "assistant", turn.text) for turn in history)
         text = self._template.render(question, None if contexts is None else [chunk.text for chunk in contexts])
         attached = tuple(documents) if self._sends_documents else ()
         return Request(
-            (Message("user", text, attached),),
+            (*earlier, Message("user", text, attached)),
             prompt="system",
             prompt_hash=self._template.hash,
             repeat=repeat,

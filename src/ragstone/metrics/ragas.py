@@ -15,6 +15,7 @@ from ragstone.evidence.claims import (
     NO_REFERENCE_CLAIMS,
     NOTHING_RETRIEVED,
     Matrix,
+    grounded,
     misled,
     share,
     supports,
@@ -80,13 +81,15 @@ async def chunk_usefulness(
     sets=("reference_free", "triad"),
     good=Good(0.8, order=9, unless=("ragchecker.faithfulness",)),
     advice=GROUND,
+    optional=("answer_claims_in_history",),
 )
-def faithfulness(answer_claims_in_all_contexts: Sequence[str]) -> float:
+def faithfulness(answer_claims_in_all_contexts: Sequence[str], answer_claims_in_history: Sequence[str] | None) -> float:
     """Share of the answer that follows from the retrieved chunks taken together.
 
-    Statements of the answer that the contexts entail / statements. Skipped if the answer makes no claims.
+    Statements of the answer that the contexts (or, in a conversation, the earlier turns) entail / statements. Skipped if
+    the answer makes no claims.
     """
-    return share(supports(answer_claims_in_all_contexts), NO_ANSWER_CLAIMS)
+    return share(grounded(supports(answer_claims_in_all_contexts), answer_claims_in_history), NO_ANSWER_CLAIMS)
 
 
 @metric(

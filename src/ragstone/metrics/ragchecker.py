@@ -18,6 +18,7 @@ from ragstone.evidence.claims import (
     Matrix,
     best_supports,
     chunk_relevance,
+    grounded,
     may_be_supported,
     misled,
     share,
@@ -41,6 +42,8 @@ _OVERALL: dict[str, Any] = {
 }
 _RETRIEVER: dict[str, Any] = {**_OVERALL, "judges": "contexts", "sets": ("ragchecker.retriever",)}
 _GENERATOR: dict[str, Any] = {**_OVERALL, "against": "contexts", "sets": ("ragchecker.generator",)}
+# In a conversation, earlier turns and their chunks may support a claim.
+_GROUNDED: dict[str, Any] = {"optional": ("answer_claims_in_history",)}
 
 
 @metric(
@@ -193,56 +196,70 @@ def noise_sensitivity_in_irrelevant(
 @metric(
     "ragchecker.hallucination",
     **_GENERATOR,
+    **_GROUNDED,
     better="lower",
     misleads=f"{_JUDGED} {_ONE_REFERENCE}",
     headline=15,
     good=Good(0.1, order=10),
     advice=GROUND,
 )
-def hallucination(answer_claims_in_reference: Sequence[str], answer_claims_in_contexts: Matrix) -> float:
+def hallucination(
+    answer_claims_in_reference: Sequence[str],
+    answer_claims_in_contexts: Matrix,
+    answer_claims_in_history: Sequence[str] | None,
+) -> float:
     """Share of the answer that is wrong and in no chunk: made up.
 
-    Answer claims that neither the reference nor any chunk entails / answer claims. Skipped if the answer makes no claims.
+    Answer claims that neither the reference nor any chunk entails / answer claims. In a conversation, a claim that the
+    earlier turns entail is not made up either. Skipped if the answer makes no claims.
     """
-    return share(_unfounded(answer_claims_in_reference, answer_claims_in_contexts, correct=False), NO_ANSWER_CLAIMS)
+    founded = grounded(best_supports(answer_claims_in_contexts), answer_claims_in_history)
+    return share(_unfounded(answer_claims_in_reference, founded, correct=False), NO_ANSWER_CLAIMS)
 
 
 @metric(
     "ragchecker.self_knowledge",
     **_GENERATOR,
+    **_GROUNDED,
     better="none",
     misleads=f"{_JUDGED} Whether it is good depends on the purpose: a generator that adds knowledge, or one that keeps to the chunks.",
     good=Good(0.0, order=13),
 )
-def self_knowledge(answer_claims_in_reference: Sequence[str], answer_claims_in_contexts: Matrix) -> float:
+def self_knowledge(
+    answer_claims_in_reference: Sequence[str],
+    answer_claims_in_contexts: Matrix,
+    answer_claims_in_history: Sequence[str] | None,
+) -> float:
     """Share of the answer that is right but in no chunk: the generator's own knowledge.
 
-    Answer claims that the reference entails and no chunk does / answer claims. Skipped if the answer makes no claims.
+    Answer claims that the reference entails and no chunk (and, in a conversation, no earlier turn) does / answer claims.
+    Skipped if the answer makes no claims.
     """
-    return share(_unfounded(answer_claims_in_reference, answer_claims_in_contexts, correct=True), NO_ANSWER_CLAIMS)
+    founded = grounded(best_supports(answer_claims_in_contexts), answer_claims_in_history)
+    return share(_unfounded(answer_claims_in_reference, founded, correct=True), NO_ANSWER_CLAIMS)
 
 
 @metric(
     "ragchecker.faithfulness",
-    **{**_GENERATOR, "sets": ("ragchecker.generator", "reference_free")},
+    **{**_GENERATOR, **_GROUNDED, "sets": ("ragchecker.generator", "reference_free")},
     misleads=f"{_JUDGED} A claim that needs two chunks counts as unsupported. Repeating a wrong chunk counts as good.",
     headline=14,
     good=Good(0.8, order=8),
     advice=GROUND,
 )
-def faithfulness(answer_claims_in_contexts: Matrix) -> float:
+def faithfulness(answer_claims_in_contexts: Matrix, answer_claims_in_history: Sequence[str] | None) -> float:
     """Share of the answer that the retrieved chunks support.
 
-    Answer claims that at least one chunk entails / answer claims. Nothing retrieved: 0. Skipped if the answer makes no
-    claims.
+    Answer claims that at least one chunk (or, in a conversation, the earlier turns) entails / answer claims. Nothing
+    retrieved: 0. Skipped if the answer makes no claims.
     """
-    return share(best_supports(answer_claims_in_contexts), NO_ANSWER_CLAIMS)
+    return share(grounded(best_supports(answer_claims_in_contexts), answer_claims_in_history), NO_ANSWER_CLAIMS)
 
 
-def _unfounded(in_reference: Sequence[str], in_contexts: Matrix, correct: bool) -> list[float]:
-    """How far each answer claim is in no chunk and correct (or, if `correct` is false, incorrect)."""
-    pairs = zip(supports(in_reference), best_supports(in_contexts), strict=True)
-    return [(1.0 - founded) * (right if correct else 1.0 - right) for right, founded in pairs]
+def _unfounded(in_reference: Sequence[str], founded: Sequence[float], correct: bool) -> list[float]:
+    """How far each answer claim is unfounded and correct (or, if `correct` is false, incorrect)."""
+    pairs = zip(supports(in_reference), founded, strict=True)
+    return [(1.0 - there) * (right if correct else 1.0 - right) for right, there in pairs]
 
 
 @metric(

@@ -80,8 +80,18 @@ class Catalogue:
         """Every evidence function once."""
         yield from {spec.home: spec for spec in self._evidence.values()}.values()
 
-    def closure(self, names: Iterable[str], given: Collection[str] = ()) -> Closure:
-        """All that these names depend on; evidence that is given depends on nothing."""
+    def replacements(self) -> dict[str, str]:
+        """The fields that evidence replaces, and the piece that does."""
+        return {spec.replaces: piece for piece, spec in self._evidence.items() if spec.replaces}
+
+    def closure(
+        self, names: Iterable[str], given: Collection[str] = (), replaced: Mapping[str, str] | None = None
+    ) -> Closure:
+        """All that these names depend on; evidence that is given depends on nothing.
+
+        A field in `replaced` depends on the evidence that replaces it.
+        """
+        pieces = replaced or {}
         fields: dict[str, None] = {}
         tools: dict[str, None] = {}
         evidence: dict[str, EvidenceSpec] = {}
@@ -95,6 +105,8 @@ class Catalogue:
             spec = self._evidence.get(name)
             if name in Sample.__dataclass_fields__:
                 fields[name] = None
+                if name in pieces and pieces[name] not in path:
+                    visit(pieces[name], path)
             elif spec is None:
                 tools[name] = None
             elif name not in evidence:

@@ -37,6 +37,7 @@ def metric(
     aliases: Names = (),
     sets: Names = (),
     columnar: bool = False,
+    optional: Sequence[str] = (),
     corpus: Corpus | None = None,
     slow: bool = False,
     headline: int | None = None,
@@ -46,21 +47,21 @@ def metric(
 ) -> Callable[[Function], Function]:
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
 
-    An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`.
-    `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns one array or `Cells`.
+    An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`. An `optional` argument may be None.
+    `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns an array or `Cells`.
     A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
     `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
     """
 
     def register(function: Function) -> Function:
         _check_name(name)
-        if inspect.iscoroutinefunction(function):
-            raise DefinitionError(f"metric '{name}' is async: call the model in an evidence function")
         needs, parameters, _ = read_signature(function)
+        _check_arguments(name, function, optional, needs, columnar)
         spec = MetricSpec(
             name=name,
             function=function,
-            needs=needs,
+            needs=tuple(need for need in needs if need not in optional),
+            optional=tuple(optional),
             parameters=parameters,
             columnar=columnar,
             version=version,
@@ -79,14 +80,26 @@ def metric(
             good=Good(good) if isinstance(good, int | float) else good,
             advice=advice,
         )
-        _check_metric(spec)
-        CATALOGUE.add_metric(spec)
+        CATALOGUE.add_metric(_checked(spec))
         return function
 
     return register
 
 
-def _check_metric(spec: MetricSpec) -> None:
+def _check_arguments(
+    name: str, function: Callable[..., Any], optional: Sequence[str], needs: Sequence[str], columnar: bool
+) -> None:
+    if inspect.iscoroutinefunction(function):
+        raise DefinitionError(f"metric '{name}' is async: call the model in an evidence function")
+    if unknown := [need for need in optional if need not in needs]:
+        raise DefinitionError(
+            f"metric '{name}': '{unknown[0]}' is in `optional` but is not an argument without a default"
+        )
+    if optional and columnar:
+        raise DefinitionError(f"metric '{name}' is columnar, so it cannot have optional arguments")
+
+
+def _checked(spec: MetricSpec) -> MetricSpec:
     owner, directions = f"metric '{spec.name}'", get_args(Direction)
     if spec.better not in directions:
         raise DefinitionError(f"{owner}: better must be one of {', '.join(directions)}, got {spec.better!r}")
@@ -97,6 +110,7 @@ def _check_metric(spec: MetricSpec) -> None:
         raise DefinitionError(f"{owner} must need '{spec.corpus.statistics}', from which its corpus score is made")
     if spec.good and ((low is not None and spec.good.limit < low) or (high is not None and spec.good.limit > high)):
         raise DefinitionError(f"{owner}: good must be within its bounds {spec.bounds}, got {spec.good.limit:g}")
+    return spec
 
 
 @overload
@@ -109,6 +123,7 @@ def evidence(
     transient: bool = False,
     either: Sequence[str] = (),
     prompts: Sequence[str] = (),
+    replaces: str = "",
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Callable[[Function], Function]: ...
@@ -121,6 +136,7 @@ def evidence(
     transient: bool = False,
     either: Sequence[str] = (),
     prompts: Sequence[str] = (),
+    replaces: str = "",
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Function | Callable[[Function], Function]:
@@ -132,6 +148,8 @@ def evidence(
     Transient evidence (tokens, say) is cheap and is not stored. `prompts` names the prompt files that a model is asked with.
     Of the needs named in `either` a row must have one: the function gets None for what is not there, a columnar one
     gets `Sparse` columns, or None for what no row has.
+    If `replaces` names a field, other functions get this evidence in place of the field, in rows that have it. A function that
+    takes both gets the field as it was read.
     `signature` returns what else decides the values (a library's version); it becomes part of the scores' signatures.
     A columnar function may declare a column class with `row_type`, `to_arrow` and `from_arrow` as its return type.
     """
@@ -161,6 +179,7 @@ def evidence(
             either=tuple(either),
             piece_needs={piece: tuple(own) for piece, own in yields.items()} if isinstance(yields, Mapping) else {},
             prompts=tuple(prompts),
+            replaces=replaces,
         )
         _check_optional_needs(spec)
         CATALOGUE.add_evidence(spec)

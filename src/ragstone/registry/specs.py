@@ -73,6 +73,8 @@ class FunctionSpec:
     version: int
     # Needs of which one is enough.
     either: tuple[str, ...] = field(default=(), kw_only=True)
+    # Arguments that may be None: for rows without a value, or for all rows if the value cannot be made.
+    optional: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def is_async(self) -> bool:
@@ -108,6 +110,8 @@ class EvidenceSpec(FunctionSpec):
     piece_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The prompt files that it asks a model with; their hashes go into the signature.
     prompts: tuple[str, ...] = ()
+    # The field in whose place other functions get this evidence.
+    replaces: str = ""
 
     @property
     def stamp(self) -> str:

@@ -12,9 +12,11 @@ from rich.text import Text
 
 from ragstone.compare.cause_names import SPLIT
 from ragstone.compare.citations import citation_texts, cited_claims
+from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
 from ragstone.compare.explain import ITEM, Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import ScoredVerdict
+from ragstone.evidence.conversation import carried_words
 from ragstone.report.judged_items import judged_groups
 from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, plain, title, visible
@@ -91,7 +93,11 @@ def _head(explanation: Explanation, most: int | None) -> RenderableType:
         plain(sample.id, "bold"), f"  row {explanation.row + 1:,} of {explanation.rows:,} in ", plain(explanation.run)
     )
     table = _labelled()
-    for label, text in (("question", sample.question), ("answer", sample.answer)):
+    for turn in earlier_turns(explanation.case):
+        table.add(Text(f"{turn.number} {turn.role}", style="dim"), _cut(turn.text, most))
+    completed, rewritten = standalone_question(explanation.case), sample.rewritten_question
+    asked = (("question", sample.question), ("judged as", completed), ("rewritten", rewritten))
+    for label, text in (*asked, ("answer", sample.answer)):
         if text is not None:
             table.add(Text(label, style="dim"), _cut(text, most))
     for at, text in enumerate(sample.references or (), start=1):
@@ -140,6 +146,8 @@ def _claims_part(case: Case, whose: str, other: str) -> Iterator[RenderableType]
         marks = _chunk_marks(rows[at]) if at < len(rows) else ""
         if at < len(together) and together[at] in (_YES, _UNSURE) and (mark := _MARK[together[at]]) not in marks:
             marks += f" {mark} together" if "✓" not in marks else ""
+        if whose == "answer" and (turn := turn_behind(case, at + 1)):
+            marks = f"{'' if marks == '· none' else marks}  ✓ turn {turn}"
         table.add(str(at + 1), claim.text, verdict, marks.strip(), *cites[at : at + 1])
     yield table
 
@@ -290,6 +298,10 @@ def item_texts(case: Case, kind: str) -> list[str]:
         return [claim.text for claim in case.claims(kind.removesuffix(" claim"))]
     if kind == "fact":
         return [fact.text for fact in case.sample.facts or ()]
+    if kind == "carried word":
+        return carried_words(case.sample.question or "", case.evidence.get("standalone_question") or "")
+    if kind == "question":
+        return [*(turn.text for turn in case.sample.history or () if turn.role == "user"), case.sample.question or ""]
     if kind == "citation":
         return citation_texts(case)
     if kind == "entity":

@@ -1,6 +1,7 @@
 """Score columns and labels of a run, in the order of its samples.
 
-Labels for slices and clusters come from a metadata column, or from the fields `answerable` and `documents`.
+Labels for slices and clusters come from a metadata column, or from the fields `answerable` and `documents`. The label
+`conversation` comes from the first metadata column that names a conversation or session.
 """
 
 from __future__ import annotations
@@ -89,10 +90,41 @@ NONE = "(none)"
 _FIELDS = ("answerable", "documents")
 
 
+CONVERSATION = "conversation"
+_CONVERSATION_COLUMNS = (
+    CONVERSATION,
+    "conversation_id",
+    "session",
+    "session_id",
+    "mlflow.trace.session",
+    "chat_id",
+    "thread_id",
+)
+
+
+def read_conversations(samples: Place) -> np.ndarray | None:
+    """The conversation of each sample; a sample without one is its own. None if no conversation has two samples."""
+    table = read_table(samples, ["id", "metadata"])
+    metadata = [json.loads(cell) if cell else {} for cell in table["metadata"].to_pylist()]
+    named = [next((row[key] for key in _CONVERSATION_COLUMNS if row.get(key) is not None), None) for row in metadata]
+    if len(labels := {_word(name) for name in named if name is not None}) == sum(name is not None for name in named):
+        return None
+    alone = (f"#{name}" if name in labels else name for name in table["id"].to_pylist())
+    return np.array([own if name is None else _word(name) for own, name in zip(alone, named, strict=True)], object)
+
+
+def default_cluster(run: Run) -> str | None:
+    """The column whose equal values are resampled together: turns of a conversation are not independent."""
+    has_history = "history" in run.info["dataset"].get("present", ())
+    return CONVERSATION if has_history and read_conversations(run.folder.samples) is not None else None
+
+
 def read_labels(run: Run, column: str) -> np.ndarray:
     """One label per sample, as text; samples without a value get the label `(none)`."""
     if column in _FIELDS:
         return _as_text(read_table(run.folder.samples, [column])[column].to_pylist())
+    if column == CONVERSATION and (conversations := read_conversations(run.folder.samples)) is not None:
+        return conversations
     cells = read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist()
     metadata = [json.loads(cell) if cell else {} for cell in cells]
     if not any(column in row for row in metadata):

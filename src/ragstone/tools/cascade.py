@@ -12,7 +12,7 @@ from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.llm_rater import LLMTool
 from ragstone.tools.local_judges import LocalChecker, LocalGrader, with_question
 from ragstone.tools.nugget_labels import PARTIAL
-from ragstone.tools.protocols import ENTAILMENT, NEUTRAL, ChunkVerdicts, Tool, strongest
+from ragstone.tools.protocols import ENTAILMENT, NEUTRAL, ChunkVerdicts, ConversationVerdicts, Tool, strongest
 
 
 class _Ladder:
@@ -51,9 +51,17 @@ class LadderChecker(_Ladder):
 
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """Escalates claims with an unsure chunk, and only such chunks; sure verdicts are kept."""
+        return (await self.against_conversation(question, claims, chunks, "")).chunks
+
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """The earlier turns go into the call for unsure chunks; without such a call, the local verdict on them counts."""
         if not self._local.card.reads(" ".join(claims), "\n".join(chunks)):
             tally_decisions([], len(claims) * len(chunks), 0)
-            return await self._above.against_chunks(question, claims, chunks)
+            return await _ask_above(self._above, question, claims, chunks, history)
+        in_past = [row[0] for row in await self._local.weigh(claims, [history])] if history else []
+        past: list[str] = [_decided(verdict) for verdict in in_past]
         found = await self._local.weigh(claims, chunks)
         each: list[list[str]] = [[_decided(verdict) for verdict in row] for row in found]
         open_cells = {
@@ -66,9 +74,11 @@ class LadderChecker(_Ladder):
         columns = sorted({at for _, at in open_cells})
         above = ChunkVerdicts([], [], None)
         if open_cells:
-            above = await self._above.against_chunks(
-                question, [claims[row] for row in rows], [chunks[at] for at in columns]
+            above, asked_past = await _ask_above(
+                self._above, question, [claims[row] for row in rows], [chunks[at] for at in columns], history
             )
+            for row, word in zip(rows, asked_past, strict=False):
+                past[row] = past[row] if self._is_sure(in_past[row]) else word
         for row, at in open_cells:
             each[row][at] = above.each[rows.index(row)][columns.index(at)]
         sure = [
@@ -81,7 +91,7 @@ class LadderChecker(_Ladder):
         tally_decisions(sure, len(open_cells), self._above.calls_for(len(claims), len(chunks)) - made)
         asked = dict(zip(rows, above.together, strict=True))
         together = await self._join(claims, chunks, each, asked)
-        return ChunkVerdicts(each, together, None)
+        return ConversationVerdicts(ChunkVerdicts(each, together, None), past)
 
     async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
         """One label per nugget; those that the local judge is unsure of, or finds in part, are escalated."""
@@ -162,6 +172,15 @@ async def escalate_labels(
     return labels
 
 
+async def _ask_above(
+    tool: Any, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+) -> ConversationVerdicts:
+    if history:
+        verdicts: ConversationVerdicts = await tool.against_conversation(question, claims, chunks, history)
+        return verdicts
+    return ConversationVerdicts(await tool.against_chunks(question, claims, chunks), [])
+
+
 def _decided(verdict: ScoredVerdict) -> ScoredVerdict:
     """A verdict of which the local judge is sure enough counts as a language model's does: 1 or 0."""
     return ScoredVerdict(verdict, verdict.supported, verdict.contradicted, float(verdict == ENTAILMENT))
@@ -207,16 +226,25 @@ class TokenLadder:
 
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """Escalates claims with an unsure chunk, and only such chunks."""
-        found = await self._below.against_chunks(question, claims, chunks)
+        return (await self.against_conversation(question, claims, chunks, "")).chunks
+
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """The earlier turns go into the call for unsure chunks; without such a call, the first model's verdict on them counts."""
+        found, in_past = await _ask_above(self._below, question, claims, chunks, history)
+        past = list(in_past)
         each, together = [list(row) for row in found.each], list(found.together)
         cells = [(row, at) for row, words in enumerate(each) for at, word in enumerate(words)]
         unsure = {(row, at) for row, at in cells if not self._is_sure(each[row][at])}
         sure = [_confidence(each[row][at]) for row, at in cells if (row, at) not in unsure]
         rows, columns = sorted({row for row, _ in unsure}), sorted({at for _, at in unsure})
         if unsure:
-            asked = await self._above.against_chunks(
-                question, [claims[row] for row in rows], [chunks[at] for at in columns]
+            asked, asked_past = await _ask_above(
+                self._above, question, [claims[row] for row in rows], [chunks[at] for at in columns], history
             )
+            for row, word in zip(rows, asked_past, strict=False):
+                past[row] = past[row] if self._is_sure(past[row]) else word
             for row, at in unsure:
                 each[row][at] = asked.each[rows.index(row)][columns.index(at)]
             for row, word in zip(rows, asked.together, strict=True):
@@ -225,7 +253,7 @@ class TokenLadder:
                 together[row] = strongest([*each[row], word, *known])
         saved = self.calls_for(len(claims), len(chunks)) - self.calls_for(len(rows), len(columns))
         self._tally(sure, len(unsure), saved)
-        return ChunkVerdicts(each, together, None)
+        return ConversationVerdicts(ChunkVerdicts(each, together, None), past)
 
     async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
         """One label per nugget; unsure and partial ones are escalated."""

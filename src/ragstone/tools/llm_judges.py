@@ -9,7 +9,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from ragstone.data.types import Claim
+from ragstone.data.types import Claim, Turn
 from ragstone.errors import UnknownNameError
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.prompted import Bounds, Judge, ask_in_pieces
@@ -25,12 +25,14 @@ from ragstone.llm.reply_types import (
     ReasonedContextVerdictsReply,
     ReasonedVerdictsReply,
     StanceReply,
+    StandaloneQuestionReply,
     Triplet,
     TripletsReply,
     UsefulnessReply,
     VerdictsReply,
 )
 from ragstone.text.clauses import is_sentence
+from ragstone.text.follow_ups import complete_follow_up
 from ragstone.text.overlap import content_stems
 from ragstone.text.questions import complete, is_fragment
 from ragstone.text.sentences import sentences
@@ -43,6 +45,7 @@ from ragstone.tools.protocols import (
     NEUTRAL,
     ChunkVerdicts,
     Content,
+    ConversationVerdicts,
     GuessedQuestions,
     Stance,
     strongest,
@@ -80,14 +83,7 @@ class JudgeChecker(LLMTool):
 
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """Claims and chunks in groups that fit a call. What counts as together is a group of chunks."""
-        groups = _groups(claims, self._claims_per_call)
-        parts = await gather_then_raise(self._check_group(question, some, chunks) for some in groups)
-        asked = self._repeats > 1 and len(chunks) > 0
-        return ChunkVerdicts(
-            each=[words for part in parts for words in part.each],
-            together=[word for part in parts for word in part.together],
-            agreement=[share for part in parts for share in part.agreement or ()] if asked else None,
-        )
+        return (await self.against_conversation(question, claims, chunks, "")).chunks
 
     async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
         """One label per nugget; an answer without content contains none."""
@@ -99,15 +95,35 @@ class JudgeChecker(LLMTool):
         )
         return [words[0] for voted in votes for words in voted.words]
 
-    async def _check_group(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
-        asked = [partial(self._ask_chunks, question, claims, some) for some in _groups(chunks, self._chunks_per_call)]
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """The earlier turns are one more text in the call for the last chunks."""
+        groups = _groups(claims, self._claims_per_call)
+        parts = await gather_then_raise(self._check_group(question, some, chunks, history) for some in groups)
+        asked = self._repeats > 1 and len(chunks) > 0
+        verdicts = ChunkVerdicts(
+            each=[words for part in parts for words in part.chunks.each],
+            together=[word for part in parts for word in part.chunks.together],
+            agreement=[share for part in parts for share in part.chunks.agreement or ()] if asked else None,
+        )
+        return ConversationVerdicts(verdicts, [word for part in parts for word in part.history])
+
+    async def _check_group(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        groups = _groups(chunks, self._chunks_per_call) or ([[]] if history else [])
+        earlier = [*[""] * (len(groups) - 1), history]
+        asked = [partial(self._ask_chunks, question, claims, *pair) for pair in zip(groups, earlier, strict=False)]
         parts = await gather_then_raise(map(self._vote, asked))
         rows = [[part.words[number] for part in parts] for number in range(len(claims))]
-        return ChunkVerdicts(
+        past = [row[-1].pop() for row in rows] if history else []
+        verdicts = ChunkVerdicts(
             each=[[word for words in row for word in words[:-1]] for row in rows],
             together=[strongest_of([words[-1] for words in row]) for row in rows],
             agreement=[fmean(part.agreement[number] for part in parts) for number in range(len(claims)) if parts],
         )
+        return ConversationVerdicts(verdicts, past)
 
     async def _vote(self, ask: Callable[[int], Awaitable[list[list[str]]]]) -> _Voted:
         repeats = await gather_then_raise(map(ask, range(self._repeats)))
@@ -135,9 +151,10 @@ class JudgeChecker(LLMTool):
         return await ask_in_pieces(claims, ask)
 
     async def _ask_chunks(
-        self, question: str, claims: Sequence[str], chunks: Sequence[str], repeat: int
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str, repeat: int
     ) -> list[list[str]]:
-        labels = letters(len(chunks))
+        texts = [*chunks, history] if history else chunks
+        labels = letters(len(texts))
         pairs = ["+".join(pair) for pair in combinations(labels, 2)]
 
         async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
@@ -145,7 +162,7 @@ class JudgeChecker(LLMTool):
             kind: type[ContextVerdictsReply] = ReasonedContextVerdictsReply if reasons else ContextVerdictsReply
             numbers = range(1, len(some) + 1)
             guessed = {"reason": GUESSED_REASON, "supported_by": ["A"], "contradicted_by": []}
-            data = {"question": question, "claims": some, "chunks": chunks}
+            data = {"question": question, "claims": some, "chunks": texts}
             check = partial(_check_chunk_letters, claims=len(some), labels=labels)
             bounds = {
                 **_claim_bounds(len(some)),
@@ -157,7 +174,7 @@ class JudgeChecker(LLMTool):
                 "context_verdicts", kind, data, guess, check, repeat, bounds=bounds, repair=repair
             )
             found = {item.claim: item for item in reply.verdicts}
-            return [_spell(found[number], labels) for number in numbers]
+            return [_spell(found[number], labels, len(chunks)) for number in numbers]
 
         return await ask_in_pieces(claims, ask)
 
@@ -173,13 +190,20 @@ def _some_of(labels: Sequence[str | int], most: int) -> dict[str, Any]:
     return {"items": {"enum": list(labels)}, "uniqueItems": True, "maxItems": most}
 
 
-def _spell(item: ClaimContextVerdict, labels: Sequence[str]) -> list[str]:
-    """A word a chunk, and at the end one for all together, which follows from what single and combined chunks say."""
+def _spell(item: ClaimContextVerdict, labels: Sequence[str], chunks: int) -> list[str]:
+    """A word a chunk, and one for all together, which follows from what single and combined chunks say.
+
+    A text after the chunks has the earlier turns: its word is the last one, also for what needs both a chunk and the turns.
+    """
     words = [
         ENTAILMENT if label in item.supported_by else CONTRADICTION if label in item.contradicted_by else NEUTRAL
         for label in labels
     ]
-    return [*words, with_reason(ENTAILMENT if item.supported_by else strongest(words), item)]
+    past = labels[chunks:]
+    by_past = [entry for entry in item.supported_by if any(label in past for label in entry.split("+"))]
+    together = ENTAILMENT if len(by_past) < len(item.supported_by) else strongest(words[:chunks])
+    earlier = [ENTAILMENT if by_past else words[-1]] if past else []
+    return [*words[:chunks], with_reason(together, item), *earlier]
 
 
 def _check_numbers(reply: VerdictsReply | ContextVerdictsReply, claims: int) -> str | None:
@@ -209,6 +233,8 @@ def _groups(items: Sequence[str], size: int) -> list[Sequence[str]]:
 
 
 FORMS = ("sentences", "triplets")
+# What is shown of a conversation to complete its question.
+_MOST_TURNS, _LONGEST_TURN = 12, 1500
 
 
 class JudgeExtractor(LLMTool):
@@ -240,6 +266,13 @@ class JudgeExtractor(LLMTool):
             return [Claim(line) for line in listed.claims]
 
         return _keep_founded(await ask_in_pieces(_spans(text), ask), question, text)
+
+    async def standalone_question(self, question: str, history: Sequence[Turn]) -> str:
+        """The question, completed from the latest turns."""
+        turns = [f"{turn.role}: {turn.text.strip()[:_LONGEST_TURN]}" for turn in history[-_MOST_TURNS:]]
+        guess = complete_follow_up(question, [turn.text for turn in history if turn.role == "user"][-2:])
+        data, like = {"history": turns, "question": question}, StandaloneQuestionReply(question=guess)
+        return (await self._judge.ask("standalone_question", StandaloneQuestionReply, data, like)).question
 
     async def content(self, question: str, text: str, wanted: Collection[str]) -> Content:
         """The claims and the names in a text.

@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from ragstone.data.types import Claim, ScoredVerdict
+from ragstone.data.types import Claim, ScoredVerdict, Turn
 from ragstone.errors import Skip
 from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.models.local_judge import Card, Judgements, Support
+from ragstone.text.follow_ups import complete_follow_up
 from ragstone.text.names import has_capitals, names
 from ragstone.text.overlap import covered
 from ragstone.text.passages import Passages
@@ -26,6 +27,7 @@ from ragstone.tools.protocols import (
     UNSURE,
     ChunkVerdicts,
     Content,
+    ConversationVerdicts,
     Shares,
     strongest,
 )
@@ -95,6 +97,13 @@ class LocalChecker:
                 shares = [self._passages(chunk).share_of_words(claim) for chunk in chunks]
                 row[shares.index(max(shares))] = joint
         return ChunkVerdicts([list(row) for row in each], list(joined), None)
+
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """The earlier turns are read by themselves, so that verdicts on chunks do not depend on them."""
+        verdicts = await self.against_chunks(question, claims, chunks)
+        return ConversationVerdicts(verdicts, [row[0] for row in await self.weigh(claims, [history])])
 
     async def against_each(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[str]]:
         """For each claim one verdict per chunk, which is read alone."""
@@ -213,6 +222,10 @@ class LocalExtractor:
             # The piece is skipped with this reason.
             return Content(claims, _NO_NAMES)  # type: ignore[arg-type]
         return Content(claims, names(text))
+
+    async def standalone_question(self, question: str, history: Sequence[Turn]) -> str:
+        """The question after the earlier ones that it continues."""
+        return complete_follow_up(question, [turn.text for turn in history if turn.role == "user"])
 
 
 # Words of a text whose supported share is estimated at once.

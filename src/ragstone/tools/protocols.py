@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from ragstone.data.types import CheckedItem, Chunk, Claim, Grade, PairVerdict
+from ragstone.data.types import CheckedItem, Chunk, Claim, Grade, PairVerdict, Turn
 from ragstone.tools.aspects import Aspect
 from ragstone.tools.checklists import Checklist
 
@@ -62,6 +62,10 @@ class Extractor(Protocol):
         """The claims and the names in a text; what is not wanted may be left out where that saves something."""
         ...
 
+    async def standalone_question(self, question: str, history: Sequence[Turn]) -> str:
+        """The question, completed from the earlier turns of its conversation."""
+        ...
+
 
 class ChunkVerdicts(NamedTuple):
     """Verdicts of claims against each chunk and against all together, and how far repeats agree (None: asked once)."""
@@ -69,6 +73,13 @@ class ChunkVerdicts(NamedTuple):
     each: list[list[str]]
     together: list[str]
     agreement: list[float] | None
+
+
+class ConversationVerdicts(NamedTuple):
+    """Verdicts of claims against chunks, and one verdict per claim against the earlier turns."""
+
+    chunks: ChunkVerdicts
+    history: list[str]
 
 
 class Checker(Protocol):
@@ -80,6 +91,12 @@ class Checker(Protocol):
 
     async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
         """For each claim one verdict per chunk, and one for all chunks taken together."""
+        ...
+
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """The same, and one verdict per claim against the earlier turns, without a further call of a model that gets all at once."""
         ...
 
     async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:

@@ -6,18 +6,14 @@ The evidence comes first, so that a model which keeps what it has read reads eac
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from ragstone.data.types import ScoredVerdict
 from ragstone.llm.base import LLM, LLMAccessError
 from ragstone.llm.concurrency import gather_then_raise
-from ragstone.llm.endpoints import SERVERS, find_endpoint
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.yes_no import NoProbabilitiesError, YesNoLLM
@@ -32,7 +28,16 @@ from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.local_judges import TOGETHER, with_question
 from ragstone.tools.nugget_labels import NOT, PARTIAL, worth_of
 from ragstone.tools.nugget_labels import SUPPORT as NUGGET_SUPPORT
-from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE, ChunkVerdicts, strongest
+from ragstone.tools.protocols import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    UNSURE,
+    ChunkVerdicts,
+    ConversationVerdicts,
+    strongest,
+)
+from ragstone.tools.verdict_choice import choose_verdicts
 
 T = TypeVar("T")
 
@@ -54,11 +59,6 @@ _MOST_WORDS, _FEW_WORDS = 0.5, 0.34
 # The share of words in the evidence at which a quote assumes support.
 _GUESSED_SUPPORT = 0.6
 
-# Servers that run a model on the user's own machines.
-_OWN_SERVERS = ("ollama", "llamacpp", "vllm")
-_SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
-# Billions of parameters of a small model.
-_SMALL = 9.0
 # Options of a checker that replies in JSON.
 _SIZES = ("repeats", "claims_per_call", "chunks_per_call")
 # Words that a small local model reads of a long text.
@@ -173,6 +173,16 @@ class TokenChecker(_TokenTool):
         if supported < HIGH:
             word = PARTIAL if await self._nuggets.ask(PART, data, guess=False) >= HIGH else NOT
         return ScoredVerdict(word, supported, 0.0, worth_of(word))
+
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """Claims that no chunk supports are asked about the earlier turns too."""
+        verdicts = await self.against_chunks(question, claims, chunks)
+        asked = [at for at, row in enumerate(verdicts.each) if ENTAILMENT not in row] if history else []
+        found = dict(zip(asked, await self._read(history, [claims[at] for at in asked]), strict=True))
+        nothing = ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0)
+        return ConversationVerdicts(verdicts, [found.get(at, nothing) for at in range(len(claims))])
 
     async def weigh(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[ScoredVerdict]]:
         """For each claim one verdict per chunk."""
@@ -335,6 +345,12 @@ class WithFallback:
         """One label per nugget."""
         return await self._try(lambda tool: tool.nuggets(question, nuggets, answer))
 
+    async def against_conversation(
+        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
+    ) -> ConversationVerdicts:
+        """The same, and one verdict per claim against the earlier turns."""
+        return await self._try(lambda tool: tool.against_conversation(question, claims, chunks, history))
+
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference the probability that the answer says the same."""
         return await self._try(lambda tool: tool.matches(question, answer, references))
@@ -382,34 +398,3 @@ class VerdictTools:
         window = LLAMA_WINDOW if inside else None
         tokens = kind(judge.llm, judge.prompts, window, one_by_one=inside, calibrations=self._calibrations)
         return WithFallback(tokens, as_json if way == "auto" else None, self._note)
-
-
-def choose_verdicts(wanted: str, model: Any, base_url: str | None, repeats: int = 1) -> str:
-    """`tokens`, `json`, or `auto`: tokens, and JSON where the server turns out to return no probabilities.
-
-    `auto` is for models that are local or small. An openai/ name on this machine may be a proxy of a large one, so its
-    size counts. Repeats ask for JSON, because they measure how far sampled replies agree.
-    """
-    if wanted != "auto":
-        return wanted
-    if is_llama(model):
-        return "tokens"
-    return "auto" if repeats == 1 and isinstance(model, str) and _is_local_or_small(model, base_url) else "json"
-
-
-def _is_local_or_small(model: str, base_url: str | None) -> bool:
-    provider, _, name = model.strip().partition("/")
-    if provider not in SERVERS or not name:
-        return False
-    sizes = [float(size) for size in _SIZE.findall(name)]
-    if sizes:
-        return max(sizes) <= _SMALL
-    return provider in _OWN_SERVERS and _is_loopback(find_endpoint(provider, name, base_url).base)
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

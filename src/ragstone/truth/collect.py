@@ -98,7 +98,8 @@ class Journal:
 
 def _key_of(asked: Asked) -> str:
     """The key of a question; an edited question has another key."""
-    content = json.dumps([asked.id, asked.question, asked.documents])
+    history = [[turn.role, turn.text] for turn in asked.history]
+    content = json.dumps([asked.id, asked.question, asked.documents, *([history] if history else [])])
     return hashlib.blake2b(content.encode(), digest_size=10).hexdigest()
 
 
@@ -171,7 +172,7 @@ def quote_collecting(questions: Sequence[Sample], system: Any, **options: Unpack
 
 
 def _ask(sample: Sample) -> Asked:
-    return Asked(sample.id, sample.question or "", None, sample.documents or [])
+    return Asked(sample.id, sample.question or "", None, sample.documents or [], history=sample.history or [])
 
 
 def _row(sample: Sample, known: Answer | None, outcome: Outcome | None) -> Sample:

@@ -41,6 +41,7 @@ SLOTS = {
     "nugget_importance": ("question", "nuggets"),
     "checklist": ("question", "contexts", "reference", "answer", "items"),
     "pass_fail": ("question", "contexts", "reference", "answer"),
+    "standalone_question": ("history", "question"),
 }
 # Those that are filled for a purpose have examples only where somebody asks for them.
 FILLED = ("grade", "own_reference", "pair", "pair_reasoned", "checklist", "pass_fail")

@@ -136,3 +136,44 @@ def test_nuggets_checklists_and_reasons_are_shown(serve, tmp_path):
     ]
     page = viewer.page(f"/runs/{run.id}/samples/1")
     assert {"nuggets-h", "checklist-own-h"} <= set(page.ids)
+
+
+@pytest.fixture(scope="module")
+def talk(serve, tmp_path_factory):
+    root = tmp_path_factory.mktemp("talk")
+    row = {
+        "question": "And for children?",
+        "answer": "Free. Adults pay 12 euros.",
+        "contexts": ["Children enter free."],
+        "history": [
+            {"role": "user", "text": "What does the **museum** cost? " + "Please tell me. " * 60},
+            {"role": "assistant", "text": "<b>Adults</b> pay 12 euros."},
+        ],
+        "rewritten_question": "museum children",
+        "answer_claims": ["Children enter free.", "Adults pay 12 euros."],
+        "answer_claims_in_contexts": [["entailment"], ["neutral"]],
+        "answer_claims_in_history": ["neutral", "entailment"],
+        "standalone_question": "What does the museum cost for children?",
+    }
+    return serve(root), ragstone.evaluate([row], ["ragchecker.faithfulness", "question_rewriting"], root)
+
+
+def test_a_sample_shows_its_conversation(talk):
+    viewer, run = talk
+    found = viewer.json(f"/runs/{run.id}/samples/1.json")
+    assert [(turn["role"], turn["folded"], turn["claims"]) for turn in found["conversation"]["turns"]] == [
+        ("user", True, []),
+        ("assistant", False, [2]),
+    ]
+    marked = [piece for piece in found["sample"]["answer"] if piece["numbers"]]
+    assert [(piece["tone"], piece["labels"][0]["text"]) for piece in marked][-1] == ("good", "✓ A2")
+    assert marked[-1]["labels"][0]["words"] == "claim 2, supported by earlier turn 2"
+    assert found["conversation"]["standalone"] == "What does the museum cost for children?"
+    assert [claim["turn"] for claim in found["claims"][0]["rows"]] == [None, 2]
+    page = viewer.page(f"/runs/{run.id}/samples/1")
+    assert {"turn-1", "turn-2", "conversation-h"} <= set(page.ids)
+
+
+def test_a_sample_without_a_conversation_shows_none(viewer, worse):
+    page = viewer.page(f"/runs/{worse.id}/samples/1")
+    assert "conversation-h" not in page.ids

@@ -102,6 +102,7 @@ class CallableSystem:
         self._contexts = _contexts_parameter(function)
         self.takes_contexts = self._contexts is not None
         self._documents = "documents" in _parameters(function)
+        self._history = "history" in _parameters(function)
         self._is_async = _is_async(function)
 
     async def complete(self, request: Request) -> Reply:
@@ -128,6 +129,8 @@ class CallableSystem:
             named[self._contexts] = [chunk["text"] for chunk in asked["contexts"]]
         if self._documents:
             named["documents"] = asked["documents"]
+        if self._history:
+            named["history"] = asked.get("history", [])
         if self._is_async:
             return await self._function(asked["question"], **named)
         value = await run_in_thread(self._function, asked["question"], **named)
@@ -164,7 +167,7 @@ def _contexts_parameter(function: Callable[..., Any]) -> str | None:
         for name, item in parameters.items()
         if item.default is item.empty and item.kind is item.POSITIONAL_OR_KEYWORD
     ]
-    return required[1] if len(required) > 1 and required[1] != "documents" else None
+    return required[1] if len(required) > 1 and required[1] not in ("documents", "history") else None
 
 
 _QUESTION = ("question", "input", "query")

@@ -9,6 +9,7 @@ from typing import Any
 
 from ragstone.compare.cause_names import SPLIT, Outcome
 from ragstone.compare.citations import cited_claims
+from ragstone.compare.earlier_turns import EarlierTurn, earlier_turns, standalone_question, turn_behind
 from ragstone.compare.sample_evidence import Case
 from ragstone.data.types import FactMatch, ScoredVerdict
 from ragstone.report.text import by_reason, numbered, one_line
@@ -91,12 +92,13 @@ class Mark:
 
 
 def mark_answer(case: Case, text: str) -> list[Piece]:
-    """The answer with its claims marked by the verdicts of the reference, otherwise by those of the chunks."""
+    """The answer with its claims marked by the verdicts of the reference, otherwise by those of chunks and earlier turns."""
     claims = [claim.text for claim in case.claims("answer")]
     verdicts = case.verdicts("answer_claims_in_reference")
     if not verdicts:
-        rows = case.matrix("answer_claims_in_contexts")
-        verdicts = [next((word for word in _TONES if word in row), "") for row in rows]
+        rows, earlier = case.matrix("answer_claims_in_contexts"), case.verdicts("answer_claims_in_history")
+        read = [[*row, *earlier[at : at + 1]] for at, row in enumerate(rows)]
+        verdicts = [next((word for word in _TONES if word in row), "") for row in read]
     if len(verdicts) != len(claims):
         return [Piece(text)]
     return mark_claims(text, claims, [_tone(verdict) for verdict in verdicts])
@@ -143,6 +145,7 @@ def _group(case: Case, whose: str, other: str) -> Iterator[dict[str, Any]]:
                 "denies": _ranks(row, _NO),
                 "perhaps": _ranks(row, _UNSURE),
                 "together": at < len(together) and together[at] == _YES,
+                "turn": turn_behind(case, at + 1) if whose == "answer" else None,
                 "cites": Mark(cited[at].tone, cited[at].words) if at < len(cited) else None,
             }
         )
@@ -237,6 +240,8 @@ class Shown:
     chunks: list[dict[str, Any]] | None
     chunks_left_out: int
     cells: list[dict[str, Any]]
+    turns: list[EarlierTurn]
+    standalone: str
 
     @property
     def scored(self) -> list[dict[str, Any]]:
@@ -274,6 +279,8 @@ def show_sample(
         chunks=None if contexts is None else _chunks(case, outcome, contexts),
         chunks_left_out=max(0, len(contexts or ()) - _MOST_CHUNKS),
         cells=cells,
+        turns=earlier_turns(case),
+        standalone=_shorten(standalone_question(case) or ""),
     )
 
 

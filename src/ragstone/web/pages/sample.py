@@ -11,6 +11,7 @@ from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
+from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
 from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
 from ragstone.report.judged_items import judged_groups
@@ -34,6 +35,8 @@ from ragstone.web.truth.related_runs import cases_of
 # Splitting a text into sentences is slow. Longer answers are shown without marks.
 _MAX_MARKED = 200_000
 _MAX_TEASER = 160
+# Longer earlier turns of a conversation are folded.
+_MAX_TURN = 600
 _SIGNS = {"entailment": "✓", "contradiction": "✗", "unsure": "?"}
 _LANGUAGES = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
@@ -58,6 +61,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "sample": describe_sample(case, outcome, at, limits),
         "quality": unless_nan(index.quality[at - 1]),
         "walk": walk(library, index, at, query),
+        "conversation": _conversation(case, limits),
         "claims": _claims(case, links),
         "facts": [_linked(fact, "fact", links) for fact in fact_list(case, limits)],
         "judged": _judged(case, limits),
@@ -104,6 +108,24 @@ def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> d
     }
 
 
+def _conversation(case: Case, limits: Limits) -> dict[str, Any]:
+    """Return the earlier turns (long ones folded), and the question as the judge and the system completed it."""
+    turns = [
+        {
+            "number": turn.number,
+            "role": turn.role,
+            "text": limits.shorten(turn.text),
+            "chunks": turn.chunks,
+            "claims": list(turn.claims),
+            "folded": len(turn.text) > _MAX_TURN,
+            "teaser": one_line(plain_text(turn.text[: 4 * _MAX_TEASER]), _MAX_TEASER),
+        }
+        for turn in earlier_turns(case)
+    ]
+    standalone = limits.shorten(standalone_question(case) or "")
+    return {"turns": turns, "standalone": standalone, "rewritten": limits.shorten(case.sample.rewritten_question or "")}
+
+
 def walk(library: Library, index: RunIndex, row: int, query: QueryParams, page: str = "") -> dict[str, Any]:
     """Return links to the previous and next sample in table order, and to the other pages of this sample."""
     state = read_state(index, query).but(page=1)
@@ -143,16 +165,19 @@ def _answer_piece(case: Case, piece: Piece) -> dict[str, Any]:
 
 
 def _answer_label(case: Case, number: int) -> dict[str, str]:
-    """Return the sign of a claim by its own verdict: that of the reference, otherwise the clearest one of the chunks."""
+    """Return the sign of a claim by its own verdict: that of the reference, otherwise the clearest one of chunks and turns."""
     rows = case.matrix("answer_claims_in_contexts")
     row = rows[number - 1] if number <= len(rows) else []
-    verdicts = case.verdicts("answer_claims_in_reference")[number - 1 : number] or row
+    earlier = case.verdicts("answer_claims_in_history")[number - 1 : number]
+    verdicts = case.verdicts("answer_claims_in_reference")[number - 1 : number] or [*row, *earlier]
     chunks = chunks_behind(case, [number])
     words = "".join(
         f", {verb} by chunk {', '.join(map(str, chunks[name]))}"
         for name, verb in (("says", "supported"), ("denies", "contradicted"))
         if chunks[name]
     )
+    if turn := turn_behind(case, number):
+        words += f", supported by earlier turn {turn}"
     sign = next((sign for word, sign in _SIGNS.items() if word in verdicts), "·")
     return {"key": f"answer-{number}", "text": f"{sign} A{number}", "words": f"claim {number}{words}"}
 

@@ -1,0 +1,109 @@
+"""Conversations: whether an answer uses the earlier turns, how good rewritten questions are, and what stays unanswered.
+
+All other metrics apply to each turn. Their question is the completed one (`standalone_question`), and earlier turns may
+support the claims of an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragstone.data.types import Chunk, Turn
+from ragstone.errors import Skip
+from ragstone.evidence.claims import NO_ANSWER_CLAIMS, SUPPORT, Matrix
+from ragstone.registry import metric
+from ragstone.text.overlap import content_stems
+from ragstone.text.refusals import find_refusal
+
+_COMPLETED = "It depends on how the question is completed; the local rule joins it to the question that it continues."
+
+
+@metric(
+    "context_carryover",
+    family="conversation",
+    judges="answer",
+    against="history",
+    source="Ragstone",
+    misleads=f"{_COMPLETED} Words count, not meaning: a chunk with other words for the same thing counts as off the subject.",
+)
+def context_carryover(
+    carried_words: Sequence[str],
+    answer: str,
+    contexts: Sequence[Chunk],
+    answer_claims_in_contexts: Matrix,
+    answer_claims_in_history: Sequence[str],
+) -> float:
+    """Whether the answer to a follow-up is about the subject of the earlier turns.
+
+    Carried words are the content words that the completed question has and the question lacks. Carried words in the answer,
+    or in a text that supports one of its claims / carried words. These texts are the retrieved chunks and, as one text with
+    all carried words, the earlier turns. Skipped if the question does not depend on earlier turns or the answer makes no
+    claims.
+    """
+    if not carried_words:
+        raise Skip("the question does not depend on earlier turns")
+    if not answer_claims_in_contexts:
+        raise Skip(NO_ANSWER_CLAIMS)
+    found = carried(carried_words, answer, contexts, answer_claims_in_contexts, answer_claims_in_history)
+    return sum(found) / len(found)
+
+
+def carried(
+    words: Sequence[str], answer: str, contexts: Sequence[Chunk], in_contexts: Matrix, in_history: Sequence[str]
+) -> list[bool]:
+    """For each carried word whether the answer, or a text that supports one of its claims, has it."""
+    if SUPPORT in in_history:
+        return [True] * len(words)
+    used = [chunk.text for at, chunk in enumerate(contexts) if any(row[at] == SUPPORT for row in in_contexts)]
+    there = content_stems(answer).union(*map(content_stems, used))
+    return [word in there for word in words]
+
+
+@metric(
+    "question_rewriting",
+    family="conversation",
+    judges="question",
+    against="history",
+    source="Ragstone; the task is that of QReCC (Anantha et al. 2021)",
+    misleads=f"{_COMPLETED} Words count, not meaning: a good question in other words scores low.",
+    aliases=("standalone_question", "query_rewriting"),
+)
+def question_rewriting(standalone_question: str, rewritten_question: str) -> float:
+    """How well the system's rewritten question agrees with the completed question.
+
+    F1 of their content words, as sets of stems: 2 · common words / (words of one + words of the other). Skipped if the
+    completed question has no content words.
+    """
+    wanted, there = content_stems(standalone_question), content_stems(rewritten_question)
+    if not wanted:
+        raise Skip("the completed question has no content words")
+    return 2 * len(wanted & there) / (len(wanted) + len(there))
+
+
+@metric(
+    "conversation_completeness",
+    family="conversation",
+    judges="answer",
+    against="history",
+    source="Ragstone",
+    misleads="An answer that is wrong counts, and a refusal is right if the documents do not have the answer. Refusals are "
+    "found by their phrases. A file with all turns of a conversation counts its first turns several times.",
+)
+def conversation_completeness(answer: str, history: Sequence[Turn]) -> float:
+    """Share of the questions of the conversation, up to this turn, that got an answer.
+
+    User messages with a reply that is not empty and does not decline / user messages, this turn included.
+    """
+    answered = answered_turns(answer, history)
+    return sum(answered) / len(answered)
+
+
+def answered_turns(answer: str, history: Sequence[Turn]) -> list[bool]:
+    """For each user message whether a reply follows that is not empty and does not decline; the last reply is the answer."""
+    answered: list[bool] = []
+    for turn in [*history, Turn("user", "the question"), Turn("assistant", answer)]:
+        if turn.role == "user":
+            answered.append(False)
+        elif turn.role == "assistant" and answered:
+            answered[-1] = answered[-1] or bool(turn.text.strip() and not find_refusal(turn.text))
+    return answered
