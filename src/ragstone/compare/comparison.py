@@ -6,7 +6,7 @@ Metrics whose signatures differ are refused. The samples with the largest gains 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from ragstone.data.schema import SAMPLES
 from ragstone.engine.metric_choice import choose_metrics
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
-from ragstone.storage.scores import Scores, read_labels, read_scores
+from ragstone.storage.scores import Scores, default_cluster, read_labels, read_scores
 
 # The steps of a comparison, for progress.
 STEPS = ("Pairing samples", "Resampling the means", "Resampling corpus-level scores", "Finding changed samples")
@@ -196,6 +196,7 @@ def compare_runs(
     able = [metric for metric in chosen if anyway or metric.metric not in differing]
     names = [metric.metric for metric in able]
     scores = (_taken(before, names, pairs.before), _taken(after, names, pairs.after))
+    settings = replace(settings, cluster=settings.cluster or default_cluster(before, after))
     clusters = read_labels(after, settings.cluster)[pairs.after] if settings.cluster else None
     report(STEPS[1])
     means = [metric for metric in able if not is_of_all_rows(metric.metric, before, scores[0][metric.metric])]

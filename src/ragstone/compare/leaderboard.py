@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +18,7 @@ from ragstone.stats.intervals import Interval, correct, mean_interval
 from ragstone.stats.paired import flip_signs
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run
-from ragstone.storage.scores import Scores, read_labels, read_scores
+from ragstone.storage.scores import Scores, default_cluster, read_labels, read_scores
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ def rank_runs(
     if len(runs) < 2:
         raise UsageError("a leaderboard needs two runs or more")
     settings = settings or Settings()
+    settings = replace(settings, cluster=settings.cluster or default_cluster(*runs))
     rows = _common_rows(runs)
     differing = {name: what for run in runs[1:] for name, what in differing_signatures(runs[0], run).items()}
     chosen = choose_metrics(runs, metrics)

@@ -125,7 +125,7 @@ def _check(
     if check.metric not in found.scores:
         return Checked(check, "cannot tell", "no row is finished yet")
     metric = find_metric(check.metric)
-    if metric is None or None in metric.spec.bounds or metric.spec.corpus:
+    if metric is None or None in metric.spec.bounds or metric.is_of_all_rows:
         raise UsageError(f"{check.metric}: a sequential gate needs a metric that is a mean of rows with known bounds")
     low, high = (float(bound) for bound in metric.spec.bounds if bound is not None)
     scores = found.scores[check.metric]

@@ -8,7 +8,6 @@ from typing import Any
 
 from ragstone.data.schema import FIELDS
 from ragstone.engine.ingest import Profile, Profiler
-from ragstone.engine.plan import make_plan
 from ragstone.formats import open_reader
 from ragstone.registry import CATALOGUE, MetricSpec, resolve_metrics
 from ragstone.registry.catalogue import Closure
@@ -145,7 +144,7 @@ def check(
     profile = profiler.profile()
     # With the models on this machine too: those that can be used without being named.
     tools = {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, dry_run=True).tools}
-    plan = make_plan(resolve_metrics(["all"]), profile.present, tools)
+    plan = profile.plan(resolve_metrics(["all"]), tools)
     impossible: dict[str, list[str]] = {}
     for name, reason in plan.skipped.items():
         impossible.setdefault(reason, []).append(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,7 +30,7 @@ from ragstone.engine.results import (
 )
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, open_reader
-from ragstone.registry import CATALOGUE, resolve_metrics
+from ragstone.registry import CATALOGUE, MetricSpec, resolve_metrics
 from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
@@ -84,16 +84,20 @@ class Request:
 
     def plan(self, profile: Profile | None = None) -> Plan:
         """The plan for the data; without a profile, a plan that only checks names and definitions."""
-        present = profile.present if profile else ()
+        present: Collection[str] = profile.present if profile else ()
         given = present if profile else GIVEN_EVIDENCE.keys()
         absent = TOOLS.keys() - self.tools.keys()
         if profile:
             absent |= self.left_out(profile).keys()
-        # The default set leaves out metrics whose tools are absent.
-        chosen = resolve_metrics(
-            self.metrics, out_of_reach=lambda spec: not absent.isdisjoint(CATALOGUE.closure(spec.needs, given).tools)
-        )
-        return make_plan(chosen, present, self.tools, partial=profile.partial if profile else ())
+
+        def out_of_reach(spec: MetricSpec) -> bool:
+            """The default set leaves out metrics whose tools or metadata are absent."""
+            closure = CATALOGUE.closure(spec.needs, given)
+            lacks = profile.lacks(closure.evidence) if profile else None
+            return bool(lacks) or not absent.isdisjoint(closure.tools)
+
+        chosen = resolve_metrics(self.metrics, out_of_reach=out_of_reach)
+        return profile.plan(chosen, self.tools) if profile else make_plan(chosen, present, self.tools)
 
     def left_out(self, profile: Profile) -> dict[str, str]:
         """The default tools that are too slow for this many rows, each with the note for the user."""
@@ -312,7 +316,7 @@ def _compute(
         exam = Exam(request.judging, plan, profile.rows, note)
         parts = _work(plan, folder, request, opened, profile, progress, exam)
         progress(Progress("finishing", profile.rows, profile.rows))
-        finish_tables(plan, folder, parts, profile.rows)
+        finish_tables(plan, folder, parts, profile)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
         ladder = {"ladder": ladder_totals(folder, parts)} if request.judging.has_ladder else {}
         verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,9 +11,13 @@ import pyarrow.parquet as pq
 
 from ragstone.data.fingerprint import Fingerprint
 from ragstone.data.schema import present
+from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE
+from ragstone.engine.plan import Plan, make_plan
 from ragstone.engine.progress import Progress, Report
 from ragstone.formats import Reader
+from ragstone.registry import CATALOGUE, Metric
 from ragstone.storage.places import Place, storage_errors
+from ragstone.tools.protocols import Tool
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,33 @@ class Profile:
     format: str
     fingerprint: str
     rows: int
+    # Also `metadata.latency_s` and the like: names in the metadata that metrics need.
     present: dict[str, int]
 
     @property
     def partial(self) -> list[str]:
         """The fields that some rows have and others do not."""
         return [name for name, count in self.present.items() if count < self.rows]
+
+
+    def lacks(self, pieces: Collection[str]) -> str | None:
+        """Why no row can have these pieces of evidence: the name in the metadata from which one is read."""
+        lacking = (name for name in pieces if name in _WATCHED and f"metadata.{name}" not in self.present)
+        return next((f"needs metadata.{name}, which no row has" for name in lacking), None)
+
+    def plan(self, metrics: Sequence[Metric], tools: Mapping[str, Tool]) -> Plan:
+        """The plan of these metrics for the data."""
+        lacking = {}
+        for metric in metrics:
+            if reason := self.lacks(CATALOGUE.closure(metric.spec.needs, self.present).evidence):
+                lacking[str(metric)] = reason
+        able = [metric for metric in metrics if str(metric) not in lacking]
+        plan = make_plan(able, self.present, tools, partial=self.partial)
+        return replace(plan, skipped={**plan.skipped, **lacking})
+
+
+# Evidence of these names is read from the metadata.
+_WATCHED = (*USAGE, REPEAT_OF, OTHER_ANSWERS)
 
 
 class Profiler:
@@ -39,6 +64,7 @@ class Profiler:
         self._reader = reader
         self._fingerprint = Fingerprint()
         self._counts: dict[str, int] = dict.fromkeys(reader.schema.names, 0)
+        self._counts |= dict.fromkeys((f"metadata.{name}" for name in _WATCHED), 0)
         self.rows = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -48,6 +74,9 @@ class Profiler:
                 self._fingerprint.update(batch)
                 for name, column in zip(batch.schema.names, batch.columns, strict=True):
                     self._counts[name] += pc.sum(present(name, column)).as_py() or 0
+                for name in _WATCHED:
+                    named = pc.match_substring(batch["metadata"], f'"{name}":')
+                    self._counts[f"metadata.{name}"] += pc.sum(named).as_py() or 0
                 self.rows += batch.num_rows
                 yield batch
 

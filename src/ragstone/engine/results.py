@@ -22,15 +22,20 @@ from ragstone._version import __version__
 from ragstone.data.codec import arrow_type
 from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.data.summary import ALL, Summary, SummaryRow
+from ragstone.data.usage import REPEAT_OF
 from ragstone.engine.function_calls import Refused, explain
 from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import MetricStep, Plan
 from ragstone.llm.cascade_tally import Tally
+from ragstone.registry import Metric
+from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
+from ragstone.stats.quantiles import quantile_interval, quantile_of, rows_for_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT
 from ragstone.storage.runs import RunFolder, read_batches, read_table, write_table
+from ragstone.storage.scores import read_questions
 
 
 @dataclass
@@ -43,8 +48,9 @@ class _Column:
     reasons: Counter[str] = field(default_factory=Counter)
 
 
-def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summary:
+def finish_tables(plan: Plan, folder: RunFolder, parts: int, profile: Profile) -> Summary:
     """Join the parts, write the summary; the parts can go afterwards."""
+    clusters = read_questions(folder.samples) if f"metadata.{REPEAT_OF}" in profile.present else None
     for name, annotation in plan.stored_evidence():
         places = [folder.part(number).evidence(name) for number in range(parts)]
         _join(places, folder.evidence(name), evidence_schema(arrow_type(annotation)))
@@ -52,8 +58,8 @@ def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int) -> Summa
     _join([folder.part(number).scores for number in range(parts)], folder.scores, SCORES, columns)
     _join([folder.part(number).calls for number in range(parts if plan.waits else 0)], folder.calls, CALLS)
     summary = Summary(
-        [_summarise(step, columns[step.name], folder) for step in plan.metrics]
-        + [SummaryRow(name, ALL, None, None, None, 0, rows, 0, reason) for name, reason in plan.skipped.items()]
+        [_summarise(step, columns[step.name], folder, clusters) for step in plan.metrics]
+        + [SummaryRow(name, ALL, None, None, None, 0, profile.rows, 0, why) for name, why in plan.skipped.items()]
     )
     write_table(folder.summary, summary.to_arrow())
     return summary
@@ -123,10 +129,16 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
     return {item["values"]: item["counts"] for item in pc.value_counts(column.drop_null()).to_pylist()}
 
 
-def _summarise(step: MetricStep, column: _Column, folder: RunFolder) -> SummaryRow:
+def _summarise(step: MetricStep, column: _Column, folder: RunFolder, clusters: np.ndarray | None) -> SummaryRow:
     reason = _main_reasons(column.reasons.most_common(2))
     try:
-        score, interval = (_corpus_score if step.metric.spec.corpus else _mean_score)(step, column, folder)
+        if step.metric.spec.corpus:
+            score, interval = _corpus_score(step, column, folder)
+        else:
+            score, interval = _score_of_cells(step.metric, column, clusters)
+            if (q := step.metric.quantile) and score is not None and interval is None:
+                few = f"an interval of the {q:g} quantile needs {rows_for_interval(q)} independent rows or more"
+                reason = "; ".join(filter(None, [few, reason]))
     except Refused as refused:
         score, interval, reason = None, None, "; ".join(filter(None, [str(refused), reason]))
     return SummaryRow(
@@ -142,10 +154,20 @@ def _summarise(step: MetricStep, column: _Column, folder: RunFolder) -> SummaryR
     )
 
 
-def _mean_score(step: MetricStep, column: _Column, _folder: RunFolder) -> tuple[float | None, Interval | None]:
+def _score_of_cells(
+    metric: Metric, column: _Column, clusters: np.ndarray | None
+) -> tuple[float | None, Interval | None]:
+    """The mean or a quantile of the rows; rows of one question are one cluster."""
     values = np.concatenate(column.values) if column.values else np.zeros(0)
-    mean = float(values.mean()) if len(values) else None
-    return mean, mean_interval(values, bounds=step.metric.spec.bounds)
+    if not len(values):
+        return None, None
+    labels = None if clusters is None else clusters[np.concatenate(column.ok)]
+    if metric.quantile is not None:
+        return quantile_of(values, metric.quantile), quantile_interval(values, metric.quantile, clusters=labels)
+    mean = float(values.mean())
+    if labels is None:
+        return mean, mean_interval(values, bounds=metric.spec.bounds)
+    return mean, clustered_interval(values, labels, bounds=metric.spec.bounds)
 
 
 def _corpus_score(step: MetricStep, column: _Column, folder: RunFolder) -> tuple[float | None, Interval | None]:

@@ -21,6 +21,8 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
     row["expected_output"] = one_text(row.get("expected_output"))
     row["retrieval_context"] = rename_parts(row.get("retrieval_context"), {"context": "text"})
     row["additional_metadata"] = unpack(row.get("additional_metadata"))
+    if "completion_time" in row:
+        row["latency_s"] = row.pop("completion_time")
     return row
 
 

@@ -42,6 +42,7 @@ def metric(
     headline: int | None = None,
     good: float | Good | None = None,
     advice: str = "",
+    variants: Sequence[Mapping[str, Any]] = (),
     version: int = 1,
 ) -> Callable[[Function], Function]:
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
@@ -50,6 +51,8 @@ def metric(
     `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns one array or `Cells`.
     A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
     `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
+    Two parameters have a fixed meaning: `k` is a cut-off of a ranking; with `q` the score of a run is that quantile of its
+    rows, not their mean. `variants` are settings that sets of metrics and the default run compute, too.
     """
 
     def register(function: Function) -> Function:
@@ -78,6 +81,7 @@ def metric(
             headline=headline,
             good=Good(good) if isinstance(good, int | float) else good,
             advice=advice,
+            variants=tuple(variants),
         )
         _check_metric(spec)
         CATALOGUE.add_metric(spec)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragstone.stats.intervals import Interval, student_quantile
+from ragstone.stats.intervals import Interval, mean_interval, student_quantile
 
 # Up to this many rows, each row is a unit. Above it, random groups of rows are: the same spread, bounded work.
 MOST_UNITS = 10_000
@@ -84,6 +84,27 @@ def bootstrap_means(
     units = make_units(values, clusters, seed)
     drawn = resample_means(units, resamples, seed)
     return [_interval(units, drawn, column, level, method) for column in range(drawn.shape[1])]
+
+
+def clustered_interval(
+    values: np.ndarray,
+    clusters: np.ndarray,
+    level: float = 0.95,
+    bounds: tuple[float | None, float | None] = (None, None),
+) -> Interval | None:
+    """The interval of a mean whose rows belong to clusters, such as answers to the same question.
+
+    Clusters of one size are rows of their means; otherwise whole clusters are drawn.
+    """
+    units = make_units(values, clusters)
+    sizes = units.counts[:, 0]
+    if len(sizes) and sizes.min() == sizes.max():
+        return mean_interval(units.sums[:, 0] / sizes, level, bounds)
+    interval = bootstrap_means(values, level, clusters=clusters)[0]
+    if interval is None:
+        return None
+    low, high = (-np.inf if bounds[0] is None else bounds[0]), (np.inf if bounds[1] is None else bounds[1])
+    return Interval(max(low, interval.low), min(high, interval.high))
 
 
 def resample_means(units: Units, resamples: int = RESAMPLES, seed: int = 0) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragstone.data.usage import REPEAT_OF, question_of
 from ragstone.errors import UnknownNameError
 from ragstone.storage.places import Place, storage_errors
 from ragstone.storage.runs import Run, read_table
@@ -85,12 +86,31 @@ def read_ids(run: Run) -> list[str]:
     return [str(name) for name in read_table(run.folder.samples, ["id"])["id"].to_pylist()]
 
 
+def repeats_questions(run: Run) -> bool:
+    """Whether samples of a run are repeats of a question (`metadata.repeat_of`)."""
+    return f"metadata.{REPEAT_OF}" in (run.info["dataset"].get("present") or {})
+
+
+def default_cluster(*runs: Run) -> str | None:
+    """The column whose samples depend on each other, unless the user names one: repeats of a question."""
+    return REPEAT_OF if any(map(repeats_questions, runs)) else None
+
+
+def read_questions(samples: Place) -> np.ndarray:
+    """The id of the question that each sample answers, as text."""
+    table = read_table(samples, ["id", "metadata"])
+    cells = zip(table["id"].to_pylist(), table["metadata"].to_pylist(), strict=True)
+    return np.array([question_of(name, json.loads(cell) if cell else None) for name, cell in cells], dtype=object)
+
+
 NONE = "(none)"
 _FIELDS = ("answerable", "documents")
 
 
 def read_labels(run: Run, column: str) -> np.ndarray:
     """One label per sample, as text; samples without a value get the label `(none)`."""
+    if column == REPEAT_OF and repeats_questions(run):
+        return read_questions(run.folder.samples)
     if column in _FIELDS:
         return _as_text(read_table(run.folder.samples, [column])[column].to_pylist())
     cells = read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist()
