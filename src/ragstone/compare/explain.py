@@ -147,6 +147,11 @@ def _needed_sentences(case: Case, _: Mapping[str, Any]) -> Counted:
     return _counted("sentence", [number in needed for number in range(total)])
 
 
+def _repeated(case: Case, _: Mapping[str, Any]) -> Counted:
+    rows = [supports(row) for row in case.evidence["answer_claims_in_other_answers"]]
+    return _counted("answer claim", [sum(column) / len(column) for column in zip(*rows, strict=True)])
+
+
 _RIGHT = _supported("answer claim", "answer_claims_in_reference")
 _RECALL = _supported("reference claim", "reference_claims_in_answer")
 _COUNTS: dict[str, tuple[Count, ...]] = {
@@ -170,6 +175,7 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "ragas.context_precision": (lambda case, _: _counted("chunk", case.evidence["chunk_usefulness"]),),
     "ragas.context_relevance": (_needed_sentences,),
     "ragas.answer_correctness": (_RIGHT, _RECALL),
+    "consistency.claims": (_repeated,),
     "fact_recall": (_fact_recall,),
     "fact_precision": (_fact_precision,),
     "fact_f1": (_fact_recall, _fact_precision),

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragstone.data.summary import SummaryRow
+from ragstone.engine.metric_choice import find_metric
 from ragstone.stats.intervals import mean_interval
+from ragstone.stats.quantiles import quantile_interval, quantile_of
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, Scores
@@ -65,12 +67,15 @@ def _summarise(
 def _row(metric: MetricInfo, scores: Scores, label: str) -> SummaryRow:
     values = scores.values[~np.isnan(scores.values)]
     low, high = metric.bounds
-    interval = mean_interval(values, bounds=(low, high))
+    known = find_metric(metric.metric)
+    q = known.quantile if known else None
+    interval = mean_interval(values, bounds=(low, high)) if q is None else quantile_interval(values, q)
+    score = (float(values.mean()) if q is None else quantile_of(values, q)) if len(values) else None
     failed = int(np.count_nonzero(scores.states == FAILED))
     return SummaryRow(
         metric=metric.metric,
         slice=label,
-        mean=float(values.mean()) if len(values) else None,
+        mean=score,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         n_ok=len(values),

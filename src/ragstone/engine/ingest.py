@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,14 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ragstone.data.codec import canonical_json
 from ragstone.data.fingerprint import Fingerprint
 from ragstone.data.schema import present
-from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE
+from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE, question_of
 from ragstone.engine.plan import Plan, make_plan
 from ragstone.engine.progress import Progress, Report
 from ragstone.formats import Reader
 from ragstone.registry import CATALOGUE, Metric
 from ragstone.storage.places import Place, storage_errors
+from ragstone.storage.runs import read_table
 from ragstone.tools.protocols import Tool
 
 
@@ -36,7 +39,6 @@ class Profile:
         """The fields that some rows have and others do not."""
         return [name for name, count in self.present.items() if count < self.rows]
 
-
     def lacks(self, pieces: Collection[str]) -> str | None:
         """Why no row can have these pieces of evidence: the name in the metadata from which one is read."""
         lacking = (name for name in pieces if name in _WATCHED and f"metadata.{name}" not in self.present)
@@ -53,6 +55,7 @@ class Profile:
         return replace(plan, skipped={**plan.skipped, **lacking})
 
 
+_GROUP_ROWS = 2_000
 # Evidence of these names is read from the metadata.
 _WATCHED = (*USAGE, REPEAT_OF, OTHER_ANSWERS)
 
@@ -93,4 +96,32 @@ def ingest(reader: Reader, target: Place, progress: Report) -> Profile:
         for batch in profiler.batches():
             writer.write_batch(batch)
             progress(Progress("reading", profiler.rows))
-    return profiler.profile()
+    profile = profiler.profile()
+    if f"metadata.{REPEAT_OF}" not in profile.present or f"metadata.{OTHER_ANSWERS}" in profile.present:
+        return profile
+    paired = _add_other_answers(target)
+    return replace(profile, present={**profile.present, f"metadata.{OTHER_ANSWERS}": paired}) if paired else profile
+
+
+def _add_other_answers(target: Place) -> int:
+    """Add the other answers to the same question to the metadata of stored samples; returns the number of such rows."""
+    table = read_table(target)
+    metadata = [json.loads(cell) if cell else {} for cell in table["metadata"].to_pylist()]
+    ids, answers = table["id"].to_pylist(), table["answer"].to_pylist()
+    questions = [question_of(name, about) for name, about in zip(ids, metadata, strict=True)]
+    rows: dict[str, list[int]] = {}
+    for row, question in enumerate(questions):
+        if answers[row] is not None:
+            rows.setdefault(question, []).append(row)
+    paired = 0
+    for row, question in enumerate(questions):
+        others = [answers[other] for other in rows.get(question, ()) if other != row]
+        if others:
+            paired += 1
+            metadata[row][OTHER_ANSWERS] = others
+    cells = pa.array([canonical_json(about) if about else None for about in metadata], pa.string())
+    place = table.schema.get_field_index("metadata")
+    table = table.set_column(place, table.schema.field(place), cells)
+    with target.writing() as stream, pq.ParquetWriter(stream, table.schema, compression="zstd") as writer:
+        writer.write_table(table, row_group_size=_GROUP_ROWS)
+    return paired

@@ -8,6 +8,13 @@ from typing import Any
 from ragstone.data.usage import USAGE, number_of
 from ragstone.formats.messages import decode
 
+_WRITTEN = (
+    "completion_tokens",
+    "outputTokens",
+    "completionTokens",
+    "llm.token_count.completion",
+    "gen_ai.usage.output_tokens",
+)
 # Our name to the names of other tools with the factor to our unit. A name without a unit is in seconds, as in Langfuse and
 # LangSmith; MLflow's execution_duration is in milliseconds.
 _NAMES: dict[str, dict[str, float]] = {
@@ -23,11 +30,7 @@ _NAMES: dict[str, dict[str, float]] = {
     "input_tokens": dict.fromkeys(
         ("prompt_tokens", "inputTokens", "promptTokens", "llm.token_count.prompt", "gen_ai.usage.input_tokens"), 1.0
     ),
-    "output_tokens": dict.fromkeys(
-        ("completion_tokens", "outputTokens", "completionTokens", "llm.token_count.completion")
-        + ("gen_ai.usage.output_tokens",),
-        1.0,
-    ),
+    "output_tokens": dict.fromkeys(_WRITTEN, 1.0),
     "cost_usd": dict.fromkeys(
         ("total_cost", "totalCost", "calculatedTotalCost", "token_cost", "llm.cost.total", "total_cost_usd"), 1.0
     ),
@@ -59,4 +62,8 @@ def find_usage(metadata: Mapping[str, Any], name: str) -> float | int | None:
 
 def _inner_parts(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     parts = [decode(metadata[name]) for name in _PARTS if name in metadata]
-    return [{_INNER.get(key, key): value for key, value in part.items()} for part in parts if isinstance(part, Mapping)]
+    return [
+        {_INNER.get(str(key), str(key)): value for key, value in part.items()}
+        for part in parts
+        if isinstance(part, Mapping)
+    ]

@@ -30,7 +30,7 @@ def gate_report(gate: Gate) -> RenderableType:
     if reasons := [f"{item.condition}: {item.why}" for item in checks if item.why]:
         parts += [Text(), *map(indented, reasons)]
     notes = []
-    if any(item.check.kind == "max-drop" for item in gate.checks):
+    if any(item.check.is_change for item in gate.checks):
         notes.append("value of a drop or rise: paired difference to the baseline, as in `ragstone compare`")
     if gate.left_out:
         notes.append(left_out_line(gate))
@@ -50,7 +50,7 @@ def gate_table(checks: list[Checked]) -> Table:
         ]
     )
     for item in checks:
-        drop = item.check.kind == "max-drop"
+        drop = item.check.is_change
         low, high = item.interval or (None, None)
         table.add(
             item.condition,
