@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragstone.data.summary import SummaryRow
+from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE
 from ragstone.engine.metric_choice import find_metric
 from ragstone.stats.intervals import mean_interval
 from ragstone.stats.quantiles import quantile_interval, quantile_of
@@ -19,6 +20,8 @@ from ragstone.storage.scores import FAILED, Scores
 # A column with more labels identifies samples and is not a slice; more columns are not readable.
 MOST_LABELS = 12
 MOST_COLUMNS = 4
+# Measurements and names of repeated questions are not groups.
+_NO_SLICES = {*USAGE, REPEAT_OF, OTHER_ANSWERS}
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ def find_columns(run: Run) -> list[str]:
     labels: dict[str, set[str]] = {}
     for cell in read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist():
         for name, value in json.loads(cell).items() if cell else ():
+            if name in _NO_SLICES:
+                continue
             known = labels.setdefault(name, set())
             if len(known) <= MOST_LABELS:
                 known.add(json.dumps(value, ensure_ascii=False))

@@ -28,7 +28,7 @@ from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import MetricStep, Plan
 from ragstone.llm.cascade_tally import Tally
 from ragstone.registry import Metric
-from ragstone.stats.bootstrap import clustered_interval
+from ragstone.stats.bootstrap import clustered_interval, make_units
 from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.quantiles import quantile_interval, quantile_of, rows_for_interval
@@ -133,7 +133,7 @@ def _summarise(step: MetricStep, column: _Column, folder: RunFolder, clusters: n
     reason = _main_reasons(column.reasons.most_common(2))
     try:
         if step.metric.spec.corpus:
-            score, interval = _corpus_score(step, column, folder)
+            score, interval = _corpus_score(step, column, folder, clusters)
         else:
             score, interval = _score_of_cells(step.metric, column, clusters)
             if (q := step.metric.quantile) and score is not None and interval is None:
@@ -170,7 +170,9 @@ def _score_of_cells(
     return mean, clustered_interval(values, labels, bounds=metric.spec.bounds)
 
 
-def _corpus_score(step: MetricStep, column: _Column, folder: RunFolder) -> tuple[float | None, Interval | None]:
+def _corpus_score(
+    step: MetricStep, column: _Column, folder: RunFolder, clusters: np.ndarray | None
+) -> tuple[float | None, Interval | None]:
     """The score of all rows with an ok cell together, from the statistics that were kept of each."""
     corpus = step.metric.spec.corpus
     if corpus is None or not column.counts["ok"]:
@@ -178,14 +180,15 @@ def _corpus_score(step: MetricStep, column: _Column, folder: RunFolder) -> tuple
     # Scores and evidence are stored in the order of the samples.
     kept = read_table(folder.evidence(corpus.statistics), ["value"])["value"].filter(np.concatenate(column.ok))
     score = partial(corpus.score, **dict(step.metric.settings))
+    labels = None if clusters is None else clusters[np.concatenate(column.ok)]
     try:
         if corpus.additive:
             statistics = _same_lengths(kept)
-            return _finite(score(statistics.sum(axis=0))), sums_interval(
-                statistics, score, bounds=step.metric.spec.bounds
-            )
+            whole = _finite(score(statistics.sum(axis=0)))
+            units = statistics if labels is None else make_units(statistics, labels).sums
+            return whole, sums_interval(units, score, bounds=step.metric.spec.bounds)
         rows = list(kept.to_numpy())
-        return _finite(score(rows)), rows_interval(rows, score, bounds=step.metric.spec.bounds)
+        return _finite(score(rows)), rows_interval(rows, score, bounds=step.metric.spec.bounds, clusters=labels)
     except Exception as error:
         raise Refused(f"there is no score of all rows together: {explain(error).reason}") from error
 

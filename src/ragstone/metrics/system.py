@@ -132,8 +132,8 @@ def cost(cost_usd: float, q: float | None = None) -> float:  # noqa: ARG001
 
 
 @metric(
-    "system.number",
-    family="system",
+    "metadata.number",
+    family="metadata",
     bounds=(None, None),
     better="none",
     judges="system",
@@ -145,7 +145,7 @@ def cost(cost_usd: float, q: float | None = None) -> float:  # noqa: ARG001
 def number(metadata: dict[str, Any], key: str = "latency_s", q: float | None = None) -> float:  # noqa: ARG001
     """A number of the metadata, by its name.
 
-    `system.number(key=retrieval_ms, q=0.9)` is the 0.9 quantile of `retrieval_ms`. Mean over rows without `q`. Skipped if
+    `metadata.number(key=retrieval_ms, q=0.9)` is the 0.9 quantile of `retrieval_ms`. Mean over rows without `q`. Skipped if
     the metadata has no such number.
     """
     return _find(metadata, key)

@@ -14,6 +14,7 @@ from rich.text import Text
 from ragstone.compare.signs import people_of, unmeasured
 from ragstone.data.summary import SummaryRow
 from ragstone.engine.metric_choice import is_headline, pick_headlines, say_more
+from ragstone.report.consistency import consistency_lines
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
 from ragstone.report.text import by_reason, counted, interval_text, number, section, visible
 from ragstone.stats.intervals import Interval
@@ -49,6 +50,7 @@ def run_report(run: Run, full: bool = True) -> RenderableType:
         ),
         metrics_table(rows, metrics, people_of(run.info, rows)),
         *(Text(f"\n{remark}") for remark in remarks),
+        *section("consistency", consistency_lines(run, full)),
         *section("not computed", _reasons(missing)),
         *section("missing scores", _reasons(partial)),
     )

@@ -223,8 +223,8 @@ def _usage_of(outcome: Outcome) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if not outcome.cached:
         found["latency_s"] = round(sum(call.latency_s for call in calls), 6)
-        # Systems without a known price have None, or a price in the metadata of the answer.
-        found["cost_usd"] = outcome.cost_usd
+        # 0 is a system without a price; its answer may state one.
+        found["cost_usd"] = outcome.cost_usd or None
     for name in ("input_tokens", "output_tokens"):
         counts = [getattr(call, name) for call in calls]
         found[name] = None if None in counts else sum(counts)
