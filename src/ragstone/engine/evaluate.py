@@ -262,7 +262,7 @@ def _evaluate_in(
         if isinstance(error, KeyboardInterrupt):
             raise InterruptedRunError("stopped while reading the data; nothing was stored") from None
         raise
-    for remark in reader.report.notes:
+    for remark in (*reader.report.notes, *filter(None, [profile.advice])):
         note(remark)
     for remark in sorted({words for tool, words in request.left_out(profile).items() if tool != "estimator"}):
         note(remark)

@@ -39,6 +39,16 @@ class Profile:
         """The fields that some rows have and others do not."""
         return [name for name, count in self.present.items() if count < self.rows]
 
+    @property
+    def advice(self) -> str:
+        """What to do with data that has only questions; empty for other data."""
+        if "question" not in self.present or not self.present.keys().isdisjoint(_OUTPUT):
+            return ""
+        return (
+            "the data has questions, but no answers or retrieved chunks. Get them from your system: "
+            "ragstone truth collect QUESTIONS --system SPEC"
+        )
+
     def lacks(self, pieces: Collection[str]) -> str | None:
         """Why no row can have these pieces of evidence: the name in the metadata from which one is read."""
         lacking = (name for name in pieces if name in _WATCHED and f"metadata.{name}" not in self.present)
@@ -56,6 +66,7 @@ class Profile:
 
 
 _GROUP_ROWS = 2_000
+_OUTPUT = ("answer", "contexts", "steps")
 # Evidence of these names is read from the metadata.
 _WATCHED = (*USAGE, REPEAT_OF, OTHER_ANSWERS)
 

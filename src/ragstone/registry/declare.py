@@ -54,6 +54,9 @@ def metric(
     Two parameters have a fixed meaning: `k` is a cut-off of a ranking; with `q` the score of a run is that quantile of its
     rows, not their mean. `variants` are settings that sets of metrics and the default run compute, too.
     """
+    if not isinstance(name, str):
+        called = getattr(name, "__name__", "mine")
+        raise DefinitionError(f'@metric needs a name in brackets: write @metric("{called}") above def {called}')
 
     def register(function: Function) -> Function:
         _check_name(name)
