@@ -13,6 +13,7 @@ from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
 from ragstone.data.types import Chunk, Fact, Sample, Score
+from ragstone.data.usage import USAGE
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
 from ragstone.tools.open_tools import TOOLS
@@ -22,7 +23,7 @@ from tests.metrics.scoring import score
 METRICS = {spec.name: spec for spec in CATALOGUE.metrics() if spec.family != "custom"}
 EVIDENCE = {spec.name: spec for spec in CATALOGUE.all_evidence()}
 # What can be judged, and the field without which there is nothing to judge.
-JUDGED = {"answer": "answer", "contexts": "contexts", "ranking": "contexts"}
+JUDGED = {"answer": "answer", "contexts": "contexts", "ranking": "contexts", "system": "metadata"}
 # One sentence: it begins like one, ends like one, and none ends in between.
 SENTENCE = re.compile(r"[A-Z0-9](?:(?![.!?] ).)*\.")
 
@@ -119,7 +120,12 @@ ALL_THERE = {
     "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
     "answerable": True,
     "documents": ["d"],
-    "metadata": {"signals": {"like": 1, "regenerate": 1}, "other_answer": "On the mole."},
+    "metadata": {
+        "signals": {"like": 1, "regenerate": 1},
+        "other_answer": "On the mole.",
+        "other_answers": ["On the mole.", "In the harbour at 9"],
+        **dict.fromkeys(USAGE, 2.5),
+    },
 }
 BAD = {
     "good": {},

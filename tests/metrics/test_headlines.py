@@ -34,6 +34,8 @@ HEADLINES = [
     "ragas.answer_relevancy",
     "refusal",
     "answerability_accuracy",
+    "system.latency",
+    "system.cost",
 ]
 ROWS = [
     {"question": "Where is the light?", "answer": "On the mole. " * count, "references": ["On the mole."]}

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ragstone.errors import UsageError
 from ragstone.formats.base import Draft
-from ragstone.formats.beir_writer import write_folder
+from ragstone.formats.beir_writer import RUN, write_folder
 from ragstone.formats.ragstone import rows
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -41,6 +41,8 @@ class BeirFormat:
             raise UsageError(f"{names} must be a folder with {', '.join(_FILES)}/*.tsv, optionally with a TREC run")
         folder = next(source.place for source in sources if source.place and source.kind == "folder")
         runs = [source for source in sources if source.kind != "folder"]
+        if not runs and (folder / RUN).exists():
+            runs = [Source(str(folder / RUN))]
         judged = _read_qrels(folder, report)
         run = read_run(runs[0], report.within(str(runs[0]))) if runs else {}
         if runs:

@@ -13,6 +13,7 @@ from ragstone.formats.row_writer import relevant_ids
 from ragstone.storage.places import Place
 
 _TAG = "ragstone"
+RUN = "run.trec"
 
 
 def write_folder(samples: Iterable[Mapping[str, Any]], folder: Place) -> None:
@@ -42,7 +43,7 @@ def write_folder(samples: Iterable[Mapping[str, Any]], folder: Place) -> None:
     for path, lines in (("corpus.jsonl", documents), ("queries.jsonl", queries), ("qrels/test.tsv", judged)):
         _write(folder / path, lines)
     if run:
-        _write(folder / "run.trec", run)
+        _write(folder / RUN, run)
 
 
 def _grades(sample: Mapping[str, Any], corpus: dict[str, str]) -> Mapping[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragstone.formats.common_fields import one_text, rename_parts, unpack
-from ragstone.formats.row_writer import WritableRowFormat, present_only, texts_of
+from ragstone.formats.row_writer import WritableRowFormat, present_only
 
 _CAMEL = {
     "actualOutput": "actual_output",
@@ -28,6 +28,16 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
+def _retrieved(chunks: Any) -> list[Any] | None:
+    """Texts, and objects for chunks with a source."""
+    if chunks is None:
+        return None
+    return [
+        {"context": chunk["text"], "source": chunk["source"]} if "source" in chunk else chunk["text"]
+        for chunk in chunks
+    ]
+
+
 def _as_row(sample: dict[str, Any]) -> dict[str, Any]:
     """A test case, or a golden if there is no answer; deepeval has one expected output."""
     metadata = sample.get("metadata") or {}
@@ -36,7 +46,7 @@ def _as_row(sample: dict[str, Any]) -> dict[str, Any]:
         "input": sample.get("question"),
         "actual_output": sample.get("answer"),
         "expected_output": next(iter(sample.get("references") or ()), None),
-        "retrieval_context": texts_of(sample.get("contexts")),
+        "retrieval_context": _retrieved(sample.get("contexts")),
         "context": sample.get("reference_contexts"),
         "additional_metadata": metadata or None,
         "completion_time": metadata.get("latency_s"),

@@ -33,9 +33,9 @@ def _as_row(sample: dict[str, Any]) -> dict[str, Any]:
         "answer": sample.get("answer"),
         "contexts": texts_of(sample.get("contexts")),
         "contexts_id": ids_of(sample.get("contexts")),
-        "reference_answers": sample.get("references") or [],
-        "reference_contexts": sample.get("reference_contexts") or [],
-        "reference_context_ids": relevant_ids(sample.get("relevance")) or [],
+        "reference_answers": sample.get("references"),
+        "reference_contexts": sample.get("reference_contexts"),
+        "reference_context_ids": relevant_ids(sample.get("relevance")),
         "is_answerable_label": sample.get("answerable"),
         "metadata_tags": sample.get("metadata"),
     }
