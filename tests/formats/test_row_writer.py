@@ -26,8 +26,10 @@ SAMPLES = [
 ]
 KEPT = {
     "ragas": ("id", "question", "answer", "contexts", "reference_contexts", "relevance", "metadata"),
-    "unitxt": ("id", "question", "answer", "contexts", "references", "reference_contexts", "relevance", "answerable")
-    + ("metadata",),
+    "unitxt": (
+        *("id", "question", "answer", "contexts", "references"),
+        *("reference_contexts", "relevance", "answerable", "metadata"),
+    ),
     "deepeval": ("id", "question", "answer", "reference_contexts", "metadata"),
 }
 
