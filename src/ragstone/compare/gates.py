@@ -263,7 +263,7 @@ def _check_drops(
 
 
 def _absolute(check: Check, item: Difference) -> Check:
-    """A share of the baseline's score as a number; the baseline is taken as known."""
+    """A share of the baseline's score as a number; the baseline is treated as known."""
     if not check.relative:
         return check
     return replace(check, limit=check.limit * abs(item.before or 0.0), relative=False)

@@ -41,7 +41,7 @@ class Profile:
 
     @property
     def advice(self) -> str:
-        """What to do with data that has only questions; empty for other data."""
+        """Advice for data that has only questions; empty for other data."""
         if "question" not in self.present or not self.present.keys().isdisjoint(_OUTPUT):
             return ""
         return (

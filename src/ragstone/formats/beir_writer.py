@@ -65,14 +65,15 @@ def _grades(sample: Mapping[str, Any], corpus: dict[str, str]) -> Mapping[str, f
 def _ranking(sample: Mapping[str, Any], corpus: dict[str, str]) -> list[tuple[str, float]]:
     """The retrieved chunks with scores that fall with the rank: their own, or 1 / rank."""
     chunks = sample.get("contexts") or []
-    ranked = {}
+    ranked: dict[str, float | None] = {}
     for chunk in chunks:
         name = chunk.get("id") or _made_id(chunk["text"])
         corpus[name] = corpus.get(name) or chunk["text"]
         ranked.setdefault(name, chunk.get("score"))
-    scores = list(ranked.values())
-    falling = None not in scores and all(one > other for one, other in itertools.pairwise(scores))
-    return [(name, score if falling else 1 / rank) for rank, (name, score) in enumerate(ranked.items(), start=1)]
+    scores = [score for score in ranked.values() if score is not None]
+    falling = len(scores) == len(ranked) and all(one > other for one, other in itertools.pairwise(scores))
+    values = scores if falling else [1 / rank for rank in range(1, len(ranked) + 1)]
+    return list(zip(ranked, values, strict=True))
 
 
 def _made_id(text: str) -> str:

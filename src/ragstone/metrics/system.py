@@ -1,4 +1,4 @@
-"""What an answer costs: latency, tokens and price of the evaluated system, and any other number in the metadata.
+"""The cost of an answer: latency, tokens and price of the evaluated system, and any other number in the metadata.
 
 The score of a run is a mean or, with `q`, a quantile: `latency_p95` is `system.latency(q=0.95)`.
 """

@@ -51,25 +51,17 @@ def metric(
     `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns one array or `Cells`.
     A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
     `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
-    Two parameters have a fixed meaning: `k` is a cut-off of a ranking; with `q` the score of a run is that quantile of its
-    rows, not their mean. `variants` are settings that sets of metrics and the default run compute, too.
+    Two parameters are special: `k` cuts a ranking off; with `q` the score of a run is that quantile of its rows, not their mean.
+    `variants` are settings that sets of metrics and the default run compute, too.
     """
-    if not isinstance(name, str):
-        called = getattr(name, "__name__", "mine")
-        raise DefinitionError(f'@metric needs a name in brackets: write @metric("{called}") above def {called}')
+    _refuse_bare(name)
 
     def register(function: Function) -> Function:
         _check_name(name)
-        if inspect.iscoroutinefunction(function):
-            raise DefinitionError(f"metric '{name}' is async: call the model in an evidence function")
+        _refuse_async(name, function)
         needs, parameters, _ = read_signature(function)
         spec = MetricSpec(
-            name=name,
-            function=function,
-            needs=needs,
-            parameters=parameters,
-            columnar=columnar,
-            version=version,
+            *(name, function, needs, parameters, columnar, version),
             family=family or (name.split(".", maxsplit=1)[0] if "." in name else "custom"),
             bounds=bounds,
             better=better,
@@ -91,6 +83,17 @@ def metric(
         return function
 
     return register
+
+
+def _refuse_bare(name: Any) -> None:
+    if not isinstance(name, str):
+        called = getattr(name, "__name__", "mine")
+        raise DefinitionError(f'@metric needs a name in brackets: write @metric("{called}") above def {called}')
+
+
+def _refuse_async(name: str, function: Callable[..., Any]) -> None:
+    if inspect.iscoroutinefunction(function):
+        raise DefinitionError(f"metric '{name}' is async: call the model in an evidence function")
 
 
 def _check_metric(spec: MetricSpec) -> None:
