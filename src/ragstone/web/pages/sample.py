@@ -12,6 +12,8 @@ from starlette.datastructures import QueryParams
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
+from ragstone.data.types import Sample
+from ragstone.data.usage import OTHER_ANSWERS
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
 from ragstone.report.run import judge_failure
 from ragstone.report.text import counted, one_line
@@ -92,7 +94,10 @@ def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> d
         "answer": None if sample.answer is None else _answer(case, limits),
         "references": [limits.shorten(text) for text in sample.references or ()],
         "unanswerable": sample.answerable is False,
-        "metadata": {name: one_line(str(value), 200) for name, value in sample.metadata.items()},
+        "metadata": {
+            name: one_line(str(value), 200) for name, value in sample.metadata.items() if name != OTHER_ANSWERS
+        },
+        "other_answers": [limits.shorten(text) for text in _other_answers(sample)],
         "cause": outcome.cause.name if outcome.cause else "",
         "meaning": outcome.cause.meaning if outcome.cause else "",
         "part": (outcome.cause.part or "") if outcome.cause else "",
@@ -100,6 +105,11 @@ def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> d
         "looked": bool(outcome.seen_by or outcome.findings),
         "findings": finding_rows(outcome),
     }
+
+
+def _other_answers(sample: Sample) -> list[str]:
+    others = sample.metadata.get(OTHER_ANSWERS)
+    return [str(text) for text in others] if isinstance(others, list) else []
 
 
 def walk(library: Library, index: RunIndex, row: int, query: QueryParams, page: str = "") -> dict[str, Any]:
