@@ -16,7 +16,7 @@ from ragstone.data.summary import SummaryRow
 from ragstone.engine.metric_choice import is_headline, pick_headlines, say_more
 from ragstone.report.consistency import consistency_lines
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
-from ragstone.report.text import by_reason, counted, interval_text, number, section, visible
+from ragstone.report.text import by_reason, counted, interval_text, number, places_for, section, visible
 from ragstone.stats.intervals import Interval
 from ragstone.stats.judge_error import People
 from ragstone.storage.run_info import MetricInfo, RunInfo
@@ -75,10 +75,11 @@ def metrics_table(
     computed = [(row, metrics[row.metric]) for row in rows if row.metric in metrics]
     for row, metric in computed:
         interval = None if row.ci_low is None or row.ci_high is None else (row.ci_low, row.ci_high)
+        places = places_for(metric["bounds"], row.mean)
         table.add(
             Cell(metric_label(row.metric, metric["better"]), row.metric),
-            Cell(number(row.mean), row.mean),
-            Cell(interval_text(row.ci_low, row.ci_high), interval),
+            Cell(number(row.mean, places), row.mean),
+            Cell(interval_text(row.ci_low, row.ci_high, places), interval),
             interval_strip(row.mean, interval) if metric["bounds"] == [0.0, 1.0] else "",
             Cell(str(row.n_ok), row.n_ok),
             Cell(str(row.n_skipped), row.n_skipped, "unsure" if row.n_skipped else "muted"),
