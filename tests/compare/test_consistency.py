@@ -63,6 +63,16 @@ def test_intervals_take_whole_questions(run):
     assert compared["exact_match"].units == 20
 
 
+def test_a_run_of_repeats_is_compared_with_one_without(run, tmp_path):
+    rows = [
+        {"id": f"{question}-0", "question": f"When {question}?", "answer": "nine", "references": ["nine"]}
+        for question in range(20)
+    ]
+    once = ragstone.evaluate(rows, ["exact_match"], tmp_path)
+    for pair in ((run, once), (once, run)):
+        assert ragstone.compare_runs(*pair)["exact_match"].pairs == 20
+
+
 def test_a_run_without_repeats_has_no_consistency():
     plain = ragstone.evaluate([{"question": "q", "answer": "a", "references": ["a"]}], "exact_match")
     assert measure_consistency(plain) is None

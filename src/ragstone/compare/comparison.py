@@ -196,7 +196,7 @@ def compare_runs(
     able = [metric for metric in chosen if anyway or metric.metric not in differing]
     names = [metric.metric for metric in able]
     scores = (_taken(before, names, pairs.before), _taken(after, names, pairs.after))
-    settings = replace(settings, cluster=settings.cluster or default_cluster(before, after))
+    settings = replace(settings, cluster=settings.cluster or default_cluster(after))
     clusters = read_labels(after, settings.cluster)[pairs.after] if settings.cluster else None
     report(STEPS[1])
     means = [metric for metric in able if not is_of_all_rows(metric.metric, before, scores[0][metric.metric])]

@@ -69,7 +69,7 @@ def rank_runs(
     if len(runs) < 2:
         raise UsageError("a leaderboard needs two runs or more")
     settings = settings or Settings()
-    settings = replace(settings, cluster=settings.cluster or default_cluster(*runs))
+    settings = replace(settings, cluster=settings.cluster or default_cluster(runs[0]))
     rows = _common_rows(runs)
     differing = {name: what for run in runs[1:] for name, what in differing_signatures(runs[0], run).items()}
     chosen = choose_metrics(runs, metrics)

@@ -91,9 +91,9 @@ def repeats_questions(run: Run) -> bool:
     return f"metadata.{REPEAT_OF}" in (run.info["dataset"].get("present") or {})
 
 
-def default_cluster(*runs: Run) -> str | None:
-    """The column whose samples depend on each other, unless the user names one: repeats of a question."""
-    return REPEAT_OF if any(map(repeats_questions, runs)) else None
+def default_cluster(run: Run) -> str | None:
+    """The column whose equal values mark dependent samples, unless the user names one: repeats of a question."""
+    return REPEAT_OF if repeats_questions(run) else None
 
 
 def read_questions(samples: Place) -> np.ndarray:
