@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragstone.data.types import Chunk
@@ -115,10 +115,10 @@ def write_answer(answer: Answer) -> str:
 
 
 def reply_with(answer: Answer, name: str, started: float) -> Reply:
-    """Return an answer as a model's reply, with the cost that its metadata may contain.
-
-    The latency becomes part of the metadata, unless the system states its own: a cached answer keeps it.
-    """
-    seconds = time.perf_counter() - started
-    measured = replace(answer, metadata={"latency_s": round(seconds, 6), **answer.metadata})
-    return Reply(write_answer(measured), name, cost_usd=answer.metadata.get("cost_usd"), latency_s=seconds)
+    """Return an answer as a model's reply, with the cost that its metadata may contain."""
+    return Reply(
+        write_answer(answer),
+        name,
+        cost_usd=answer.metadata.get("cost_usd"),
+        latency_s=time.perf_counter() - started,
+    )
