@@ -13,7 +13,8 @@ import numpy as np
 
 from benchmarks.results import Result
 from ragstone.compare.differences import Settings, measure
-from ragstone.compare.gates import Check, judge_drops
+from ragstone.compare.gate_conditions import Check
+from ragstone.compare.gates import judge_drops
 from ragstone.stats.corpus_intervals import sums_interval
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.run_info import MetricInfo

@@ -135,7 +135,8 @@ def _number(text: str, given: str) -> float:
 
 
 def _check(run: Run, condition: _Condition, root: str | os.PathLike[str] | None, drops: int) -> Checked:
-    from ragstone.compare.gates import Check, check_gate  # noqa: PLC0415
+    from ragstone.compare.gate_conditions import Check  # noqa: PLC0415
+    from ragstone.compare.gates import check_gate  # noqa: PLC0415
 
     against = None if condition.against is None else _find_baseline(condition.against, run, root)
     check = Check(condition.kind, condition.metric, condition.limit)  # type: ignore[arg-type]

@@ -8,7 +8,8 @@ from benchmarks.cases import coverage
 
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.differences import Settings, measure
-from ragstone.compare.gates import Check, check_gate, decide, judge_drops, parse_checks, read_checks
+from ragstone.compare.gate_conditions import Check, decide, parse_checks, read_checks
+from ragstone.compare.gates import check_gate, judge_drops
 from ragstone.engine import evaluate as evaluation
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.intervals import Interval

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.compare.gates import Check, parse_checks
+from ragstone.compare.gate_conditions import Check, parse_checks
 from ragstone.compare.sequential_gates import check_so_far, watch
 from ragstone.errors import UnknownNameError, UsageError
 from tests.compare.scored import declare, make_run, noise

@@ -25,8 +25,17 @@ FORMATS = formats()
 WRITABLE = {name: item for name, item in FORMATS.items() if isinstance(item, WritableFormat)}
 ROW_FORMATS = [name for name, item in FORMATS.items() if isinstance(item, RowFormat)]
 # What each format writes, told by the name; a format that holds every field of every sample must give all of it back.
-TARGETS = {"ragstone": ("copy.jsonl", "copy.parquet", "copy.csv"), "ragchecker": ("copy.json",), "dial": ("copy",)}
-HOLD_EVERYTHING = [(name, target) for name in ("ragstone", "ragchecker") for target in TARGETS[name]]
+TARGETS = {
+    "ragstone": ("copy.jsonl", "copy.parquet", "copy.csv"),
+    "ragchecker": ("copy.json",),
+    "dial": ("copy",),
+    "ragas": ("copy.jsonl", "copy.json"),
+    "unitxt": ("copy.jsonl",),
+    "deepeval": ("copy.json",),
+    "beir": ("copy",),
+    "hf": ("copy",),
+}
+HOLD_EVERYTHING = [(name, target) for name in ("ragstone", "ragchecker", "hf") for target in TARGETS[name]]
 
 every_format = pytest.mark.parametrize("name", FORMATS)
 every_row_format = pytest.mark.parametrize("name", ROW_FORMATS)

@@ -13,6 +13,7 @@ from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
 from ragstone.data.types import Chunk, Citation, Fact, Sample, Score, Turn
+from ragstone.data.usage import USAGE
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
 from ragstone.tools.open_tools import TOOLS
@@ -22,7 +23,13 @@ from tests.metrics.scoring import score
 METRICS = {spec.name: spec for spec in CATALOGUE.metrics() if spec.family != "custom"}
 EVIDENCE = {spec.name: spec for spec in CATALOGUE.all_evidence()}
 # What can be judged, and the field without which there is nothing to judge.
-JUDGED = {"answer": "answer", "contexts": "contexts", "ranking": "contexts", "question": "rewritten_question"}
+JUDGED = {
+    "answer": "answer",
+    "contexts": "contexts",
+    "ranking": "contexts",
+    "question": "rewritten_question",
+    "system": "metadata",
+}
 # One sentence: it begins like one, ends like one, and none ends in between.
 SENTENCE = re.compile(r"[A-Z0-9](?:(?![.!?] ).)*\.")
 
@@ -125,7 +132,9 @@ ALL_THERE = {
     "metadata": {
         "signals": {"like": 1, "regenerate": 1},
         "other_answer": "On the mole.",
+        "other_answers": ["On the mole.", "In the harbour at 9"],
         "checklist": ["It is short."],
+        **dict.fromkeys(USAGE, 2.5),
     },
 }
 BAD = {

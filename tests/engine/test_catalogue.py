@@ -3,8 +3,8 @@
 import pytest
 
 from ragstone.engine.catalogue import cards, check, set_names
-from ragstone.errors import InputError, UnknownNameError
-from ragstone.registry import CATALOGUE, parse_metric
+from ragstone.errors import InputError, UnknownNameError, UsageError
+from ragstone.registry import parse_metric, resolve_metrics
 
 ROWS = [{"question": "q", "answer": "a", "references": ["a"]}, {"question": "r", "answer": "b", "contextz": ["c"]}]
 
@@ -23,7 +23,21 @@ def test_what_can_be_computed_and_what_cannot():
 def test_every_metric_is_possible_or_has_a_reason():
     checked = check(ROWS)
     impossible = [name for names in checked.impossible.values() for name in names]
-    assert sorted([*checked.possible, *impossible]) == sorted(spec.name for spec in CATALOGUE.metrics())
+    assert sorted([*checked.possible, *impossible]) == sorted(map(str, resolve_metrics(["all"])))
+
+
+def test_the_candidates_of_a_plain_name_and_a_cut_off():
+    assert [card.name for card in cards("recall@5")] == ["recall"]
+    assert {"ragas.faithfulness", "ragchecker.faithfulness"} <= {card.name for card in cards("faithfulness")}
+    assert [card.name for card in cards("answer_relevance")] == ["ragas.answer_relevancy"]
+    with pytest.raises(UsageError, match="distinct_2 or distinct_1"):
+        cards("distinct_3")
+
+
+def test_questions_alone_are_pointed_to_collect():
+    [note] = check([{"question": "Who?"}]).notes
+    assert "ragstone truth collect" in note
+    assert check([{"question": "Who?", "answer": "She."}]).notes == []
 
 
 def test_problems_are_raised_together():

@@ -7,7 +7,7 @@ import pytest
 
 import ragstone
 from ragstone.data.types import Chunk, Fact, Score
-from ragstone.errors import InputError, UnknownNameError
+from ragstone.errors import InputError, UnknownNameError, UsageError
 from ragstone.registry import evidence, metric
 
 ROW = {
@@ -87,3 +87,38 @@ def test_score_row_inside_a_running_loop_and_with_async_evidence():
         return ragstone.score_row(ROW, "echoed")
 
     assert asyncio.run(notebook_cell()) == ragstone.score_row(ROW, "echoed") == Score(9.0)
+
+
+@pytest.mark.parametrize(
+    ("relevance", "ranks", "metric", "value"),
+    [
+        # The example of DIAL's description: ranks from 1.
+        ([2, 1], [1, 1, 2], "fact_recall", 1.0),
+        ([2, 1], [1, 1, 2], "fact_precision", 1.0),
+        ([2, 1], [1, 1, 2], "fact_recall@1", 2 / 3),
+        # DIAL's tables count from 0, with -1 for a fact that was not found.
+        ([2, 1], [0, 0, 1], "fact_recall@1", 2 / 3),
+        ([0, 1, 2], [1, -1, 2, 2], "fact_recall", 3 / 4),
+        ([0, 1, 2], [2, float("inf"), 3, 3], "fact_mrr_mean", (1 / 2 + 1 / 3 + 1 / 3) / 4),
+        ([0, 1, 2], [1, -1, 2, 2], "fact_precision", 2 / 3),
+        ([0, 0], [-1], "fact_recall", 0.0),
+    ],
+)
+def test_match_results_of_dial(relevance, ranks, metric, value):
+    row = pd.Series({"context_relevance": relevance, "facts_ranks": ranks})
+    assert ragstone.score_row(row, metric).value == pytest.approx(value)
+
+
+def test_columns_of_dial():
+    row = {"context": ["Dogs.", "It leaves at 21:40."], "facts": ["leaves at 21:40"], "answer": "21:40"}
+    row |= {"ground_truth_answer": "At 21:40.", "context_relevance": [0, 1], "facts_ranks": [1]}
+    assert ragstone.score_row(row, "fact_mrr") == Score(0.5)
+    assert ragstone.score_row(row, "token_recall") == ragstone.score_row(
+        {**ROW, "references": ["At 21:40."], "answer": "21:40"}, "token_recall"
+    )
+
+
+@pytest.mark.parametrize(("relevance", "ranks"), [([1], [3]), ([0, 1], [-1]), ([0], [0]), ([1], [])])
+def test_match_results_that_do_not_belong_together(relevance, ranks):
+    with pytest.raises(UsageError):
+        ragstone.score_row({"context_relevance": relevance, "facts_ranks": ranks}, "fact_recall")

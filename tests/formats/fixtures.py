@@ -40,6 +40,19 @@ def fixture_ragstone(tmp_path: Path) -> list[str]:
     return [str(path)]
 
 
+def fixture_hf(tmp_path: Path) -> list[str]:
+    """A dataset folder as the Hub has it: a card, and our columns in a Parquet file."""
+    folder = tmp_path / "hub"
+    (folder / "data").mkdir(parents=True)
+    (folder / "README.md").write_text("---\nconfigs: []\n---\n\n# Harbour\n")
+    rows = [
+        {"id": "a", "question": "When does the ferry leave?", "answer": "At eight.", "metadata": '{"topic":"time"}'},
+        {"id": "b", "question": "What do adults pay?", "answer": "Ten.", "metadata": None},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "data" / "test-00000-of-00001.parquet")
+    return [str(folder)]
+
+
 def fixture_ragas(tmp_path: Path) -> list[str]:
     """RAGAS 0.2: a row with ids and one without."""
     rows = [

@@ -106,7 +106,7 @@ def test_containers(tmp_path, content):
     (sample,) = read_dataset(save(tmp_path, content))
     assert (sample.question, sample.answer) == ("q", "a")
     assert [chunk.text for chunk in sample.contexts] == ["one", "two"]
-    expected = {"model": "m", "prompt_tokens": 7, "completion_tokens": 2, "span_names": ["step", "step", "step"]}
+    expected = {"model": "m", "input_tokens": 7, "output_tokens": 2, "span_names": ["step", "step", "step"]}
     assert sample.metadata == expected
 
 
@@ -203,7 +203,7 @@ def test_genai_attributes(tmp_path, as_text):
     sample = read_one(tmp_path, span("", **call), span("", parent="x", **lookup))
     assert (sample.question, sample.answer) == ("q", "a")
     assert sample.contexts == [Chunk("", "d1", 0.9), Chunk("two", "d2", 0.8)]
-    assert sample.metadata == {"session_id": "c", "model": "m", "prompt_tokens": 5, "span_names": ["step", "step"]}
+    assert sample.metadata == {"session_id": "c", "model": "m", "input_tokens": 5, "span_names": ["step", "step"]}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_the_extension_must_be_known(tmp_path):
 
 def test_a_format_that_cannot_be_written_lists_the_others(tmp_path):
     with pytest.raises(UsageError, match="ragchecker"):
-        write_dataset(samples_table(SAMPLES).to_batches(), str(tmp_path / "out"), format="beir")
+        write_dataset(samples_table(SAMPLES).to_batches(), str(tmp_path / "out"), format="mlflow")
 
 
 def test_information_about_the_file_is_written(tmp_path):

@@ -36,6 +36,8 @@ HEADLINES = [
     "answerability_accuracy",
     "citation_recall",
     "citation_precision",
+    "system.latency",
+    "system.cost",
 ]
 ROWS = [
     {"question": "Where is the light?", "answer": "On the mole. " * count, "references": ["On the mole."]}

@@ -18,6 +18,8 @@ def values_of(parameter: Parameter) -> st.SearchStrategy:
     if parameter.choices:
         return st.sampled_from(parameter.choices)
     kinds = {**_KINDS, int: st.integers(1, 2**63 - 1)} if parameter.name == "k" else _KINDS
+    if parameter.name == "q":
+        kinds = {**_KINDS, float: st.floats(0, 1, exclude_min=True, exclude_max=True)}
     return st.one_of(*(kinds[kind] for kind in parameter.kinds))
 
 

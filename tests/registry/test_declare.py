@@ -164,3 +164,11 @@ def test_names_that_are_taken(catalogue, name, message):
     metric("first", family="mine", aliases=["same"])(lambda answer: 1.0)
     with pytest.raises(DefinitionError, match=message):
         metric(name)(lambda answer: 1.0)
+
+
+def test_a_bare_metric_is_refused_with_the_way_to_write_it():
+    with pytest.raises(DefinitionError, match=r'write @metric\("mine"\)'):
+
+        @metric
+        def mine(answer: str) -> float:
+            return 1.0

@@ -199,8 +199,30 @@ def test_a_family_is_a_set(family):
 
 def test_all():
     chosen = resolve_metrics(["all"])
-    assert [str(found) for found in chosen] == [spec.name for spec in CATALOGUE.metrics()]
-    assert all(not found.settings for found in chosen)
+    assert [str(found) for found in chosen if not found.settings] == [spec.name for spec in CATALOGUE.metrics()]
+    variants = [found for found in chosen if found.settings]
+    assert {found.spec.family for found in variants} == {"system"}
+    assert all(dict(found.settings) in found.spec.variants for found in variants)
+
+
+def test_a_quantile_is_a_parameter_with_a_fixed_meaning():
+    assert str(parse_metric("latency_p95")) == "system.latency(q=0.95)"
+    assert parse_metric("latency_p95").quantile == 0.95
+    assert parse_metric("latency_p95").is_of_all_rows
+    assert parse_metric("latency").quantile is None
+    assert not parse_metric("latency").is_of_all_rows
+    for wrong in ("0", "1", "1.5", "95"):
+        with pytest.raises(UsageError, match="between 0 and 1"):
+            parse_metric(f"system.latency(q={wrong})")
+
+
+def test_plain_names_are_answered_with_candidates():
+    with pytest.raises(UsageError, match=r"ambiguous: say which of .*ragas.faithfulness, ragchecker.faithfulness"):
+        parse_metric("faithfulness")
+    with pytest.raises(UsageError, match=r"Did you mean ragas.answer_relevancy\?"):
+        parse_metric("answer_relevance")
+    with pytest.raises(UsageError, match=r"Did you mean distinct_2 or distinct_1\?"):
+        parse_metric("distinct_3")
 
 
 def test_each_metric_once_in_the_order_asked_for():

@@ -6,14 +6,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from ragstone.data.types import Chunk, Fact, Sample, Turn
+from ragstone.engine.ask_system import Asked, Outcome
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StopRunError, UsageError
 from ragstone.formats import read_dataset
-from ragstone.truth.collect import ERROR, collect, quote_collecting
+from ragstone.llm.answers import Answer
+from ragstone.llm.wrappers import Call
+from ragstone.truth.collect import ERROR, _usage_of, collect, quote_collecting
 from ragstone.truth.model import Case, TruthFact
 from ragstone.truth.store import TruthStore
 
@@ -38,6 +42,8 @@ def guide(question):
 
 def test_rows_keep_what_is_true_and_failures_say_why():
     found = collect(QUESTIONS, guide, cache=False)
+    for sample in found.samples[:2]:
+        assert 0 < sample.metadata.pop("latency_s") < 60
     first, second, third, fourth = found.samples
     assert first == Sample(
         "a",
@@ -235,3 +241,55 @@ def test_a_system_gets_the_conversation_of_a_sample():
     first, second = collect(rows, talk, cache=False).samples
     assert (first.answer, second.answer) == ("What does it cost?", "What does it cost? Ten. And for children?")
     assert second.history == turns
+
+
+def test_usage_of_a_system_is_kept_and_its_own_numbers_win(tmp_path):
+    journal = str(tmp_path / "answers.partial")
+
+    def rag(question):
+        if "pier" in question:
+            raise OSError("not now")
+        return {"answer": "x", "usage": {"prompt_tokens": 9}, "cost_usd": 0.25, "first_token_s": 0.5}
+
+    questions = [replace(QUESTIONS[0], metadata={"latency_s": 99.0}), QUESTIONS[1]]
+    for resume in (False, True):
+        found = collect(questions, rag, journal=journal, cache=False, version="1", resume=resume)
+        usage = dict(found.samples[0].metadata)
+        assert 0 < usage.pop("latency_s") < 60
+        expected = {"usage": {"prompt_tokens": 9}, "input_tokens": 9, "cost_usd": 0.25, "first_token_s": 0.5}
+        assert usage == expected
+
+
+def test_questions_are_asked_repeatedly(tmp_path):
+    asked = []
+
+    def rag(question):
+        asked.append(question)
+        return f"answer {len(asked)}"
+
+    found = collect(QUESTIONS[:1], rag, repeats=3, cache=False, concurrency=1, version="1")
+    assert [sample.id for sample in found.samples] == ["a", "a#2", "a#3"]
+    assert {sample.metadata["repeat_of"] for sample in found.samples} == {"a"}
+    assert [sample.answer for sample in found.samples] == ["answer 1", "answer 2", "answer 3"]
+    assert found.samples[1].metadata["other_answers"] == ["answer 1", "answer 3"]
+    assert found.samples[2].references == ["12 metres"]
+    assert quote_collecting(QUESTIONS[:2], rag, 3).questions == 6
+    with pytest.raises(UsageError, match="repeats"):
+        collect(QUESTIONS[:1], rag, repeats=0)
+
+
+def test_repeats_are_cached_one_by_one():
+    def rag(question):
+        return question
+
+    assert collect(QUESTIONS[:1], rag, repeats=2, version="repeated").cached == 0
+    assert collect(QUESTIONS[:1], rag, repeats=3, version="repeated").cached == 2
+
+
+def test_tokens_of_a_model_are_kept_and_the_latency_of_a_cached_reply_is_not():
+    call = Call("a", "system", "system", "", "m", input_tokens=7, output_tokens=2, cost_usd=0.01, latency_s=1.5)
+    outcome = Outcome(Asked("a", "q"), Answer("x"), calls=(replace(call, error="busy"), call))
+    assert _usage_of(outcome) == {"latency_s": 1.5, "cost_usd": 0.01, "input_tokens": 7, "output_tokens": 2}
+    cached = replace(outcome, calls=(replace(call, cached=True, cost_usd=0.0),))
+    assert _usage_of(cached) == {"input_tokens": 7, "output_tokens": 2}
+    assert _usage_of(replace(outcome, calls=())) == {}

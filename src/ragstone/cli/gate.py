@@ -14,7 +14,8 @@ from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
-    from ragstone.compare.gates import Check, Gate
+    from ragstone.compare.gate_conditions import Check
+    from ragstone.compare.gates import Gate
 
 _CONDITION = "METRIC=VALUE"
 
@@ -29,6 +30,13 @@ def gate(
         [],
         "--max-drop",
         "Maximum loss against the baseline; a bare number is for all headline metrics. Repeatable.",
+        METRICS,
+        metavar=_CONDITION,
+    ),
+    max_rise: list[str] = option(
+        [],
+        "--max-rise",
+        "Maximum rise of a metric that should be low, such as latency_p95=0.2s or cost=10%. Repeatable.",
         METRICS,
         metavar=_CONDITION,
     ),
@@ -56,10 +64,11 @@ def gate(
 
     Exit code 0: passed, 3: failed, 4: undecided, by confidence intervals. Without conditions on the command line, those in [gate] of ragstone.toml apply.
     """
-    from ragstone.compare.gates import parse_checks
+    from ragstone.compare.gate_conditions import parse_checks
 
     load_metrics_files(metrics_file)
-    checks = [*parse_checks("min", least), *parse_checks("max", most), *parse_checks("max-drop", max_drop)]
+    checks = [*parse_checks("min", least), *parse_checks("max", most)]
+    checks += [*parse_checks("max-drop", max_drop), *parse_checks("max-rise", max_rise)]
     config = find_config(ctx.params.get("config"))
     if config is not None and (config.is_named or not checks):
         more, baseline = _read_conditions(config)
@@ -118,7 +127,7 @@ def _decide(
 
 def _read_conditions(config: Config) -> tuple[list[Check], str | None]:
     """The conditions and the baseline of [gate]; a named file must have some."""
-    from ragstone.compare.gates import read_checks
+    from ragstone.compare.gate_conditions import KINDS, read_checks
 
     table = config.table.get("gate", {})
     if config.is_named and not table:
@@ -127,8 +136,7 @@ def _read_conditions(config: Config) -> tuple[list[Check], str | None]:
     if baseline is not None and not isinstance(baseline, str):
         raise UsageError(f"{config.path}: [gate] against must be the name of a run, got {baseline!r}")
     conditions = {key.replace("_", "-"): value for key, value in table.items()}
-    known = ("min", "max", "max-drop")
-    return read_checks({key: conditions[key] for key in known if key in conditions}, str(config.path)), baseline
+    return read_checks({key: conditions[key] for key in KINDS if key in conditions}, str(config.path)), baseline
 
 
 def _write(decision: Gate, markdown: str | None, junit: str | None) -> None:

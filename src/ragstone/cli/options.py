@@ -118,7 +118,7 @@ SHARED = {
     ),
     "name": Shared("--name", OUTPUT, "Name of the run.", "", "TEXT"),
     "to": Shared("--to", OUTPUT, "Ground truth to create or extend.", None, "NAME"),
-    "to_format": Shared("--to-format --to", OUTPUT, "Format to write: ragstone, ragchecker or dial.", "ragstone"),
+    "to_format": Shared("--to-format --to", OUTPUT, "Format to write: ragstone, beir, deepeval, dial, hf, ragas, ragchecker or unitxt.", "ragstone"),
     "author": Shared("--author", OUTPUT, "Author of the version; your user name by default.", None, "NAME"),
     "note": Shared("--note", OUTPUT, "Reason for the version, shown in the history.", "", "TEXT"),
     "show": Shared("--show", OUTPUT, "Number of samples to show.", 3, "N", 0),

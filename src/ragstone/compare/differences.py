@@ -31,6 +31,7 @@ from ragstone.stats.paired import (
     tally,
 )
 from ragstone.stats.power import detectable_effect
+from ragstone.stats.quantiles import compare_quantiles, quantile_of
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, SKIPPED, Scores, default_cluster, unless_nan
@@ -261,7 +262,7 @@ def is_of_all_rows(name: str, run: Run, scores: Scores) -> bool:
     """Whether a metric is a corpus-level score, not the mean of its cells; for unknown metrics the stored score decides."""
     metric = find_metric(name)
     if metric is not None:
-        return metric.spec.corpus is not None
+        return metric.is_of_all_rows
     stored = run.summary()[name].mean
     values = scores.values[~np.isnan(scores.values)]
     return bool(stored is not None and len(values) and not np.isclose(stored, values.mean(), rtol=1e-9, atol=1e-12))
@@ -275,9 +276,11 @@ def compare_corpus(
     settings: Settings,
     clusters: np.ndarray | None,
 ) -> Difference:
-    """A corpus-level score in both runs; rows without a value in either run are left out."""
+    """A corpus-level score or a quantile in both runs; rows without a value in either run are left out."""
     found = start(metric, *scores)
     known = find_metric(found.metric)
+    if known is not None and known.quantile is not None:
+        return _compare_quantile(found, known.quantile, scores, settings, clusters)
     if known is None or known.spec.corpus is None:
         return replace(found, note=UNKNOWN)
     corpus = known.spec.corpus
@@ -301,6 +304,22 @@ def compare_corpus(
         ends = [float(score(rows)) for rows in lists]
         compared = None if clusters is not None else compare_rows(lists[0], lists[1], score, settings.level)
     return _filled(found, ends, compared, labels)
+
+
+def _compare_quantile(
+    found: Difference, q: float, scores: tuple[Scores, Scores], settings: Settings, clusters: np.ndarray | None
+) -> Difference:
+    if not found.pairs:
+        return replace(found, note="no sample has a value in both runs")
+    both = ~np.isnan(scores[0].values + scores[1].values)
+    first, second = (side.values[both] for side in scores)
+    labels = None if clusters is None else clusters[both]
+    ends = [quantile_of(side, q) for side in (first, second)]
+    if np.array_equal(first, second):
+        return replace(_filled(found, ends, None, labels), low=0.0, high=0.0, p=1.0, note=EQUAL)
+    compared = compare_quantiles(first, second, q, labels, settings.level, settings.resamples, settings.seed)
+    note = f"{q:.4g} quantile of the rows" if compared else f"too few rows for an interval of the {q:.4g} quantile"
+    return replace(_filled(found, ends, compared, labels), note=note)
 
 
 def _filled(found: Difference, ends: list[float], compared: Compared | None, labels: np.ndarray | None) -> Difference:

@@ -223,6 +223,11 @@ def _checklist(metric: str) -> Count:
     return count
 
 
+def _repeated(case: Case, _: Mapping[str, Any]) -> Counted:
+    rows = [supports(row) for row in case.evidence["answer_claims_in_other_answers"]]
+    return _counted("answer claim", [sum(column) / len(column) for column in zip(*rows, strict=True)])
+
+
 _RIGHT = _supported("answer claim", "answer_claims_in_reference")
 _RECALL = _supported("reference claim", "reference_claims_in_answer")
 _COUNTS: dict[str, tuple[Count, ...]] = {
@@ -269,6 +274,7 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "nugget.weighted": (_nuggets(OKAY_WEIGHT, strict=False),),
     "nugget.weighted_strict": (_nuggets(OKAY_WEIGHT, strict=True),),
     "factscore": (_supported("answer claim", "answer_claims_in_corpus"),),
+    "consistency.claims": (_repeated,),
     "fact_recall": (_fact_recall,),
     "fact_precision": (_fact_precision,),
     "fact_f1": (_fact_recall, _fact_precision),

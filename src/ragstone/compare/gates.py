@@ -7,17 +7,16 @@ condition is enough to fail, so failing is corrected for all conditions: jointly
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
-from typing import Any, Literal
 
 import numpy as np
 
 from ragstone.compare.comparison import Comparison, compare_runs
 from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings, is_of_all_rows
+from ragstone.compare.gate_conditions import Check, Outcome, decide
 from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import clustered_interval
@@ -26,75 +25,6 @@ from ragstone.stats.paired import flip_signs
 from ragstone.stats.power import rows_needed
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import Scores, read_labels, read_scores
-
-Kind = Literal["min", "max", "max-drop"]
-Outcome = Literal["passes", "fails", "cannot tell"]
-
-
-@dataclass(frozen=True)
-class Check:
-    """One condition: a minimum or maximum of a mean, or the largest allowed drop from the baseline."""
-
-    kind: Kind
-    metric: str
-    limit: float
-
-    def __str__(self) -> str:
-        if self.kind == "max-drop":
-            return f"{self.metric} drop ≤ {self.limit:g}"
-        return f"{self.metric} {'≥' if self.kind == 'min' else '≤'} {self.limit:g}"
-
-
-def decide(check: Check, interval: Interval) -> Outcome:
-    """Passes if the whole interval meets the limit, fails if none of it does."""
-    if check.kind == "max":
-        return "passes" if interval.high <= check.limit else "fails" if interval.low > check.limit else "cannot tell"
-    limit = -check.limit if check.kind == "max-drop" else check.limit
-    return "passes" if interval.low >= limit else "fails" if interval.high < limit else "cannot tell"
-
-
-def parse_checks(kind: Kind, texts: Iterable[str]) -> list[Check]:
-    """Parse `recall@5=0.8`; for max-drop also a plain number, which applies to the headline metrics."""
-    checks = []
-    for text in texts:
-        name, equals, number = text.rpartition("=")
-        if not equals and kind == "max-drop":
-            name = "*"
-        if not name:
-            raise UsageError(f"--{kind} {text}: write it as METRIC=VALUE, for instance --{kind} recall@5=0.8")
-        checks.append(Check(kind, name.strip(), _limit(kind, text, number)))
-    return checks
-
-
-def _limit(kind: Kind, text: str, number: Any) -> float:
-    try:
-        limit = float(number)
-    except (TypeError, ValueError):
-        limit = math.nan
-    if not math.isfinite(limit) or isinstance(number, bool):
-        raise UsageError(f"--{kind} {text}: {number!r} is not a number")
-    if kind == "max-drop" and limit < 0:
-        raise UsageError(f"--max-drop {text}: a drop is 0 or more, got {limit:g}")
-    return limit
-
-
-def read_checks(table: Mapping[str, Any], source: str) -> list[Check]:
-    """The [gate] table of ragstone.toml: min, max and max-drop as tables, max-drop also as one number."""
-    known = ("min", "max", "max-drop", "against")
-    for name in table:
-        if name not in known:
-            raise UnknownNameError(f"entry of [gate] in {source}", name, known, f"Choose from: {', '.join(known)}.")
-    checks: list[Check] = []
-    kinds: tuple[Kind, ...] = ("min", "max", "max-drop")
-    for kind in kinds:
-        limits = table.get(kind, {})
-        if kind == "max-drop" and not isinstance(limits, Mapping):
-            limits = {"*": limits}
-        if not isinstance(limits, Mapping):
-            raise UsageError(f"{source}: [gate] {kind} must be a table of metrics and numbers, got {limits!r}")
-        checks += [Check(kind, name, _limit(kind, f"{name}={value}", value)) for name, value in limits.items()]
-    return checks
-
 
 # With a larger share of failed cells, the other cells may not be representative.
 MOST_FAILED = 0.05
@@ -162,25 +92,24 @@ def check_gate(
     conditions: int = 0,
 ) -> Gate:
     """Check the conditions on a finished run; `conditions` counts all conditions if others are checked elsewhere."""
-    settings = settings or Settings()
+    settings = (settings or Settings()).for_run(run)
     bare = any(check.metric == "*" for check in checks)
     checks = _resolve_metrics(checks, run, against)
     conditions = max(conditions, len(checks))
-    absolute = [check.metric for check in checks if check.kind != "max-drop"]
+    absolute = [check.metric for check in checks if not check.is_change]
     scores = read_scores(run, absolute)
-    cluster = settings.for_run(run).cluster
-    clusters = read_labels(run, cluster) if cluster and absolute else None
-    drops = [check for check in checks if check.kind == "max-drop" and check.metric not in run.info.skipped]
+    clusters = read_labels(run, settings.cluster) if settings.cluster and absolute else None
+    drops = [check for check in checks if check.is_change and check.metric not in run.info.skipped]
     dropped = _check_drops(drops, against, run, settings, conditions, most_failed) if against and drops else {}
     found = []
     for check in checks:
         if check.metric in run.info.skipped:
             found.append(Checked(check, "cannot tell", f"not computed: {run.info.skipped[check.metric]}"))
-        elif check.kind == "max-drop":
+        elif check.is_change:
             found.append(dropped[check])
         else:
             found.append(_check_mean(check, run, scores[check.metric], clusters, settings, conditions, most_failed))
-    names = {check.metric for check in checks if check.kind == "max-drop"}
+    names = {check.metric for check in checks if check.is_change}
     others = [name for name in _shares(run, against)[1] if name not in names] if against and bare else []
     return Gate(run.name, run.path, against.name if against else None, tuple(found), left_out=tuple(others))
 
@@ -191,27 +120,36 @@ def _resolve_metrics(checks: Sequence[Check], run: Run, against: Run | None) -> 
         raise UsageError(
             "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
         )
-    if against is None and any(check.kind == "max-drop" for check in checks):
-        raise UsageError("--max-drop needs --against RUN: the baseline")
-    if against is not None and all(check.kind != "max-drop" for check in checks):
+    changes = [check for check in checks if check.is_change]
+    if against is None and changes:
+        raise UsageError(f"--{changes[0].kind} needs --against RUN: the baseline")
+    if against is not None and not changes:
         raise UsageError("--against needs --max-drop X: the largest allowed drop")
-    named = {check.metric for check in checks if check.kind == "max-drop"}
+    named = {check.metric for check in changes}
     spelled: list[Check] = []
     for check in checks:
         if check.metric != "*":
-            spelled.append(Check(check.kind, _canonical_name(check.metric, run), check.limit))
+            spelled.append(replace(check, metric=_canonical_name(check.metric, run)))
         elif against is not None:
-            spelled += [Check(check.kind, name, check.limit) for name in _shares(run, against)[0] if name not in named]
+            spelled += [replace(check, metric=name) for name in _shares(run, against)[0] if name not in named]
     if not spelled:  # a gate without conditions would pass
         raise UsageError(
             "the two runs share no metric from 0 to 1 with values; `ragstone compare` shows what they have. "
             "Name a metric: --max-drop METRIC=VALUE"
         )
     for check in spelled:
-        metric = run.info.metric(check.metric)
-        if check.kind == "max-drop" and metric is not None and metric.better == "none":
-            raise UsageError(f"{check.metric} has no better direction, so it cannot drop; use --min and --max")
+        _check_direction(check, run)
     return spelled
+
+
+def _check_direction(check: Check, run: Run) -> None:
+    metric = run.info.metric(check.metric)
+    if metric is None or not check.is_change:
+        return
+    if metric.better == "none":
+        raise UsageError(f"{check.metric} has no better direction, so it cannot drop; use --min and --max")
+    if check.kind == "max-rise" and metric.better == "higher":
+        raise UsageError(f"{check.metric} should be high: limit its loss with --max-drop {check.metric}=VALUE")
 
 
 def _shares(run: Run, against: Run) -> tuple[list[str], list[str]]:
@@ -308,13 +246,22 @@ def _check_drops(
     compared = compare_runs(against, run, names, settings=settings)
     able = [check for check in checks if check.metric not in compared.refused]
     items = [compared[check.metric] for check in able]
-    found = judge_drops(able, items, *_changes(compared, able), settings, conditions, most_failed)
+    limited = [_absolute(check, item) for check, item in zip(able, items, strict=True)]
+    found = judge_drops(limited, items, *_changes(compared, able), settings, conditions, most_failed)
+    found = [replace(item, check=check) for item, check in zip(found, able, strict=True)]
     refused = {
         check: Checked(check, "cannot tell", f"it was made in different ways: {compared.refused[check.metric]}")
         for check in checks
         if check.metric in compared.refused
     }
     return refused | dict(zip(able, found, strict=True))
+
+
+def _absolute(check: Check, item: Difference) -> Check:
+    """A share of the baseline's score as a number; the baseline is treated as known."""
+    if not check.relative:
+        return check
+    return replace(check, limit=check.limit * abs(item.before or 0.0), relative=False)
 
 
 def _changes(compared: Comparison, checks: Sequence[Check]) -> tuple[np.ndarray, np.ndarray | None]:

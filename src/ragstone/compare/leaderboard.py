@@ -14,6 +14,7 @@ from ragstone.compare.comparison import differing_signatures
 from ragstone.compare.differences import LEAST_PAIRS, Settings, is_of_all_rows
 from ragstone.engine.metric_choice import choose_metrics
 from ragstone.errors import UsageError
+from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.intervals import Interval, correct, mean_interval
 from ragstone.stats.paired import flip_signs
 from ragstone.storage.run_info import MetricInfo
@@ -87,7 +88,7 @@ def rank_runs(
         rankings=tuple(
             _rank_whole(metric, runs)
             if is_of_all_rows(metric.metric, runs[0], scores[0][metric.metric])
-            else _rank(metric, tables[metric.metric], apart, settings)
+            else _rank(metric, tables[metric.metric], apart, settings, clusters)
             for metric in able
         ),
         refused={}
@@ -151,7 +152,11 @@ def _complete(table: np.ndarray) -> np.ndarray:
 
 
 def _rank(
-    metric: MetricInfo, table: np.ndarray, apart: Mapping[str, set[tuple[int, int]]], settings: Settings
+    metric: MetricInfo,
+    table: np.ndarray,
+    apart: Mapping[str, set[tuple[int, int]]],
+    settings: Settings,
+    clusters: np.ndarray | None = None,
 ) -> Ranking:
     name = metric.metric
     low, high = metric.bounds
@@ -165,7 +170,11 @@ def _rank(
     places = []
     for position, run in enumerate(order):
         ahead = sum(_differ(int(other), int(run), differ) for other in order[:position]) if differ is not None else 0
-        interval = mean_interval(whole[:, run], settings.level, (low, high))
+        if clusters is None:
+            interval = mean_interval(whole[:, run], settings.level, (low, high))
+        else:
+            labels = clusters[_complete(table)]
+            interval = clustered_interval(whole[:, run], labels, (low, high), settings.level)
         rank = None if differ is None else 1 + ahead
         places.append(Place(int(run), float(means[run]), interval, rank, letters[position]))
     return Ranking(name, metric.better, (low, high), len(whole), tuple(places), _why_no_rank(metric, differ))

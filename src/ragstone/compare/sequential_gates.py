@@ -7,7 +7,7 @@ after every batch and stop at the first decision. It needs bounded metrics and s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 
 from ragstone.compare.alignment import align_samples
 from ragstone.compare.differences import ALPHA
-from ragstone.compare.gates import MOST_FAILED, Check, Checked, Gate, Outcome, decide, too_many_failed
+from ragstone.compare.gate_conditions import Check, Outcome, decide
+from ragstone.compare.gates import MOST_FAILED, Checked, Gate, too_many_failed
 from ragstone.engine.metric_choice import find_metric, spelled
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.stats.intervals import Interval
@@ -67,15 +68,17 @@ def check_so_far(
         raise UsageError(
             "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
         )
-    if any(check.kind == "max-drop" for check in checks) and against is None:
-        raise UsageError("--max-drop needs --against RUN: the baseline")
+    if any(check.is_change for check in checks) and against is None:
+        raise UsageError("--max-drop and --max-rise need --against RUN: the baseline")
+    if any(check.relative for check in checks):
+        raise UsageError("with --sequential write limits as numbers, not as a percentage")
     if any(check.metric == "*" for check in checks):
         raise UsageError("with --sequential name the metric of each drop: --max-drop METRIC=VALUE")
     found = _read(folder, [spelled(check.metric) for check in checks])
     # The intervals hold together: the error rate is that of the exit code.
     level = 1 - ALPHA / len(checks)
     items = [
-        _check(Check(check.kind, spelled(check.metric), check.limit), found, folder, against, most_failed, level)
+        _check(replace(check, metric=spelled(check.metric)), found, folder, against, most_failed, level)
         for check in checks
     ]
     return Gate(
@@ -125,13 +128,13 @@ def _check(
     if check.metric not in found.scores:
         return Checked(check, "cannot tell", "no row is finished yet")
     metric = find_metric(check.metric)
-    if metric is None or None in metric.spec.bounds or metric.spec.corpus:
+    if metric is None or None in metric.spec.bounds or metric.is_of_all_rows:
         raise UsageError(f"{check.metric}: a sequential gate needs a metric that is a mean of rows with known bounds")
     low, high = (float(bound) for bound in metric.spec.bounds if bound is not None)
     scores = found.scores[check.metric]
     values, failed = scores.values, int(np.count_nonzero(scores.states == FAILED))
-    lower = check.kind == "max-drop" and metric.spec.better == "lower"
-    if check.kind == "max-drop":
+    lower = check.is_change and metric.spec.better == "lower"
+    if check.is_change:
         values, failed = _gains(check.metric, found, folder, against, scores)
         values = -values if lower else values
         low, high = low - high, high - low

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragstone.data.summary import SummaryRow
+from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE
+from ragstone.engine.metric_choice import find_metric
 from ragstone.stats.intervals import mean_interval
+from ragstone.stats.quantiles import quantile_interval, quantile_of
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, Scores
@@ -17,6 +20,8 @@ from ragstone.storage.scores import FAILED, Scores
 # A column with more labels identifies samples and is not a slice; more columns are not readable.
 MOST_LABELS = 12
 MOST_COLUMNS = 4
+# Measurements and names of repeated questions are not groups.
+_NO_SLICES = {*USAGE, REPEAT_OF, OTHER_ANSWERS}
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ def find_columns(run: Run) -> list[str]:
     labels: dict[str, set[str]] = {}
     for cell in read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist():
         for name, value in json.loads(cell).items() if cell else ():
+            if name in _NO_SLICES:
+                continue
             known = labels.setdefault(name, set())
             if len(known) <= MOST_LABELS:
                 known.add(json.dumps(value, ensure_ascii=False))
@@ -65,12 +72,15 @@ def _summarise(
 def _row(metric: MetricInfo, scores: Scores, label: str) -> SummaryRow:
     values = scores.values[~np.isnan(scores.values)]
     low, high = metric.bounds
-    interval = mean_interval(values, bounds=(low, high))
+    known = find_metric(metric.metric)
+    q = known.quantile if known else None
+    interval = mean_interval(values, bounds=(low, high)) if q is None else quantile_interval(values, q)
+    score = (float(values.mean()) if q is None else quantile_of(values, q)) if len(values) else None
     failed = int(np.count_nonzero(scores.states == FAILED))
     return SummaryRow(
         metric=metric.metric,
         slice=label,
-        mean=float(values.mean()) if len(values) else None,
+        mean=score,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         n_ok=len(values),

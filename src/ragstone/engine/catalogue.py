@@ -8,9 +8,9 @@ from typing import Any
 
 from ragstone.data.schema import FIELDS
 from ragstone.engine.ingest import Profile, Profiler
-from ragstone.engine.plan import make_plan
+from ragstone.errors import UsageError
 from ragstone.formats import open_reader
-from ragstone.registry import CATALOGUE, MetricSpec, resolve_metrics
+from ragstone.registry import CATALOGUE, MetricSpec, parse_metric, resolve_metrics
 from ragstone.registry.catalogue import Closure
 from ragstone.text.matchers import make_matcher
 from ragstone.tools.open_tools import TOOLS, Judging
@@ -60,12 +60,18 @@ class MetricCard:
 
 
 def cards(name: str | None = None) -> list[MetricCard]:
-    """All metrics, those of a set, or the one that answers to a name."""
+    """All metrics, those of a set, or the one that answers to a name; all that a plain name such as `faithfulness` may mean."""
     if name is None:
         return [_card(spec) for spec in CATALOGUE.metrics()]
     if name in CATALOGUE.sets():
         return [_card(preset.spec) for preset in CATALOGUE.sets()[name]]
-    return [_card(CATALOGUE.metric(name).spec)]
+    try:
+        return [_card(parse_metric(name).spec)]
+    except UsageError:
+        candidates = CATALOGUE.candidates(name)
+        if not candidates:
+            raise
+        return [_card(spec) for spec in candidates]
 
 
 def set_names() -> list[str]:
@@ -149,8 +155,9 @@ def check(
     pointless = {
         str(metric): f"needs {lack}, which no row has" for metric in every if (lack := profile.lacks(metric.spec))
     }
-    plan = make_plan([metric for metric in every if str(metric) not in pointless], profile.present, tools)
+    plan = profile.plan([metric for metric in every if str(metric) not in pointless], tools)
     impossible: dict[str, list[str]] = {}
     for name, reason in {**plan.skipped, **pointless}.items():
         impossible.setdefault(reason, []).append(name)
-    return Checked(profile, [step.name for step in plan.metrics], impossible, list(reader.report.notes))
+    notes = [*reader.report.notes, *filter(None, [profile.advice])]
+    return Checked(profile, [step.name for step in plan.metrics], impossible, notes)

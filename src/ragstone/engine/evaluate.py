@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -87,7 +87,7 @@ class Request:
 
     def plan(self, profile: Profile | None = None) -> Plan:
         """The plan for the data; without a profile, a plan that only checks names and definitions."""
-        present = profile.present if profile else ()
+        present: Collection[str] = profile.present if profile else ()
         given = present if profile else GIVEN_EVIDENCE.keys()
         absent = TOOLS.keys() - self.tools.keys()
         if profile:
@@ -99,7 +99,7 @@ class Request:
             out_of_reach=lambda spec: not absent.isdisjoint(catalogue.closure(spec.needs, given).tools),
             pointless=profile.is_pointless if profile else lambda _: False,
         )
-        return make_plan(chosen, present, self.tools, catalogue, partial=profile.partial if profile else ())
+        return profile.plan(chosen, self.tools) if profile else make_plan(chosen, present, self.tools, catalogue)
 
     def left_out(self, profile: Profile) -> dict[str, str]:
         """The default tools that are too slow for this many rows, each with the note for the user."""
@@ -282,7 +282,7 @@ def _evaluate_in(
         if isinstance(error, KeyboardInterrupt):
             raise InterruptedRunError("stopped while reading the data; nothing was stored") from None
         raise
-    for remark in reader.report.notes:
+    for remark in (*reader.report.notes, *filter(None, [profile.advice])):
         note(remark)
     for remark in sorted({words for tool, words in request.left_out(profile).items() if tool != "estimator"}):
         note(remark)
@@ -336,7 +336,7 @@ def _compute(
         exam = Exam(request.judging, plan, profile.rows, note)
         parts = _work(plan, folder, request, opened, profile, progress, exam)
         progress(Progress("finishing", profile.rows, profile.rows))
-        finish_tables(plan, folder, parts, profile.rows, "history" in profile.present)
+        finish_tables(plan, folder, parts, profile)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
         ladder = {"ladder": ladder_totals(folder, parts)} if request.judging.has_ladder else {}
         verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -17,11 +18,11 @@ from ragstone.engine.execute import run_to_end
 from ragstone.engine.ledger import Entry, Ledger
 from ragstone.engine.plan import Plan, make_plan
 from ragstone.errors import Skip, UsageError
-from ragstone.evidence.fact_matches import rows_without_words
+from ragstone.evidence.fact_matches import Counts, Ranks, rows_without_words
 from ragstone.evidence.gains import PIECES, judge_lists
 from ragstone.formats import read_dataset
 from ragstone.formats.values import shown, storable
-from ragstone.registry import parse_metric, resolve_metrics
+from ragstone.registry import Metric, parse_metric, resolve_metrics
 from ragstone.text.matchers import Matcher, make_matcher
 from ragstone.tools.open_tools import open_matcher
 from ragstone.tools.protocols import Tool
@@ -172,17 +173,59 @@ def match_facts(
 
 
 def score_row(row: Mapping[str, Any], metric: str, matcher: str = "citation") -> Score:
-    """One metric of one row: `frame.apply(lambda row: ragstone.score_row(row, "recall@5").value, axis=1)`."""
+    """One metric of one row: `frame.apply(lambda row: ragstone.score_row(row, "recall@5").value, axis=1)`.
+
+    A row may have DIAL's columns: `context` and `ground_truth_answer`, or the match results `context_relevance` and
+    `facts_ranks`, from which the metrics of facts are computed without texts.
+    """
     values = row.to_dict() if hasattr(row, "to_dict") else dict(row)
+    values = {_DIAL_NAMES.get(key, key) if _DIAL_NAMES.get(key) not in values else key: values[key] for key in values}
+    wanted = parse_metric(metric)
+    if (score := _score_matches(values, wanted)) is not None:
+        return score
     table = read_dataset([values], format="ragstone").table
     tools = {"matcher": open_matcher(matcher)}
-    wanted = parse_metric(metric)
     present = [name for name in table.schema.names if table[name].null_count == 0]
     plan = make_plan([wanted], present, tools)
     if plan.skipped:
         return Score(None, "skipped", plan.skipped[str(wanted)])
     result = run_to_end(evaluate_batch(plan, table.to_batches()[0], tools, asyncio.Semaphore(1)), plan.waits)
     return result.cells[str(wanted)][0]
+
+
+_DIAL_NAMES = {"context": "contexts", "ground_truth_answer": "references"}
+
+
+def _match_results(values: Mapping[str, Any]) -> tuple[list[int], list[int]] | None:
+    """DIAL's match results of a row: facts per chunk, and the rank of each fact from 1, 0 if it was not found."""
+    try:
+        relevance, given = ([float(item) for item in values[name]] for name in ("context_relevance", "facts_ranks"))
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not given:
+        raise UsageError("facts_ranks is empty: the row has no facts")
+    found = [rank for rank in given if 0 <= rank < math.inf]
+    useful = [place for place, count in enumerate(relevance) if count > 0]
+    # DIAL counts from 0, its description from 1: the first useful chunk is that of the lowest rank.
+    base = int(min(found)) - useful[0] if found and useful else 0
+    ranks = [int(rank) - base + 1 if 0 <= rank < math.inf else 0 for rank in given]
+    if base not in (0, 1) or bool(found) != bool(useful) or max(ranks, default=0) > len(relevance):
+        raise UsageError("context_relevance and facts_ranks do not belong together: they name different chunks")
+    return [int(count) for count in relevance], ranks
+
+
+def _score_matches(values: Mapping[str, Any], wanted: Metric) -> Score | None:
+    """The score from DIAL's match results; None if the row has none, or the metric needs something else."""
+    if not {"chunk_relevance", "fact_ranks"}.issuperset(wanted.spec.needs):
+        return None
+    matched = _match_results(values)
+    if matched is None:
+        return None
+    plan = make_plan([wanted], ("chunk_relevance", "fact_ranks"), {})
+    ledger = Ledger(pa.record_batch([pa.nulls(1)], names=["nothing"]))
+    for name, kind, numbers in (("chunk_relevance", Counts, matched[0]), ("fact_ranks", Ranks, matched[1])):
+        ledger.add(Entry(name, np.arange(1), kind(np.array(numbers, dtype=np.int64), np.array([0, len(numbers)]))))
+    return compute_metrics(plan, ledger)[str(wanted)][0]
 
 
 Relevance = Mapping[str, float] | Collection[str]

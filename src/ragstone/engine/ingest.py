@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import view_samples
 from ragstone.data.fingerprint import Fingerprint
 from ragstone.data.schema import present
+from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE, question_of
+from ragstone.engine.plan import Plan, make_plan
 from ragstone.engine.progress import Progress, Report
+from ragstone.evidence.fact_matches import with_matcher
 from ragstone.formats import Reader
-from ragstone.registry import CATALOGUE, MetricSpec
+from ragstone.registry import CATALOGUE, Metric, MetricSpec
 from ragstone.storage.places import Place, storage_errors
+from ragstone.storage.runs import read_table
 from ragstone.text.citation_marks import MARK_HINT, Cited
 from ragstone.text.cited_parts import cited_parts
+from ragstone.tools.protocols import Tool
 
 # A mark that only looks like a citation is rare; a system that cites does so in most answers.
 _LEAST_CITING = 0.05
@@ -32,6 +39,7 @@ class Profile:
     format: str
     fingerprint: str
     rows: int
+    # Also `metadata.latency_s` and the like: names in the metadata that metrics need.
     present: dict[str, int]
     # Whether answers cite chunks, in a field or by marks in their text.
     cites: bool = False
@@ -41,16 +49,50 @@ class Profile:
         """The fields that some rows have and others do not."""
         return [name for name, count in self.present.items() if count < self.rows]
 
+    @property
+    def advice(self) -> str:
+        """Advice for data that has only questions; empty for other data."""
+        if "question" not in self.present or not self.present.keys().isdisjoint(_OUTPUT):
+            return ""
+        return (
+            "the data has questions, but no answers or retrieved chunks. Get them from your system: "
+            "ragstone truth collect QUESTIONS --system SPEC"
+        )
+
     def is_pointless(self, spec: MetricSpec) -> bool:
-        """Whether a metric is about citations or conversations, of which the data has none."""
+        """Whether the default sets leave a metric out, because it is about something that the data does not have."""
         return self.lacks(spec) is not None
 
     def lacks(self, spec: MetricSpec) -> str | None:
-        """The field that makes a metric pointless: without citations all its scores would be 0; most data has no history."""
+        """What no row has and a metric is about: without citations its scores would all be 0, most data has no history."""
         fields = CATALOGUE.closure(spec.needs).fields
         if not self.cites and "citations" in fields:
             return "citations"
-        return "history" if "history" in fields and "history" not in self.present else None
+        if "history" in fields and "history" not in self.present:
+            return "history"
+        return self._lacks_metadata(spec)
+
+    def _lacks_metadata(self, spec: MetricSpec) -> str | None:
+        pieces = CATALOGUE.closure(spec.needs, self.present).evidence
+        named = (f"metadata.{name}" for name in pieces if name in _WATCHED)
+        return next((name for name in named if name not in self.present), None)
+
+    def plan(self, metrics: Sequence[Metric], tools: Mapping[str, Tool]) -> Plan:
+        """The plan of these metrics for the data."""
+        lacking = {
+            str(metric): f"needs {name}, which no row has"
+            for metric in metrics
+            if (name := self._lacks_metadata(metric.spec))
+        }
+        able = [metric for metric in metrics if str(metric) not in lacking]
+        plan = make_plan(able, self.present, tools, with_matcher(tools), partial=self.partial)
+        return replace(plan, skipped={**plan.skipped, **lacking})
+
+
+_GROUP_ROWS = 2_000
+_OUTPUT = ("answer", "contexts", "steps")
+# Evidence of these names is read from the metadata.
+_WATCHED = (*USAGE, REPEAT_OF, OTHER_ANSWERS)
 
 
 class Profiler:
@@ -60,6 +102,7 @@ class Profiler:
         self._reader = reader
         self._fingerprint = Fingerprint()
         self._counts: dict[str, int] = dict.fromkeys(reader.schema.names, 0)
+        self._counts |= dict.fromkeys((f"metadata.{name}" for name in _WATCHED), 0)
         self.rows = 0
         self._looked_at = self._citing = 0
 
@@ -71,6 +114,9 @@ class Profiler:
                 for name, column in zip(batch.schema.names, batch.columns, strict=True):
                     self._counts[name] += pc.sum(present(name, column)).as_py() or 0
                 self._look_for_citations(batch)
+                for name in _WATCHED:
+                    named = pc.match_substring(batch["metadata"], f'"{name}":')
+                    self._counts[f"metadata.{name}"] += pc.sum(named).as_py() or 0
                 self.rows += batch.num_rows
                 yield batch
 
@@ -102,4 +148,32 @@ def ingest(reader: Reader, target: Place, progress: Report) -> Profile:
         for batch in profiler.batches():
             writer.write_batch(batch)
             progress(Progress("reading", profiler.rows))
-    return profiler.profile()
+    profile = profiler.profile()
+    if f"metadata.{REPEAT_OF}" not in profile.present or f"metadata.{OTHER_ANSWERS}" in profile.present:
+        return profile
+    paired = _add_other_answers(target)
+    return replace(profile, present={**profile.present, f"metadata.{OTHER_ANSWERS}": paired}) if paired else profile
+
+
+def _add_other_answers(target: Place) -> int:
+    """Add the other answers to the same question to the metadata of stored samples; returns the number of such rows."""
+    table = read_table(target)
+    metadata = [json.loads(cell) if cell else {} for cell in table["metadata"].to_pylist()]
+    ids, answers = table["id"].to_pylist(), table["answer"].to_pylist()
+    questions = [question_of(name, about) for name, about in zip(ids, metadata, strict=True)]
+    rows: dict[str, list[int]] = {}
+    for row, question in enumerate(questions):
+        if answers[row] is not None:
+            rows.setdefault(question, []).append(row)
+    paired = 0
+    for row, question in enumerate(questions):
+        others = [answers[other] for other in rows.get(question, ()) if other != row]
+        if others:
+            paired += 1
+            metadata[row][OTHER_ANSWERS] = others
+    cells = pa.array([canonical_json(about) if about else None for about in metadata], pa.string())
+    place = table.schema.get_field_index("metadata")
+    table = table.set_column(place, table.schema.field(place), cells)
+    with target.writing() as stream, pq.ParquetWriter(stream, table.schema, compression="zstd") as writer:
+        writer.write_table(table, row_group_size=_GROUP_ROWS)
+    return paired

@@ -12,12 +12,10 @@ import pyarrow as pa
 from ragstone.data.signature import Signature
 from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
-from ragstone.engine.plan import make_plan
 from ragstone.engine.progress import Progress, Report, silent
 from ragstone.engine.results import call_totals, describe_run, finish_tables, now, verdict_totals, write_json
 from ragstone.engine.stored_evidence import Recollection, StoredTool
 from ragstone.errors import StorageError, UnknownNameError, UsageError
-from ragstone.evidence.fact_matches import with_matcher
 from ragstone.formats import Reader, find_format
 from ragstone.registry import CATALOGUE, Metric, resolve_metrics
 from ragstone.storage.leftovers import RESCORES
@@ -107,12 +105,12 @@ def _compute(
     started, created = time.perf_counter(), now()
     tools = stored_tools(run)
     wanted, undefined = _find_metrics(run, metrics)
-    plan = make_plan(wanted, profile.present, tools, with_matcher(tools), partial=profile.partial)
+    plan = profile.plan(wanted, tools)
     plan = replace(plan, skipped={**plan.skipped, **undefined})
     work = execute(plan, folder, tools, 1, progress, Recollection(run))
     parts = run_to_end(work, plan.waits)
     progress(Progress("finishing", profile.rows, profile.rows))
-    finish_tables(plan, folder, parts, profile.rows, "history" in profile.present)
+    finish_tables(plan, folder, parts, profile)
     verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))
     totals = {**call_totals(folder), **verdicts, "seconds": round(time.perf_counter() - started, 3)}
     truth = source.report.info.get("truth") or run.info.get("truth")

@@ -22,17 +22,20 @@ from ragstone._version import __version__
 from ragstone.data.codec import arrow_type
 from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.data.summary import ALL, Summary, SummaryRow
+from ragstone.data.usage import REPEAT_OF
 from ragstone.engine.function_calls import Refused, explain
 from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import MetricStep, Plan
 from ragstone.llm.cascade_tally import Tally
-from ragstone.stats.bootstrap import clustered_interval
+from ragstone.registry import Metric
+from ragstone.stats.bootstrap import clustered_interval, make_units
 from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
+from ragstone.stats.quantiles import quantile_interval, quantile_of, rows_for_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT
 from ragstone.storage.runs import RunFolder, read_batches, read_table, write_table
-from ragstone.storage.scores import read_conversations
+from ragstone.storage.scores import read_conversations, read_questions
 
 
 @dataclass
@@ -45,19 +48,21 @@ class _Column:
     reasons: Counter[str] = field(default_factory=Counter)
 
 
-def finish_tables(plan: Plan, folder: RunFolder, parts: int, rows: int, conversations: bool = False) -> Summary:
-    """Join the parts, write the summary; the parts can go afterwards. With `conversations`, intervals of means are over these."""
+def finish_tables(plan: Plan, folder: RunFolder, parts: int, profile: Profile) -> Summary:
+    """Join the parts, write the summary; the parts can go afterwards."""
+    # Rows that depend on each other: turns of a conversation, or repeats of a question.
+    clusters = read_conversations(folder.samples) if "history" in profile.present else None
+    if clusters is None and f"metadata.{REPEAT_OF}" in profile.present:
+        clusters = read_questions(folder.samples)
     for name, annotation in plan.stored_evidence():
         places = [folder.part(number).evidence(name) for number in range(parts)]
         _join(places, folder.evidence(name), evidence_schema(arrow_type(annotation)))
     columns = {step.name: _Column() for step in plan.metrics}
     _join([folder.part(number).scores for number in range(parts)], folder.scores, SCORES, columns)
     _join([folder.part(number).calls for number in range(parts if plan.waits else 0)], folder.calls, CALLS)
-    clusters = read_conversations(folder.samples) if conversations else None
-    of_clusters = _clustered(plan, columns, clusters) if clusters is not None else {}
     summary = Summary(
-        [_summarise(step, columns[step.name], folder, of_clusters) for step in plan.metrics]
-        + [SummaryRow(name, ALL, None, None, None, 0, rows, 0, reason) for name, reason in plan.skipped.items()]
+        [_summarise(step, columns[step.name], folder, clusters) for step in plan.metrics]
+        + [SummaryRow(name, ALL, None, None, None, 0, profile.rows, 0, why) for name, why in plan.skipped.items()]
     )
     write_table(folder.summary, summary.to_arrow())
     return summary
@@ -127,26 +132,18 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
     return {item["values"]: item["counts"] for item in pc.value_counts(column.drop_null()).to_pylist()}
 
 
-def _clustered(plan: Plan, columns: Mapping[str, _Column], clusters: np.ndarray) -> dict[str, Interval | None]:
-    """The intervals of all means, from whole clusters of rows."""
-    found: dict[str, Interval | None] = {}
-    for step in plan.metrics:
-        if not step.metric.spec.corpus:
-            values = np.full(len(clusters), np.nan)
-            values[np.concatenate(columns[step.name].ok)] = np.concatenate(columns[step.name].values)
-            found[step.name] = clustered_interval(values, clusters, step.metric.spec.bounds)
-    return found
-
-
-def _summarise(
-    step: MetricStep, column: _Column, folder: RunFolder, of_clusters: Mapping[str, Interval | None]
-) -> SummaryRow:
+def _summarise(step: MetricStep, column: _Column, folder: RunFolder, clusters: np.ndarray | None) -> SummaryRow:
     reason = _main_reasons(column.reasons.most_common(2))
     try:
-        score, interval = (_corpus_score if step.metric.spec.corpus else _mean_score)(step, column, folder)
+        if step.metric.spec.corpus:
+            score, interval = _corpus_score(step, column, folder, clusters)
+        else:
+            score, interval = _score_of_cells(step.metric, column, clusters)
+            if (q := step.metric.quantile) and score is not None and interval is None:
+                few = f"an interval of the {q:g} quantile needs {rows_for_interval(q)} independent rows or more"
+                reason = "; ".join(filter(None, [few, reason]))
     except Refused as refused:
         score, interval, reason = None, None, "; ".join(filter(None, [str(refused), reason]))
-    interval = of_clusters.get(step.name, interval)
     return SummaryRow(
         metric=step.name,
         slice=ALL,
@@ -160,13 +157,25 @@ def _summarise(
     )
 
 
-def _mean_score(step: MetricStep, column: _Column, _folder: RunFolder) -> tuple[float | None, Interval | None]:
+def _score_of_cells(
+    metric: Metric, column: _Column, clusters: np.ndarray | None
+) -> tuple[float | None, Interval | None]:
+    """The mean or a quantile of the rows; rows of one question are one cluster."""
     values = np.concatenate(column.values) if column.values else np.zeros(0)
-    mean = float(values.mean()) if len(values) else None
-    return mean, mean_interval(values, bounds=step.metric.spec.bounds)
+    if not len(values):
+        return None, None
+    labels = None if clusters is None else clusters[np.concatenate(column.ok)]
+    if metric.quantile is not None:
+        return quantile_of(values, metric.quantile), quantile_interval(values, metric.quantile, clusters=labels)
+    mean = float(values.mean())
+    if labels is None:
+        return mean, mean_interval(values, bounds=metric.spec.bounds)
+    return mean, clustered_interval(values, labels, bounds=metric.spec.bounds)
 
 
-def _corpus_score(step: MetricStep, column: _Column, folder: RunFolder) -> tuple[float | None, Interval | None]:
+def _corpus_score(
+    step: MetricStep, column: _Column, folder: RunFolder, clusters: np.ndarray | None
+) -> tuple[float | None, Interval | None]:
     """The score of all rows with an ok cell together, from the statistics that were kept of each."""
     corpus = step.metric.spec.corpus
     if corpus is None or not column.counts["ok"]:
@@ -174,14 +183,15 @@ def _corpus_score(step: MetricStep, column: _Column, folder: RunFolder) -> tuple
     # Scores and evidence are stored in the order of the samples.
     kept = read_table(folder.evidence(corpus.statistics), ["value"])["value"].filter(np.concatenate(column.ok))
     score = partial(corpus.score, **dict(step.metric.settings))
+    labels = None if clusters is None else clusters[np.concatenate(column.ok)]
     try:
         if corpus.additive:
             statistics = _same_lengths(kept)
-            return _finite(score(statistics.sum(axis=0))), sums_interval(
-                statistics, score, bounds=step.metric.spec.bounds
-            )
+            whole = _finite(score(statistics.sum(axis=0)))
+            units = statistics if labels is None else make_units(statistics, labels).sums
+            return whole, sums_interval(units, score, bounds=step.metric.spec.bounds)
         rows = list(kept.to_numpy())
-        return _finite(score(rows)), rows_interval(rows, score, bounds=step.metric.spec.bounds)
+        return _finite(score(rows)), rows_interval(rows, score, bounds=step.metric.spec.bounds, clusters=labels)
     except Exception as error:
         raise Refused(f"there is no score of all rows together: {explain(error).reason}") from error
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import pyarrow as pa
 
 from ragstone.errors import UsageError
 from ragstone.formats.base import Draft
+from ragstone.formats.beir_writer import RUN, write_folder
+from ragstone.formats.ragstone import rows
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.trec import Judgements, Ranking, Run, detect_part, note_unmatched, read_run
@@ -22,6 +26,7 @@ class BeirFormat:
     name = "beir"
     title = "BEIR folder, optionally with a TREC run"
     given: tuple[str, ...] = ()
+    writes = frozenset({"question", "contexts", "relevance", "reference_contexts", "metadata"})
 
     def recognises(self, sources: Sequence[Source]) -> bool:
         """One folder with the three names; the other source, if any, is a run."""
@@ -36,6 +41,8 @@ class BeirFormat:
             raise UsageError(f"{names} must be a folder with {', '.join(_FILES)}/*.tsv, optionally with a TREC run")
         folder = next(source.place for source in sources if source.place and source.kind == "folder")
         runs = [source for source in sources if source.kind != "folder"]
+        if not runs and (folder / RUN).exists():
+            runs = [Source(str(folder / RUN))]
         judged = _read_qrels(folder, report)
         run = read_run(runs[0], report.within(str(runs[0]))) if runs else {}
         if runs:
@@ -47,6 +54,10 @@ class BeirFormat:
                 f"query {name}",
                 {**query, **_truth(judged.get(name), texts), "contexts": _chunks(run.pop(name, None), texts)},
             )
+
+    def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Write the folder, and run.trec with the retrieved chunks."""
+        write_folder(rows(batches), target)
 
 
 def _is_beir(source: Source) -> bool:

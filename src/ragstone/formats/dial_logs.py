@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from ragstone.data.usage import USAGE
 from ragstone.errors import InputError, StorageError
 from ragstone.formats.base import Draft
 from ragstone.formats.conversations import read_turns, split_last
@@ -21,6 +22,7 @@ from ragstone.formats.log_parts import Part, Selection, find_parts
 from ragstone.formats.messages import decode, find_text
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
+from ragstone.formats.usage import find_usage
 from ragstone.formats.values import as_time
 from ragstone.storage.places import Place
 
@@ -221,7 +223,18 @@ def _metadata(
         "response_id": _text(reply.get("id")) or _text(row.get("response_id")),
         "model": _text(reply.get("model")),
     }
-    return {name: str(value) for name, value in found.items() if value is not None}
+    return {name: str(value) for name, value in found.items() if value is not None} | _usage(row, request, reply)
+
+
+def _usage(row: Mapping[str, Any], request: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    """Tokens and price of the request, and the time from request to response."""
+    flat = {name.rpartition(".")[2]: value for name, value in row.items() if name.startswith("token_usage.")}
+    counted = {**_mapping(reply.get("usage")), **_mapping(decode(row.get("token_usage"))), **flat}
+    price = next((counted[name] for name in ("price", "deployment_price") if counted.get(name) is not None), None)
+    start, end = (as_time(_mapping(side).get("time")) for side in (request, row.get("response")))
+    seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() if start and end else None
+    found = {**counted, "cost_usd": price, "latency_s": seconds}
+    return {name: value for name in USAGE if (value := find_usage(found, name)) is not None}
 
 
 def _time(row: Mapping[str, Any], request: Mapping[str, Any]) -> str | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from ragstone.data.usage import number_of
 from ragstone.formats.base import Draft
 from ragstone.formats.conversations import Sessions
 from ragstone.formats.messages import decode, find_text
@@ -18,6 +19,7 @@ from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.values import as_time
 
+Number = TypeVar("Number", int, float)
 _KINDS = {"CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "EMBEDDING", "TOOL", "GUARDRAIL", "EVALUATOR", "PROMPT"}
 _OPERATIONS = {
     "chat": "LLM",
@@ -33,6 +35,8 @@ _WITHOUT_ANSWER = {"RETRIEVER", "RERANKER", "EMBEDDING", "TOOL"}
 _TRACE = ("context.trace_id", "trace_id", "traceId")
 _PARENT = ("parent_id", "parentSpanId", "parent_span_id")
 _START = ("start_time", "startTimeUnixNano", "start_time_unix_nano")
+_END = ("end_time", "endTimeUnixNano", "end_time_unix_nano")
+_EVENT_TIME = ("timestamp", "timeUnixNano", "time_unix_nano")
 _QUESTIONS = (
     "input.value",
     "gen_ai.input.messages",
@@ -53,6 +57,8 @@ class Span:
     name: str
     kind: str
     start: float
+    end: float
+    first_token: float
     is_root: bool
     question: str | None
     answer: str | None
@@ -60,8 +66,9 @@ class Span:
     documents: list[dict[str, Any]] | None
     model: str | None
     session: str | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
 
 
 def _unpack_spans(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -89,15 +96,28 @@ def _parse_span(row: Mapping[str, Any]) -> Span | None:
         name=str(row.get("name") or kind.lower() or "span"),
         kind=kind,
         start=_time(_first(row, _START)),
+        end=_time(_first(row, _END)),
+        first_token=_first_token(row.get("events")),
         is_root=not (isinstance(parent, str) and parent.strip("0")),
         question=_text(attributes, _QUESTIONS, "user"),
         answer=None if kind in _WITHOUT_ANSWER else _text(attributes, _ANSWERS, "assistant"),
         documents=documents,
         model=_first(attributes, ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")),
         session=_first(attributes, ("session.id", "gen_ai.conversation.id")),
-        prompt_tokens=_count(_first(attributes, ("llm.token_count.prompt", "gen_ai.usage.input_tokens"))),
-        completion_tokens=_count(_first(attributes, ("llm.token_count.completion", "gen_ai.usage.output_tokens"))),
+        input_tokens=_count(_first(attributes, ("llm.token_count.prompt", "gen_ai.usage.input_tokens"))),
+        output_tokens=_count(_first(attributes, ("llm.token_count.completion", "gen_ai.usage.output_tokens"))),
+        cost_usd=number_of(_first(attributes, ("llm.cost.total", "gen_ai.usage.cost"))),
     )
+
+
+def _first_token(events: Any) -> float:
+    """The time of the event of the first token; 0 if there is none."""
+    times = [
+        _time(_first(event, _EVENT_TIME))
+        for event in _listed(decode(events))
+        if "first token" in str(event.get("name")).lower()
+    ]
+    return min(times, default=0.0)
 
 
 def _kind(row: Mapping[str, Any], attributes: Mapping[str, Any], has_documents: bool) -> str:
@@ -341,14 +361,32 @@ def _metadata(spans: Sequence[Span]) -> dict[str, Any]:
         "time": as_time(min(span.start for span in spans)),
         "session_id": next((span.session for span in spans if span.session), None),
         "model": next((span.model for span in reversed(calls) if span.model), None),
-        "prompt_tokens": _total(span.prompt_tokens for span in calls),
-        "completion_tokens": _total(span.completion_tokens for span in calls),
+        **_seconds(spans),
+        "input_tokens": _total(span.input_tokens for span in calls),
+        "output_tokens": _total(span.output_tokens for span in calls),
+        "cost_usd": _total(span.cost_usd for span in calls),
         "span_names": [span.name for span in spans],
     }
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _total(counts: Iterable[int | None]) -> int | None:
+def _seconds(spans: Sequence[Span]) -> dict[str, float | None]:
+    """The time of the root span, otherwise from the first start to the last end; and that until the first token."""
+    timed = [span for span in spans if span.start and span.end >= span.start]
+    whole = [span for span in timed if span.is_root] or timed
+    if not whole:
+        return {}
+    start, end = min(span.start for span in whole), max(span.end for span in whole)
+    first = min((span.first_token for span in spans if span.first_token >= start), default=None)
+    # Large numbers are nanoseconds, microseconds or milliseconds since 1970.
+    unit = next((unit for unit in (1e9, 1e6, 1e3) if start >= 1e8 * unit), 1.0)
+    return {
+        "latency_s": (end - start) / unit,
+        "first_token_s": None if first is None else (first - start) / unit,
+    }
+
+
+def _total(counts: Iterable[Number | None]) -> Number | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragstone.formats.base import RowFormat
 from ragstone.formats.common_fields import join_ids, one_text
 from ragstone.formats.conversations import conversation_rows, read_turns
+from ragstone.formats.row_writer import WritableRowFormat, beside, ids_of, relevant_ids, texts_of
 from ragstone.formats.values import Unfit, plain
 
 # What belongs to the last turn of a conversation.
@@ -48,7 +48,22 @@ def _expand(row: dict[str, Any]) -> list[dict[str, Any]]:
 _THEIRS = {"question": "user_input", "answer": "response", "contexts": "retrieved_contexts"}
 
 
-FORMAT = RowFormat(
+def _as_row(sample: dict[str, Any]) -> dict[str, Any]:
+    """A SingleTurnSample; RAGAS has one reference."""
+    row = {
+        "id": sample["id"],
+        "user_input": sample.get("question"),
+        "response": sample.get("answer"),
+        "retrieved_contexts": texts_of(sample.get("contexts")),
+        "retrieved_context_ids": ids_of(sample.get("contexts")),
+        "reference": next(iter(sample.get("references") or ()), None),
+        "reference_contexts": sample.get("reference_contexts"),
+        "reference_context_ids": relevant_ids(sample.get("relevance")),
+    }
+    return beside(row, sample.get("metadata"))
+
+
+FORMAT = WritableRowFormat(
     name="ragas",
     title="RAGAS 0.2 and newer",
     columns={
@@ -64,4 +79,6 @@ FORMAT = RowFormat(
     marks=[frozenset({"user_input"})],
     convert=_convert,
     expand=_expand,
+    as_row=_as_row,
+    writes=frozenset({"question", "answer", "contexts", "references", "reference_contexts", "relevance", "metadata"}),
 )

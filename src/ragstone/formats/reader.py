@@ -24,6 +24,7 @@ from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
+from ragstone.formats.usage import with_usage
 from ragstone.storage.places import open_place
 
 # Verdicts and the claims that they judge.
@@ -153,7 +154,7 @@ class _Builder:
             if self._report.total == before:
                 self._report.leave_out("rows with a repeated id", draft.where)
             return None
-        metadata = values.get("metadata")
+        metadata = with_usage(values["metadata"]) if values.get("metadata") else None
         row = {**values, "metadata": canonical_json(metadata)} if metadata else values
         self._rows.append(row)
         self._bytes += _size(row)

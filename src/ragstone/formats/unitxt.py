@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragstone.formats.base import RowFormat
 from ragstone.formats.common_fields import join_ids, unpack
+from ragstone.formats.row_writer import WritableRowFormat, ids_of, present_only, relevant_ids, texts_of
 
 _OWN = ("reference_answers", "reference_context_ids", "contexts_id", "context_ids", "is_answerable_label")
 
@@ -25,7 +25,24 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-FORMAT = RowFormat(
+def _as_row(sample: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the end-to-end RAG task and of a prediction."""
+    row = {
+        "question_id": sample["id"],
+        "question": sample.get("question"),
+        "answer": sample.get("answer"),
+        "contexts": texts_of(sample.get("contexts")),
+        "contexts_id": ids_of(sample.get("contexts")),
+        "reference_answers": sample.get("references"),
+        "reference_contexts": sample.get("reference_contexts"),
+        "reference_context_ids": relevant_ids(sample.get("relevance")),
+        "is_answerable_label": sample.get("answerable"),
+        "metadata_tags": sample.get("metadata"),
+    }
+    return present_only(row)
+
+
+FORMAT = WritableRowFormat(
     name="unitxt",
     title="unitxt's RAG task",
     columns={
@@ -41,4 +58,8 @@ FORMAT = RowFormat(
     },
     marks=[frozenset({"question", name}) for name in _OWN],
     convert=_convert,
+    as_row=_as_row,
+    writes=frozenset(
+        ("question", "answer", "contexts", "references", "reference_contexts", "relevance", "answerable", "metadata")
+    ),
 )

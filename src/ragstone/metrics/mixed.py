@@ -66,7 +66,7 @@ def _find_part(part: str) -> Metric:
     chosen = parse_metric(part)
     if None in chosen.spec.bounds or chosen.spec.better == "none":
         raise UsageError(f"{part} cannot be part of a mixture: it needs a lowest and a highest value and a direction")
-    if chosen.spec.corpus is not None or chosen.spec.family == FAMILY:
+    if chosen.is_of_all_rows or chosen.spec.family == FAMILY:
         kind = "a mixture" if chosen.spec.family == FAMILY else "a score of all rows together"
         raise UsageError(f"{part} cannot be part of a mixture: it is {kind}")
     return chosen

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ragstone.data.types import Sample
-from ragstone.errors import DefinitionError, UnknownNameError, UsageError
+from ragstone.errors import DefinitionError, UnknownNameError, UsageError, nearest
 from ragstone.registry.specs import EvidenceSpec, FunctionSpec, MetricSpec
 
 
@@ -133,16 +133,34 @@ class Catalogue:
         names = self._by_any_name()
         if name.lower() in names:
             return names[name.lower()]
-        candidates = [spec for spec in self._metrics.values() if spec.name.rpartition(".")[2] == name.lower()]
-        if len(candidates) == 1:
-            return Preset(candidates[0], {})
-        if candidates:
+        own = [spec for spec in self._metrics.values() if spec.name.rpartition(".")[2] == name.lower()]
+        if len(own) == 1:
+            return Preset(own[0], {})
+        candidates = self.candidates(name)
+        if len(candidates) > 1:
             choices = ", ".join(sorted(spec.name for spec in candidates))
             raise UsageError(f"metric '{name}' is ambiguous: say which of {choices}")
-        # Not `family.name`: that would offer one metric twice.
-        aliases = [alias for spec in self._metrics.values() for alias, _ in spec.aliases]
-        known = [*self._metrics, *aliases, *self.sets()]
+        known = [spec.name for spec in candidates] or self._similar(name)
         raise UnknownNameError("metric", name, known, "`ragstone metrics` lists all of them.")
+
+    def candidates(self, name: str) -> list[MetricSpec]:
+        """The metrics that a plain name may mean: those whose name or alias has it as its last part, or its first."""
+        word = name.lower()
+        found = []
+        for spec in self._metrics.values():
+            names = [spec.name, *(alias for alias, _ in spec.aliases)]
+            if any(word in (known.rpartition(".")[2], known.partition(".")[0]) for known in names):
+                found.append(spec)
+        return sorted(found, key=lambda spec: spec.name)
+
+    def _similar(self, name: str) -> list[str]:
+        """Names that are similar to a misspelled one, one per metric."""
+        homes = {alias: spec.name for spec in self._metrics.values() for alias, _ in spec.aliases}
+        homes |= {known: known for known in (*self._metrics, *self.sets())}
+        first: dict[str, str] = {}
+        for near in nearest(name, homes, 10):
+            first.setdefault(homes[near], near)
+        return list(first.values())
 
     def _by_any_name(self) -> dict[str, Preset]:
         names: dict[str, Preset] = {}

@@ -43,6 +43,7 @@ def metric(
     headline: int | None = None,
     good: float | Good | None = None,
     advice: str = "",
+    variants: Sequence[Mapping[str, Any]] = (),
     version: int = 1,
 ) -> Callable[[Function], Function]:
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
@@ -51,7 +52,10 @@ def metric(
     `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns an array or `Cells`.
     A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
     `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
+    Two parameters are special: `k` cuts a ranking off; with `q` the score of a run is that quantile of its rows, not their mean.
+    `variants` are settings that sets of metrics and the default run compute, too.
     """
+    _refuse_bare(name)
 
     def register(function: Function) -> Function:
         _check_name(name)
@@ -79,6 +83,7 @@ def metric(
             headline=headline,
             good=Good(good) if isinstance(good, int | float) else good,
             advice=advice,
+            variants=tuple(variants),
         )
         CATALOGUE.add_metric(_checked(spec))
         return function
@@ -97,6 +102,12 @@ def _check_arguments(
         )
     if optional and columnar:
         raise DefinitionError(f"metric '{name}' is columnar, so it cannot have optional arguments")
+
+
+def _refuse_bare(name: Any) -> None:
+    if not isinstance(name, str):
+        called = getattr(name, "__name__", "mine")
+        raise DefinitionError(f'@metric needs a name in brackets: write @metric("{called}") above def {called}')
 
 
 def _checked(spec: MetricSpec) -> MetricSpec:

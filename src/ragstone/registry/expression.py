@@ -33,6 +33,17 @@ class Metric:
         return f"{text}@{k}" if k is not None else text
 
     @property
+    def quantile(self) -> float | None:
+        """The quantile of the rows that is the score of a run; None if it is their mean or a corpus-level score."""
+        value = dict(self.settings).get("q")
+        return value if isinstance(value, float) else None
+
+    @property
+    def is_of_all_rows(self) -> bool:
+        """Whether the score of a run is not the mean of its rows."""
+        return self.spec.corpus is not None or self.quantile is not None
+
+    @property
     def signature(self) -> str:
         """The metric's own part of a score's signature."""
         return f"{self}|v{self.spec.version}"
@@ -78,16 +89,20 @@ def resolve_metrics(
     sets = catalogue.sets()
     for text in split_metrics(texts):
         if text == "all":
-            chosen = [make_metric(spec) for spec in catalogue.metrics() if not pointless(spec)]
+            chosen = [metric for spec in catalogue.metrics() if not pointless(spec) for metric in _with_variants(spec)]
         elif text == "quick":
             quick = (spec for spec in catalogue.metrics() if not (spec.slow or out_of_reach(spec)))
-            chosen = [make_metric(spec) for spec in quick if not pointless(spec)]
+            chosen = [metric for spec in quick if not pointless(spec) for metric in _with_variants(spec)]
         elif text in sets:
-            chosen = [make_metric(spec, **settings) for spec, settings in sets[text]]
+            chosen = [metric for spec, settings in sets[text] for metric in _with_variants(spec, **settings)]
         else:
             chosen = [parse_metric(text, catalogue)]
         chosen_metrics.update({str(metric): metric for metric in chosen})
     return list(chosen_metrics.values())
+
+
+def _with_variants(spec: MetricSpec, **settings: Any) -> list[Metric]:
+    return [make_metric(spec, **{**settings, **variant}) for variant in ({}, *spec.variants)]
 
 
 def split_metrics(texts: Iterable[str]) -> list[str]:

@@ -50,6 +50,8 @@ class Parameter:
         if self.name == "k" and isinstance(value, int) and not 1 <= value < 2**63:
             limit = "1 or more" if value < 1 else "below 2^63"
             raise UsageError(f"{metric}: the cut-off k must be {limit}, got {value}")
+        if self.name == "q" and isinstance(value, float) and not 0 < value < 1:
+            raise UsageError(f"{metric}: the quantile q must be between 0 and 1, as in q=0.95, got {value:g}")
         return value
 
     def _wrong(self, value: Any, metric: str) -> UsageError:
@@ -197,6 +199,8 @@ class MetricSpec(FunctionSpec):
     good: Good | None = None
     # What to do if the value is not good.
     advice: str = ""
+    # Further settings that are computed with the default ones where a set of metrics is asked for.
+    variants: tuple[Mapping[str, Any], ...] = ()
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""

@@ -21,6 +21,7 @@ from ragstone.report.text import (
     number,
     one_line,
     p_value,
+    places_for,
     section,
     signed,
     signed_interval,
@@ -240,15 +241,16 @@ def difference_table(comparison: Comparison, items: Sequence[Difference]) -> Tab
     parts = {metric["metric"]: part_of(metric) for metric in comparison.after.info["metrics"]}
     for item in items:
         interval = None if item.low is None or item.high is None else (item.low, item.high)
+        places = places_for(item.bounds, item.before, item.after)
         table.add(
             metric_label(item.metric, item.better),
-            Cell(number(item.before), item.before),
-            Cell(number(item.after), item.after),
-            Cell(signed(item.difference), item.difference),
-            Cell(signed_interval(item.low, item.high), interval),
+            Cell(number(item.before, places), item.before),
+            Cell(number(item.after, places), item.after),
+            Cell(signed(item.difference, places), item.difference),
+            Cell(signed_interval(item.low, item.high, places), interval),
             _strip(item, scale),
             Cell(p_value(item.corrected_p), item.corrected_p),
-            Cell(number(item.detectable), item.detectable),
+            Cell(number(item.detectable, places), item.detectable),
             verdict_cell(item.verdict),
             group=visible(parts[item.metric]),
         )

@@ -9,8 +9,18 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.compare.gates import Checked, Gate
+from ragstone.engine.metric_choice import find_metric
 from ragstone.report.table import TONES, Cell, Column, Table, columns
-from ragstone.report.text import counted, indented, interval_text, number, signed, signed_interval, visible
+from ragstone.report.text import (
+    counted,
+    indented,
+    interval_text,
+    number,
+    places_for,
+    signed,
+    signed_interval,
+    visible,
+)
 
 _TONES = {"passes": "good", "fails": "bad", "cannot tell": "unsure"}
 _MARKS = {"passes": "✓", "fails": "✗", "cannot tell": "?"}
@@ -30,7 +40,7 @@ def gate_report(gate: Gate) -> RenderableType:
     if reasons := [f"{item.condition}: {item.why}" for item in checks if item.why]:
         parts += [Text(), *map(indented, reasons)]
     notes = []
-    if any(item.check.kind == "max-drop" for item in gate.checks):
+    if any(item.check.is_change for item in gate.checks):
         notes.append("value of a drop or rise: paired difference to the baseline, as in `ragstone compare`")
     if gate.left_out:
         notes.append(left_out_line(gate))
@@ -50,12 +60,14 @@ def gate_table(checks: list[Checked]) -> Table:
         ]
     )
     for item in checks:
-        drop = item.check.kind == "max-drop"
+        drop = item.check.is_change
         low, high = item.interval or (None, None)
+        metric = find_metric(item.check.metric)
+        places = places_for(metric.spec.bounds if metric else (None, 1.0), item.value, low, high)
         table.add(
             item.condition,
-            Cell(signed(item.value) if drop else number(item.value), item.value),
-            Cell(signed_interval(low, high) if drop else interval_text(low, high), item.interval),
+            Cell(signed(item.value, places) if drop else number(item.value, places), item.value),
+            Cell(signed_interval(low, high, places) if drop else interval_text(low, high, places), item.interval),
             str(item.rows),
             Cell(str(item.failed), item.failed, "bad" if item.failed else "muted"),
             Cell(item.outcome, tone=_TONES[item.outcome], mark=_MARKS[item.outcome]),

@@ -14,8 +14,9 @@ from rich.text import Text
 from ragstone.compare.signs import people_of, unmeasured
 from ragstone.data.summary import SummaryRow
 from ragstone.engine.metric_choice import is_headline, pick_headlines, say_more
+from ragstone.report.consistency import consistency_lines
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
-from ragstone.report.text import by_reason, counted, interval_text, number, section, visible
+from ragstone.report.text import by_reason, counted, interval_text, number, places_for, section, visible
 from ragstone.stats.intervals import Interval
 from ragstone.stats.judge_error import People
 from ragstone.storage.run_info import MetricInfo, RunInfo
@@ -50,6 +51,7 @@ def run_report(run: Run, full: bool = True) -> RenderableType:
         ),
         metrics_table(rows, metrics, people_of(run.info, rows)),
         *(Text(f"\n{remark}") for remark in remarks),
+        *section("consistency", consistency_lines(run, full)),
         *section("not computed", _reasons(missing)),
         *section("missing scores", _reasons(partial)),
     )
@@ -74,10 +76,11 @@ def metrics_table(
     computed = [(row, metrics[row.metric]) for row in rows if row.metric in metrics]
     for row, metric in computed:
         interval = None if row.ci_low is None or row.ci_high is None else (row.ci_low, row.ci_high)
+        places = places_for(metric["bounds"], row.mean)
         table.add(
             Cell(metric_label(row.metric, metric["better"]), row.metric),
-            Cell(number(row.mean), row.mean),
-            Cell(interval_text(row.ci_low, row.ci_high), interval),
+            Cell(number(row.mean, places), row.mean),
+            Cell(interval_text(row.ci_low, row.ci_high, places), interval),
             interval_strip(row.mean, interval) if metric["bounds"] == [0.0, 1.0] else "",
             Cell(str(row.n_ok), row.n_ok),
             Cell(str(row.n_skipped), row.n_skipped, "unsure" if row.n_skipped else "muted"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -79,14 +80,27 @@ def one_line(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def number(value: float | None) -> str:
+_PLACES, _MOST_PLACES = 3, 9
+# Larger values have two significant digits or more with three decimals.
+_SMALL = 0.1
+
+
+def places_for(bounds: Sequence[float | None], *values: float | None) -> int:
+    """The decimals of a metric: three, and more for one without an upper bound that is small, such as a price."""
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    if bounds[1] is not None or not 0 < largest < _SMALL:
+        return _PLACES
+    return min(_MOST_PLACES, _PLACES - 1 - math.floor(math.log10(largest)))
+
+
+def number(value: float | None, places: int = 3) -> str:
     """Three decimals, or a dash for None."""
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else f"{value:.{places}f}"
 
 
-def signed(value: float | None) -> str:
+def signed(value: float | None, places: int = 3) -> str:
     """Three decimals with a sign, or a dash for None."""
-    return "–" if value is None else f"{value:+.3f}" if round(value, 3) else "0.000"
+    return "–" if value is None else f"{value:+.{places}f}" if round(value, places) else "0.000"
 
 
 def p_value(p: float | None) -> str:
@@ -94,14 +108,14 @@ def p_value(p: float | None) -> str:
     return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def interval_text(low: float | None, high: float | None) -> str:
+def interval_text(low: float | None, high: float | None, places: int = 3) -> str:
     """Both ends of an interval, or a dash."""
-    return "–" if low is None or high is None else f"{low:.3f} – {high:.3f}"
+    return "–" if low is None or high is None else f"{low:.{places}f} – {high:.{places}f}"
 
 
-def signed_interval(low: float | None, high: float | None) -> str:
+def signed_interval(low: float | None, high: float | None, places: int = 3) -> str:
     """Both ends of the interval of a difference, or a dash."""
-    return "–" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+    return "–" if low is None or high is None else f"{signed(low, places)} to {signed(high, places)}"
 
 
 def to_json(value: Any) -> str:

@@ -42,13 +42,19 @@ def rows_interval(
     score: Callable[[Sequence[Any]], float],
     level: float = 0.95,
     bounds: Bounds = (None, None),
+    clusters: np.ndarray | None = None,
 ) -> Interval | None:
-    """The interval of a score that needs the rows themselves; a bootstrap would repeat rows, which biases distinct n-grams."""
-    ordered = sorted(rows, key=_content)
-    groups = min(FEW_GROUPS, len(ordered))
+    """The interval of a score that needs the rows themselves; a bootstrap would repeat rows, which biases distinct n-grams.
+
+    Rows of one cluster are left out together.
+    """
+    ordered = sorted(rows, key=_content) if clusters is None else list(rows)
+    group = np.arange(len(ordered)) if clusters is None else np.unique(clusters.astype(str), return_inverse=True)[1]
+    groups = min(FEW_GROUPS, int(group.max()) + 1 if len(group) else 0)
     if groups < 2:
         return None
-    kept = [[row for place, row in enumerate(ordered) if place % groups != left_out] for left_out in range(groups)]
+    part = (group % groups).tolist()
+    kept = [[row for place, row in zip(part, ordered, strict=True) if place != out] for out in range(groups)]
     return jackknife_interval(score(ordered), np.array([score(each) for each in kept]), level, bounds)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragstone.data.usage import REPEAT_OF, question_of
 from ragstone.errors import UnknownNameError
 from ragstone.storage.places import Place, storage_errors
 from ragstone.storage.runs import Run, read_table
@@ -86,6 +87,18 @@ def read_ids(run: Run) -> list[str]:
     return [str(name) for name in read_table(run.folder.samples, ["id"])["id"].to_pylist()]
 
 
+def repeats_questions(run: Run) -> bool:
+    """Whether samples of a run are repeats of a question (`metadata.repeat_of`)."""
+    return f"metadata.{REPEAT_OF}" in (run.info["dataset"].get("present") or {})
+
+
+def read_questions(samples: Place) -> np.ndarray:
+    """The id of the question that each sample answers, as text."""
+    table = read_table(samples, ["id", "metadata"])
+    cells = zip(table["id"].to_pylist(), table["metadata"].to_pylist(), strict=True)
+    return np.array([question_of(name, json.loads(cell) if cell else None) for name, cell in cells], dtype=object)
+
+
 NONE = "(none)"
 _FIELDS = ("answerable", "documents")
 
@@ -114,13 +127,17 @@ def read_conversations(samples: Place) -> np.ndarray | None:
 
 
 def default_cluster(run: Run) -> str | None:
-    """The column whose equal values are resampled together: turns of a conversation are not independent."""
+    """The column whose equal values are resampled together: turns of a conversation, or repeats of a question."""
     has_history = "history" in run.info["dataset"].get("present", ())
-    return CONVERSATION if has_history and read_conversations(run.folder.samples) is not None else None
+    if has_history and read_conversations(run.folder.samples) is not None:
+        return CONVERSATION
+    return REPEAT_OF if repeats_questions(run) else None
 
 
 def read_labels(run: Run, column: str) -> np.ndarray:
     """One label per sample, as text; samples without a value get the label `(none)`."""
+    if column == REPEAT_OF and repeats_questions(run):
+        return read_questions(run.folder.samples)
     if column in _FIELDS:
         return _as_text(read_table(run.folder.samples, [column])[column].to_pylist())
     if column == CONVERSATION and (conversations := read_conversations(run.folder.samples)) is not None:

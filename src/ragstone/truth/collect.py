@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import IO, Any, Unpack
 
 from ragstone.data.types import Sample
+from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE
 from ragstone.engine.ask_system import (
     Asked,
     Outcome,
@@ -22,7 +23,8 @@ from ragstone.engine.ask_system import (
 )
 from ragstone.engine.evaluate import unheard
 from ragstone.engine.progress import Report, silent
-from ragstone.errors import InterruptedRunError, StopRunError, StorageError
+from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UsageError
+from ragstone.formats.usage import with_usage
 from ragstone.llm.answers import Answer, read_answer, write_answer
 from ragstone.llm.base import LLMError
 from ragstone.storage.places import private_opener
@@ -76,7 +78,8 @@ class Journal:
         """Stores an answer; failures are not stored, so that they are asked again."""
         if self._stream is None or outcome.answer is None:
             return
-        entry = {"key": _key_of(outcome.asked), "reply": json.loads(write_answer(outcome.answer))}
+        measured = replace(outcome.answer, metadata=_usage_of(outcome) | outcome.answer.metadata)
+        entry = {"key": _key_of(outcome.asked), "reply": json.loads(write_answer(measured))}
         try:
             self._stream.write(json.dumps(entry).encode() + b"\n")
             self._stream.flush()
@@ -99,7 +102,8 @@ class Journal:
 def _key_of(asked: Asked) -> str:
     """The key of a question; an edited question has another key."""
     history = [[turn.role, turn.text] for turn in asked.history]
-    content = json.dumps([asked.id, asked.question, asked.documents, *([history] if history else [])])
+    also = [part for part in (history, asked.repeat) if part]
+    content = json.dumps([asked.id, asked.question, asked.documents, *also])
     return hashlib.blake2b(content.encode(), digest_size=10).hexdigest()
 
 
@@ -127,22 +131,24 @@ def collect(
     *,
     journal: str | None = None,
     resume: bool = False,
+    repeats: int = 1,
     progress: Report = silent,
     note: Callable[[str], object] = unheard,
     **options: Unpack[SystemOptions],
 ) -> Collected:
     """Asks a system all questions; each row keeps its ground truth and gets the answer and the retrieved chunks.
 
-    A failed question becomes a row without an answer, with the reason in its metadata. `journal` is a local file with
-    the answers so far; `resume` continues from it.
+    The metadata gets latency, tokens and price as far as they are known. A failed question becomes a row without an
+    answer, with the reason in its metadata. With `repeats` each question is asked several times; its rows have its id as
+    `repeat_of`. `journal` is a local file with the answers so far; `resume` continues from it.
     """
-    samples = list(questions)
+    samples, times = _repeat(questions, repeats)
     _, signature = describe_system(system, **options)
     kept = Journal(journal, signature) if journal else None
     known = kept.read() if kept and resume else {}
     if resume and not known:
         note("there is nothing to resume; starting from the beginning")
-    asked = [_ask(sample) for sample in samples]
+    asked = [_ask(sample, repeat) for sample, repeat in zip(samples, times, strict=True)]
     left = [one for one in asked if one.question and _key_of(one) not in known]
     if kept:
         kept.start(keep=bool(known))
@@ -161,18 +167,70 @@ def collect(
     rows = [
         _row(sample, known.get(_key_of(one)), outcomes.get(one.id)) for sample, one in zip(samples, asked, strict=True)
     ]
+    rows = _with_other_answers(rows) if repeats > 1 else rows
     failed = sum(row.answer is None for row in rows)
     resumed = sum(_key_of(one) in known for one in asked)
     return Collected(asking.system, rows, failed, resumed, asking.cached, asking.cost_usd)
 
 
-def quote_collecting(questions: Sequence[Sample], system: Any, **options: Unpack[SystemOptions]) -> SystemQuote:
+def quote_collecting(
+    questions: Sequence[Sample], system: Any, repeats: int = 1, **options: Unpack[SystemOptions]
+) -> SystemQuote:
     """The estimated cost of `collect`; the system is not called."""
-    return quote_system(system, [_ask(sample) for sample in questions if sample.question], **options)
+    samples, times = _repeat((sample for sample in questions if sample.question), repeats)
+    return quote_system(system, [_ask(*pair) for pair in zip(samples, times, strict=True)], **options)
 
 
-def _ask(sample: Sample) -> Asked:
-    return Asked(sample.id, sample.question or "", None, sample.documents or [], history=sample.history or [])
+def _repeat(questions: Iterable[Sample], repeats: int) -> tuple[list[Sample], list[int]]:
+    """Each sample as often as its question is asked, and the number of each repeat from 0; repeats have ids of their own."""
+    if repeats < 1:
+        raise UsageError(f"--repeats must be 1 or more, got {repeats}")
+    if repeats == 1:
+        samples = list(questions)
+        return samples, [0] * len(samples)
+    pairs = [(sample, repeat) for sample in questions for repeat in range(repeats)]
+    copies = [
+        replace(
+            sample,
+            id=f"{sample.id}#{repeat + 1}" if repeat else sample.id,
+            metadata={**sample.metadata, REPEAT_OF: sample.id},
+        )
+        for sample, repeat in pairs
+    ]
+    return copies, [repeat for _, repeat in pairs]
+
+
+def _with_other_answers(rows: Sequence[Sample]) -> list[Sample]:
+    """The rows with the other answers to their question in the metadata."""
+    answers: dict[str, list[tuple[str, str]]] = {}
+    for row in rows:
+        if row.answer is not None:
+            answers.setdefault(str(row.metadata[REPEAT_OF]), []).append((row.id, row.answer))
+    found = []
+    for row in rows:
+        others = [text for name, text in answers.get(str(row.metadata[REPEAT_OF]), ()) if name != row.id]
+        found.append(replace(row, metadata={**row.metadata, OTHER_ANSWERS: others}) if others else row)
+    return found
+
+
+def _ask(sample: Sample, repeat: int = 0) -> Asked:
+    return Asked(sample.id, sample.question or "", None, sample.documents or [], repeat, history=sample.history or [])
+
+
+def _usage_of(outcome: Outcome) -> dict[str, Any]:
+    """Latency, tokens and price of the calls that led to an answer; without latency and price if it was cached."""
+    calls = [call for call in outcome.calls if call.error is None]
+    if not calls:
+        return {}
+    found: dict[str, Any] = {}
+    if not outcome.cached:
+        found["latency_s"] = round(sum(call.latency_s for call in calls), 6)
+        # 0 is a system without a price; its answer may state one.
+        found["cost_usd"] = outcome.cost_usd or None
+    for name in ("input_tokens", "output_tokens"):
+        counts = [getattr(call, name) for call in calls]
+        found[name] = None if None in counts else sum(counts)
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _row(sample: Sample, known: Answer | None, outcome: Outcome | None) -> Sample:
@@ -180,9 +238,10 @@ def _row(sample: Sample, known: Answer | None, outcome: Outcome | None) -> Sampl
     if answer is None:
         reason = (outcome.error if outcome else None) or "there is no question"
         return replace(sample, answer=None, contexts=None, metadata={**sample.metadata, ERROR: reason})
-    # The sample's metadata wins over the system's under the same name.
-    metadata = {**answer.metadata, **{name: value for name, value in sample.metadata.items() if name != ERROR}}
-    return replace(sample, answer=answer.text, contexts=answer.contexts, metadata=metadata)
+    # The sample's metadata wins over the system's under the same name, but not the usage of an earlier answer.
+    usage = with_usage({**(_usage_of(outcome) if outcome else {}), **answer.metadata})
+    earlier = {name: value for name, value in sample.metadata.items() if name != ERROR and name not in USAGE}
+    return replace(sample, answer=answer.text, contexts=answer.contexts, metadata={**usage, **earlier})
 
 
 def _stopped(error: BaseException, journal: Journal | None, path: str | None) -> Exception:

@@ -107,13 +107,13 @@ class _Draws(NamedTuple):
 def estimate_production(run: Run, metrics: Sequence[str] = ()) -> Production:
     """Weighted means of a run's metrics; its samples must have the weights of ground truth drawn from a log.
 
-    Hájek's stratified estimate with a 95 % interval. Corpus metrics such as BLEU are not means and are left out.
+    Hájek's stratified estimate with a 95 % interval. Quantiles and corpus metrics such as BLEU are not means and are left out.
     """
     draws = _read_draws(run)
     chosen = []
     for info in choose_metrics([run], metrics):
         metric = find_metric(info["metric"])
-        if metric is None or metric.spec.corpus is None:
+        if metric is None or not metric.is_of_all_rows:
             chosen.append(info)
     scores = read_scores(run, [info["metric"] for info in chosen])
     estimates = [_estimate(info, scores[info["metric"]].values, draws) for info in chosen]

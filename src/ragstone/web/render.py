@@ -159,6 +159,7 @@ def _environment() -> Environment:
     environment.tests |= {"match_kind": lambda key, fact: key.startswith("fact-") is fact}
     environment.globals |= {
         "strip": strip,
+        "tradeoff": charts.tradeoff,
         "strip_axis": lambda low, high: charts.strip_axis(charts.strip_scale(low, high)),
         "bars": bars,
         "trend": trend,

@@ -32,7 +32,9 @@ def explained_scores(index: RunIndex, row: int, case: Case) -> list[dict[str, An
     incomplete = any(scores.states[row] != OK for scores in index.scores.values())
     reasons = _reasons(index, case.sample.id) if incomplete else {}
     headlines = pick_headlines([metric["metric"] for metric in index.metrics])
-    return [_score(index, row, case, metric, reasons, headlines) for metric in index.metrics]
+    # A quantile of the rows has the value of the mean in each row.
+    metrics = [item for item in index.metrics if (known := _parse(item.metric)) is None or known.quantile is None]
+    return [_score(index, row, case, metric, reasons, headlines) for metric in metrics]
 
 
 def _score(

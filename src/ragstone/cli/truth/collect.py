@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ragstone.cli.evaluation import NOTHING_SCORED, show_system_quote
-from ragstone.cli.options import DEFAULT_ROOT, argument, option, parse_map, shared, system_options, with_models
+from ragstone.cli.options import DATA, DEFAULT_ROOT, argument, option, parse_map, shared, system_options, with_models
 from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.cli.truth.options import open_store
 from ragstone.errors import UsageError
@@ -30,6 +30,7 @@ def collect(
     ),
     template: str | None = shared("template"),
     system_version: str | None = shared("system_version"),
+    repeats: int = option(1, "--repeats", "Ask each question this often, for consistency.", DATA, metavar="N", min=1),
     resume: bool = shared("resume"),
     concurrency: int = shared("concurrency", 8),
     models: ModelOptions = ModelOptions(),
@@ -50,11 +51,20 @@ def collect(
     samples, truth = _read_questions(questions, root, format, parse_map(map), limit)
     options = system_options(models, template, system_version, concurrency)
     if quote:
-        show_system_quote(quote_collecting(samples, system, **options), json)
+        show_system_quote(quote_collecting(samples, system, repeats, **options), json)
         return
     with showing_progress(quiet or json) as progress:
         journal, note = _journal(out), noting(quiet)
-        result = run_system(samples, system, journal=journal, resume=resume, progress=progress, note=note, **options)
+        result = run_system(
+            samples,
+            system,
+            journal=journal,
+            resume=resume,
+            repeats=repeats,
+            progress=progress,
+            note=note,
+            **options,
+        )
     _write(result, out)
     _show(result, out, json)
     if not json and not quiet:

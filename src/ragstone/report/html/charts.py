@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -293,3 +293,41 @@ def _line(one: Series, over: Scale, up: Scale) -> list[Markup]:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
     drawn = [element("polyline", points=path, class_=f"trace {one.tone}")] if len(spots) > 1 else []
     return [*drawn, *(element("circle", cx=x, cy=y, r=3.5, class_=f"dot {one.tone}") for x, y in spots)]
+
+
+def tradeoff(panel: Mapping[str, Any]) -> Markup:
+    """Quality (up) against cost (across): one point per run with the intervals of both."""
+    width, height = _SIZE
+    points: Sequence[Mapping[str, Any]] = panel["points"]
+    over = Scale(0.0, _end(points, "x"), _LEFT, width - _RIGHT)
+    lowest = min((_least(point, "y") for point in points), default=0.0)
+    step = round_step(max(_end(points, "y") - lowest, 1e-9) / 4)
+    up = Scale(math.floor(lowest / step) * step, _end(points, "y"), height - _FLOOR, _TOP)
+    floor = height - _FLOOR
+    parts = [line(_LEFT, up(tick), width - _RIGHT, up(tick), "grid") for tick in up.ticks()]
+    parts += [text(_LEFT - 6, up(tick) + 4, short(tick), "end") for tick in up.ticks()]
+    parts += [text(over(tick), floor + 14, short(tick)) for tick in over.ticks()]
+    parts += [text(width - _RIGHT, height - 1, panel["axis"], "end"), line(_LEFT, floor, width - _RIGHT, floor, "axis")]
+    for point in points:
+        x, y = over(point["x"]), up(point["y"])
+        if point["x_low"] is not None and point["x_high"] is not None:
+            parts.append(line(over(point["x_low"]), y, over(point["x_high"]), y, "interval"))
+        if point["y_low"] is not None and point["y_high"] is not None:
+            parts.append(line(x, up(point["y_low"]), x, up(point["y_high"]), "interval"))
+        parts.append(element("circle", cx=x, cy=y, r=4, class_="dot"))
+        parts.append(text(x + 7, y - 6, point["name"], "start", "count"))
+    words = ", ".join(f"{p['name']}: {short(p['y'])} at {short(p['x'])}" for p in points)
+    label = f"{panel['quality']} against {panel['axis']}: {words}"
+    return picture(width, height, label, *parts, class_="curve")
+
+
+def _end(points: Sequence[Mapping[str, Any]], axis: str) -> float:
+    """The end of an axis: a round number beyond all values and intervals."""
+    most = max((max(p[axis], p[f"{axis}_high"] or p[axis]) for p in points), default=1.0)
+    step = round_step((most or 1.0) / 4)
+    return math.ceil((most or 1.0) / step) * step
+
+
+def _least(point: Mapping[str, Any], axis: str) -> float:
+    low = point[f"{axis}_low"]
+    return float(point[axis] if low is None else min(low, point[axis]))

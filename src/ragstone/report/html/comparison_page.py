@@ -12,6 +12,7 @@ from ragstone.compare.comparison import ChangedSample, Comparison
 from ragstone.compare.differences import Difference, is_of_all_rows
 from ragstone.compare.explain import find_row
 from ragstone.compare.sample_order import telling_metrics
+from ragstone.compare.tradeoffs import find_tradeoffs
 from ragstone.report import diagnosis as diagnosing
 from ragstone.report.comparison import (
     comparison_dict,
@@ -57,6 +58,7 @@ def comparison_html(comparison: Comparison, changed: int = _MOST_CHANGED, *, all
         "groups": list(_groups(comparison, reach, _names(comparison) - headlines)),
         "axis": charts.strip_axis(charts.strip_scale(-reach, reach)),
         "slice_axis": charts.strip_axis(charts.strip_scale(-sliced, sliced)),
+        "tradeoffs": _tradeoffs(comparison),
         "distributions": list(_distributions(comparison, sides)),
         "diagnoses": [diagnosing.headline(side.diagnosis) for side in sides],
         "causes": list(_causes(sides)),
@@ -210,6 +212,12 @@ def _changed(comparison: Comparison, sides: tuple[RunData, RunData], most: int) 
 def _change(sample: ChangedSample, both: tuple[Any, Any], printed: bool) -> dict[str, Any]:
     tone = "good" if sample.gain > 0 else "bad"
     return {"sample": sample, "sides": both, "anchor": both[1].anchor, "tone": tone, "printed": printed}
+
+
+def _tradeoffs(comparison: Comparison) -> list[dict[str, Any]]:
+    """Quality against latency and price, drawn; empty if the runs do not have them."""
+    panels = find_tradeoffs((comparison.before, comparison.after), ("A", "B"))
+    return [{**panel.as_dict(), "plot": charts.tradeoff(panel.as_dict())} for panel in panels]
 
 
 def _signatures(comparison: Comparison) -> Iterator[tuple[str, str, str]]:

@@ -17,6 +17,7 @@ from ragstone.compare.sample_order import find_worst, telling_metrics
 from ragstone.compare.signs import Reading
 from ragstone.compare.slices import find_columns, slice_run
 from ragstone.data.summary import SummaryRow
+from ragstone.report.consistency import consistency_dict
 from ragstone.report.diagnosis import disagreement, headline, limit_text, reason_line, short_name, state_text, weakness
 from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
@@ -113,6 +114,7 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, 
         "groups": list(_metric_groups(read, [metric for metric in read.metrics if metric not in headlines])),
         "axis": charts.strip_axis(charts.strip_scale(0, 1)),
         "distributions": list(_distributions(read)),
+        "consistency": consistency_dict(run),
         "slices": list(_slices(read, slices)),
         "worst": list(shown.values()),
         "printed": min(PRINTED, len(shown)),

@@ -12,6 +12,7 @@ from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.differences import Difference
 from ragstone.compare.sample_order import telling_metrics
+from ragstone.compare.tradeoffs import find_tradeoffs
 from ragstone.engine.metric_choice import pick_headlines
 from ragstone.report.comparison import (
     comparison_dict,
@@ -66,6 +67,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
         "reach": reach_of(comparison.metrics),
         "headlines": headlines,
         "groups": _groups(comparison),
+        "tradeoffs": [panel.as_dict() for panel in find_tradeoffs((old, new), ("A", "B"))],
         "method": method_line(comparison),
         "diagnosed": [library.diagnosed(run) for run in (old, new)],
         "causes": _moved_causes(pairs, insights),

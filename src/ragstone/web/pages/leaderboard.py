@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from ragstone.compare.leaderboard import Leaderboard, Ranking
+from ragstone.compare.tradeoffs import find_tradeoffs
 from ragstone.errors import UsageError
 from ragstone.report.leaderboard import leaderboard_dict, letter
 from ragstone.report.run import DIRECTION
@@ -38,6 +39,7 @@ def _ranked(board: Leaderboard, query: QueryParams) -> dict[str, Any]:
     order += [run for run in range(len(board.runs)) if run not in order]
     if query.get("dir") == "down":
         order.reverse()
+    letters = [letter(run) for run in range(len(board.runs))]
     return {
         "samples": board.samples,
         "parameters": list(board.parameters),
@@ -45,6 +47,7 @@ def _ranked(board: Leaderboard, query: QueryParams) -> dict[str, Any]:
         "reversed": query.get("dir") == "down",
         "columns": [_column(ranking, query, ranking.metric in shown, sort) for ranking in board.rankings],
         "rows": [_run(board, run, order[0]) for run in order],
+        "tradeoffs": [panel.as_dict() for panel in find_tradeoffs(board.runs, letters, sort)],
         "remarks": _remarks(board),
         "board": leaderboard_dict(board),
     }

@@ -13,6 +13,7 @@ from ragstone.compare.cause_names import CAUSES
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.signs import people_of
 from ragstone.errors import StorageError
+from ragstone.report.consistency import consistency_dict
 from ragstone.report.html.run_page import fits_unit_line, measured
 from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
 from ragstone.report.text import one_line
@@ -52,6 +53,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "judged": list(judge_lines(run.info)),
         "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MAX_CARDS)],
         "metrics": [_metric(index, summary, metric, people) for metric in index.metrics],
+        "consistency": consistency_dict(run),
         "slices": _slices(insight, state) if insight else [],
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
         "table": _table(index, insight, state),

@@ -13,6 +13,8 @@ from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
 from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
 from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
+from ragstone.data.types import Sample
+from ragstone.data.usage import OTHER_ANSWERS
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
 from ragstone.report.judged_items import judged_groups
 from ragstone.report.run import judge_failure
@@ -98,7 +100,10 @@ def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> d
         "answer": None if sample.answer is None else _answer(case, limits),
         "references": [limits.shorten(text) for text in sample.references or ()],
         "unanswerable": sample.answerable is False,
-        "metadata": {name: one_line(str(value), 200) for name, value in sample.metadata.items()},
+        "metadata": {
+            name: one_line(str(value), 200) for name, value in sample.metadata.items() if name != OTHER_ANSWERS
+        },
+        "other_answers": [limits.shorten(text) for text in _other_answers(sample)],
         "cause": outcome.cause.name if outcome.cause else "",
         "meaning": outcome.cause.meaning if outcome.cause else "",
         "part": (outcome.cause.part or "") if outcome.cause else "",
@@ -124,6 +129,11 @@ def _conversation(case: Case, limits: Limits) -> dict[str, Any]:
     ]
     standalone = limits.shorten(standalone_question(case) or "")
     return {"turns": turns, "standalone": standalone, "rewritten": limits.shorten(case.sample.rewritten_question or "")}
+
+
+def _other_answers(sample: Sample) -> list[str]:
+    others = sample.metadata.get(OTHER_ANSWERS)
+    return [str(text) for text in others] if isinstance(others, list) else []
 
 
 def walk(library: Library, index: RunIndex, row: int, query: QueryParams, page: str = "") -> dict[str, Any]:

@@ -1,0 +1,107 @@
+"""Conditions of a gate: limits of scores and of changes, from the command line or ragstone.toml."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.stats.intervals import Interval
+
+Kind = Literal["min", "max", "max-drop", "max-rise"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Outcome = Literal["passes", "fails", "cannot tell"]
+# A rise is the drop of a metric that should be low.
+_CHANGES = ("max-drop", "max-rise")
+# Units of limits, as factors to the unit of the metric: seconds and US dollars.
+_UNITS = {"s": 1.0, "ms": 1e-3, "usd": 1.0, "": 1.0}
+_LIMIT = re.compile(r"\s*\$?\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|[a-z]*)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One condition: a minimum or maximum of a score, or the largest allowed change for the worse from the baseline."""
+
+    kind: Kind
+    metric: str
+    limit: float
+    # The limit is a share of the baseline's score.
+    relative: bool = False
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the condition compares with a baseline."""
+        return self.kind in _CHANGES
+
+    def __str__(self) -> str:
+        limit = f"{100 * self.limit:g} %" if self.relative else f"{self.limit:g}"
+        if self.is_change:
+            return f"{self.metric} {self.kind.removeprefix('max-')} ≤ {limit}"
+        return f"{self.metric} {'≥' if self.kind == 'min' else '≤'} {limit}"
+
+
+def decide(check: Check, interval: Interval) -> Outcome:
+    """Passes if the whole interval meets the limit, fails if none of it does."""
+    if check.kind == "max":
+        return "passes" if interval.high <= check.limit else "fails" if interval.low > check.limit else "cannot tell"
+    limit = -check.limit if check.is_change else check.limit
+    return "passes" if interval.low >= limit else "fails" if interval.high < limit else "cannot tell"
+
+
+def parse_checks(kind: Kind, texts: Iterable[str]) -> list[Check]:
+    """Parse `recall@5=0.8` or `latency_p95=200ms`; for max-drop also a plain number, for the headline metrics.
+
+    A change may be a share of the baseline's score: `latency_p95=10%`.
+    """
+    checks = []
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        if not equals and kind == "max-drop":
+            name = "*"
+        if not name:
+            example = "latency_p95=0.2s" if kind == "max-rise" else "recall@5=0.8"
+            raise UsageError(f"--{kind} {text}: write it as METRIC=VALUE, for instance --{kind} {example}")
+        checks.append(_make_check(kind, name.strip(), text, number))
+    return checks
+
+
+def _make_check(kind: Kind, name: str, text: str, number: Any) -> Check:
+    match = _LIMIT.fullmatch(str(number)) if not isinstance(number, bool) else None
+    try:
+        limit = float(match[1]) if match else math.nan
+    except ValueError:
+        limit = math.nan
+    unit = match[2].lower() if match else ""
+    if not math.isfinite(limit):
+        raise UsageError(f"--{kind} {text}: {number!r} is not a number")
+    if unit not in ("%", *_UNITS):
+        raise UsageError(f"--{kind} {text}: the unit '{unit}' is not known; use s, ms, usd or %")
+    change = kind in _CHANGES
+    if unit == "%" and (not change or name == "*"):
+        raise UsageError(
+            f"--{kind} {text}: a percentage is a share of the baseline: --max-drop or --max-rise METRIC=5%"
+        )
+    if change and limit < 0:
+        word = kind.removeprefix("max-")
+        raise UsageError(f"--{kind} {text}: a {word} is 0 or more, got {limit:g}")
+    return Check(kind, name, limit / 100 if unit == "%" else limit * _UNITS[unit], relative=unit == "%")
+
+
+def read_checks(table: Mapping[str, Any], source: str) -> list[Check]:
+    """The [gate] table of ragstone.toml: min, max, max-drop and max-rise as tables, max-drop also as one number."""
+    known = (*KINDS, "against")
+    for name in table:
+        if name not in known:
+            raise UnknownNameError(f"entry of [gate] in {source}", name, known, f"Choose from: {', '.join(known)}.")
+    checks: list[Check] = []
+    for kind in KINDS:
+        limits = table.get(kind, {})
+        if kind == "max-drop" and not isinstance(limits, Mapping):
+            limits = {"*": limits}
+        if not isinstance(limits, Mapping):
+            raise UsageError(f"{source}: [gate] {kind} must be a table of metrics and numbers, got {limits!r}")
+        checks += [_make_check(kind, name, f"{name}={value}", value) for name, value in limits.items()]
+    return checks

@@ -1,0 +1,69 @@
+"""Latency, tokens and price under the names of other tools, as the names of Ragstone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragstone.data.usage import USAGE, number_of
+from ragstone.formats.messages import decode
+
+_WRITTEN = (
+    "completion_tokens",
+    "outputTokens",
+    "completionTokens",
+    "llm.token_count.completion",
+    "gen_ai.usage.output_tokens",
+)
+# Our name to the names of other tools with the factor to our unit. A name without a unit is in seconds, as in Langfuse and
+# LangSmith; MLflow's execution_duration is in milliseconds.
+_NAMES: dict[str, dict[str, float]] = {
+    "latency_s": {
+        **dict.fromkeys(("latency", "latency_seconds", "duration_s", "duration_seconds", "response_time_s"), 1.0),
+        **dict.fromkeys(("latency_ms", "latencyMs", "duration_ms", "response_time_ms"), 1e-3),
+        **dict.fromkeys(("execution_duration", "execution_time_ms"), 1e-3),
+    },
+    "first_token_s": {
+        **dict.fromkeys(("time_to_first_token", "timeToFirstToken", "ttft", "ttft_s"), 1.0),
+        **dict.fromkeys(("time_to_first_token_ms", "first_token_ms", "ttft_ms"), 1e-3),
+    },
+    "input_tokens": dict.fromkeys(
+        ("prompt_tokens", "inputTokens", "promptTokens", "llm.token_count.prompt", "gen_ai.usage.input_tokens"), 1.0
+    ),
+    "output_tokens": dict.fromkeys(_WRITTEN, 1.0),
+    "cost_usd": dict.fromkeys(
+        ("total_cost", "totalCost", "calculatedTotalCost", "token_cost", "llm.cost.total", "total_cost_usd"), 1.0
+    ),
+}
+# Mappings that contain the token counts: OpenAI, LangChain, Langfuse, MLflow.
+_PARTS = ("usage", "token_usage", "tokenUsage", "usage_metadata", "mlflow.chat.tokenUsage")
+_INNER = {"input": "input_tokens", "output": "output_tokens"}
+_KNOWN = frozenset([*USAGE, *_PARTS, *(name for names in _NAMES.values() for name in names)])
+
+
+def with_usage(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Metadata with our names for latency, tokens and price; other names are kept, too. Our own names win."""
+    if _KNOWN.isdisjoint(metadata):
+        return metadata
+    found = {name: value for name in USAGE if (value := find_usage(metadata, name)) is not None}
+    return {**metadata, **found}
+
+
+def find_usage(metadata: Mapping[str, Any], name: str) -> float | int | None:
+    """The value of one of our names, from any of its spellings; None if there is no number from 0."""
+    for place in (metadata, *_inner_parts(metadata)):
+        for key, factor in ({name: 1.0} | _NAMES[name]).items():
+            value = number_of(place.get(key))
+            if value is not None and value >= 0:
+                whole = name.endswith("_tokens") and value.is_integer()
+                return int(value) if whole else value * factor
+    return None
+
+
+def _inner_parts(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    parts = [decode(metadata[name]) for name in _PARTS if name in metadata]
+    return [
+        {_INNER.get(str(key), str(key)): value for key, value in part.items()}
+        for part in parts
+        if isinstance(part, Mapping)
+    ]

@@ -1,0 +1,151 @@
+"""The cost of an answer: latency, tokens and price of the evaluated system, and any other number in the metadata.
+
+The score of a run is a mean or, with `q`, a quantile: `latency_p95` is `system.latency(q=0.95)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragstone.data.usage import USAGE, number_of
+from ragstone.errors import Skip
+from ragstone.registry import evidence, metric
+
+_QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+_SOURCE = "metadata of the sample, from `truth collect`, a trace or a log"
+
+
+def _common(name: str, headline: int | None = None) -> dict[str, Any]:
+    return {
+        "family": "system",
+        "bounds": (0.0, None),
+        "better": "lower",
+        "judges": "system",
+        "against": "metadata",
+        "source": _SOURCE,
+        "aliases": {f"{name}_{word}": {"q": q} for word, q in _QUANTILES.items()},
+        "variants": [{"q": _QUANTILES[word]} for word in ("p50", "p90", "p95")],
+        "headline": headline,
+    }
+
+
+def _find(metadata: dict[str, Any], name: str) -> float:
+    value = number_of(metadata.get(name))
+    if value is None or (value < 0 and name in USAGE):
+        raise Skip(f"the metadata has no number called {name}")
+    return value
+
+
+@evidence(transient=True)
+def latency_s(metadata: dict[str, Any]) -> float:
+    """Seconds until the whole answer."""
+    return _find(metadata, "latency_s")
+
+
+@evidence(transient=True)
+def first_token_s(metadata: dict[str, Any]) -> float:
+    """Seconds until the first token of the answer."""
+    return _find(metadata, "first_token_s")
+
+
+@evidence(transient=True)
+def input_tokens(metadata: dict[str, Any]) -> float:
+    """Tokens that the system sent to language models."""
+    return _find(metadata, "input_tokens")
+
+
+@evidence(transient=True)
+def output_tokens(metadata: dict[str, Any]) -> float:
+    """Tokens that language models wrote for the answer."""
+    return _find(metadata, "output_tokens")
+
+
+@evidence(transient=True)
+def cost_usd(metadata: dict[str, Any]) -> float:
+    """Price of the answer in US dollars."""
+    return _find(metadata, "cost_usd")
+
+
+@metric(
+    "system.latency",
+    **_common("latency", headline=21),
+    misleads="It includes waiting in a queue: measure with the concurrency of production. Cached answers are faster.",
+)
+def latency(latency_s: float, q: float | None = None) -> float:  # noqa: ARG001  (for the run's score)
+    """Seconds until the whole answer.
+
+    Mean over rows; with `q`, that quantile of the rows. Skipped without `latency_s` in the metadata.
+    """
+    return latency_s
+
+
+@metric(
+    "system.first_token",
+    **_common("first_token"),
+    misleads="A system that does not stream has its first token at the end.",
+)
+def first_token(first_token_s: float, q: float | None = None) -> float:  # noqa: ARG001
+    """Seconds until the first token of the answer.
+
+    Mean over rows; with `q`, that quantile of the rows. Skipped without `first_token_s` in the metadata.
+    """
+    return first_token_s
+
+
+@metric(
+    "system.input_tokens",
+    **_common("input_tokens"),
+    misleads="Tokenisers differ: counts of two models are not the same unit.",
+)
+def sent_tokens(input_tokens: float, q: float | None = None) -> float:  # noqa: ARG001
+    """Tokens that the system sends to language models for an answer.
+
+    Mean over rows; with `q`, that quantile of the rows. Skipped without `input_tokens` in the metadata.
+    """
+    return input_tokens
+
+
+@metric(
+    "system.output_tokens",
+    **_common("output_tokens"),
+    misleads="Hidden reasoning may or may not be counted. A shorter answer is not always better.",
+)
+def written_tokens(output_tokens: float, q: float | None = None) -> float:  # noqa: ARG001
+    """Tokens that language models write for an answer.
+
+    Mean over rows; with `q`, that quantile of the rows. Skipped without `output_tokens` in the metadata.
+    """
+    return output_tokens
+
+
+@metric(
+    "system.cost",
+    **_common("cost", headline=22),
+    misleads="It has only the calls that report a price: an index, a reranker or a tool may cost more.",
+)
+def cost(cost_usd: float, q: float | None = None) -> float:  # noqa: ARG001
+    """Price of an answer in US dollars.
+
+    Mean over rows; with `q`, that quantile of the rows. Skipped without `cost_usd` in the metadata.
+    """
+    return cost_usd
+
+
+@metric(
+    "metadata.number",
+    family="metadata",
+    bounds=(None, None),
+    better="none",
+    judges="system",
+    against="metadata",
+    source=_SOURCE,
+    misleads="Ragstone does not know the unit of the number or whether less is better.",
+    slow=True,  # it needs a name
+)
+def number(metadata: dict[str, Any], key: str = "latency_s", q: float | None = None) -> float:  # noqa: ARG001
+    """A number of the metadata, by its name.
+
+    `metadata.number(key=retrieval_ms, q=0.9)` is the 0.9 quantile of `retrieval_ms`. Mean over rows without `q`. Skipped if
+    the metadata has no such number.
+    """
+    return _find(metadata, key)

@@ -1,0 +1,89 @@
+"""Metrics of cost: hand-computed values, quiet without data, and gates."""
+
+import numpy as np
+import pytest
+
+import ragstone
+from ragstone.compare.gate_conditions import parse_checks
+from ragstone.compare.gates import check_gate
+
+
+def rows(latencies, **more):
+    return [
+        {"id": f"q{number}", "question": f"Q{number}?", "answer": "a", "references": ["a"], "latency_s": value, **more}
+        for number, value in enumerate(latencies)
+    ]
+
+
+def test_values_by_hand(tmp_path):
+    """1 to 101 seconds: mean and median 51, the 0.9 quantile 91, the 0.95 quantile 96."""
+    run = ragstone.evaluate(rows(range(1, 102)), "system", tmp_path)
+    summary = run.summary()
+    assert summary["system.latency"].mean == 51
+    assert [summary[f"system.latency(q={q})"].mean for q in (0.5, 0.9, 0.95)] == pytest.approx([51, 91, 96])
+    # Bin(101, 0.95): P(B ≤ 90) = 1.4 %, P(B ≤ 91) = 3.1 %; P(B ≤ 99) = 96.5 %, P(B ≤ 100) = 99.4 %.
+    row = summary["system.latency(q=0.95)"]
+    assert (row.ci_low, row.ci_high) == (91, 101)
+    assert summary["system.cost"].reason == "needs metadata.cost_usd, which no row has"
+
+
+def test_a_default_run_shows_only_what_the_data_has():
+    plain = ragstone.evaluate([{"question": "Q?", "answer": "a", "topic": "fares"}] * 1, ["quick"])
+    assert not [row.metric for row in plain.summary() if row.metric.startswith(("system", "metadata"))]
+    timed = ragstone.evaluate(rows([1.0, 2.0]), ["quick"])
+    shown = [row.metric for row in timed.summary() if row.metric.startswith("system")]
+    assert shown == ["system.latency", *(f"system.latency(q={q})" for q in (0.5, 0.9, 0.95))]
+
+
+def test_too_few_rows_say_how_many_are_needed():
+    row = ragstone.evaluate(rows([1.0, 2.0, 3.0]), "latency_p95").summary()["system.latency(q=0.95)"]
+    assert row.ci_low is None
+    assert row.reason == "an interval of the 0.95 quantile needs 72 independent rows or more"
+
+
+def test_any_number_of_the_metadata():
+    run = ragstone.evaluate(
+        [{"question": "Q?", "answer": "a", "hops": number} for number in (1, 2, 6, "7", "x", None)],
+        ["metadata.number(key=hops)", "metadata.number(key=hops, q=0.5)"],
+    )
+    assert [row.mean for row in run.summary()] == [4, 4]
+    assert [row.n_ok for row in run.summary()] == [4, 4]
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory):
+    values = np.random.default_rng(0).lognormal(sigma=0.3, size=120)
+    root = tmp_path_factory.mktemp("runs")
+    metrics = ["system.latency", "latency_p95", "token_f1"]
+    before = ragstone.evaluate(rows(values.tolist()), metrics, root)
+    after = ragstone.evaluate(rows((values + 0.5).tolist()), metrics, root)
+    return before, after
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ("latency_p95=1s", "passes"),
+        ("latency_p95=100ms", "fails"),
+        ("latency=0.4", "fails"),
+        ("latency=60%", "passes"),
+        ("latency=10%", "fails"),
+        ("latency_p95=200%", "passes"),
+    ],
+)
+def test_gates_of_rises(two_runs, condition, outcome):
+    gate = check_gate(two_runs[1], parse_checks("max-rise", [condition]), two_runs[0])
+    assert gate.outcome == outcome
+    [item] = gate.checks
+    assert "rise ≤" in item.condition
+    assert item.value == pytest.approx(0.5, abs=1e-9)
+
+
+def test_a_comparison_of_quantiles(two_runs):
+    found = ragstone.compare_runs(*two_runs)
+    item = found["system.latency(q=0.95)"]
+    assert item.difference == pytest.approx(0.5)
+    assert item.verdict == "worse"
+    assert item.low <= 0.5 <= item.high
+    same = ragstone.compare_runs(two_runs[0], two_runs[0])["system.latency(q=0.95)"]
+    assert (same.difference, same.verdict) == (0, "no evidence")
