@@ -12,7 +12,7 @@ import ragstone.metrics
 from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
-from ragstone.data.types import Chunk, Fact, Sample, Score
+from ragstone.data.types import Chunk, Fact, Sample, Score, Step
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
 from ragstone.tools.open_tools import TOOLS
@@ -22,7 +22,7 @@ from tests.metrics.scoring import score
 METRICS = {spec.name: spec for spec in CATALOGUE.metrics() if spec.family != "custom"}
 EVIDENCE = {spec.name: spec for spec in CATALOGUE.all_evidence()}
 # What can be judged, and the field without which there is nothing to judge.
-JUDGED = {"answer": "answer", "contexts": "contexts", "ranking": "contexts"}
+JUDGED = {"answer": "answer", "contexts": "contexts", "ranking": "contexts", "steps": "steps"}
 # One sentence: it begins like one, ends like one, and none ends in between.
 SENTENCE = re.compile(r"[A-Z0-9](?:(?![.!?] ).)*\.")
 
@@ -119,6 +119,8 @@ ALL_THERE = {
     "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
     "answerable": True,
     "documents": ["d"],
+    "steps": [Step("search", "harbour", [Chunk("The harbour opens at 9.", "c1")], 0.5), Step("search", "x", []), Step("add")],
+    "expected_steps": [Step("Search", "Harbour!"), Step("search")],
     "metadata": {"signals": {"like": 1, "regenerate": 1}, "other_answer": "On the mole."},
 }
 BAD = {
@@ -166,6 +168,12 @@ BAD = {
     "no references": {"references": None},
     "no contexts": {"contexts": None},
     "nothing retrieved": {"contexts": []},
+    "no steps": {"steps": [], "expected_steps": []},
+    "no search": {"steps": [Step("", ""), Step("add", None, None, -1.0)], "expected_steps": [Step("\x00", "?!")]},
+    "a thousand steps": {
+        "steps": [Step("s", f"q{number % 9}", [Chunk("At 9, in winter.", f"c{number % 7}")]) for number in range(1000)],
+        "expected_steps": [Step("s", f"q{number % 9}") for number in range(900)],
+    },
     "no relevance": {"relevance": None},
     "nothing relevant": {"relevance": {"c1": 0.0, "c2": -1.0}},
     "relevant never retrieved": {"relevance": {"x": 1.0}},
