@@ -15,6 +15,8 @@ from ragstone.formats.base import Draft
 from ragstone.formats.messages import decode, find_text
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
+from ragstone.formats.span_steps import SpanCall, is_agentic, steps_of_spans
+from ragstone.formats.tool_calls import chunks_of, query_of
 from ragstone.formats.values import as_time
 
 _KINDS = {"CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "EMBEDDING", "TOOL", "GUARDRAIL", "EVALUATOR", "PROMPT"}
@@ -32,6 +34,11 @@ _WITHOUT_ANSWER = {"RETRIEVER", "RERANKER", "EMBEDDING", "TOOL"}
 _TRACE = ("context.trace_id", "trace_id", "traceId")
 _PARENT = ("parent_id", "parentSpanId", "parent_span_id")
 _START = ("start_time", "startTimeUnixNano", "start_time_unix_nano")
+_END = ("end_time", "endTimeUnixNano", "end_time_unix_nano")
+_SPAN = ("context.span_id", "span_id", "spanId")
+_TOOLS = ("tool.name", "gen_ai.tool.name")
+_ARGUMENTS = ("input.value", "tool.parameters", "gen_ai.tool.call.arguments")
+_RESULTS = ("output.value", "gen_ai.tool.call.result")
 _QUESTIONS = (
     "input.value",
     "gen_ai.input.messages",
@@ -61,6 +68,7 @@ class Span:
     session: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
+    call: SpanCall
 
 
 def _unpack_spans(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -96,6 +104,27 @@ def _parse_span(row: Mapping[str, Any]) -> Span | None:
         session=_first(attributes, ("session.id", "gen_ai.conversation.id")),
         prompt_tokens=_count(_first(attributes, ("llm.token_count.prompt", "gen_ai.usage.input_tokens"))),
         completion_tokens=_count(_first(attributes, ("llm.token_count.completion", "gen_ai.usage.output_tokens"))),
+        call=_call(row, attributes, kind, documents),
+    )
+
+
+def _call(
+    row: Mapping[str, Any], attributes: Mapping[str, Any], kind: str, documents: list[dict[str, Any]] | None
+) -> SpanCall:
+    is_tool = kind == "TOOL"
+    span, parent = _first(row, _SPAN), _first(row, _PARENT)
+    output = _first(attributes, _RESULTS) if is_tool else None
+    named = _first(attributes, _TOOLS) if is_tool else None
+    return SpanCall(
+        id=span if isinstance(span, str) else None,
+        parent=parent if isinstance(parent, str) else None,
+        kind=kind,
+        tool=str(named or row.get("name") or kind.lower()),
+        query=query_of(_first(attributes, _ARGUMENTS)) if is_tool else _text(attributes, _QUESTIONS, "user"),
+        start=_time(_first(row, _START)),
+        end=_time(_first(row, _END)),
+        documents=documents,
+        output=None if output is None else chunks_of(output),
     )
 
 
@@ -236,7 +265,7 @@ _MARKS = [
 
 
 class OpenInferenceFormat:
-    """One sample per trace."""
+    """One sample per trace; if a trace calls tools or searches more than once, also the steps of each trace."""
 
     name = "openinference"
     title = "OpenInference or OpenTelemetry GenAI spans"
@@ -250,13 +279,16 @@ class OpenInferenceFormat:
         """The traces in order of first appearance."""
         bare: list[str] = []
         empty: list[str] = []
-        for trace, spans in _traces(sources, report).items():
-            spans.sort(key=lambda span: span.start)
+        traces = _traces(sources, report)
+        steps = _steps(traces)
+        for trace, spans in traces.items():
             values = {"id": trace, **_exchange(spans), "contexts": _contexts(spans), "metadata": _metadata(spans)}
-            if all(values[name] is None for name in ("question", "answer", "contexts")):
+            values["steps"] = steps.get(trace)
+            has_chunks = any(step["contexts"] is not None for step in values["steps"] or ())
+            if all(values[name] is None for name in ("question", "answer", "contexts")) and not has_chunks:
                 empty.append(trace)
                 continue
-            if values["contexts"] is None:
+            if values["contexts"] is None and not has_chunks:
                 bare.append(trace)
             yield Draft(f"trace {trace}", values)
         report.note_all("traces with no documents of a retriever", bare, "they are kept, without contexts")
@@ -272,7 +304,16 @@ def _traces(sources: Iterable[Source], report: Report) -> dict[str, list[Span]]:
                 where = row.where if raw is row.values else f"{row.where}, span {number}"
                 if span := _parse(raw, where, report):
                     traces.setdefault(span.trace, []).append(span)
+    for spans in traces.values():
+        spans.sort(key=lambda span: span.start)
     return traces
+
+
+def _steps(traces: Mapping[str, Sequence[Span]]) -> dict[str, list[dict[str, Any]]]:
+    """The steps of every trace if one of them calls a tool or searches twice; otherwise none: contexts say it all."""
+    calls = {trace: [span.call for span in spans] for trace, spans in traces.items()}
+    steps = {trace: steps_of_spans(found) for trace, found in calls.items()}
+    return steps if any(is_agentic(steps[trace], found) for trace, found in calls.items()) else {}
 
 
 def _parse(raw: Mapping[str, Any], where: str, report: Report) -> Span | None:

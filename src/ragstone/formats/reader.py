@@ -24,6 +24,7 @@ from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
+from ragstone.formats.tool_calls import union_of_steps
 from ragstone.storage.places import open_place
 
 # Verdicts and the claims that they judge.
@@ -161,6 +162,8 @@ class _Builder:
                 values[name] = coerce(name, value, self._from_text)
             except Unfit as unfit:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
+        if values.get("steps") and "contexts" not in values and (union := union_of_steps(values["steps"])) is not None:
+            values["contexts"] = union
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
             for name, message, hint in _mismatches(values, draft.names):
                 self._report.problem(draft.where, message, draft.names.get(name, name), hint)

@@ -1,0 +1,44 @@
+"""LangGraph states and other rows with a list of messages that call tools (LangChain, OpenAI, Anthropic)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
+from ragstone.formats.base import RowFormat
+from ragstone.formats.reports import Report
+from ragstone.formats.sources import Source
+from ragstone.formats.tool_calls import exchange_of, has_calls, read_messages
+
+_ROWS_LOOKED_AT = 20
+
+
+class LangGraphFormat(RowFormat):
+    """One sample per row: the last question with its answer and steps; other columns have our names."""
+
+    def recognises(self, sources: Sequence[Source]) -> bool:
+        """One source in which messages of the first rows call tools."""
+        if not super().recognises(sources):
+            return False
+        rows = itertools.islice(sources[0].rows(Report()), _ROWS_LOOKED_AT)
+        return any(has_calls(row.values.get("messages")) for row in rows)
+
+
+def _convert(row: dict[str, Any]) -> dict[str, Any]:
+    """What a column says goes before what the messages say."""
+    row = dict(row)
+    found = exchange_of(read_messages(row.pop("messages", None)))
+    return {**found, **{name: value for name, value in row.items() if value is not None}}
+
+
+FORMAT = LangGraphFormat(
+    name="langgraph",
+    title="LangGraph states and messages with tool calls",
+    columns={"thread_id": "id", "run_id": "id", **{name: name for name in (*FIELDS, *GIVEN_EVIDENCE)}},
+    marks=[frozenset({"messages"})],
+    convert=_convert,
+    given=tuple(GIVEN_EVIDENCE),
+    names=dict.fromkeys(("question", "answer", "history", "steps"), "messages"),
+)
