@@ -13,6 +13,7 @@ from rich.text import Text
 from ragstone.compare.cause_names import SPLIT
 from ragstone.compare.explain import Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
+from ragstone.compare.step_counts import call_text, describe_steps, missed_calls
 from ragstone.data.types import ScoredVerdict
 from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, plain, title, visible
@@ -33,6 +34,7 @@ def explanation_report(explanation: Explanation, full: bool = False) -> Renderab
     parts += _claims_part(explanation.case, "answer", "reference")
     parts += _claims_part(explanation.case, "reference", "answer")
     parts += _facts_part(explanation.case)
+    parts += _steps_part(explanation.case)
     parts += _chunks_part(explanation, most)
     if explanation.working is None:
         parts += _scores_part(explanation.cells)
@@ -165,6 +167,25 @@ def _facts_part(case: Case) -> Iterator[RenderableType]:
     yield table
 
 
+def _steps_part(case: Case) -> Iterator[RenderableType]:
+    if case.sample.steps is None:
+        return
+    steps = describe_steps(case)
+    yield title("steps" if steps else "no steps were made")
+    looked = any(step.facts is not None for step in steps)
+    table = _numbered("chunks", "new", "facts first found" if looked else "")
+    for step in steps:
+        chunks = ("–", "") if step.chunks is None else (str(step.chunks), str(step.new))
+        seconds = "" if step.seconds is None else f"  {step.seconds:.2f} s"
+        surplus = "  (not expected)" if step.expected is False else ""
+        text = f"{one_line(step.label, _SHORT)}{seconds}{surplus}"
+        table.add(str(step.number), text, *chunks, ", ".join(map(str, step.facts or ())))
+    if steps:
+        yield table
+    if missed := missed_calls(case):
+        yield Text(f"  expected but not made: {'; '.join(one_line(call, 200) for call in missed)}")
+
+
 def _chunks_part(explanation: Explanation, most: int | None) -> Iterator[RenderableType]:
     contexts = explanation.case.sample.contexts
     if contexts is None:
@@ -257,6 +278,9 @@ def item_texts(case: Case, kind: str) -> list[str]:
         return [claim.text for claim in case.claims(kind.removesuffix(" claim"))]
     if kind == "fact":
         return [fact.text for fact in case.sample.facts or ()]
+    if kind in ("step", "expected step"):
+        steps = case.sample.steps if kind == "step" else case.sample.expected_steps
+        return [call_text(step) for step in steps or ()]
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
     return []
