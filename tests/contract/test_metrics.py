@@ -119,7 +119,11 @@ ALL_THERE = {
     "facts": [Fact("harbour opens"), Fact("in winter", "statement"), Fact("in summer")],
     "answerable": True,
     "documents": ["d"],
-    "steps": [Step("search", "harbour", [Chunk("The harbour opens at 9.", "c1")], 0.5), Step("search", "x", []), Step("add")],
+    "steps": [
+        Step("search", "harbour", [Chunk("The harbour opens at 9.", "c1")], 0.5),
+        Step("search", "x", []),
+        Step("add"),
+    ],
     "expected_steps": [Step("Search", "Harbour!"), Step("search")],
     "metadata": {"signals": {"like": 1, "regenerate": 1}, "other_answer": "On the mole."},
 }

@@ -1,6 +1,6 @@
 import time
 
-from ragstone.data.types import Chunk, FactMatch, Fact, Step
+from ragstone.data.types import Chunk, Fact, FactMatch, Step
 from ragstone.evidence.steps import facts_in_steps, first_finds, match_steps, new_chunks, step_ranks
 from ragstone.text.matchers import make_matcher
 

@@ -68,7 +68,10 @@ def test_the_query_among_the_arguments(arguments, query):
 
 def test_parallel_calls_get_their_own_results():
     found = steps(
-        {"role": "assistant", "tool_calls": [{"id": "1", "name": "s", "args": "x"}, {"id": "2", "name": "s", "args": "y"}]},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "1", "name": "s", "args": "x"}, {"id": "2", "name": "s", "args": "y"}],
+        },
         {"role": "tool", "tool_call_id": "2", "content": "for y"},
         {"role": "tool", "tool_call_id": "1", "content": "for x"},
     )
@@ -79,7 +82,10 @@ def test_parallel_calls_get_their_own_results():
 def test_anthropic_responses_api_and_legacy_functions():
     anthropic = steps(
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "s", "input": {"query": "q"}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "r"}]}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "r"}]}],
+        },
     )
     responses = steps(
         {"type": "function_call", "call_id": "t", "name": "s", "arguments": '{"query": "q"}'},
@@ -99,7 +105,10 @@ def test_serialised_langchain_messages():
         read_messages(
             [
                 {"lc": 1, "type": "constructor", "id": ["x", "HumanMessage"], "kwargs": {"content": "q"}},
-                {"type": "ai", "data": {"content": "", "tool_calls": [{"name": "s", "args": {"query": "z"}, "id": "1"}]}},
+                {
+                    "type": "ai",
+                    "data": {"content": "", "tool_calls": [{"name": "s", "args": {"query": "z"}, "id": "1"}]},
+                },
                 {"lc": 1, "id": ["x", "ToolMessage"], "kwargs": {"content": "r", "tool_call_id": "1"}},
                 {"type": "AIMessageChunk", "content": "a"},
             ]

@@ -284,7 +284,7 @@ class OpenInferenceFormat:
         for trace, spans in traces.items():
             values = {"id": trace, **_exchange(spans), "contexts": _contexts(spans), "metadata": _metadata(spans)}
             values["steps"] = steps.get(trace)
-            has_chunks = any(step["contexts"] is not None for step in values["steps"] or ())
+            has_chunks = any(step["contexts"] is not None for step in steps.get(trace, ()))
             if all(values[name] is None for name in ("question", "answer", "contexts")) and not has_chunks:
                 empty.append(trace)
                 continue

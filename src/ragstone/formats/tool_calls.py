@@ -151,7 +151,7 @@ def steps_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     waiting: dict[str, dict[str, Any]] = {}
     for message in messages:
-        for name, output in _finish(message, waiting, steps):
+        for name, output in _finish(message, waiting):
             steps.append({"tool": name, "contexts": chunks_of(output)})
         for call, tool, arguments in message.calls:
             step = {"tool": tool, "query": query_of(arguments), "contexts": None}
@@ -160,9 +160,7 @@ def steps_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return steps
 
 
-def _finish(
-    message: Message, waiting: dict[str, dict[str, Any]], steps: Sequence[dict[str, Any]]
-) -> Iterator[tuple[str, Any]]:
+def _finish(message: Message, waiting: dict[str, dict[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Give each result to the call with its id, otherwise to the first open call of that tool; the others are returned."""
     for call, tool, output in message.results:
         key = call if call in waiting else None
