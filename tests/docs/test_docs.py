@@ -105,7 +105,9 @@ def test_public_names_are_documented():
     assert [name for name in ragstone.__all__ if name != "__version__" and name not in page] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/comparing.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/python.md", "docs/comparing.md", "docs/agents.md", "docs/retrieval.md"]
+)
 def test_python_examples_run(page, folder):
     for code in blocks(ROOT / page, "python"):
         done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=folder)

@@ -1,4 +1,4 @@
-"""What each step adds to the metrics of agentic retrieval, for `explain` and the viewer."""
+"""The share of each step in the metrics of agentic retrieval, for `explain` and the viewer."""
 
 from __future__ import annotations
 

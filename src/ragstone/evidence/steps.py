@@ -1,4 +1,4 @@
-"""What each step of an agent retrieved: needed facts, relevant chunks, and chunks that no earlier step retrieved.
+"""The finds of each step of an agent: needed facts, relevant chunks, and chunks that no earlier step retrieved.
 
 A step that has `contexts` is a search, even if it found nothing. Other steps (a calculator, say) retrieve nothing by design.
 Two chunks are the same if their ids and their texts are equal.

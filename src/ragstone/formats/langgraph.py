@@ -27,7 +27,7 @@ class LangGraphFormat(RowFormat):
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
-    """What a column says goes before what the messages say."""
+    """The parts of the messages; a column of the same name takes precedence."""
     row = dict(row)
     found = exchange_of(read_messages(row.pop("messages", None)))
     return {**found, **{name: value for name, value in row.items() if value is not None}}

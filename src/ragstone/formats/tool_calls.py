@@ -40,7 +40,7 @@ def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> Chunks | None:
 
 
 def chunks_of(output: Any) -> Chunks:
-    """What a tool returned as chunks: a list of documents, or one chunk with the text."""
+    """The output of a tool as chunks: a list of documents, or one chunk with the text."""
     output = decode(output)
     if isinstance(output, Mapping):
         listed = next((output[key] for key in _LISTS if isinstance(output.get(key), list)), None)
@@ -88,7 +88,7 @@ def _written(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message: who wrote it, its text, the calls that it makes and the results that it contains, both with their ids."""
+    """A message: its role and text, the calls that it makes and the results that it contains, both with their ids."""
 
     role: str
     text: str
