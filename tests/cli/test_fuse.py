@@ -24,7 +24,7 @@ def ranked(path):
 
 def test_two_runs_as_one(cli, files):
     one, two, to = files
-    result = cli("fuse", one, two, "--to", to)
+    result = cli("fuse", one, two, "-o", to)
     assert ranked(to) == [
         ("1", "b", 1, "ragstone-rrf"),
         ("1", "a", 2, "ragstone-rrf"),
@@ -38,7 +38,7 @@ def test_two_runs_as_one(cli, files):
 
 def test_the_result_is_a_run_that_trec_reads(cli, files, tmp_path):
     one, two, to = files
-    cli("fuse", one, two, "--to", to, "--method", "combmnz", "--depth", "2")
+    cli("fuse", one, two, "-o", to, "--method", "combmnz", "--keep", "2")
     assert [name for query, name, *_ in ranked(to) if query == "1"] == ["b", "a"]
     (tmp_path / "qrels").write_text("1 0 b 1\n2 0 a 1\n")
     assert "1.0000" in cli("trec", str(tmp_path / "qrels"), to, "mrr").out
@@ -49,7 +49,7 @@ def test_stored_runs_and_samples(cli, files, tmp_path):
     data = tmp_path / "samples.jsonl"
     data.write_text("\n".join(map(json.dumps, rows)))
     run = ragstone.evaluate(str(data), ["exact_match", "steps.count"], tmp_path / "store")
-    cli("fuse", str(data), run.path, files[1], "--to", files[2], "--out", str(tmp_path / "store"))
+    cli("fuse", str(data), run.path, files[1], "-o", files[2], "--root", str(tmp_path / "store"))
     assert [name for _, name, *_ in ranked(files[2])] == ["d", "b"]  # d is first in two of three
 
 
@@ -65,11 +65,11 @@ def test_stored_runs_and_samples(cli, files, tmp_path):
 def test_what_cannot_be_fused(cli, files, tmp_path, rows, arguments, words):
     data = tmp_path / "samples.jsonl"
     data.write_text("\n".join(map(json.dumps, rows)))
-    result = cli("fuse", str(data), files[1], "--to", files[2], *arguments)
+    result = cli("fuse", str(data), files[1], "-o", files[2], *arguments)
     assert result.code == 2
     assert words in result.err
     assert not (tmp_path / "fused.run").exists()
 
 
 def test_one_run_is_not_enough(cli, files):
-    assert "at least two runs" in cli("fuse", files[0], "--to", files[2]).err
+    assert "at least two runs" in cli("fuse", files[0], "-o", files[2]).err

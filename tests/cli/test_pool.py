@@ -61,7 +61,7 @@ def qrels(path):
 
 
 def test_pooled_labels(cli, files, judged):
-    done = cli("pool", "one.jsonl", "two.jsonl", "--to", "pool.qrels")
+    done = cli("pool", "one.jsonl", "two.jsonl", "-o", "pool.qrels")
     assert done.code == 0, done.err
     assert qrels(files / "pool.qrels") == [
         ("1", "0", "a", "1"),
@@ -75,9 +75,7 @@ def test_pooled_labels(cli, files, judged):
 
 def test_labels_of_people_correct_the_means(cli, files, judged):
     (files / "people.qrels").write_text("1 0 a 1\n1 0 b 1\n1 0 d 1\n2 0 c 1\n")
-    done = cli(
-        "pool", "one.jsonl", "two.jsonl", "--to", "pool.qrels", "--labels", "people.qrels", "--json", "-m", "P@1"
-    )
+    done = cli("pool", "one.jsonl", "two.jsonl", "-o", "pool.qrels", "--people", "people.qrels", "--json", "-m", "P@1")
     found = json.loads(done.out)
     one, two = found["scores"]
     assert (one["system"], one["judge"], one["people"], one["labelled"]) == ("one.jsonl", 0.5, 1.0, 2)
@@ -88,16 +86,16 @@ def test_labels_of_people_correct_the_means(cli, files, judged):
 
 def test_what_cannot_be_pooled(cli, files):
     (files / "trec.run").write_text("1 Q0 a 1 9 x\n")
-    done = cli("pool", "trec.run", "one.jsonl", "--to", "pool.qrels")
+    done = cli("pool", "trec.run", "one.jsonl", "-o", "pool.qrels")
     assert done.code == 2
     assert "without texts" in done.err
-    done = cli("pool", "one.jsonl", "--to", "pool.qrels", "--labels", "trec.run")
+    done = cli("pool", "one.jsonl", "-o", "pool.qrels", "--people", "trec.run")
     assert done.code == 2
     assert "must be qrels" in done.err
 
 
 def test_the_quote_makes_no_call(cli, files, judged):
-    done = cli("pool", "one.jsonl", "--to", "pool.qrels", "--quote", "--judge", "openai/gpt-4o-mini")
+    done = cli("pool", "one.jsonl", "-o", "pool.qrels", "--quote", "--judge", "openai/gpt-4o-mini")
     assert done.code == 0, done.err
     assert judged == []
     assert not (files / "pool.qrels").exists()

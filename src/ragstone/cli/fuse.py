@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragstone.cli.options import argument, option, shared
+from ragstone.cli.options import DEFAULT_ROOT, argument, option, shared
 from ragstone.cli.output import command_line, next_steps
 from ragstone.cli.rankings import Rankings, read_rankings
 from ragstone.errors import UsageError
@@ -19,11 +19,13 @@ _METHODS = ("rrf", "combsum", "combmnz")
 
 def fuse(
     runs: list[str] = argument("RUN...", "TREC runs, stored runs (id, name or folder), or files of samples."),
-    to: str = option(..., "--to", "TREC run file to write.", metavar="FILE"),
+    to: str = option(..., "-o --output", "TREC run file to write.", metavar="FILE"),
     method: str = option("rrf", "--method", "Fusion: rrf, combsum or combmnz."),
-    k: int = option(60, "--k", "Constant of rrf: 1 / (k + rank).", metavar="N", min=0),
-    depth: int | None = option(None, "--depth", "Only the first N results of each query.", metavar="N", min=1),
-    out: str = shared("out"),
+    k: int = option(60, "--rrf-k", "Constant of rrf: 1 / (k + rank).", metavar="N", min=0),
+    keep: int | None = option(None, "--keep", "Write only the first N results of each query.", metavar="N", min=1),
+    root: str = option(
+        DEFAULT_ROOT, "--root", "Folder or s3:// root of stored runs.", metavar="ROOT", envvar="RAGSTONE_ROOT"
+    ),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Fuse the ranked lists of several runs into one TREC run."""
@@ -36,12 +38,12 @@ def fuse(
         raise UsageError(f"--method {method}: choose from {', '.join(_METHODS)}")
     if len(runs) < 2:
         raise UsageError("name at least two runs to fuse")
-    read = [read_rankings(name, out) for name in runs]
+    read = [read_rankings(name, root) for name in runs]
     queries = dict.fromkeys(query for one in read for query in one.lists)
     if not queries:
         raise UsageError(f"{' and '.join(runs)} have no retrieved chunks")
     fused = {
-        query: fuse_lists([_scored(one, query, method) for one in read if query in one.lists], method, k)[:depth]  # type: ignore[arg-type]
+        query: fuse_lists([_scored(one, query, method) for one in read if query in one.lists], method, k)[:keep]  # type: ignore[arg-type]
         for query in queries
     }
     lines = write_run(fused, open_place(to), f"ragstone-{method}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragstone.cli.options import DATA, argument, option, shared, with_models
+from ragstone.cli.options import DATA, DEFAULT_ROOT, argument, option, shared, with_models
 from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.cli.rankings import Rankings, read_rankings
 from ragstone.errors import UsageError
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 @with_models("judge", "repeats", "verdicts", "no_exam", "prompts")
 def pool(
     runs: list[str] = argument("RUN...", "Stored runs (id, name or folder) or files of samples, with texts and ids."),
-    to: str = option(..., "--to", "Qrels file to write.", metavar="FILE"),
+    to: str = option(..., "-o --output", "Qrels file to write.", metavar="FILE"),
     depth: int = option(10, "--depth", "Chunks per question and run.", DATA, metavar="N", min=1),
-    labels: str | None = option(None, "--labels", "Qrels by people, for a random part.", DATA, metavar="QRELS"),
+    people_qrels: str | None = option(None, "--people", "Qrels by people, for a random part.", DATA, metavar="QRELS"),
     metrics: list[str] = shared("metrics"),
     models: ModelOptions = ModelOptions(),
     quote: bool = shared("quote"),
-    out: str = shared("out"),
+    root: str = option(
+        DEFAULT_ROOT, "--root", "Folder or s3:// root of stored runs.", metavar="ROOT", envvar="RAGSTONE_ROOT"
+    ),
     concurrency: int = shared("concurrency"),
     resume: bool = shared("resume"),
     json: bool = shared("json"),
@@ -37,14 +39,14 @@ def pool(
     from ragstone.formats.trec import write_qrels
     from ragstone.storage.places import open_place
 
-    systems = [_with_texts(read_rankings(name, out)) for name in runs]
+    systems = [_with_texts(read_rankings(name, root)) for name in runs]
     pooled = make_pool([system.samples for system in systems], depth)
-    people = _read_people(labels)
+    people = _read_people(people_qrels)
     options: dict[str, Any] = {**models.keywords(), "concurrency": concurrency}
     if quote:
         show_quotes([(models.judge or "local", pooled, options)], [METRIC], json)
         return
-    judged = evaluate_data(pooled, [METRIC], f"{out.rstrip('/')}/pools", {**options, "resume": resume}, quiet, json)
+    judged = evaluate_data(pooled, [METRIC], f"{root.rstrip('/')}/pools", {**options, "resume": resume}, quiet, json)
     labelled = read_labels(judged)
     if not labelled:
         raise UsageError("the judge labelled no question; `ragstone run -m ragas.context_precision` shows why")
@@ -86,7 +88,7 @@ def _read_people(path: str | None) -> Judgements:
         return {}
     source, report = Source(path), Report()
     if detect_part(source) != "qrels":
-        raise UsageError(f"--labels {path}: it must be qrels, with lines such as `query 0 chunk-id 1`")
+        raise UsageError(f"--people {path}: it must be qrels, with lines such as `query 0 chunk-id 1`")
     people, _ = read_parts([source], report)
     report.raise_problems(path)
     return people
