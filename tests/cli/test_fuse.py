@@ -53,6 +53,23 @@ def test_stored_runs_and_samples(cli, files, tmp_path):
     assert [name for _, name, *_ in ranked(files[2])] == ["d", "b"]  # d is first in two of three
 
 
+def test_samples_with_texts(cli, files, tmp_path):
+    chunks = [{"text": "x", "id": "d", "score": 0.5}, {"text": "y", "id": "b"}]
+    row = {"id": "1", "question": "q", "answer": "of one system", "facts": ["y"], "contexts": chunks}
+    other = {**row, "contexts": [{"text": "z", "id": "e"}, {"text": "y", "id": "b"}]}
+    for name, one in (("a", row), ("b", other)):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(one))
+    done = cli("fuse", str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"), "-o", str(tmp_path / "fused.jsonl"))
+    assert done.code == 0, done.err
+    fused = json.loads((tmp_path / "fused.jsonl").read_text())
+    assert [chunk["text"] for chunk in fused["contexts"]] == ["y", "z", "x"]
+    assert fused["facts"][0]["text"] == "y"
+    assert "answer" not in fused
+    done = cli("fuse", str(tmp_path / "a.jsonl"), files[1], "-o", str(tmp_path / "fused.csv"))
+    assert done.code == 2
+    assert "without texts" in done.err
+
+
 @pytest.mark.parametrize(
     ("rows", "arguments", "words"),
     [
