@@ -170,10 +170,11 @@ BAD = {
     },
     "no answer": {"answer": None},
     "no references": {"references": None},
-    "no contexts": {"contexts": None},
+    # Without contexts, readers take those of the steps.
+    "no contexts": {"contexts": None, "steps": None},
     "nothing retrieved": {"contexts": []},
     "no steps": {"steps": [], "expected_steps": []},
-    "no search": {"steps": [Step("", ""), Step("add", None, None, -1.0)], "expected_steps": [Step("\x00", "?!")]},
+    "no search": {"steps": [Step(" ", ""), Step("add", None, None, -1.0)], "expected_steps": [Step("\x00", "?!")]},
     "a thousand steps": {
         "steps": [Step("s", f"q{number % 9}", [Chunk("At 9, in winter.", f"c{number % 7}")]) for number in range(1000)],
         "expected_steps": [Step("s", f"q{number % 9}") for number in range(900)],
