@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import ragstone
-from ragstone.agreement.pool import labelled_in_full, make_pool, merge_labels, read_labels, score_systems
+from ragstone.agreement.pool import labelled_in_full, make_pool, read_labels, score_systems
 from ragstone.data.types import Chunk, Sample
 from ragstone.errors import UsageError
 from ragstone.stats.ppi import powered_mean
@@ -41,13 +41,6 @@ def test_questions_without_chunks_are_left_out_and_texts_are_taken_where_they_ar
 def test_what_cannot_be_pooled(samples, words):
     with pytest.raises(UsageError, match=words):
         make_pool([samples], 5)
-
-
-def test_people_replace_the_judge():
-    assert merge_labels({"1": {"a": 1.0, "b": 0.0}}, {"1": {"b": 2.0}, "2": {"c": 1.0}}) == {
-        "1": {"a": 1.0, "b": 2.0},
-        "2": {"c": 1.0},
-    }
 
 
 def test_only_questions_labelled_in_full_correct_the_judge():

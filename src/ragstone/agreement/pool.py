@@ -72,11 +72,6 @@ def read_labels(run: Run) -> Judgements:
     }
 
 
-def merge_labels(judge: Judgements, people: Judgements) -> Judgements:
-    """All labels; those of people replace the judge's."""
-    return {query: {**judge.get(query, {}), **people.get(query, {})} for query in dict.fromkeys([*judge, *people])}
-
-
 @dataclass(frozen=True)
 class PooledScore:
     """A metric of one system: by the judge alone, by people alone, and corrected; None without enough labels."""

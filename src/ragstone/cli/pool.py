@@ -34,7 +34,7 @@ def pool(
     quiet: bool = shared("quiet"),
 ) -> None:
     """Let a judge label the pooled chunks of several runs as relevant or not."""
-    from ragstone.agreement.pool import METRIC, make_pool, merge_labels, read_labels, score_systems
+    from ragstone.agreement.pool import METRIC, make_pool, read_labels, score_systems
     from ragstone.cli.evaluation import evaluate_data, show_quotes
     from ragstone.formats.trec import write_qrels
     from ragstone.storage.places import open_place
@@ -50,7 +50,10 @@ def pool(
     labelled = read_labels(judged)
     if not labelled:
         raise UsageError("the judge labelled no question; `ragstone run -m ragas.context_precision` shows why")
-    lines = write_qrels(merge_labels(labelled, people), open_place(to))
+    queries = dict.fromkeys([*labelled, *people])
+    # People's labels replace the judge's.
+    merged = {query: {**labelled.get(query, {}), **people.get(query, {})} for query in queries}
+    lines = write_qrels(merged, open_place(to))
     ranked = {system.name: _ids(system) for system in systems}
     scores = score_systems(ranked, labelled, people, _metrics(metrics, depth))
     if json:
@@ -95,11 +98,10 @@ def _read_people(path: str | None) -> Judgements:
 
 
 def _show(scores: list[PooledScore], judge: Judgements, people: Judgements) -> None:
-    from ragstone.agreement.pool import labelled_in_full
     from ragstone.cli.screen import print_table, remark
     from ragstone.stats.ppi import LEAST_LABELS
 
-    full = len(labelled_in_full(judge, people))
+    full = scores[0].labelled if scores else 0
     partial = sum(query in judge for query in people) - full
     if partial:
         remark(f"{partial:,} questions are labelled by people in part; they do not correct the estimates")

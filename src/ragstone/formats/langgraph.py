@@ -10,7 +10,7 @@ from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
 from ragstone.formats.base import RowFormat
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
-from ragstone.formats.tool_calls import exchange_of, has_calls, read_messages
+from ragstone.formats.tool_calls import exchange_of, read_messages
 
 _ROWS_LOOKED_AT = 20
 
@@ -23,7 +23,8 @@ class LangGraphFormat(RowFormat):
         if not super().recognises(sources):
             return False
         rows = itertools.islice(sources[0].rows(Report()), _ROWS_LOOKED_AT)
-        return any(has_calls(row.values.get("messages")) for row in rows)
+        messages = (message for row in rows for message in read_messages(row.values.get("messages")))
+        return any(message.calls or message.results for message in messages)
 
 
 def _convert(row: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ragstone.formats.base import Draft
 from ragstone.formats.messages import decode, find_text
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
-from ragstone.formats.span_steps import SpanCall, is_agentic, steps_of_spans
+from ragstone.formats.span_steps import SpanCall, steps_of_spans
 from ragstone.formats.tool_calls import chunks_of, query_of
 from ragstone.formats.values import as_time
 
@@ -311,9 +311,9 @@ def _traces(sources: Iterable[Source], report: Report) -> dict[str, list[Span]]:
 
 def _steps(traces: Mapping[str, Sequence[Span]]) -> dict[str, list[dict[str, Any]]]:
     """The steps of every trace if one of them calls a tool or searches twice; otherwise none: contexts say it all."""
-    calls = {trace: [span.call for span in spans] for trace, spans in traces.items()}
-    steps = {trace: steps_of_spans(found) for trace, found in calls.items()}
-    return steps if any(is_agentic(steps[trace], found) for trace, found in calls.items()) else {}
+    steps = {trace: steps_of_spans([span.call for span in spans]) for trace, spans in traces.items()}
+    calls_tools = any(span.kind == "TOOL" for spans in traces.values() for span in spans)
+    return steps if calls_tools or any(len(found) > 1 for found in steps.values()) else {}
 
 
 def _parse(raw: Mapping[str, Any], where: str, report: Report) -> Span | None:

@@ -40,11 +40,6 @@ def steps_of_spans(calls: Sequence[SpanCall]) -> list[dict[str, Any]]:
     return [_step(call, within[call]) for call in calls if call in within]
 
 
-def is_agentic(steps: Sequence[Mapping[str, Any]], calls: Sequence[SpanCall]) -> bool:
-    """Whether a trace does more than search once."""
-    return len(steps) > 1 or any(call.kind == "TOOL" for call in calls)
-
-
 def _outermost(call: SpanCall, by_id: Mapping[str, SpanCall]) -> SpanCall:
     """The outermost TOOL or RETRIEVER span around a span, or itself. If parents form a circle, no span is the outermost."""
     found, seen = call, {call}

@@ -104,11 +104,6 @@ def read_messages(raw: Any) -> list[Message]:
     return [_message(item) for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
 
 
-def has_calls(raw: Any) -> bool:
-    """Whether a list of messages has calls of tools or their results."""
-    return any(message.calls or message.results for message in read_messages(raw))
-
-
 def _message(item: Mapping[str, Any]) -> Message:
     kind = item.get("id")
     constructor = str(kind[-1]) if isinstance(kind, list) and kind else ""
