@@ -3,7 +3,8 @@ import time
 
 import pytest
 
-from ragstone.formats.tool_calls import chunks_of, exchange_of, query_of, read_messages, steps_of, union_of_steps
+from ragstone.formats.reader import union_of_steps
+from ragstone.formats.tool_calls import chunks_of, exchange_of, query_of, read_messages, steps_of
 
 
 def steps(*messages):

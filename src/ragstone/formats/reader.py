@@ -24,7 +24,6 @@ from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
-from ragstone.formats.tool_calls import union_of_steps
 from ragstone.storage.places import open_place
 
 # Verdicts and the claims that they judge.
@@ -57,6 +56,20 @@ def _mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator
                     message = f"entry {number} has {len(row)} verdicts for the {len(chunks)} of {name}"
                     yield field, message, "write one per chunk"
                     break
+
+
+def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    """The chunks of all steps in the order in which they were found, each once; None if no step retrieves.
+
+    Two chunks are the same if their ids and texts are equal.
+    """
+    lists = [step["contexts"] for step in steps if step.get("contexts") is not None]
+    if not lists:
+        return None
+    union: dict[tuple[Any, Any], dict[str, Any]] = {}
+    for chunk in (chunk for chunks in lists for chunk in chunks):
+        union.setdefault((chunk.get("id"), chunk["text"]), chunk)
+    return list(union.values())
 
 
 # A batch is evaluated and written at once: small enough for memory, large enough to be fast.

@@ -25,20 +25,6 @@ _ROLES = {
 }
 
 
-def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> Chunks | None:
-    """The chunks of all steps in the order in which they were found, each once; None if no step retrieves.
-
-    Two chunks are the same if their ids and texts are equal.
-    """
-    lists = [step["contexts"] for step in steps if step.get("contexts") is not None]
-    if not lists:
-        return None
-    union: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for chunk in (chunk for chunks in lists for chunk in chunks):
-        union.setdefault((chunk.get("id"), chunk["text"]), chunk)
-    return list(union.values())
-
-
 def chunks_of(output: Any) -> Chunks:
     """The output of a tool as chunks: a list of documents, or one chunk with the text."""
     output = decode(output)
