@@ -14,7 +14,7 @@ from ragstone.tools.model_options import ModelOptions
 # These commands take the arguments of other programs.
 FOREIGN = ("trec", "ragchecker")
 # These commands write one file: there -o is the file, and --root the store.
-FILE_WRITERS = ("report", "convert", "truth collect")
+FILE_WRITERS = ("report", "convert", "fuse", "pool", "truth collect")
 
 
 def all_commands(group, prefix=""):
@@ -67,6 +67,7 @@ def test_commands_with_models_have_the_same_call_limits():
         "audit",
         "stress",
         "erag",
+        "pool",
         "truth collect",
         "truth extract",
         "truth synthesise",

@@ -115,6 +115,13 @@ def test_the_least_relevant_grade(trec):
     ]
 
 
+def test_only_judged_documents(trec):
+    """Query 1 retrieves b (0), d (unjudged), a (1); without d, a is second."""
+    assert ("mrr", "1", "0.3333") in trec("-q", "mrr")
+    condensed = trec("-q", "-J", "mrr", "P@2", "judged@2")
+    assert {("mrr", "1", "0.5000"), ("P@2", "1", "0.5000"), ("judged@2", "1", "0.5000")} <= set(condensed)
+
+
 def test_packed_files(cli, tmp_path):
     for name, text in (("qrels.gz", QRELS), ("run.gz", RUN)):
         (tmp_path / name).write_bytes(gzip.compress(text.encode()))

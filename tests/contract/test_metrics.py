@@ -12,7 +12,7 @@ import ragstone.metrics
 from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
-from ragstone.data.types import Chunk, Citation, Fact, Sample, Score, Turn
+from ragstone.data.types import Chunk, Citation, Fact, Sample, Score, Step, Turn
 from ragstone.data.usage import USAGE
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
@@ -29,6 +29,7 @@ JUDGED = {
     "ranking": "contexts",
     "question": "rewritten_question",
     "system": "metadata",
+    "steps": "steps",
 }
 # One sentence: it begins like one, ends like one, and none ends in between.
 SENTENCE = re.compile(r"[A-Z0-9](?:(?![.!?] ).)*\.")
@@ -129,6 +130,12 @@ ALL_THERE = {
     "history": [Turn("user", "When does the harbour open?"), Turn("assistant", "At 9.", [Chunk("It opens at 9.")])],
     "rewritten_question": "Where is the harbour?",
     "citations": [Citation("c1")],
+    "steps": [
+        Step("search", "harbour", [Chunk("The harbour opens at 9.", "c1")], 0.5),
+        Step("search", "x", []),
+        Step("add"),
+    ],
+    "expected_steps": [Step("Search", "Harbour!"), Step("search")],
     "metadata": {
         "signals": {"like": 1, "regenerate": 1},
         "other_answer": "On the mole.",
@@ -180,8 +187,15 @@ BAD = {
     },
     "no answer": {"answer": None},
     "no references": {"references": None},
-    "no contexts": {"contexts": None},
+    # Without contexts, readers take those of the steps.
+    "no contexts": {"contexts": None, "steps": None},
     "nothing retrieved": {"contexts": []},
+    "no steps": {"steps": [], "expected_steps": []},
+    "no search": {"steps": [Step(" ", ""), Step("add", None, None, -1.0)], "expected_steps": [Step("\x00", "?!")]},
+    "a thousand steps": {
+        "steps": [Step("s", f"q{number % 9}", [Chunk("At 9, in winter.", f"c{number % 7}")]) for number in range(1000)],
+        "expected_steps": [Step("s", f"q{number % 9}") for number in range(900)],
+    },
     "no relevance": {"relevance": None},
     "nothing relevant": {"relevance": {"c1": 0.0, "c2": -1.0}},
     "relevant never retrieved": {"relevance": {"x": 1.0}},

@@ -106,7 +106,16 @@ def test_public_names_are_documented():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/python.md", "docs/comparing.md", "docs/citations.md", "docs/cost.md"]
+    "page",
+    [
+        "README.md",
+        "docs/python.md",
+        "docs/comparing.md",
+        "docs/citations.md",
+        "docs/cost.md",
+        "docs/agents.md",
+        "docs/retrieval.md",
+    ],
 )
 def test_python_examples_run(page, folder):
     for code in blocks(ROOT / page, "python"):

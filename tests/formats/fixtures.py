@@ -148,6 +148,50 @@ def fixture_deepeval(tmp_path: Path) -> list[str]:
     return [str(path)]
 
 
+def fixture_langgraph(tmp_path: Path) -> list[str]:
+    """Messages with calls of tools: LangChain's, whose tool returns documents, and OpenAI's, whose tool returns text."""
+    rows = [
+        {
+            "thread_id": "g1",
+            "messages": [
+                {"type": "human", "content": "When does the ferry leave?"},
+                {
+                    "type": "ai",
+                    "content": "",
+                    "tool_calls": [{"name": "search", "args": {"query": "ferry departure"}, "id": "c1"}],
+                },
+                {
+                    "type": "tool",
+                    "name": "search",
+                    "tool_call_id": "c1",
+                    "content": "It leaves at eight.",
+                    "artifact": [{"id": "d1", "page_content": "It leaves at eight.", "metadata": {"source": "t.md"}}],
+                },
+                {"type": "ai", "content": "At eight."},
+            ],
+            "references": ["At eight."],
+            "topic": "timetable",
+        },
+        {
+            "messages": [
+                {"role": "user", "content": "What do adults pay?"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {"id": "c2", "type": "function", "function": {"name": "search", "arguments": '{"q": "fares"}'}}
+                    ],
+                },
+                {"role": "tool", "tool_call_id": "c2", "content": "Adults pay ten."},
+                {"role": "assistant", "content": "Ten."},
+            ],
+        },
+    ]
+    path = tmp_path / "states.json"
+    path.write_text(json.dumps(rows))
+    return [str(path)]
+
+
 def fixture_mlflow(tmp_path: Path) -> list[str]:
     """MLflow's evaluation set: a plain row and one of chat messages."""
     rows = [

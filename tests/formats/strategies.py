@@ -2,6 +2,9 @@
 
 from hypothesis import strategies as st
 
+from ragstone.formats.coercion import coerce
+from ragstone.formats.reader import union_of_steps
+
 # Signs of CSV, JSON and databases, line ends of all kinds, halves of characters, and our own words.
 _CELLS = [
     "",
@@ -104,6 +107,8 @@ def rows(draw):
             if claims is not None:
                 row[f"{side}_claims"] = claims
                 row[f"{side}_claims_in_{other}"] = [draw(verdict) for _ in claims]
-                row[f"{side}_claims_in_contexts"] = [[draw(verdict) for _ in chunks or ()] for _ in claims]
+                # Without contexts, a row gets the chunks of its steps.
+                judged = union_of_steps(coerce("steps", row.get("steps") or [])) if chunks is None else chunks
+                row[f"{side}_claims_in_contexts"] = [[draw(verdict) for _ in judged or ()] for _ in claims]
         made.append(row)
     return made

@@ -182,7 +182,7 @@ def test_the_names_of_other_systems(theirs, ours):
 def test_sets():
     family = {preset.spec.name for preset in CATALOGUE.sets()["retrieval"]}
     assert family == {
-        *("precision", "recall", "f1", "hit", "r_precision"),
+        *("precision", "recall", "f1", "hit", "r_precision", "judged"),
         *("mrr", "map", "ndcg", "rbp", "err", "bpref"),
     }
     unitxt = {preset.spec.name: preset.settings for preset in CATALOGUE.sets()["unitxt"] if preset.spec.name in family}

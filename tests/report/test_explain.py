@@ -168,3 +168,15 @@ def test_the_sum_of_expected_values_item_by_item():
     assert [line.strip() for line in lines[at + 1 : at + 3]] == ["0.80 answer claim 1: a1", "0.61 answer claim 2: a2"]
     [count] = explanation_dict(replace(explain(working), case=SOFT))["working"]["counts"]
     assert count["parts"][1] == {"number": 2, "above": 0.61, "below": 1.0}
+
+
+def test_steps_are_listed_with_what_they_added():
+    from tests.compare.test_step_counts import CASE as AGENT
+
+    text = draw(Explanation("the run", 4, 10, AGENT, find_causes(AGENT), (), ()))
+    lines = [" ".join(line.split()) for line in text]
+    start = next(number for number, line in enumerate(lines) if line.startswith("steps"))
+    assert "1 search: alpha 2 2 1" in lines[start:]
+    assert "2 add: 1+1 –" in lines[start:]
+    assert "4 search: beta again (not expected) 1 0" in lines[start:]
+    assert "expected but not made: search: gamma" in lines

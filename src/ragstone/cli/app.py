@@ -19,12 +19,14 @@ from ragstone.cli.diagnose import diagnose
 from ragstone.cli.doctor import doctor
 from ragstone.cli.erag import erag
 from ragstone.cli.explain import explain
+from ragstone.cli.fuse import fuse
 from ragstone.cli.gate import gate
 from ragstone.cli.help import COMPARE, EVALUATE, JUDGES, STRESS, TOOLS, TRUTH, PanelCommand, PanelGroup
 from ragstone.cli.judge import judge
 from ragstone.cli.judge_check import judge_check
 from ragstone.cli.metrics import metrics
 from ragstone.cli.models import models
+from ragstone.cli.pool import pool
 from ragstone.cli.ragchecker import ragchecker
 from ragstone.cli.report import report
 from ragstone.cli.run import run
@@ -40,7 +42,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     TRUTH: (),
     JUDGES: (judge, judge_check, audit, agree, train),
     STRESS: (stress, erag),
-    TOOLS: (metrics, validate, convert, models, cache, doctor, trec, ragchecker),
+    TOOLS: (metrics, validate, convert, models, cache, doctor, trec, fuse, pool, ragchecker),
 }
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

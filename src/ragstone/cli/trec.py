@@ -46,6 +46,7 @@ def trec(
     per_query: bool = option(False, "-q", "Also print the values of each query."),
     complete: bool = option(False, "-c", "Average over all judged queries; missing ones count as 0."),
     level: float | None = option(None, "-l", "Minimum grade that counts as relevant.", metavar="GRADE"),
+    judged_only: bool = option(False, "-J", "Remove documents without a judgement first (condensed lists)."),
     more: list[str] = option([], "-m", "Measure, as in trec_eval.", metavar="MEASURE"),
 ) -> None:
     """Evaluate a TREC run as trec_eval does; nothing is stored."""
@@ -55,7 +56,7 @@ def trec(
     from ragstone.formats.sources import Source
     from ragstone.formats.trec import read_parts
 
-    wanted = [measure for name in [*more, *measures] or [""] for measure in _parse(name, level)]
+    wanted = [measure for name in [*more, *measures] or [""] for measure in _parse(name, level, judged_only)]
     report = Report()
     judged, found = read_parts([Source(qrels), Source(run)], report)
     report.raise_problems(f"{qrels} and {run}")
@@ -75,19 +76,19 @@ def trec(
     next_steps((command_line("run", qrels, run), "store it as a run, to compare and diagnose"), err=True)
 
 
-def _parse(name: str, level: float | None) -> Iterator[Measure]:
+def _parse(name: str, level: float | None, judged_only: bool = False) -> Iterator[Measure]:
     """The measures of a name, also in trec_eval's spelling of cut-offs."""
     from ragstone.registry import parse_metric
     from ragstone.registry.expression import make_metric
 
     if name in _SETS:
         for part in _SETS[name]:
-            yield from _parse(part, level)
+            yield from _parse(part, level, judged_only)
     elif name in _EXPANDED:
-        yield from _parse(f"{name}.{','.join(map(str, _EXPANDED[name]))}", level)
+        yield from _parse(f"{name}.{','.join(map(str, _EXPANDED[name]))}", level, judged_only)
     elif cuts := _CUT.fullmatch(name):
         for cut in cuts[2].split(","):
-            (measure,) = _parse(f"{cuts[1]}@{cut}", level)
+            (measure,) = _parse(f"{cuts[1]}@{cut}", level, judged_only)
             yield measure._replace(label=f"{cuts[1]}_{cut}")
     elif name == _NUM_Q:
         yield Measure(name, None)
@@ -99,6 +100,8 @@ def _parse(name: str, level: float | None) -> Iterator[Measure]:
             raise UsageError(f"'{name}' is not a measure of ranked lists; `ragstone metrics retrieval` lists them")
         if level is not None and metric.spec.parameter("rel"):
             metric = make_metric(metric.spec, **{"rel": level, **dict(metric.settings)})
+        if judged_only and metric.spec.parameter("condensed"):
+            metric = make_metric(metric.spec, **{**dict(metric.settings), "condensed": True})
         yield Measure(name, metric)
 
 

@@ -31,6 +31,8 @@ LOST = Cause(
 )
 SPLIT = Cause("split fact", "retriever", "the splitter cut it in two: no single chunk contains all of it")
 MISSING = Cause("missing chunk", "retriever", "no retrieved chunk contains it")
+NEVER_SEARCHED = Cause("never searched for", "retriever", "no query of the agent asks for it")
+MISSED = Cause("searched and missed", "retriever", "a query of the agent asks for it, but no step retrieved it")
 LOW = Cause("ranked too low", "retriever", "its chunk is ranked below all chunks that the answer uses")
 REFUSED = Cause("wrongly refused", "generator", "the answer declines although a chunk contains it")
 NO_ANSWER = Cause("no answer", "generator", "the answer is empty although a chunk contains it")
@@ -48,6 +50,8 @@ CAUSES: dict[str, Cause] = {
     for cause in (
         LOST,
         SPLIT,
+        NEVER_SEARCHED,
+        MISSED,
         MISSING,
         LOW,
         REFUSED,
@@ -68,6 +72,7 @@ _ORDER = list(CAUSES)
 CAUSE_ADVICE = {
     LOST.name: "Compare the parser's text with the documents: tables, lists and footnotes are lost most often.",
     SPLIT.name: "Make chunks larger, let them overlap, or cut at paragraphs and not within them.",
+    NEVER_SEARCHED.name: "Let the agent plan one search per needed fact before it starts, or allow it more steps.",
     LOW.name: "Rerank the candidates, or put the best chunks where the generator looks first.",
     REFUSED.name: "Soften the instruction to decline: let the generator answer what the chunks support.",
     NO_ANSWER.name: "Look for errors and cut-off replies of the generator: it returns empty answers.",

@@ -30,6 +30,7 @@ from ragstone.compare.cause_names import (
 from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, declines, trace_facts
 from ragstone.compare.indexed_corpus import Store
 from ragstone.compare.sample_evidence import Case
+from ragstone.compare.step_causes import explain_misses
 from ragstone.data.types import ScoredVerdict
 
 YES, NO, UNSURE = "entailment", "contradiction", "unsure"
@@ -41,6 +42,10 @@ NOTHING_TO_GO_BY = "the sample has neither claims with verdicts nor facts"
 
 def find_causes(case: Case, store: Store | None = None) -> Outcome:
     """The causes for one sample: from its claims if they are reliable, otherwise from its facts."""
+    return explain_misses(_find_causes(case, store), case.sample)
+
+
+def _find_causes(case: Case, store: Store | None) -> Outcome:
     if not _fit_together(case):
         return Outcome(case.sample.id, undecided=DO_NOT_FIT)
     unanswerable = case.sample.answerable is False

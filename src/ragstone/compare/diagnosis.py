@@ -14,6 +14,7 @@ from ragstone.compare.cause_names import (
     CAUSES,
     HALLUCINATED,
     IGNORED,
+    MISSED,
     MISSING,
     NOISE,
     Cause,
@@ -33,7 +34,13 @@ from ragstone.storage.runs import Run
 # Not a metric of the run: counted from the causes if there is no judge.
 RIGHT_WITH_FACTS = Sign("right answers, given the facts", "generator", 0.8, USE)
 # Advice of metrics by cause: given if a metric calls for it, or for the main cause.
-_METRIC_ADVICE = {MISSING.name: FIND_MORE, IGNORED.name: USE, NOISE.name: REASON_FIRST, HALLUCINATED.name: GROUND}
+_METRIC_ADVICE = {
+    MISSING.name: FIND_MORE,
+    MISSED.name: FIND_MORE,
+    IGNORED.name: USE,
+    NOISE.name: REASON_FIRST,
+    HALLUCINATED.name: GROUND,
+}
 
 
 def attainable_precision(case: Case) -> float | None:
@@ -260,7 +267,8 @@ def give_advice(readings: Iterable[Reading], causes: Sequence[CauseCount], local
             found.setdefault(reading.sign.advice, []).append(reading)
     if FEWER in found and FIND_MORE in found:
         main = {one.cause.name: one.main for one in causes}
-        del found[FIND_MORE if main.get(NOISE.name, 0) > main.get(MISSING.name, 0) else FEWER]
+        missing = main.get(MISSING.name, 0) + main.get(MISSED.name, 0)
+        del found[FIND_MORE if main.get(NOISE.name, 0) > missing else FEWER]
     by_cause: dict[str, CauseCount] = {}
     for one in causes:
         text = CAUSE_ADVICE.get(one.cause.name) or _METRIC_ADVICE.get(one.cause.name)

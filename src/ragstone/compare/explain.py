@@ -16,6 +16,7 @@ import ragstone.evidence  # noqa: F401  (registers the evidence that metrics nee
 from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import Case, read_case
+from ragstone.compare.step_counts import STEP_COUNTS, StepCount
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.evidence.citations import CitedSupport, cited_support
 from ragstone.evidence.claims import best_supports, chunk_relevance, grounded, may_be_supported, misled, supports
@@ -228,6 +229,10 @@ def _repeated(case: Case, _: Mapping[str, Any]) -> Counted:
     return _counted("answer claim", [sum(column) / len(column) for column in zip(*rows, strict=True)])
 
 
+def _of_steps(count: StepCount) -> Count:
+    return lambda case, settings: _counted(*count(case, settings))
+
+
 _RIGHT = _supported("answer claim", "answer_claims_in_reference")
 _RECALL = _supported("reference claim", "reference_claims_in_answer")
 _COUNTS: dict[str, tuple[Count, ...]] = {
@@ -278,6 +283,7 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "fact_recall": (_fact_recall,),
     "fact_precision": (_fact_precision,),
     "fact_f1": (_fact_recall, _fact_precision),
+    **{name: tuple(map(_of_steps, counts)) for name, counts in STEP_COUNTS.items()},
 }
 
 

@@ -75,3 +75,9 @@ class Gains:
         before = np.repeat(total[starts] - weights[starts], np.diff(starts, append=len(self.rows)))
         sums: np.ndarray = total - before
         return sums
+
+    def condensed(self) -> Gains:
+        """The lists without the positions that have no grade; the others move up."""
+        new = self.is_new
+        lengths = self.sum(new).astype(np.int64)
+        return Gains(self.rows, self.running(new.astype(np.int64)), self.grades, lengths)

@@ -53,7 +53,7 @@ def find_references(contexts: pa.ListArray, reference_contexts: pa.ListArray) ->
             reasons[row] = "the reference contexts contain no words"
         elif texts and not any(texts):
             reasons[row] = "the retrieved chunks contain no words"
-        places = [(row, _first(texts, reference), next(entries)) for reference in references]
+        places = [(row, first_match(texts, reference), next(entries)) for reference in references]
         hits += sorted(place for place in places if place[1])
         lengths.append(len(texts))
         counts.append(len(references))
@@ -62,8 +62,8 @@ def find_references(contexts: pa.ListArray, reference_contexts: pa.ListArray) ->
     return ReferenceMatches(matches, np.array(counts, dtype=np.int64), reasons)
 
 
-def _first(texts: Sequence[str], reference: str) -> int:
-    """The rank of the first text that matches the reference, 0 if none does."""
+def first_match(texts: Sequence[str], reference: str) -> int:
+    """The rank of the first text that matches the reference, 0 if none does; all are folded words."""
     for rank, text in enumerate(texts, start=1):
         is_part = len(text) >= _LEAST_SHARE * len(reference) and text in reference
         if text and (reference in text or is_part):

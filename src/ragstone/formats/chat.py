@@ -9,6 +9,7 @@ from ragstone.formats.base import RowFormat
 from ragstone.formats.common_fields import one_text
 from ragstone.formats.conversations import conversation_rows, read_chunks, read_turns
 from ragstone.formats.sources import Source
+from ragstone.formats.tool_calls import calls_tools
 from ragstone.formats.values import Unfit
 
 _MESSAGES = ("messages", "conversations")
@@ -22,8 +23,10 @@ class ChatFormat(RowFormat):
     """Rows of messages; files with questions of their own are not of this format."""
 
     def recognises(self, sources: Sequence[Source]) -> bool:
-        """Whether the rows have messages and no question or answer of their own."""
-        return super().recognises(sources) and not sources[0].keys() & _OTHERS
+        """Whether the rows have messages that call no tools, and no question or answer of their own."""
+        if not super().recognises(sources) or sources[0].keys() & _OTHERS:
+            return False
+        return not calls_tools(sources[0])
 
 
 def _expand(row: dict[str, Any]) -> list[dict[str, Any]]:

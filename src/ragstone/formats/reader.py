@@ -66,6 +66,20 @@ def _mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator
                     break
 
 
+def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    """The chunks of all steps in the order in which they were found, each once; None if no step retrieves.
+
+    Two chunks are the same if their ids and texts are equal.
+    """
+    lists = [step["contexts"] for step in steps if step.get("contexts") is not None]
+    if not lists:
+        return None
+    union: dict[tuple[Any, Any], dict[str, Any]] = {}
+    for chunk in (chunk for chunks in lists for chunk in chunks):
+        union.setdefault((chunk.get("id"), chunk["text"]), chunk)
+    return list(union.values())
+
+
 # A batch is evaluated and written at once: small enough for memory, large enough to be fast.
 BATCH_ROWS = 10_000
 BATCH_BYTES = 32 << 20
@@ -169,6 +183,8 @@ class _Builder:
                 values[name] = coerce(name, value, self._from_text)
             except Unfit as unfit:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
+        if values.get("steps") and "contexts" not in values and (union := union_of_steps(values["steps"])) is not None:
+            values["contexts"] = union
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
             for name, message, hint in _mismatches(values, draft.names):
                 self._report.problem(draft.where, message, draft.names.get(name, name), hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from ragstone.errors import UsageError
 from ragstone.formats.base import Draft
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
+from ragstone.storage.places import Place
 
 Part = Literal["qrels", "run"]
 Judgements = dict[str, dict[str, float]]
@@ -74,6 +75,39 @@ def read_parts(sources: Sequence[Source], report: Report) -> tuple[Judgements, R
     parts = _by_part(sources)
     judged = _read_qrels(parts["qrels"], _of(report, parts, "qrels")) if "qrels" in parts else {}
     return judged, read_run(parts["run"], _of(report, parts, "run")) if "run" in parts else {}
+
+
+def write_run(run: Mapping[str, Iterable[tuple[str, float]]], target: Place, tag: str) -> int:
+    """Write results, each list best first; returns the number of lines."""
+    lines = (
+        f"{_word(query)} Q0 {_word(name)} {rank} {score!r} {_word(tag)}\n"
+        for query, ranked in run.items()
+        for rank, (name, score) in enumerate(ranked, start=1)
+    )
+    return _write(lines, target)
+
+
+def write_qrels(judged: Mapping[str, Mapping[str, float]], target: Place) -> int:
+    """Write judgements; returns the number of lines."""
+    lines = (
+        f"{_word(query)} 0 {_word(name)} {grade:g}\n"
+        for query, grades in judged.items()
+        for name, grade in grades.items()
+    )
+    return _write(lines, target)
+
+
+def _write(lines: Iterator[str], target: Place) -> int:
+    texts = list(lines)  # an id that cannot be written must not leave half a file
+    with target.writing() as stream:
+        stream.write("".join(texts).encode())
+    return len(texts)
+
+
+def _word(text: str) -> str:
+    if not text or len(text.split()) != 1 or text != text.strip():
+        raise UsageError(f"the id {text[:60]!r} cannot be written to a TREC file: it is empty or contains white space")
+    return text
 
 
 def detect_part(source: Source) -> Part | None:

@@ -33,12 +33,19 @@ _COMMON: dict[str, Any] = {"family": "retrieval", "judges": "ranking", "against"
     headline=5,
     version=2,
 )
-def mrr(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float | None = None) -> Cells:
+def mrr(
+    gains: Gains,
+    judgements: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    rel: float | None = None,
+    condensed: bool = False,
+) -> Cells:
     """How early the first relevant chunk comes.
 
     1 / rank of the first relevant chunk among the first k; 0 if there is none. Skipped if nothing is relevant.
     """
-    hits = relevant(gains, k, rel)
+    hits = relevant(judgements.condensed() if condensed else gains, k, rel)
     first = np.flatnonzero(np.diff(hits.rows, prepend=-1))
     values = np.zeros(len(gains))
     values[hits.rows[first]] = 1 / hits.ranks[first]
@@ -61,10 +68,12 @@ def mrr(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float 
 )
 def average_precision(
     gains: Gains,
+    judgements: Gains,
     relevant_grades: Ragged,
     k: int | None = None,
     over: Literal["relevant", "retrieved"] = "relevant",
     rel: float | None = None,
+    condensed: bool = False,
 ) -> Cells:
     """How early all the relevant chunks come: average precision.
 
@@ -72,7 +81,7 @@ def average_precision(
     or by those retrieved (`over=retrieved`, unitxt). None retrieved: 0. Skipped if nothing is relevant.
     """
     wanted = count_relevant(relevant_grades, rel)
-    hits = relevant(gains, k, rel)
+    hits = relevant(judgements.condensed() if condensed else gains, k, rel)
     precisions = hits.sum(hits.running(hits.is_new) / hits.ranks)
     return unless_none(wanted, rel, divide(precisions, wanted if over == "relevant" else hits.sum()))
 
@@ -87,14 +96,19 @@ def average_precision(
     headline=4,
 )
 def ndcg(
-    gains: Gains, relevant_grades: Ragged, k: int | None = None, gain: Literal["linear", "exponential"] = "linear"
+    gains: Gains,
+    judgements: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    gain: Literal["linear", "exponential"] = "linear",
+    condensed: bool = False,
 ) -> Cells:
     """How close the ranking is to the best possible one; early ranks weigh most.
 
     Sum of gain / log2(rank + 1) over the first k, divided by the same sum for the ideal ranking of all graded chunks. Gain
     is the grade (trec_eval) or 2^grade - 1 (`gain=exponential`). Skipped if nothing is relevant.
     """
-    hits = relevant(gains, k, None)
+    hits = relevant(judgements.condensed() if condensed else gains, k, None)
     ideal_ranks = relevant_grades.position + 1
     ideal_worth = _worth(relevant_grades.values, gain) / np.log2(ideal_ranks + 1)
     ideal = relevant_grades.sum(ideal_worth if k is None else ideal_worth * (ideal_ranks <= k))
@@ -110,7 +124,15 @@ def ndcg(
     misleads=f"{CHUNK_IDS} A short list cannot reach 1.",
     version=2,
 )
-def rbp(gains: Gains, relevant_grades: Ragged, k: int | None = None, p: float = 0.8, rel: float | None = None) -> Cells:
+def rbp(
+    gains: Gains,
+    judgements: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    p: float = 0.8,
+    rel: float | None = None,
+    condensed: bool = False,
+) -> Cells:
     """Expected gain of a reader who continues to the next chunk with probability p.
 
     (1 - p) × sum of p^(rank - 1) over the relevant chunks among the first k. None found: 0. Skipped if nothing is
@@ -118,7 +140,7 @@ def rbp(gains: Gains, relevant_grades: Ragged, k: int | None = None, p: float = 
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be from 0 to 1, got {p:g}")
-    hits = relevant(gains, k, rel)
+    hits = relevant(judgements.condensed() if condensed else gains, k, rel)
     values = (1 - p) * hits.sum(hits.is_new * p ** (hits.ranks - 1))
     return unless_none(count_relevant(relevant_grades, rel), rel, values)
 
@@ -130,7 +152,14 @@ def rbp(gains: Gains, relevant_grades: Ragged, k: int | None = None, p: float = 
     misleads=f"{CHUNK_IDS} Grades must be on a scale from 0 to max_grade.",
     version=2,
 )
-def err(gains: Gains, relevant_grades: Ragged, k: int | None = None, max_grade: float = 4.0) -> Cells:
+def err(
+    gains: Gains,
+    judgements: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    max_grade: float = 4.0,
+    condensed: bool = False,
+) -> Cells:
     """How early a reader is satisfied, if the chance to stop at a chunk grows with its grade.
 
     Sum over the first k of 1 / rank × the chance to stop there, (2^grade - 1) / 2^max_grade at each chunk reached. Grades
@@ -138,7 +167,7 @@ def err(gains: Gains, relevant_grades: Ragged, k: int | None = None, max_grade: 
     """
     if max_grade <= 0:
         raise ValueError(f"max_grade must be above 0, got {max_grade:g}")
-    hits = relevant(gains, k, None)
+    hits = relevant(judgements.condensed() if condensed else gains, k, None)
     stops = (np.exp2(np.minimum(hits.grades, max_grade)) - 1) / np.exp2(max_grade)
     values, reaches = np.zeros(len(gains)), np.ones(len(gains))
     # The first hit of every row, then the second hit of the rows that have one, and so on.

@@ -1,8 +1,9 @@
 """Retrieved chunks compared with the relevant ones: the counting metrics of information retrieval.
 
 Definitions are trec_eval's unless a parameter changes them. A chunk is relevant if its grade is above 0, and at least `rel`
-if that is set. A row in which nothing is relevant is skipped by every metric, so that all of them average the same rows.
-Metrics that depend on ranks are in `ranking`.
+if that is set. A row in which nothing is relevant is skipped by every metric but `judged`, so that all of them average the same
+rows. With `condensed=true`, chunks without a judgement are removed from the list first (Sakai 2007). Metrics that depend on
+ranks are in `ranking`.
 """
 
 from __future__ import annotations
@@ -43,19 +44,22 @@ _COMMON: dict[str, Any] = {"family": "retrieval", "judges": "contexts", "against
 )
 def precision(
     gains: Gains,
+    judgements: Gains,
     relevant_grades: Ragged,
     k: int | None = None,
     over: Literal["k", "retrieved"] = "k",
     rel: float | None = None,
+    condensed: bool = False,
 ) -> Cells:
     """Share of the first k retrieved chunks that are relevant.
 
     Relevant among the first k / k, even if fewer were retrieved (`over=retrieved`, as in unitxt: / min(k, retrieved)).
     Without k, over all retrieved chunks. Nothing retrieved: 0. Skipped if nothing is relevant.
     """
-    hits = relevant(gains, k, rel)
-    retrieved = gains.lengths if k is None else np.minimum(gains.lengths, k)
-    divisor = retrieved if k is None or over == "retrieved" else np.full(len(gains), k)
+    ranking = judgements.condensed() if condensed else gains
+    hits = relevant(ranking, k, rel)
+    retrieved = ranking.lengths if k is None else np.minimum(ranking.lengths, k)
+    divisor = retrieved if k is None or over == "retrieved" else np.full(len(ranking), k)
     return unless_none(count_relevant(relevant_grades, rel), rel, divide(hits.sum(hits.is_new), divisor))
 
 
@@ -70,13 +74,21 @@ def precision(
     good=Good(0.8, order=4, unless=("ragchecker.claim_recall", "fact_recall", "ragas.context_recall")),
     advice=FIND_MORE,
 )
-def recall(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float | None = None) -> Cells:
+def recall(
+    gains: Gains,
+    judgements: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    rel: float | None = None,
+    condensed: bool = False,
+) -> Cells:
     """Share of the relevant chunks that are among the first k retrieved.
 
     Relevant among the first k / relevant. Skipped if nothing is relevant.
     """
     wanted = count_relevant(relevant_grades, rel)
-    return unless_none(wanted, rel, divide(relevant(gains, k, rel).sum(), wanted))
+    ranking = judgements.condensed() if condensed else gains
+    return unless_none(wanted, rel, divide(relevant(ranking, k, rel).sum(), wanted))
 
 
 @metric(
@@ -88,17 +100,20 @@ def recall(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: flo
 )
 def f1(
     gains: Gains,
+    judgements: Gains,
     relevant_grades: Ragged,
     k: int | None = None,
     over: Literal["k", "retrieved"] = "k",
     rel: float | None = None,
+    condensed: bool = False,
 ) -> Cells:
     """Balance of precision and recall among the first k retrieved chunks.
 
     Harmonic mean, 0 if either is 0; `over` as in `precision`. Skipped if nothing is relevant.
     """
-    exact = precision(gains, relevant_grades, k, over, rel).values
-    complete = recall(gains, relevant_grades, k, rel)
+    ranking = judgements.condensed() if condensed else gains
+    exact = precision(ranking, judgements, relevant_grades, k, over, rel).values
+    complete = recall(ranking, judgements, relevant_grades, k, rel)
     complete.values = divide(2 * exact * complete.values, exact + complete.values)
     return complete
 
@@ -111,23 +126,53 @@ def f1(
     aliases=("success", "hit_rate", "context_correctness.match", "unitxt.context_correctness.match"),
     sets={"unitxt": {"k": 1}},
 )
-def hit(gains: Gains, relevant_grades: Ragged, k: int | None = None, rel: float | None = None) -> Cells:
+def hit(
+    gains: Gains,
+    judgements: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    rel: float | None = None,
+    condensed: bool = False,
+) -> Cells:
     """Whether at least one relevant chunk is among the first k retrieved.
 
     1 or 0. Skipped if nothing is relevant.
     """
-    return unless_none(count_relevant(relevant_grades, rel), rel, relevant(gains, k, rel).sum() > 0)
+    ranking = judgements.condensed() if condensed else gains
+    return unless_none(count_relevant(relevant_grades, rel), rel, relevant(ranking, k, rel).sum() > 0)
 
 
 @metric("r_precision", **_COMMON, source="trec_eval Rprec", misleads=CHUNK_IDS, aliases=("rprec",))
-def r_precision(gains: Gains, relevant_grades: Ragged, rel: float | None = None) -> Cells:
+def r_precision(
+    gains: Gains, judgements: Gains, relevant_grades: Ragged, rel: float | None = None, condensed: bool = False
+) -> Cells:
     """Precision and recall at rank R, where R chunks are relevant in total.
 
     Relevant among the first R / R. Skipped if nothing is relevant.
     """
     wanted = count_relevant(relevant_grades, rel)
-    hits = relevant(gains, None, rel)
+    hits = relevant(judgements.condensed() if condensed else gains, None, rel)
     return unless_none(wanted, rel, divide(hits.where(hits.ranks <= wanted[hits.rows]).sum(), wanted))
+
+
+@metric(
+    "judged",
+    **_COMMON,
+    source="ir_measures Judged; judgement rate of BEIR and TREC",
+    misleads="A low value means that precision and nDCG are too low, not that retrieval is poor.",
+    aliases=("judged_rate", "judgement_rate"),
+    slow=True,
+)
+def judged(judgements: Gains, judged_grades: Ragged, k: int | None = None) -> Cells:
+    """Share of the first k retrieved chunks that have a judgement, relevant or not.
+
+    Chunks with a grade of 0 or more among the first k / min(k, retrieved). Grades below 0 and reference contexts that do not
+    match are no judgements. Nothing retrieved: 0. Skipped if nothing is judged.
+    """
+    known = judgements if k is None else judgements.where(judgements.ranks <= k)
+    retrieved = judgements.lengths if k is None else np.minimum(judgements.lengths, k)
+    values = divide(known.sum(known.is_new), retrieved)
+    return Cells.unless(judged_grades.lengths == 0, "no chunk is judged", values)
 
 
 def relevant(gains: Gains, k: int | None, rel: float | None) -> Gains:

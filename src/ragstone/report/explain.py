@@ -15,6 +15,7 @@ from ragstone.compare.citations import citation_texts, cited_claims
 from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
 from ragstone.compare.explain import ITEM, Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
+from ragstone.compare.step_counts import call_text, describe_steps, missed_calls
 from ragstone.data.types import ScoredVerdict
 from ragstone.evidence.conversation import carried_words
 from ragstone.report.judged_items import judged_groups
@@ -39,6 +40,7 @@ def explanation_report(explanation: Explanation, full: bool = False) -> Renderab
     parts += _claims_part(explanation.case, "reference", "answer")
     parts += _facts_part(explanation.case)
     parts += _judged_parts(explanation)
+    parts += _steps_part(explanation.case)
     parts += _chunks_part(explanation, most)
     if explanation.working is None:
         parts += _scores_part(explanation.cells)
@@ -206,6 +208,25 @@ def _belongs(working: Working, group: str) -> bool:
     return not working.cell.metric.startswith(("nugget", "checklist", "grade"))
 
 
+def _steps_part(case: Case) -> Iterator[RenderableType]:
+    if case.sample.steps is None:
+        return
+    steps = describe_steps(case)
+    yield title("steps" if steps else "no steps were made")
+    looked = any(step.facts is not None for step in steps)
+    table = _numbered("chunks", "new", "facts first found" if looked else "")
+    for step in steps:
+        chunks = ("–", "") if step.chunks is None else (str(step.chunks), str(step.new))
+        seconds = "" if step.seconds is None else f"  {step.seconds:.2f} s"
+        surplus = "  (not expected)" if step.expected is False else ""
+        text = f"{one_line(step.label, _SHORT)}{seconds}{surplus}"
+        table.add(str(step.number), text, *chunks, ", ".join(map(str, step.facts or ())))
+    if steps:
+        yield table
+    if missed := missed_calls(case):
+        yield Text(f"  expected but not made: {'; '.join(one_line(call, 200) for call in missed)}")
+
+
 def _chunks_part(explanation: Explanation, most: int | None) -> Iterator[RenderableType]:
     contexts = explanation.case.sample.contexts
     if contexts is None:
@@ -304,6 +325,9 @@ def item_texts(case: Case, kind: str) -> list[str]:
         return [*(turn.text for turn in case.sample.history or () if turn.role == "user"), case.sample.question or ""]
     if kind == "citation":
         return citation_texts(case)
+    if kind in ("step", "expected step"):
+        steps = case.sample.steps if kind == "step" else case.sample.expected_steps
+        return [call_text(step) for step in steps or ()]
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
     if kind.endswith(ITEM):

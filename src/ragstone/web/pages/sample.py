@@ -32,6 +32,7 @@ from ragstone.web.pages.run import causes_of, describe_run, read_state
 from ragstone.web.run_index import RunIndex
 from ragstone.web.sample_data import Limits, chunk_list, fact_list
 from ragstone.web.sample_scores import explained_scores
+from ragstone.web.sample_steps import step_list
 from ragstone.web.truth.related_runs import cases_of
 
 # Splitting a text into sentences is slow. Longer answers are shown without marks.
@@ -67,6 +68,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "claims": _claims(case, links),
         "facts": [_linked(fact, "fact", links) for fact in fact_list(case, limits)],
         "judged": _judged(case, limits),
+        "steps": step_list(case, limits),
         "chunks": _chunks(case, outcome, limits, links),
         "matrix": links.matrix(),
         "scores": scores,

@@ -1,0 +1,122 @@
+"""ragstone pool: relevance labels by a judge for the first chunks of several runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ragstone.cli.options import DATA, DEFAULT_ROOT, argument, option, shared, with_models
+from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.rankings import Rankings, read_rankings
+from ragstone.errors import UsageError
+from ragstone.tools.model_options import ModelOptions
+
+if TYPE_CHECKING:
+    from ragstone.agreement.pool import Judgements, PooledScore
+
+
+@with_models("judge", "repeats", "verdicts", "no_exam", "prompts")
+def pool(
+    runs: list[str] = argument("RUN...", "Stored runs (id, name or folder) or files of samples, with texts and ids."),
+    to: str = option(..., "-o --output", "Qrels file to write.", metavar="FILE"),
+    depth: int = option(10, "--depth", "Chunks per question and run.", DATA, metavar="N", min=1),
+    people_qrels: str | None = option(None, "--people", "Qrels by people, for a random part.", DATA, metavar="QRELS"),
+    metrics: list[str] = shared("metrics"),
+    models: ModelOptions = ModelOptions(),
+    quote: bool = shared("quote"),
+    root: str = option(
+        DEFAULT_ROOT, "--root", "Folder or s3:// root of stored runs.", metavar="ROOT", envvar="RAGSTONE_ROOT"
+    ),
+    concurrency: int = shared("concurrency"),
+    resume: bool = shared("resume"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
+) -> None:
+    """Let a judge label the pooled chunks of several runs as relevant or not."""
+    from ragstone.agreement.pool import METRIC, make_pool, read_labels, score_systems
+    from ragstone.cli.evaluation import evaluate_data, show_quotes
+    from ragstone.formats.trec import write_qrels
+    from ragstone.storage.places import open_place
+
+    systems = [_with_texts(read_rankings(name, root)) for name in runs]
+    pooled = make_pool([system.samples for system in systems], depth)
+    people = _read_people(people_qrels)
+    options: dict[str, Any] = {**models.keywords(), "concurrency": concurrency}
+    if quote:
+        show_quotes([(models.judge or "local", pooled, options)], [METRIC], json)
+        return
+    judged = evaluate_data(pooled, [METRIC], f"{root.rstrip('/')}/pools", {**options, "resume": resume}, quiet, json)
+    labelled = read_labels(judged)
+    if not labelled:
+        raise UsageError("the judge labelled no question; `ragstone run -m ragas.context_precision` shows why")
+    queries = dict.fromkeys([*labelled, *people])
+    # People's labels replace the judge's.
+    merged = {query: {**labelled.get(query, {}), **people.get(query, {})} for query in queries}
+    lines = write_qrels(merged, open_place(to))
+    ranked = {system.name: _ids(system) for system in systems}
+    scores = score_systems(ranked, labelled, people, _metrics(metrics, depth))
+    if json:
+        print_json({"qrels": to, "labels": lines, "pool": judged.path, "scores": [one.as_dict() for one in scores]})
+        return
+    typer.echo(f"{lines:,} labels of {len(labelled):,} questions, written to {to}")
+    _show(scores, labelled, people)
+    if not quiet:
+        next_steps((command_line("trec", to, "RUN"), "evaluate any TREC run with them"))
+
+
+def _with_texts(system: Rankings) -> Rankings:
+    if not system.samples:
+        raise UsageError(f"{system.name} is a TREC run without texts; pass samples or a stored run with texts")
+    return system
+
+
+def _ids(system: Rankings) -> dict[str, list[str]]:
+    return {query: [name for name, _ in ranked] for query, ranked in system.lists.items()}
+
+
+def _metrics(wanted: list[str], depth: int) -> list[str]:
+    import ragstone.metrics  # noqa: F401  (fills the catalogue)
+    from ragstone.registry.expression import split_metrics
+
+    return split_metrics(wanted) or [f"{name}@{depth}" for name in ("precision", "recall", "ndcg")]
+
+
+def _read_people(path: str | None) -> Judgements:
+    from ragstone.formats.reports import Report
+    from ragstone.formats.sources import Source
+    from ragstone.formats.trec import detect_part, read_parts
+
+    if path is None:
+        return {}
+    source, report = Source(path), Report()
+    if detect_part(source) != "qrels":
+        raise UsageError(f"--people {path}: it must be qrels, with lines such as `query 0 chunk-id 1`")
+    people, _ = read_parts([source], report)
+    report.raise_problems(path)
+    return people
+
+
+def _show(scores: list[PooledScore], judge: Judgements, people: Judgements) -> None:
+    from ragstone.cli.screen import print_table, remark
+    from ragstone.stats.ppi import LEAST_LABELS
+
+    full = scores[0].labelled if scores else 0
+    partial = sum(query in judge for query in people) - full
+    if partial:
+        remark(f"{partial:,} questions are labelled by people in part; they do not correct the estimates")
+    if people and full < LEAST_LABELS:
+        remark(f"people labelled {full} questions in full; with fewer than {LEAST_LABELS}, intervals are too narrow")
+    titles = ["run", "metric", "by the judge"]
+    if full:
+        titles += ["corrected", "95 % interval", "by people"]
+    rows = []
+    for score in scores:
+        row = [score.system, score.metric, f"{score.judge:.3f}"]
+        if full:
+            ends = "–" if score.interval is None else f"{score.interval.low:.3f} – {score.interval.high:.3f}"
+            corrected = "–" if score.corrected is None else f"{score.corrected:.3f}"
+            row += [corrected, ends, "–" if score.people is None else f"{score.people:.3f}"]
+        rows.append(row)
+    typer.echo("")
+    print_table(titles, rows, right=titles[2:])
