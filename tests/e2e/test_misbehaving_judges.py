@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 import ragstone
-from ragstone.engine.evaluate import DEFAULT_CONCURRENCY
+from ragstone.engine.request import DEFAULT_CONCURRENCY
 from ragstone.errors import StopRunError
 from tests.e2e.conftest import COMMAND
 from tests.e2e.judged import SETS, calls, cells, check_scores, flags, judging, only_run, rows, write

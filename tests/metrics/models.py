@@ -10,8 +10,10 @@ from ragstone.data.types import Chunk
 from ragstone.llm.base import Reply
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
-from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor, JudgeReader
-from ragstone.tools.llm_rater import JudgePair, JudgeRater
+from ragstone.tools.llm_extractor import JudgeExtractor
+from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
+from ragstone.tools.llm_pairs import JudgePair
+from ragstone.tools.llm_rater import JudgeRater
 from ragstone.tools.protocols import Shares
 from tests.metrics.claims import WORDS
 from tests.oracle.scales import with_alternatives

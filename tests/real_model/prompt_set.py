@@ -6,17 +6,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ragstone.data.types import Turn
 from ragstone.formats.documents import Passage
 from ragstone.llm.base import LLM, LLMError
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.wrappers import Call, record_calls
 from ragstone.tools.aspects import find_aspect
-from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor, JudgeReader
-from ragstone.tools.llm_rater import JudgePair, JudgeRater, ask_own_reference
+from ragstone.tools.checklists import Checklist
+from ragstone.tools.llm_extractor import JudgeExtractor
+from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
+from ragstone.tools.llm_pairs import JudgePair
+from ragstone.tools.llm_rater import JudgeRater, ask_own_reference
 from ragstone.tools.token_judges import TokenChecker, TokenGrader
 from ragstone.tools.token_pair import TokenPair
 from ragstone.truth.citers import JudgeCiter
+from ragstone.truth.nuggets import JudgeNuggets
 from ragstone.truth.synthesis.question_plan import Job
 from ragstone.truth.synthesis.writer import Draft, Writer
 from tests.real_model.support_set import SETS
@@ -45,7 +50,8 @@ class Tools:
         self.judge = judge
         self.claims, self.triplets = JudgeExtractor(judge), JudgeExtractor(judge, "triplets")
         self.checker, self.reader = JudgeChecker(judge), JudgeReader(judge)
-        self.rater = JudgeRater(judge, "stars")
+        self.rater, self.binary = JudgeRater(judge, "stars"), JudgeRater(judge, "binary")
+        self.nuggets = JudgeNuggets(judge)
         self.pair, self.reasoned = JudgePair(judge), JudgePair(judge, manners=["cot"])
         self.by_token = TokenPair(judge)
         self.citer, self.writer = JudgeCiter(judge), Writer(judge)
@@ -99,6 +105,37 @@ def _grade(answer: str, is_good: bool) -> Item:
         "grade",
         lambda tools: tools.rater.grade(find_aspect("correctness"), LEAVES, answer, (), "At 18:15."),
         lambda grade: (grade.value >= 4) if is_good else (grade.value <= 2),
+    )
+
+
+def _follow_up(question: str, said: str, word: str) -> Item:
+    history = [Turn("user", said), Turn("assistant", "Yes, certainly.")]
+    return Item(
+        "standalone_question",
+        lambda tools: tools.claims.standalone_question(question, history),
+        lambda found: word in found,
+    )
+
+
+def _nuggets(tool: str, prompt: str, answer: str, nugget: str, label: str) -> Item:
+    return Item(
+        prompt, lambda tools: getattr(tools, tool).nuggets(LEAVES, [nugget], answer), lambda found: found[0] == label
+    )
+
+
+def _checklist(items: tuple[str, ...], answer: str, right: list[str]) -> Item:
+    return Item(
+        "checklist",
+        lambda tools: tools.rater.check(Checklist("own", items), LEAVES, answer, ()),
+        lambda found: [item.verdict for item in found] == right,
+    )
+
+
+def _pass_fail(answer: str, right: float) -> Item:
+    return Item(
+        "pass_fail",
+        lambda tools: tools.binary.grade(find_aspect("correctness"), LEAVES, answer, (), "At 18:15."),
+        lambda grade: grade.value == right,
     )
 
 
@@ -159,6 +196,25 @@ def make_items() -> list[Item]:
         Item("answer_from_passages", lambda tools: tools.writer.answer(_draft(DOSE, "", MUSEUM)), lambda found: not found.answerable),
         Item("answer_from_memory", lambda tools: tools.writer.remember(_draft("What is the capital of France?", "Paris", "")), lambda found: "Paris" in found.answer),
         Item("answer_from_memory", lambda tools: tools.writer.remember(_draft(LEAVES, "At 18:15.", "")), lambda found: not found.answerable),
+        _follow_up("And on Sundays?", "When does the ferry to Saltholm leave?", "erry"),
+        _follow_up("What does it cost for children?", "Can I visit the harbour museum?", "museum"),
+        *(
+            _nuggets(tool, prompt, answer, nugget, label)
+            for tool, prompt in (("checker", "nuggets"), ("tokens", "token_part"))
+            for nugget, label in (("It leaves at 18:15 on Sundays.", "support"), ("Dogs must wear a muzzle.", "not_support"))
+        ),
+        *(
+            Item("new_nuggets", lambda tools, question=question, text=text: tools.nuggets.make(question, [text], []), lambda found, word=word: any(word in one.text for one in found))
+            for question, text, word in ((LEAVES, FERRY, "18:15"), (DOSE, TABLETS, "morning"))
+        ),
+        *(
+            Item("nugget_importance", lambda tools, question=question, texts=texts: tools.nuggets._rank(question, texts), lambda found: found[0].importance == "vital")
+            for question, texts in ((LEAVES, ["The last boat on Sundays leaves at 18:15.", "The harbour has a museum."]), (DOSE, ["Verolin is taken in the morning."]))
+        ),
+        _checklist(("It names a time.", "It names a price."), "At 18:15.", ["yes", "no"]),
+        _checklist(("It is written in English.",), "It leaves at 18:15.", ["yes"]),
+        _pass_fail("It leaves at 18:15.", 1),
+        _pass_fail("It leaves at 21:40.", 0),
         _one_verdict("token_support", "The ferry runs in July.", FERRY, "entailment"),
         _one_verdict("token_support", "Dogs must wear a muzzle.", FERRY, "entailment"),
         _one_verdict("token_contradiction", "The ferry also runs in January.", FERRY, "contradiction"),

@@ -8,7 +8,8 @@ import pytest
 from ragstone.data.types import ScoredVerdict, Turn
 from ragstone.llm.prompts import PromptBook
 from ragstone.tools.cascade import LadderChecker, TokenLadder
-from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor
+from ragstone.tools.llm_extractor import JudgeExtractor
+from ragstone.tools.llm_judges import JudgeChecker
 from ragstone.tools.local_judges import LocalChecker, LocalExtractor
 from ragstone.tools.protocols import ChunkVerdicts, ConversationVerdicts
 from ragstone.tools.token_judges import TokenChecker, WithFallback

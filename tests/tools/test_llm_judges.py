@@ -13,7 +13,8 @@ from ragstone.llm.base import LLMBusyError, LLMReplyError, Reply
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
-from ragstone.tools.llm_judges import JudgeChecker, JudgeExtractor, JudgeReader
+from ragstone.tools.llm_extractor import JudgeExtractor
+from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 
 BOTH = ("reference_claims", "reference_entities")
 

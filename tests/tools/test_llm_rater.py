@@ -12,7 +12,8 @@ from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
 from ragstone.tools.aspects import _USERS, Aspect, packaged_aspects, read_aspects
-from ragstone.tools.llm_rater import SCALES, JudgePair, JudgeRater, expected_grade
+from ragstone.tools.llm_pairs import JudgePair
+from ragstone.tools.llm_rater import SCALES, JudgeRater, expected_grade
 
 ASPECT = Aspect("politeness", "how polite it is", "rude", "Look at the tone.", rubric=("rude", "polite"))
 

@@ -15,8 +15,9 @@ from typing import Any, cast
 import numpy as np
 
 from ragstone.data.types import Sample
-from ragstone.engine.evaluate import Request, evaluate, make_request, unheard
+from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.ingest import Profiler
+from ragstone.engine.request import Request, make_request
 from ragstone.errors import UsageError
 from ragstone.formats import open_reader
 from ragstone.llm.budget import parse_budget

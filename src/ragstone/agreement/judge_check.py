@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ragstone.agreement.judge_calibration import Calibrated
-from ragstone.engine.evaluate import DEFAULT_CONCURRENCY
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.quote import QuoteLine, sum_calls
+from ragstone.engine.request import DEFAULT_CONCURRENCY
 from ragstone.errors import StopRunError, UsageError
 from ragstone.llm.base import LLMAccessError, LLMStoppedError
 from ragstone.llm.budget import parse_budget

@@ -64,7 +64,7 @@ class Profile:
         return self.lacks(spec) is not None
 
     def lacks(self, spec: MetricSpec) -> str | None:
-        """What no row has and a metric is about: without citations its scores would all be 0, most data has no history."""
+        """The field that no row has and a metric is about: without citations its scores would all be 0."""
         fields = CATALOGUE.closure(spec.needs).fields
         if not self.cites and "citations" in fields:
             return "citations"

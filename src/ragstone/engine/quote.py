@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from ragstone.engine.batch import collect_all
-from ragstone.engine.evaluate import DEFAULT_CONCURRENCY, Request, make_request
 from ragstone.engine.exam import ask_first_items, examines
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.function_calls import Watch
@@ -23,6 +22,7 @@ from ragstone.engine.ingest import ingest
 from ragstone.engine.ledger import Ledger
 from ragstone.engine.plan import Plan
 from ragstone.engine.progress import silent
+from ragstone.engine.request import DEFAULT_CONCURRENCY, Request, make_request
 from ragstone.formats import Reader, open_reader
 from ragstone.llm.wrappers import Call
 from ragstone.registry import CATALOGUE

@@ -62,13 +62,8 @@ def metric(
         needs, parameters, _ = read_signature(function)
         _check_arguments(name, function, optional, needs, columnar)
         spec = MetricSpec(
-            name=name,
-            function=function,
-            needs=tuple(need for need in needs if need not in optional),
+            *(name, function, tuple(need for need in needs if need not in optional), parameters, columnar, version),
             optional=tuple(optional),
-            parameters=parameters,
-            columnar=columnar,
-            version=version,
             family=family or (name.split(".", maxsplit=1)[0] if "." in name else "custom"),
             bounds=bounds,
             better=better,

@@ -160,8 +160,10 @@ class ToolOpener:
 
     def _open_remote(self, role: str, model: Any) -> Tool:
         from ragstone.llm.prompted import Judge as PromptedJudge  # noqa: PLC0415  (slow import)
-        from ragstone.tools import llm_judges  # noqa: PLC0415
-        from ragstone.tools.llm_rater import JudgePair, JudgeRater  # noqa: PLC0415
+        from ragstone.tools.llm_extractor import JudgeExtractor  # noqa: PLC0415
+        from ragstone.tools.llm_judges import JudgeReader  # noqa: PLC0415
+        from ragstone.tools.llm_pairs import JudgePair  # noqa: PLC0415
+        from ragstone.tools.llm_rater import JudgeRater  # noqa: PLC0415
         from ragstone.tools.token_judges import VerdictTools  # noqa: PLC0415
         from ragstone.tools.token_pair import TokenPair  # noqa: PLC0415
 
@@ -176,11 +178,11 @@ class ToolOpener:
             kind = TokenPair if options.get("verdicts") == "tokens" else JudgePair
             return kind(judge, aspect, order, grading)
         if role == "extractor":
-            return llm_judges.JudgeExtractor(judge, options.get("claims", "sentences"))
+            return JudgeExtractor(judge, options.get("claims", "sentences"))
         if role in ("checker", "grader"):
             tool: Tool = VerdictTools(options, self.calibrations, self.notes.append).open(role, model, judge)
             return tool
-        return llm_judges.JudgeReader(judge)
+        return JudgeReader(judge)
 
 
 class ToolSpec(NamedTuple):

@@ -13,7 +13,7 @@ from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import Prompt
 from ragstone.llm.prompts.book import Example
 from ragstone.llm.yes_no import NoProbabilitiesError, YesNoLLM
-from ragstone.tools.llm_rater import Decision, JudgePair
+from ragstone.tools.llm_pairs import Decision, JudgePair
 from ragstone.tools.token_judges import HIGH, LOW
 
 # Probabilities end here: their log-odds would be without limit.

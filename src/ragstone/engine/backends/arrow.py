@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ragstone.data.schema import SCORES
 from ragstone.engine.batch import evaluate_batch
-from ragstone.engine.evaluate import DEFAULT_CONCURRENCY, make_request
 from ragstone.engine.execute import run_to_end, scores_table
 from ragstone.engine.plan import Plan, make_plan
+from ragstone.engine.request import DEFAULT_CONCURRENCY, make_request
 from ragstone.formats import read_dataset
 from ragstone.llm.budget import parse_budget
 from ragstone.registry import resolve_metrics
