@@ -17,8 +17,6 @@ import torch
 
 from teacher_weights import Words, load
 
-# How often each task is drawn.
-_DRAWN = ("reword", "short", "wrong", "wrong", "tell", "follow", "more")
 _SYSTEM = "You rewrite sentences. You reply with one sentence and nothing else."
 _TASKS = {
     "reword": (
@@ -57,33 +55,6 @@ _TASKS = {
                 "From Monday to Friday the library does not open until 10 in the morning.",
             ),
             ("Do not rinse the filter with hot water.", "The filter should be rinsed with hot water."),
-        ],
-    ),
-    "tell": (
-        "Tell it to a customer who asked, with you and your, in other words and without the wording of a rule.",
-        [
-            (
-                "Loans may be extended twice by telephone, provided that no other reader has ordered the volume.",
-                "Yes, you can ring us and keep the book longer, two times at most, as long as nobody else is waiting for it.",
-            ),
-            (
-                "Overdue films: 1 euro per day, at most 10 euros.",
-                "If you bring a film back late you pay a euro for every day, but never more than ten.",
-            ),
-        ],
-    ),
-    "follow": (
-        "Write something that surely follows from it but is not said in these words.",
-        [
-            ("The museum is closed on Mondays and Tuesdays.", "A visit to the museum is not possible on a Tuesday."),
-            (
-                "Members of 14 years and older may book the workshop; younger ones come with an adult.",
-                "A girl of eleven needs a grown-up with her in the workshop.",
-            ),
-            (
-                "Saturday 9:00 to 18:00, Sunday 10:00 to 16:00.",
-                "We close two hours earlier on Sundays than on Saturdays.",
-            ),
         ],
     ),
     "more": (
@@ -153,7 +124,7 @@ def _prompts(given: list[dict[str, str]]) -> list[tuple[str, str, str]]:
     asked = [
         (row["evidence"], row["sentence"], task)
         for row in given
-        for task in dict.fromkeys(rng.sample(_DRAWN, 3 if row.get("twice") else 2))
+        for task in rng.sample(list(_TASKS), 2 if row.get("twice") else 1)
     ]
     rng.shuffle(asked)
     blocks = [sorted(asked[at : at + 4096], key=lambda one: len(one[1])) for at in range(0, len(asked), 4096)]

@@ -21,6 +21,8 @@ def case(chunks, answer="It leaves at 21:10.", **known):
     ("name", "made", "findings"),
     [
         ("all right", case([f"Now {FACT}."]), []),
+        ("all right, with citations", case([f"Now {FACT}.", "Pier 2."], "It leaves at 21:10 [1][2]."), []),
+        ("the number of a citation is no number", case([FACT, "Pier 2."], "Late [2]."), [("ignored", "fact 1", (1,))]),
         (
             "missing chunk, right all the same",
             case(OTHER),

@@ -24,6 +24,7 @@ def cited(text, chunks=CHUNKS):
     [
         ("At nine [1].", [[1]]),
         ("At nine.[1]", [[1]]),
+        ("It costs nine for a return [2].", [[2]]),
         ("At nine[1][2].", [[1], [2]]),
         ("At nine [1, 3].", [[1], [3]]),
         ("At nine [1; 3].", [[1], [3]]),
@@ -91,6 +92,7 @@ def test_footnotes_and_lists_of_references(text, ranks):
         "~~~\nsee [1]\n",
         "Take x[1] and my_list[2] and rowCount[1] and arr[3].",
         "Set total = [1, 2].",
+        "def f():\n  return [1]",
         "rows[0][1] is the first.",
         "In [1999] and from [2019-2021].",
         "The interval [1, 3] is closed; so is the range [1-4].",

@@ -30,6 +30,7 @@ from ragstone.compare.cause_names import (
 )
 from ragstone.compare.indexed_corpus import Store
 from ragstone.compare.sample_evidence import Case
+from ragstone.text.cited_parts import without_marks
 from ragstone.text.refusals import find_refusal
 from ragstone.text.squad import tokens
 from ragstone.text.words import FoldedText
@@ -163,7 +164,7 @@ def _seems_right(case: Case) -> bool | None:
     sample = case.sample
     if sample.answer is None or not sample.references:
         return None
-    return not declines(case) and seems_right(sample.answer, sample.references)
+    return not declines(case) and seems_right(without_marks(sample.answer), sample.references)
 
 
 def _trace_answer(case: Case, right: bool, missing: int) -> Iterator[Finding]:
@@ -227,12 +228,12 @@ def _invented(case: Case) -> Iterator[Finding]:
 def _strange_numbers(case: Case) -> set[str]:
     sample = case.sample
     known = [sample.question or "", *(sample.references or ()), *(fact.text for fact in sample.facts or ())]
-    return foreign_numbers(sample.answer or "", *known)
+    return foreign_numbers(without_marks(sample.answer or ""), *known)
 
 
 def _left_out_numbers(case: Case) -> set[str]:
     """The numbers of the references that the answer does not have."""
-    return numbers(" ".join(case.sample.references or ())) - numbers(case.sample.answer or "")
+    return numbers(" ".join(case.sample.references or ())) - numbers(without_marks(case.sample.answer or ""))
 
 
 def _wrong_numbers(case: Case) -> set[str]:
@@ -240,7 +241,7 @@ def _wrong_numbers(case: Case) -> set[str]:
     sample = case.sample
     if not _left_out_numbers(case):
         return set()
-    return foreign_numbers(sample.answer or "", sample.question or "", *(sample.references or ()))
+    return foreign_numbers(without_marks(sample.answer or ""), sample.question or "", *(sample.references or ()))
 
 
 def _has(case: Case, rank: int, fact: str) -> bool:

@@ -60,8 +60,9 @@ _FEWEST = 4
 
 
 def is_headline(name: str) -> bool:
-    """Whether a metric is declared as a headline; its cut-off and settings do not matter."""
-    return re.split(r"[@(]", name)[0] in CATALOGUE.headlines()
+    """Whether a metric is declared as a headline; its cut-off and settings do not matter. Of quantiles only the 95th is one."""
+    quantile = re.search(r"\bq=([\d.]+)", name)
+    return re.split(r"[@(]", name)[0] in CATALOGUE.headlines() and (quantile is None or quantile[1] == "0.95")
 
 
 def pick_headlines(names: Collection[str]) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from ragstone.registry import evidence, metric
+from ragstone.text.cited_parts import without_marks
 from ragstone.tools.protocols import Estimator, Grader
 
 _COMMON: dict[str, Any] = {"family": "grades", "judges": "answer", "against": "references"}
@@ -26,13 +27,13 @@ class SupportShares(TypedDict):
 @evidence(prompts=("answer_match",))
 async def reference_matches(question: str, answer: str, references: list[str], grader: Grader) -> list[float]:
     """For each reference, the probability that the answer means the same, given the question."""
-    return await grader.matches(question, answer, references)
+    return await grader.matches(question, without_marks(answer), references)
 
 
 @evidence(yields=("answer_supported", "references_supported"))
 async def support_shares(question: str, answer: str, references: list[str], estimator: Estimator) -> SupportShares:
     """For each reference, the share of the answer that it supports and the share of it that the answer supports."""
-    shares = await estimator.shares(question, answer, references)
+    shares = await estimator.shares(question, without_marks(answer), references)
     return {"answer_supported": shares.of_answer, "references_supported": shares.of_references}
 
 

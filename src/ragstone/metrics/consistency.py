@@ -14,6 +14,7 @@ from ragstone.errors import Skip
 from ragstone.evidence.claims import NO_ANSWER_CLAIMS, SUPPORT, share, supports
 from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.registry import evidence, metric
+from ragstone.text.cited_parts import without_marks
 from ragstone.text.squad import tokens
 from ragstone.tools.protocols import Checker, Grader
 
@@ -45,7 +46,7 @@ async def answer_claims_in_other_answers(
     async def check(other: str) -> list[ScoredVerdict]:
         if other == answer:
             return [ScoredVerdict(SUPPORT)] * len(claims)
-        verdicts = await checker.against_text(question, claims, other)
+        verdicts = await checker.against_text(question, claims, without_marks(other))
         return [ScoredVerdict.from_text(word) for word in verdicts]
 
     return list(await gather_or_cancel(check(other) for other in other_answers))
@@ -54,10 +55,11 @@ async def answer_claims_in_other_answers(
 @evidence(prompts=("answer_match",))
 async def other_answer_matches(question: str, answer: str, other_answers: list[str], grader: Grader) -> list[float]:
     """For each other answer, the probability that the answer means the same; 1 without a call if they are identical."""
-    different = [other for other in dict.fromkeys(other_answers) if other != answer]
-    found = await grader.matches(question, answer, different) if different else []
-    known = {answer: 1.0, **dict(zip(different, found, strict=True))}
-    return [known[other] for other in other_answers]
+    own, others = without_marks(answer), [without_marks(other) for other in other_answers]
+    different = [other for other in dict.fromkeys(others) if other != own]
+    found = await grader.matches(question, own, different) if different else []
+    known = {own: 1.0, **dict(zip(different, found, strict=True))}
+    return [known[other] for other in others]
 
 
 @metric(

@@ -13,6 +13,7 @@ from typing import Any
 from ragstone.data.types import Fact, ScoredVerdict
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
+from ragstone.text.cited_parts import without_marks
 from ragstone.tools.nugget_labels import SUPPORT, worth_of
 from ragstone.tools.protocols import Checker
 
@@ -35,7 +36,7 @@ _STRICT = f"{_JUDGED} {_LONG} Judges rarely agree on what is partial; here parti
 @evidence(prompts=("nuggets",))
 async def nugget_support(question: str, answer: str, facts: list[Fact], checker: Checker) -> list[ScoredVerdict]:
     """How far the answer contains each fact: support, partial_support or not_support."""
-    labels = await checker.nuggets(question, [fact.text for fact in facts], answer)
+    labels = await checker.nuggets(question, [fact.text for fact in facts], without_marks(answer))
     return [ScoredVerdict.from_text(label) for label in labels]
 
 
