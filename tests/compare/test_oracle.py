@@ -205,7 +205,9 @@ def test_an_explanation_of_a_metric_has_only_the_calls_that_it_rests_on(run, wor
     found = explain_sample(run, "2", "ragas.faithfulness")
     assert found.case.sample.id == world[1].id
     assert {call["evidence"] for call in found.calls} == {"answer_claims", "claims_in_contexts"}
-    assert found.working.formula.startswith("Statements of the answer that the contexts entail / statements.")
+    assert found.working.formula.startswith(
+        "Statements of the answer that the contexts (or, in a conversation, the earlier turns) entail"
+    )
     [cell] = found.cells
     assert (cell.metric, found.working.counts[0].value) == ("ragas.faithfulness", pytest.approx(cell.value))
 

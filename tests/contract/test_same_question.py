@@ -83,6 +83,6 @@ def test_in_stored_runs_and_the_viewer(tmp_path, text, same):
         assert [case["name"] for case in cases_of(library, "1", text)] == ["gold"]
         assert len(runs_of(library, "gold", "case")) == (2 if same else 1)
         loaded = library.truth.load("gold")
-        assert ("duplicate question" in loaded.problems_of(loaded.case("case"))) is same
+        assert ("duplicate question" in loaded.problems_at([loaded.rows["case"]])[0]) is same
     finally:
         library.close()

@@ -165,18 +165,18 @@ def test_an_interrupted_run_is_resumed(root, place):
         asked.append(question)
         return question
 
-    @metric("judged")
+    @metric("judged_row")
     def judged(verdict: str) -> float:
         if broken[0] and verdict == f"q{parts.WAITING_PART_ROWS + 1}":
             raise KeyboardInterrupt
         return 1.0
 
     with pytest.raises(InterruptedRunError, match="1 finished part is kept"):
-        ragstone.evaluate(ROWS, "judged", root)
+        ragstone.evaluate(ROWS, "judged_row", root)
     [folder] = unfinished_runs(place)
     assert folder.finished_parts() == {0}
     broken[0], asked[:] = False, []
-    run = ragstone.evaluate(ROWS, "judged", root, resume=True)
+    run = ragstone.evaluate(ROWS, "judged_row", root, resume=True)
     assert run.id == folder.id
     assert asked == [row["question"] for row in ROWS[parts.WAITING_PART_ROWS :]]
     assert run.scores["sample_id"].to_pylist() == [row["id"] for row in ROWS]

@@ -30,11 +30,11 @@ async def verdict(answer: str) -> str:
         await asyncio.sleep(0.05)
     return answer
 
-@metric("judged", family="mine", bounds=(0, None))
+@metric("judged_row", family="mine", bounds=(0, None))
 def judged(verdict: str) -> float:
     return float(verdict)
 """
-RUN = ["run", "data.jsonl", "--metrics-file", "mine.py", "-m", "judged", "-o", "out"]
+RUN = ["run", "data.jsonl", "--metrics-file", "mine.py", "-m", "judged_row", "-o", "out"]
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ class Judge:
             self.asked.append(answer)
             return answer
 
-        @metric("judged", bounds=(0, None))
+        @metric("judged_row", bounds=(0, None))
         def judged(verdict: str) -> float:
             return float(verdict)
 
@@ -68,14 +68,14 @@ def interrupted(judge, tmp_path):
     """The folder of a run that was stopped in its third part."""
     judge.stop_at = str(2 * PART + 10)
     with pytest.raises(InterruptedRunError, match="2 finished parts are kept"):
-        ragstone.evaluate(DATA, "judged", tmp_path)
+        ragstone.evaluate(DATA, "judged_row", tmp_path)
     judge.stop_at = None
     judge.asked.clear()
     [folder] = (tmp_path / "runs").iterdir()
     return folder
 
 
-def resume(root, metrics="judged", data=DATA, **options):
+def resume(root, metrics="judged_row", data=DATA, **options):
     notes = []
     run = ragstone.evaluate(data, metrics, root, resume=True, note=notes.append, **options)
     return run, notes
@@ -84,7 +84,7 @@ def resume(root, metrics="judged", data=DATA, **options):
 def test_an_interrupted_run_says_how_to_go_on(judge, tmp_path):
     judge.stop_at = "0"
     with pytest.raises(InterruptedRunError) as caught:
-        ragstone.evaluate(DATA, "judged", tmp_path)
+        ragstone.evaluate(DATA, "judged_row", tmp_path)
     assert caught.value.exit_code == 130
     assert "--resume" in str(caught.value)
     assert "0 finished parts are kept" in str(caught.value)
@@ -101,7 +101,7 @@ def test_a_resumed_run_equals_an_undisturbed_one_and_asks_only_what_is_missing(j
     run, notes = resume(tmp_path)
     assert run.id == interrupted.name
     assert judge.asked == [row["answer"] for row in DATA[2 * PART :]]
-    undisturbed = ragstone.evaluate(DATA, "judged", tmp_path / "other")
+    undisturbed = ragstone.evaluate(DATA, "judged_row", tmp_path / "other")
     assert run.scores.equals(undisturbed.scores)
     assert run.evidence("verdict").equals(undisturbed.evidence("verdict"))
     assert list(run.summary()) == list(undisturbed.summary())
@@ -113,14 +113,14 @@ def test_a_resumed_run_equals_an_undisturbed_one_and_asks_only_what_is_missing(j
 
 
 def test_without_resume_a_new_run_is_started_and_the_old_one_stays(judge, interrupted, tmp_path):
-    run = ragstone.evaluate(DATA, "judged", tmp_path)
+    run = ragstone.evaluate(DATA, "judged_row", tmp_path)
     assert run.id != interrupted.name
     assert len(judge.asked) == len(DATA)
     assert interrupted.exists()
 
 
 def test_a_finished_run_is_not_resumed(judge, tmp_path):
-    first = ragstone.evaluate(DATA, "judged", tmp_path)
+    first = ragstone.evaluate(DATA, "judged_row", tmp_path)
     second, notes = resume(tmp_path)
     assert first.id != second.id
     assert "no interrupted run" in notes[0]
@@ -130,7 +130,7 @@ def test_a_finished_run_is_not_resumed(judge, tmp_path):
     "other",
     [
         {"metrics": "judged_too"},
-        {"metrics": "judged,judged_too"},
+        {"metrics": "judged_row,judged_too"},
         {"data": [*DATA[:-1], {**DATA[-1], "answer": "0"}]},
         {"data": DATA[:-1]},
         {"data": list(reversed(DATA))},
@@ -152,7 +152,7 @@ def test_a_new_version_of_the_evidence_is_another_run(judge, interrupted, tmp_pa
     run, notes = resume(tmp_path)
     assert run.id != interrupted.name
     assert "starting a new one" in notes[0]
-    assert set(run.scores["signature"].to_pylist()) == {"judged|v1|verdict/2"}
+    assert set(run.scores["signature"].to_pylist()) == {"judged_row|v1|verdict/2"}
 
 
 def test_parts_of_another_size_are_not_mixed(interrupted, tmp_path):
@@ -172,7 +172,7 @@ def test_a_part_without_scores_is_computed_again(judge, interrupted, tmp_path):
     (interrupted / "parts" / "000001" / "scores.parquet").unlink()
     run, _ = resume(tmp_path)
     assert judge.asked == [row["answer"] for row in [*DATA[PART : 2 * PART], *DATA[2 * PART :]]]
-    assert run.summary()["judged"].n_ok == len(DATA)
+    assert run.summary()["judged_row"].n_ok == len(DATA)
 
 
 def test_a_stray_file_among_runs_and_parts_is_no_obstacle(judge, interrupted, tmp_path):
@@ -217,14 +217,14 @@ def test_a_full_disk_keeps_the_finished_parts(judge, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Place, "write_bytes", full)
         with pytest.raises(StorageError, match="--resume"):
-            ragstone.evaluate(DATA, "judged", tmp_path)
+            ragstone.evaluate(DATA, "judged_row", tmp_path)
     [folder] = (tmp_path / "runs").iterdir()
     assert not (folder / "run.json").exists()
     judge.asked.clear()
     run, _ = resume(tmp_path)
     assert run.id == folder.name
     assert judge.asked == []
-    assert run.summary()["judged"].n_ok == len(DATA)
+    assert run.summary()["judged_row"].n_ok == len(DATA)
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "summary.parquet", "verdict.parquet", "calls.parquet"])
@@ -239,7 +239,7 @@ def test_an_error_while_finishing_is_mended_by_resuming(judge, tmp_path, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(Place, "_writing_locally", failing)
         with pytest.raises(StorageError, match=f"cannot write .*{name}.*Input/output error"):
-            ragstone.evaluate(DATA, "judged", tmp_path)
+            ragstone.evaluate(DATA, "judged_row", tmp_path)
     judge.asked.clear()
     run, _ = resume(tmp_path)
     assert judge.asked == []
@@ -288,7 +288,7 @@ def test_ctrl_c_in_a_notebook(judge, tmp_path):
     async def notebook_cell():
         previous = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            ragstone.evaluate(DATA, "judged", tmp_path)
+            ragstone.evaluate(DATA, "judged_row", tmp_path)
         finally:
             signal.signal(signal.SIGINT, previous)
 
@@ -296,7 +296,7 @@ def test_ctrl_c_in_a_notebook(judge, tmp_path):
         asyncio.run(notebook_cell())
     judge.stop_at = None
     run, _ = resume(tmp_path)
-    assert run.summary()["judged"].n_ok == len(DATA)
+    assert run.summary()["judged_row"].n_ok == len(DATA)
 
 
 def test_plain_functions_may_start_a_loop_of_their_own(tmp_path):

@@ -109,6 +109,6 @@ def test_parquet_without_rows_is_a_parquet_file(tmp_path):
 
 def test_format_that_is_only_read(tmp_path):
     with pytest.raises(
-        UsageError, match=r"the format ragas can be read but not written. Choose from: .*ragchecker.*ragstone"
+        UsageError, match=r"the format trec can be read but not written. Choose from: .*ragchecker.*ragstone"
     ):
-        write_dataset([], str(tmp_path / "copy.jsonl"), "ragas")
+        write_dataset([], str(tmp_path / "copy.jsonl"), "trec")

@@ -95,10 +95,12 @@ def test_the_mean_of_crag_is_the_share_of_correct_minus_that_of_incorrect_answer
     def judge(prompts):
         return ['{"matches": []}' for _ in prompts]
 
-    run = ragstone.evaluate(rows, ["crag.score", "crag.accuracy", "crag.missing", "crag.hallucination"], judge=judge)
+    run = ragstone.evaluate(
+        rows, ["crag.score", "crag.accuracy", "crag.missing", "crag.hallucination_rate"], judge=judge
+    )
     means = {row.metric: row.mean for row in run.summary()}
     assert means == pytest.approx(
-        {"crag.score": 0.0, "crag.accuracy": 0.4, "crag.missing": 0.2, "crag.hallucination": 0.4}
+        {"crag.score": 0.0, "crag.accuracy": 0.4, "crag.missing": 0.2, "crag.hallucination_rate": 0.4}
     )
     assert means["crag.score"] == pytest.approx((2 * 2 + 1) / 5 - 1)
 

@@ -10,7 +10,7 @@ ROWS = [sample.row() for sample in make_samples(28, seed=2)]
 def test_crag_adds_no_call_to_answer_match(tmp_path):
     with OracleServer() as server:
         options = {"judge": "openai/oracle", "base_url": server.base_url, "cache": False}
-        names = ["answer_match", "crag.score", "crag.accuracy", "crag.missing", "crag.hallucination"]
+        names = ["answer_match", "crag.score", "crag.accuracy", "crag.missing", "crag.hallucination_rate"]
         run = ragstone.evaluate(ROWS, names, tmp_path, **options)
     answered = [row for row in ROWS if "references" in row and row["answer"].strip()]
     assert server.replies == {"answer_match": len(answered)}

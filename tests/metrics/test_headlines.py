@@ -35,8 +35,8 @@ HEADLINES = [
     "refusal",
     "answerability_accuracy",
     "citation_recall",
-    "citation_precision",
     "system.latency",
+    "citation_precision",
     "system.cost",
 ]
 ROWS = [
@@ -61,6 +61,8 @@ def own_metrics(monkeypatch):
 def test_the_headlines_of_the_library_and_their_order():
     assert CATALOGUE.headlines() == HEADLINES
     assert is_headline("ndcg@10")
+    assert is_headline("system.latency(q=0.95)")
+    assert not is_headline("system.latency(q=0.5)")
     assert not is_headline("rouge_l(stem=true)")
 
 

@@ -45,7 +45,8 @@ def value(name, ledger):
 
 def compute(name, ledger):
     function = FUNCTIONS[name]
-    return function(**{need: ledger.get(need, "An answer.") for need in inspect.signature(function).parameters})
+    needs = [name for name, item in inspect.signature(function).parameters.items() if item.default is item.empty]
+    return function(**{need: ledger.get(need, "An answer.") for need in needs})
 
 
 def reason(name, **ledger):

@@ -42,6 +42,7 @@ DATA = {
     "nuggets": CLAIMS,
     "items": CLAIMS,
     "known": "none",
+    "history": ["user: Where is it?", "assistant: In the harbour."],
 }
 BOOK = PromptBook()
 # Words for prompts that are filled for a purpose.

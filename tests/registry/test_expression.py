@@ -121,7 +121,7 @@ REFUSED = {
     "": "'' is not a metric: it must start with a name, as in recall@5",
     "@5": "'@5' is not a metric: it must start with a name, as in recall@5",
     "Zzz": "unknown metric 'Zzz'. `ragstone metrics` lists all of them.",
-    "ndcg(gian=linear)": "unknown parameter of ndcg 'gian'. Did you mean gain? It takes: k, gain.",
+    "ndcg(gian=linear)": "unknown parameter of ndcg 'gian'. Did you mean gain? It takes: k, gain, condensed.",
     "exact_match@1": "unknown parameter of exact_match 'k'. It takes: none.",
     "ndcg(gain=expo)": "ndcg: gain must be one of linear, exponential, got 'expo'",
     'ndcg(gain="it\'s")': 'ndcg: gain must be one of linear, exponential, got "it\'s"',

@@ -84,7 +84,7 @@ SHARED = {
     "claims": Shared("--claims", MODELS, "Form of claims: sentences or triplets.", "sentences", "FORM"),
     "claims_per_call": Shared("--claims-per-call", MODELS, "Claims checked per call.", 25, "N", 1, hidden=True),
     "chunks_per_call": Shared("--chunks-per-call", MODELS, "Chunks checked per call.", 10, "N", 1, hidden=True),
-    "repeats": Shared("--repeats", MODELS, "Times each question is asked; verdicts by majority.", 1, "N", 1),
+    "repeats": Shared("--repeats", MODELS, "Times each question is asked.", 1, "N", 1),
     "verdicts": Shared(
         "--verdicts", MODELS, "Verdicts by token probabilities or as JSON: auto, tokens or json.", "auto", "HOW"
     ),

@@ -93,7 +93,7 @@ def missing(crag_outcome: str) -> float:
 
 
 @metric(
-    "crag.hallucination",
+    "crag.hallucination_rate",
     **_COMMON,
     better="lower",
     misleads=f"{_MISLEADS} A system that always declines has none.",

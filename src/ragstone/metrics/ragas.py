@@ -83,7 +83,9 @@ async def chunk_usefulness(
     advice=GROUND,
     optional=("answer_claims_in_history",),
 )
-def faithfulness(answer_claims_in_all_contexts: Sequence[str], answer_claims_in_history: Sequence[str] | None) -> float:
+def faithfulness(
+    answer_claims_in_all_contexts: Sequence[str], answer_claims_in_history: Sequence[str] | None = None
+) -> float:
     """Share of the answer that follows from the retrieved chunks taken together.
 
     Statements of the answer that the contexts (or, in a conversation, the earlier turns) entail / statements. Skipped if

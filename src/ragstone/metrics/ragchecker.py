@@ -206,7 +206,7 @@ def noise_sensitivity_in_irrelevant(
 def hallucination(
     answer_claims_in_reference: Sequence[str],
     answer_claims_in_contexts: Matrix,
-    answer_claims_in_history: Sequence[str] | None,
+    answer_claims_in_history: Sequence[str] | None = None,
 ) -> float:
     """Share of the answer that is wrong and in no chunk: made up.
 
@@ -228,7 +228,7 @@ def hallucination(
 def self_knowledge(
     answer_claims_in_reference: Sequence[str],
     answer_claims_in_contexts: Matrix,
-    answer_claims_in_history: Sequence[str] | None,
+    answer_claims_in_history: Sequence[str] | None = None,
 ) -> float:
     """Share of the answer that is right but in no chunk: the generator's own knowledge.
 
@@ -247,7 +247,7 @@ def self_knowledge(
     good=Good(0.8, order=8),
     advice=GROUND,
 )
-def faithfulness(answer_claims_in_contexts: Matrix, answer_claims_in_history: Sequence[str] | None) -> float:
+def faithfulness(answer_claims_in_contexts: Matrix, answer_claims_in_history: Sequence[str] | None = None) -> float:
     """Share of the answer that the retrieved chunks support.
 
     Answer claims that at least one chunk (or, in a conversation, the earlier turns) entails / answer claims. Nothing

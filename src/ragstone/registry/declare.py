@@ -59,7 +59,7 @@ def metric(
 
     def register(function: Function) -> Function:
         _check_name(name)
-        needs, parameters, _ = read_signature(function)
+        needs, parameters, _ = read_signature(function, optional)
         _check_arguments(name, function, optional, needs, columnar)
         spec = MetricSpec(
             *(name, function, tuple(need for need in needs if need not in optional), parameters, columnar, version),
@@ -93,7 +93,7 @@ def _check_arguments(
         raise DefinitionError(f"metric '{name}' is async: call the model in an evidence function")
     if unknown := [need for need in optional if need not in needs]:
         raise DefinitionError(
-            f"metric '{name}': '{unknown[0]}' is in `optional` but is not an argument without a default"
+            f"metric '{name}': '{unknown[0]}' is in `optional` but is not an argument, or its default is not None"
         )
     if optional and columnar:
         raise DefinitionError(f"metric '{name}' is columnar, so it cannot have optional arguments")

@@ -7,7 +7,7 @@ import math
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -207,8 +207,10 @@ class MetricSpec(FunctionSpec):
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
 
-def read_signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Parameter, ...], bool]:
-    """Needs (no default), parameters (with a default), and whether the function wants to know which pieces to make."""
+def read_signature(
+    function: Callable[..., Any], optional: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[Parameter, ...], bool]:
+    """Needs (no default, or optional), parameters (with a default), and whether the function wants to know which pieces to make."""
     needs: list[str] = []
     parameters: list[Parameter] = []
     wants_pieces = False
@@ -219,7 +221,7 @@ def read_signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple
             )
         if name == WANTED:
             wants_pieces = True
-        elif item.default is item.empty:
+        elif item.default is item.empty or (name in optional and item.default is None):
             needs.append(name)
         else:
             parameters.append(_read_parameter(function, name, item))

@@ -40,7 +40,7 @@ def test_accept_saves_a_version_and_leaves_lost_citations(cli, fares):
 
 
 def test_reject_with_filters_and_back(cli, fares):
-    cli("truth", "reject", "fares", "--not-found")
+    cli("truth", "reject", "fares", "--only-not-found")
     assert standings(fares) == ("proposed", ["proposed", "rejected", "proposed", "rejected"])
     cli("truth", "reject", "fares", "--kind", "unanswerable", "--kind", "statement", "--note", "no use")
     assert fares.info("fares").note == "no use"

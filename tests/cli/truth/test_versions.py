@@ -73,7 +73,8 @@ def test_every_format_that_is_written_comes_back(cli, data, store):
         "dial": ["dial"],
         "ragchecker": ["gt.json"],
     }
-    assert names.keys() == {name for name, item in formats().items() if isinstance(item, WritableFormat)}
+    # Other formats cannot hold facts.
+    assert names.keys() < {name for name, item in formats().items() if isinstance(item, WritableFormat)}
     for kind, targets in names.items():
         for target in targets:
             assert cli("truth", "export", "harbour@1", target, "--to", kind).code == 0

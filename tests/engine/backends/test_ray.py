@@ -87,19 +87,19 @@ def test_a_run_is_resumed_by_the_other_backend(catalogue, tmp_path, monkeypatch,
             raise StopRunError("the judge is out")
         return question
 
-    @metric("judged")
+    @metric("judged_row")
     def judged(slow_verdict: str) -> float:
         return 1 / len(slow_verdict)
 
     monkeypatch.setattr("ragstone.engine.execute.WAITING_PART_ROWS", 5)
     first, second = backends
     with pytest.raises(StopRunError, match="the judge is out"):
-        evaluate(rows(40), ["judged"], tmp_path, backend=first)
+        evaluate(rows(40), ["judged_row"], tmp_path, backend=first)
     marker.touch()
     notes = []
-    run = evaluate(rows(40), ["judged"], tmp_path, backend=second, resume=True, note=notes.append)
+    run = evaluate(rows(40), ["judged_row"], tmp_path, backend=second, resume=True, note=notes.append)
     assert any("resuming run" in note for note in notes)
-    assert run.summary()["judged"].n_ok == 40
+    assert run.summary()["judged_row"].n_ok == 40
 
 
 def test_a_killed_worker_loses_nothing_and_doubles_nothing(catalogue, tmp_path, monkeypatch):

@@ -30,7 +30,7 @@ def collect(
     ),
     template: str | None = shared("template"),
     system_version: str | None = shared("system_version"),
-    repeats: int = option(1, "--repeats", "Ask each question this often, for consistency.", DATA, metavar="N", min=1),
+    repeats: int = option(1, "--repeats", "Times each question is asked.", DATA, metavar="N", min=1),
     resume: bool = shared("resume"),
     concurrency: int = shared("concurrency", 8),
     models: ModelOptions = ModelOptions(),

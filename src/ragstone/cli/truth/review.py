@@ -74,7 +74,7 @@ def reject(
     min_confidence: float | None = _LEAST,
     max_confidence: float | None = _MOST,
     status: str = _STATUS,
-    not_found: bool = option(False, "--not-found", "Only citations that are not in their passages.", DATA),
+    not_found: bool = option(False, "--only-not-found", "Only citations that are not in their passages.", DATA),
     dry_run: bool = _DRY_RUN,
     author: str | None = shared("author"),
     note: str = shared("note"),
@@ -122,7 +122,7 @@ def _read(name: str, choice: Choice, everything: bool, out: str) -> Version:
     if choice.facts and len(choice.cases) != 1:
         raise UsageError("--fact needs exactly one case: facts are numbered per case")
     if everything and choice.cases:
-        raise UsageError("name cases, or choose from all of them with --all or --not-found; not both")
+        raise UsageError("name cases, or choose from all of them with --all or --only-not-found; not both")
     if not (everything or choice.is_limited):
         raise UsageError("name the cases to decide on, or choose with --all, --kind, --provenance or --min-confidence")
     version = open_store(out).read(name)
