@@ -26,6 +26,10 @@ def test_limits(text, limit, relative):
     ("kind", "text", "words"),
     [
         ("max-rise", "latency_p95=2 hours", "unit 'hours' is not known"),
+        ("max-rise", "latency=1usd", "latency is not measured in usd"),
+        ("max-rise", "cost=200ms", "cost is not measured in ms"),
+        ("max", "system.latency=2usd", "system.latency is not measured in usd"),
+        ("min", "recall@5=0.8s", "recall@5 is not measured in s"),
         ("max-rise", "latency_p95=-1", "a rise is 0 or more"),
         ("max-rise", "0.2", "METRIC=VALUE"),
         ("max-rise", "latency_p95=fast", "not a number"),

@@ -28,3 +28,33 @@ def test_sharegpt():
 
 def test_rows_with_a_question_of_their_own_are_not_chats():
     assert open_reader([{"question": "a", "messages": []}]).format.name == "ragstone"
+
+
+def test_one_conversation_with_tools_does_not_change_the_others():
+    plain = [{"role": "user", "content": "a?"}, {"role": "assistant", "content": "b."}]
+    call = {"id": "1", "function": {"name": "search", "arguments": "{}"}}
+    tools = [
+        plain[0],
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "Found."},
+        plain[1],
+    ]
+    rows = [{"messages": [*plain, *plain]}, {"messages": plain}, {"messages": tools}]
+    reader = open_reader(rows)
+    assert reader.format.name == "chat"
+    assert len(read_dataset(rows)) == 4
+    assert open_reader(rows[2:]).format.name == "langgraph"
+
+
+def test_an_empty_list_of_chunks_means_that_nothing_was_retrieved():
+    messages = [{"role": "user", "content": "a?"}, {"role": "assistant", "content": "b.", "contexts": []}]
+    assert read_dataset([{"messages": messages}])[0].contexts == []
+    del messages[1]["contexts"]
+    assert read_dataset([{"messages": messages}])[0].contexts is None
+
+
+def test_time_and_tokens_of_a_row_are_those_of_its_last_answer():
+    turns = [{"role": "user", "content": "a?"}, {"role": "assistant", "content": "b."}] * 2
+    first, last = read_dataset([{"messages": turns, "usage": {"prompt_tokens": 9}, "latency_s": 2, "topic": "t"}])
+    assert first.metadata.keys() == {"conversation", "turn", "topic"}
+    assert (last.metadata["input_tokens"], last.metadata["latency_s"]) == (9, 2)

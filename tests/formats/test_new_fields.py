@@ -57,3 +57,9 @@ def test_what_does_not_fit_is_named(fields, words):
     with pytest.raises(InputError, match="entry 1") as error:
         read(**fields)
     assert words in str(error.value)
+
+
+def test_an_agent_that_made_no_step_retrieved_nothing():
+    assert read(steps=[]).contexts == []
+    assert read(steps=["calculator"]).contexts is None
+    assert read(steps=[], contexts=["A chunk."]).contexts == [Chunk("A chunk.")]

@@ -23,7 +23,7 @@ def test_crag_adds_no_call_to_answer_match(tmp_path):
         match, points = cells[row["id"], "answer_match"], cells[row["id"], "crag.score"]
         declines = cells[row["id"], "crag.missing"]
         assert points == (1.0 if match else 0.0 if declines else -1.0)
-        shares = [cells[row["id"], f"crag.{name}"] for name in ("accuracy", "missing", "hallucination")]
+        shares = [cells[row["id"], f"crag.{name}"] for name in ("accuracy", "missing", "hallucination_rate")]
         assert sum(shares) == 1.0
     assert {cells[row["id"], "crag.score"] for row in ROWS if "references" in row} == {1.0, 0.0, -1.0}
 

@@ -161,5 +161,24 @@ def test_clusters_widen_an_interval_and_never_narrow_it():
     assert clustered_interval(apart, clusters, (0.0, 1.0)) == mean_interval(apart, bounds=(0.0, 1.0))
 
 
+def test_clusters_that_agree_count_as_clusters():
+    # Three questions, asked ten times each, all answered rightly: Wilson with n = 3, not 30.
+    found = clustered_interval(np.ones(30), np.repeat(["a", "b", "c"], 10), (0.0, 1.0))
+    assert found == pytest.approx((3 / (3 + 1.959964**2), 1.0), abs=1e-5)
+
+
+@pytest.mark.parametrize("count", [5, 8, 20])
+def test_clustered_intervals_cover_the_mean(count):
+    random, hits = np.random.default_rng(count), 0
+    for _ in range(600):
+        shares = random.beta(6, 2, size=count)
+        sizes = random.integers(1, 7, size=count)
+        values = np.concatenate([random.binomial(1, share, size) for share, size in zip(shares, sizes, strict=True)])
+        clusters = np.repeat(np.arange(count), sizes)
+        low, high = clustered_interval(values.astype(float), clusters, (0.0, 1.0))
+        hits += low <= 0.75 <= high
+    assert hits / 600 >= 0.93
+
+
 def test_one_cluster_has_no_interval():
     assert clustered_interval(np.array([0.0, 1.0, np.nan]), np.array(["a", "a", "b"])) is None

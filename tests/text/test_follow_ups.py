@@ -16,6 +16,8 @@ from ragstone.text.follow_ups import complete_follow_up, is_follow_up
         "Wie alt ist er?",
         "how much is the ticket for it",
         "为什么？",
+        "Does that ship sail in February?",
+        "What do I have to pay for that month?",
     ],
 )
 def test_questions_that_need_a_conversation(question):
@@ -30,6 +32,7 @@ def test_questions_that_need_a_conversation(question):
         "Is there a discount for students at the museum?",
         "What is the capital of France and its population?",
         "Wann öffnet das Museum am Sonntag?",
+        "Is it true that dogs travel free on the ferry to Dunmarrow?",
         "什么时候可以参观港口博物馆的展览？",
     ],
 )

@@ -16,8 +16,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Outcome = Literal["passes", "fails", "cannot tell"]
 # A rise is the drop of a metric that should be low.
 _CHANGES = ("max-drop", "max-rise")
-# Units of limits, as factors to the unit of the metric: seconds and US dollars.
+# Units of limits, as factors to the unit of the metric, and the metrics that have it: seconds and US dollars.
 _UNITS = {"s": 1.0, "ms": 1e-3, "usd": 1.0, "": 1.0}
+_OF_UNIT = {**dict.fromkeys(("s", "ms"), ("latency", "first_token")), "usd": ("cost",)}
 _LIMIT = re.compile(r"\s*\$?\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|[a-z]*)\s*", re.IGNORECASE)
 
 
@@ -79,6 +80,9 @@ def _make_check(kind: Kind, name: str, text: str, number: Any) -> Check:
         raise UsageError(f"--{kind} {text}: {number!r} is not a number")
     if unit not in ("%", *_UNITS):
         raise UsageError(f"--{kind} {text}: the unit '{unit}' is not known; use s, ms, usd or %")
+    measured = name.removeprefix("system.").startswith(_OF_UNIT.get(unit, ""))
+    if not measured and "metadata." not in name:
+        raise UsageError(f"--{kind} {text}: {name} is not measured in {unit}")
     change = kind in _CHANGES
     if unit == "%" and (not change or name == "*"):
         raise UsageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import shlex
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -68,7 +69,7 @@ def _advice(sources: Sequence[Source]) -> str:
         return f"Choose one with --format: {', '.join(formats())}."
     near = next(((name, key) for key in keys for name in nearest(key, FIELDS, 1)), None)
     known = "question, answer, contexts, references"
-    example = f"--map {near[0]}={near[1]}" if near else f"--map question={keys[0]}"
+    example = shlex.join(["--map", f"{near[0]}={near[1]}" if near else f"question={keys[0]}"])
     return (
         f"Its columns are {', '.join(keys[:12])}; ours are {known} and more. Rename them with, for instance, {example}"
     )

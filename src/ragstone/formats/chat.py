@@ -10,6 +10,7 @@ from ragstone.formats.common_fields import one_text
 from ragstone.formats.conversations import conversation_rows, read_chunks, read_turns
 from ragstone.formats.sources import Source
 from ragstone.formats.tool_calls import calls_tools
+from ragstone.formats.usage import USAGE_NAMES
 from ragstone.formats.values import Unfit
 
 _MESSAGES = ("messages", "conversations")
@@ -44,7 +45,9 @@ def _expand(row: dict[str, Any]) -> list[dict[str, Any]]:
         rows[-1]["references"] = one_text(references)
     if (contexts := read_chunks(row.pop("contexts", None))) is not None:
         rows[-1]["contexts"] = contexts
-    return [{**row, **found} for found in rows]
+    # Time, tokens and price of the row are those of its last answer.
+    other = {key: value for key, value in row.items() if key not in USAGE_NAMES}
+    return [*({**other, **found} for found in rows[:-1]), {**row, **rows[-1]}]
 
 
 _FIELDS = ("id", "question", "answer", "contexts", "references", "history", "metadata")

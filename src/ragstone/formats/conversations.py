@@ -74,17 +74,19 @@ def exchanges(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         if not replies:
             continue
         row: dict[str, Any] = {"question": turns[start]["text"], "answer": replies[-1]["text"]}
-        if contexts := _contexts(turns[start:end]):
+        if (contexts := _contexts(turns[start:end])) is not None:
             row["contexts"] = contexts
         if history := with_speech(turns[:start]):
             row["history"] = history
         yield row
 
 
-def _contexts(turns: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The chunks of the messages, otherwise the texts of tools."""
-    found = [chunk for turn in turns for chunk in turn.get("contexts") or ()]
-    return found or [{"text": turn["text"]} for turn in turns if turn["role"] == "tool"]
+def _contexts(turns: Sequence[Mapping[str, Any]]) -> list[Any] | None:
+    """The chunks of the messages, otherwise the texts of tools; None if no message says what was retrieved."""
+    lists = [turn["contexts"] for turn in turns if turn.get("contexts") is not None]
+    tools = [{"text": turn["text"]} for turn in turns if turn["role"] == "tool"]
+    found = [chunk for chunks in lists for chunk in chunks] or tools
+    return found if found or lists else None
 
 
 def with_speech(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:

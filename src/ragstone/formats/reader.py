@@ -67,12 +67,13 @@ def _mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator
 
 
 def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
-    """The chunks of all steps in the order in which they were found, each once; None if no step retrieves.
+    """The chunks of all steps in the order in which they were found, each once; None if no step says what it retrieved.
 
     Two chunks are the same if their ids and texts are equal.
     """
-    lists = [step["contexts"] for step in steps if step.get("contexts") is not None]
-    if not lists:
+    made = list(steps)
+    lists = [step["contexts"] for step in made if step.get("contexts") is not None]
+    if made and not lists:
         return None
     union: dict[tuple[Any, Any], dict[str, Any]] = {}
     for chunk in (chunk for chunks in lists for chunk in chunks):
@@ -183,7 +184,11 @@ class _Builder:
                 values[name] = coerce(name, value, self._from_text)
             except Unfit as unfit:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
-        if values.get("steps") and "contexts" not in values and (union := union_of_steps(values["steps"])) is not None:
+        if (
+            values.get("steps") is not None
+            and "contexts" not in values
+            and (union := union_of_steps(values["steps"])) is not None
+        ):
             values["contexts"] = union
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
             for name, message, hint in _mismatches(values, draft.names):

@@ -177,7 +177,9 @@ def exchange_of(messages: Sequence[Message]) -> dict[str, Any]:
 
 
 def calls_tools(source: Source) -> bool:
-    """Whether messages of the first rows call tools."""
-    rows = itertools.islice(source.rows(Report()), _ROWS_LOOKED_AT)
-    messages = (message for row in rows for message in read_messages(row.values.get("messages")))
-    return any(message.calls or message.results for message in messages)
+    """Whether the messages of most of the first rows call tools: such a row is one task of an agent."""
+    rows = list(itertools.islice(source.rows(Report()), _ROWS_LOOKED_AT))
+    calling = sum(
+        any(message.calls or message.results for message in read_messages(row.values.get("messages"))) for row in rows
+    )
+    return 2 * calling > len(rows)

@@ -38,12 +38,12 @@ _NAMES: dict[str, dict[str, float]] = {
 # Mappings that contain the token counts: OpenAI, LangChain, Langfuse, MLflow.
 _PARTS = ("usage", "token_usage", "tokenUsage", "usage_metadata", "mlflow.chat.tokenUsage")
 _INNER = {"input": "input_tokens", "output": "output_tokens"}
-_KNOWN = frozenset([*USAGE, *_PARTS, *(name for names in _NAMES.values() for name in names)])
+USAGE_NAMES = frozenset([*USAGE, *_PARTS, *(name for names in _NAMES.values() for name in names)])
 
 
 def with_usage(metadata: dict[str, Any]) -> dict[str, Any]:
     """Metadata with our names for latency, tokens and price; other names are kept, too. Our own names win."""
-    if _KNOWN.isdisjoint(metadata):
+    if USAGE_NAMES.isdisjoint(metadata):
         return metadata
     found = {name: value for name in USAGE if (value := find_usage(metadata, name)) is not None}
     return {**metadata, **found}

@@ -20,7 +20,7 @@ from ragstone.data.types import ScoredVerdict
 from ragstone.evidence.conversation import carried_words
 from ragstone.report.judged_items import judged_groups
 from ragstone.report.table import Column, Table
-from ragstone.report.text import number, numbered, one_line, plain, title, visible
+from ragstone.report.text import number, numbered, one_line, places_for, plain, title, visible
 
 _YES, _NO, _UNSURE = "entailment", "contradiction", "unsure"
 _SIGNS = {"good": "✓", "bad": "✗", "unsure": "?", "silent": "·"}
@@ -268,8 +268,15 @@ def _scores_part(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     yield title("scores")
     table = Table([Column(wrap="words"), Column(align="right"), Column(wrap="words")], indent=2)
     for cell in cells:
-        table.add(cell.metric, number(cell.value), _reason(cell))
+        # The quantile of one row is its value.
+        if "(q=" not in cell.metric:
+            table.add(cell.metric, _score(cell), _reason(cell))
     yield table
+
+
+def _score(cell: Cell) -> str:
+    is_small = cell.metric.startswith(("system.", "metadata."))
+    return number(cell.value, places_for((None, None) if is_small else (None, 1.0), cell.value))
 
 
 def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
@@ -277,7 +284,7 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
     if working is None:
         return
     cell = working.cell
-    yield title(f"{cell.metric} = {number(cell.value)}" + (f"  {_reason(cell)}" if cell.reason else ""))
+    yield title(f"{cell.metric} = {_score(cell)}" + (f"  {_reason(cell)}" if cell.reason else ""))
     table = _labelled()
     if working.meaning:
         table.add(Text("meaning", style="dim"), Text(working.meaning))

@@ -15,7 +15,10 @@ _CONTINUES = re.compile(
 _PRONOUN = re.compile(
     r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|these|those|the same|that one|the other one|"
     r"er|sie|ihm|ihn|ihr|ihre|ihren|dessen|deren|dort|damit|dafür|davon|il|elle|ils|elles|ella|ellos|ellas|lui|"
-    r"он|она|они|его|её|их)\b|\b(?:that|there|one)(?=\W*$)",
+    r"он|она|они|его|её|их)\b|\b(?:that|there|one)(?=\W*$)|"
+    # "Does that ship sail", not "is it true that ships sail"
+    r"(?:^|\b(?:is|are|was|were|do|does|did|can|could|will|would|has|have|may|must|should|in|on|at|for|with|of|to|from|about|by|than)\s+)"
+    r"that\s+\w+",
     re.IGNORECASE,
 )
 # Words that do not name what a pronoun refers to, as stems.
