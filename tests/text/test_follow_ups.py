@@ -32,7 +32,7 @@ def test_questions_that_need_a_conversation(question):
         "Is there a discount for students at the museum?",
         "What is the capital of France and its population?",
         "Wann öffnet das Museum am Sonntag?",
-        "Is it true that dogs travel free on the ferry to Dunmarrow?",
+        "Do the rules of the ferry say that dogs travel free?",
         "什么时候可以参观港口博物馆的展览？",
     ],
 )

@@ -93,7 +93,7 @@ def clustered_interval(
     """The interval of a mean over rows (nan if missing) that come in clusters; None if fewer than two have a value.
 
     Student's t on the clusters, by the linearised ratio of their sums and counts. It is never narrower than the interval of
-    independent rows or that of the means of clusters: few clusters show their spread badly, equal ones not at all.
+    independent rows, since few clusters show their spread badly. If all rows agree, each cluster counts as one of them.
     """
     known = values[~np.isnan(values)]
     alone = mean_interval(known, level, bounds)
@@ -109,9 +109,9 @@ def clustered_interval(
         mean - reach if low is None else max(low, mean - reach),
         mean + reach if high is None else min(high, mean + reach),
     )
-    of_means = mean_interval(sums[there, 0] / counts[there, 0], level, bounds)
-    found = [interval for interval in (ends, alone, of_means) if interval]
-    return Interval(min(interval.low for interval in found), max(interval.high for interval in found))
+    if known.min() == known.max():
+        return mean_interval(sums[there, 0] / counts[there, 0], level, bounds)
+    return Interval(min(ends.low, alone.low), max(ends.high, alone.high)) if alone else ends
 
 
 def resample_means(units: Units, resamples: int = RESAMPLES, seed: int = 0) -> np.ndarray:
