@@ -4,6 +4,8 @@ import json
 from importlib import resources
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ragstone.compare.comparison import compare_runs
@@ -387,3 +389,19 @@ def test_a_million_rows(metrics, tmp_path):
         assert all(item.low < item.difference < item.high for item in found)
     assert used[1_000_000][0] < 60
     assert used[1_000_000][1] < 20 * used[100_000][1]
+
+
+def test_runs_of_versions_with_fewer_fields_are_compared(tmp_path):
+    rows = [
+        {"id": str(at), "question": f"q{at}", "answer": "a", "references": ["a"], "facts": ["a"]} for at in range(6)
+    ]
+    old, new = (evaluate(rows, ["exact_match"], tmp_path, name=name) for name in ("old", "new"))
+    table = pq.read_table(str(old.folder.samples))
+    facts = pa.array([[{"text": "a", "kind": "citation", "source": None}]] * 6)
+    table = table.drop_columns(["history", "rewritten_question", "steps", "expected_steps", "citations"])
+    table = table.set_column(table.schema.get_field_index("facts"), "facts", facts)
+    pq.write_table(table, str(old.folder.samples))
+    for pair in ((old, new), (new, old)):
+        found = compare_runs(*pair)
+        assert found["exact_match"].pairs == 6
+        assert not any("facts" in remark or "steps" in remark for remark in found.remarks)

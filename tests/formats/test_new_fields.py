@@ -63,3 +63,9 @@ def test_an_agent_that_made_no_step_retrieved_nothing():
     assert read(steps=[]).contexts == []
     assert read(steps=["calculator"]).contexts is None
     assert read(steps=[], contexts=["A chunk."]).contexts == [Chunk("A chunk.")]
+
+
+def test_messages_may_have_the_key_of_openai():
+    assert read(history=[{"role": "user", "content": "What is the fare?"}]).history == [
+        Turn("user", "What is the fare?")
+    ]

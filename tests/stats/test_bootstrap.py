@@ -155,10 +155,10 @@ def test_clusters_widen_an_interval_and_never_narrow_it():
     together = clustered_interval(alike, clusters, (0.0, 1.0))
     # By hand: the standard error of twelve means, by Student's t with eleven degrees of freedom.
     reach = 2.200985 * alike[::5].std(ddof=1) / 12**0.5
-    assert together == pytest.approx((alike.mean() - reach, alike.mean() + reach), abs=1e-5)
+    assert clustered_interval(alike, clusters) == pytest.approx((alike.mean() - reach, alike.mean() + reach), abs=1e-5)
     assert together.low < alone.low < alone.high < together.high
     apart = np.tile([0.1, 0.3, 0.5, 0.7, 0.9], 12)
-    assert clustered_interval(apart, clusters, (0.0, 1.0)) == mean_interval(apart, bounds=(0.0, 1.0))
+    assert clustered_interval(apart, clusters) == mean_interval(apart)
 
 
 def test_clusters_that_agree_count_as_clusters():
@@ -167,17 +167,38 @@ def test_clusters_that_agree_count_as_clusters():
     assert found == pytest.approx((3 / (3 + 1.959964**2), 1.0), abs=1e-5)
 
 
-@pytest.mark.parametrize("count", [5, 8, 20])
-def test_clustered_intervals_cover_the_mean(count):
-    random, hits = np.random.default_rng(count), 0
-    for _ in range(600):
-        shares = random.beta(6, 2, size=count)
-        sizes = random.integers(1, 7, size=count)
-        values = np.concatenate([random.binomial(1, share, size) for share, size in zip(shares, sizes, strict=True)])
-        clusters = np.repeat(np.arange(count), sizes)
-        low, high = clustered_interval(values.astype(float), clusters, (0.0, 1.0))
-        hits += low <= 0.75 <= high
-    assert hits / 600 >= 0.93
+@pytest.mark.parametrize(
+    ("count", "size", "mean", "alike"),
+    [
+        (2, 20, 0.9, 0.8),
+        (5, 20, 0.9, 0.8),
+        (10, 20, 0.9, 0.8),
+        (10, 20, 0.9, 0.3),
+        (20, 20, 0.97, 0.5),
+        (20, 4, 0.7, 0.05),
+    ],
+)
+def test_clustered_intervals_cover_the_mean(count, size, mean, alike):
+    """Also near a bound and if the rows of a cluster are much alike."""
+    random, hits, rounds = np.random.default_rng(count), 0, 400
+    odds = (1 - alike) / alike
+    clusters = np.repeat(np.arange(count), size)
+    for _ in range(rounds):
+        shares = random.beta(mean * odds, (1 - mean) * odds, size=count)
+        values = random.binomial(1, np.repeat(shares, size)).astype(float)
+        low, high = clustered_interval(values, clusters, (0.0, 1.0))
+        hits += low <= mean <= high
+    assert hits / rounds >= 0.9
+
+
+def test_one_large_cluster_counts_little():
+    random, hits = np.random.default_rng(0), 0
+    sizes = np.array([100, *[2] * 19])
+    for _ in range(300):
+        values = random.binomial(1, np.repeat(random.beta(0.8 * 7 / 3, 0.2 * 7 / 3, size=20), sizes)).astype(float)
+        low, high = clustered_interval(values, np.repeat(np.arange(20), sizes), (0.0, 1.0))
+        hits += low <= 0.8 <= high
+    assert hits / 300 >= 0.93
 
 
 def test_one_cluster_has_no_interval():

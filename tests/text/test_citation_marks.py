@@ -24,6 +24,8 @@ def cited(text, chunks=CHUNKS):
     [
         ("At nine [1].", [[1]]),
         ("At nine.[1]", [[1]]),
+        ("The gene p53[1] mutates.", [[1]]),
+        ("On macOS[2] it runs.", [[2]]),
         ("It costs nine for a return [2].", [[2]]),
         ("At nine[1][2].", [[1], [2]]),
         ("At nine [1, 3].", [[1], [3]]),
@@ -90,7 +92,7 @@ def test_footnotes_and_lists_of_references(text, ranks):
         "Use `rows[1]` here.",
         "```python\nx = rows[1]\n```",
         "~~~\nsee [1]\n",
-        "Take x[1] and my_list[2] and rowCount[1] and arr[3].",
+        "Take x[1] and my_list[2] and arr[3].",
         "Set total = [1, 2].",
         "def f():\n  return [1]",
         "rows[0][1] is the first.",

@@ -89,6 +89,8 @@ class Calibrated:
         error = JudgeError.from_labels(values, accepted, groups, BETWEEN_LABELS)
         store_error(str(metric.signature), error, LABELS)
         fit = _fit_match(joined, metric, values, accepted, groups)
+        if fit and not fit.improves:
+            store_map(MATCH, *_judge_of(joined), None, LABELS)
         if fit and fit.improves:
             key = _judge_of(joined)
             store_map(MATCH, *key, fit.map, LABELS)

@@ -72,7 +72,9 @@ def _write_samples(fused: Fused, runs: list[Rankings], to: str) -> int:
     """The samples with fused contexts; answers and other results of the single systems are left out."""
     from ragstone.data.dataset import Dataset
     from ragstone.data.types import Chunk
+    from ragstone.data.usage import OTHER_ANSWERS
     from ragstone.formats import write_dataset
+    from ragstone.formats.usage import USAGE_NAMES
 
     if bare := next((run.name for run in runs if not run.samples), None):
         raise UsageError(f"{bare} is a TREC run without texts; write a TREC run, or pass samples or stored runs")
@@ -83,8 +85,9 @@ def _write_samples(fused: Fused, runs: list[Rankings], to: str) -> int:
         for chunk in (chunk for sample in known for chunk in sample.contexts or ()):
             chunks.setdefault(chunk.id, chunk)
         contexts = [replace(chunks[name], score=score) for name, score in ranked]
-        left_out = dict.fromkeys(("answer", "steps", "citations"))
-        samples.append(replace(known[0], contexts=contexts, **left_out))  # type: ignore[arg-type]
+        left_out = dict.fromkeys(("answer", "steps", "citations", "rewritten_question"))
+        about = {key: value for key, value in known[0].metadata.items() if key not in (*USAGE_NAMES, OTHER_ANSWERS)}
+        samples.append(replace(known[0], contexts=contexts, metadata=about, **left_out))  # type: ignore[arg-type]
     write_dataset(Dataset.from_samples(samples).table.to_batches(), to)
     return sum(map(len, fused.values()))
 

@@ -128,7 +128,9 @@ def differing_truth(before: Run, after: Run, pairs: Alignment) -> dict[str, int]
 def _column(run: Run, name: str) -> pa.ChunkedArray:
     """A field of all samples; empty for runs of versions that did not have it."""
     samples = read_table(run.folder.samples, ["id", name])
-    return samples[name] if name in samples.column_names else pa.nulls(len(samples), SAMPLES.field(name).type)
+    if name in samples.column_names:
+        return samples[name]
+    return pa.chunked_array([pa.nulls(len(samples), SAMPLES.field(name).type)])
 
 
 # Further slices are too small to be informative.

@@ -45,7 +45,7 @@ FIELDS: dict[str, Field] = {
     "rewritten_question": Field("the question that the system made of the conversation", _HINTS["rewritten_question"]),
     "steps": Field("calls of tools that led to the answer, in order", _HINTS["steps"]),
     "expected_steps": Field("calls of tools that should be made", _HINTS["expected_steps"], empty_is_absent=True),
-    "citations": Field("which parts of the answer cite which chunks", _HINTS["citations"]),
+    "citations": Field("which parts of the answer cite which chunks", _HINTS["citations"], empty_is_absent=True),
     "metadata": Field("anything else, for slices", _HINTS["metadata"]),
 }
 

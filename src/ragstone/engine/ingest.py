@@ -149,7 +149,7 @@ def ingest(reader: Reader, target: Place, progress: Report) -> Profile:
             writer.write_batch(batch)
             progress(Progress("reading", profiler.rows))
     profile = profiler.profile()
-    if f"metadata.{REPEAT_OF}" not in profile.present or f"metadata.{OTHER_ANSWERS}" in profile.present:
+    if f"metadata.{REPEAT_OF}" not in profile.present:
         return profile
     paired = _add_other_answers(target)
     return replace(profile, present={**profile.present, f"metadata.{OTHER_ANSWERS}": paired}) if paired else profile
@@ -169,8 +169,8 @@ def _add_other_answers(target: Place) -> int:
     for row, question in enumerate(questions):
         others = [answers[other] for other in rows.get(question, ()) if other != row]
         if others:
-            paired += 1
-            metadata[row][OTHER_ANSWERS] = others
+            metadata[row].setdefault(OTHER_ANSWERS, others)
+        paired += OTHER_ANSWERS in metadata[row]
     cells = pa.array([canonical_json(about) if about else None for about in metadata], pa.string())
     place = table.schema.get_field_index("metadata")
     table = table.set_column(place, table.schema.field(place), cells)

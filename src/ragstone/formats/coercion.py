@@ -121,12 +121,13 @@ def _turns(value: Any) -> list[dict[str, Any]]:
 
 
 def _turn(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping) or value.get("role") is None or value.get("text") is None:
+    text = value.get("text", value.get("content")) if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or value.get("role") is None or text is None:
         raise Unfit(f"must be {{role, text, contexts}}, got {kind_of(value)}")
     role = _text(value["role"]).strip().lower()
     if role not in _ROLES:
         raise Unfit(f"has the role {shown(role)}", f"a role is one of {', '.join(_ROLES)}")
-    return {"role": role, "text": _text(value["text"]), "contexts": _optional(value.get("contexts"), _chunks)}
+    return {"role": role, "text": _text(text), "contexts": _optional(value.get("contexts"), _chunks)}
 
 
 def _steps(value: Any) -> list[dict[str, Any]]:

@@ -31,9 +31,9 @@ _WRONG = "A system that always gives the same wrong answer is consistent."
 def other_answers(metadata: dict[str, Any]) -> list[str]:
     """The other answers to the same question."""
     others = metadata.get("other_answers")
-    if not isinstance(others, list) or not others:
+    if not isinstance(others, list) or not any(isinstance(text, str) for text in others):
         raise Skip("the question has no other answer (metadata.other_answers)")
-    return [str(text) for text in others]
+    return [text for text in others if isinstance(text, str)]
 
 
 @evidence(prompts=("verdicts",))
@@ -105,5 +105,5 @@ def consistency_exact_match(answer: str, other_answers: Sequence[str]) -> float:
 
     Case, punctuation, articles and white space do not matter, as in `exact_match`. Skipped if the question was asked once.
     """
-    mine = tokens(answer)
-    return sum(tokens(other) == mine for other in other_answers) / len(other_answers)
+    mine = tokens(without_marks(answer))
+    return sum(tokens(without_marks(other)) == mine for other in other_answers) / len(other_answers)

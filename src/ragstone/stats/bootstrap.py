@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragstone.stats.intervals import Interval, mean_interval, student_quantile
+from ragstone.stats.intervals import Interval, mean_interval, student_quantile, wilson_interval
 
 # Up to this many rows, each row is a unit. Above it, random groups of rows are: the same spread, bounded work.
 MOST_UNITS = 10_000
@@ -92,8 +92,9 @@ def clustered_interval(
 ) -> Interval | None:
     """The interval of a mean over rows (nan if missing) that come in clusters; None if fewer than two have a value.
 
-    Student's t on the clusters, by the linearised ratio of their sums and counts. It is never narrower than the interval of
-    independent rows, since few clusters show their spread badly. If all rows agree, each cluster counts as one of them.
+    Student's t on the clusters, by the linearised ratio of their sums and counts. Few clusters show their spread badly, so it is
+    never narrower than the interval of independent rows, nor than Wilson's of as many rows as these are worth if the rows of a
+    cluster are as alike as they may be.
     """
     known = values[~np.isnan(values)]
     alone = mean_interval(known, level, bounds)
@@ -109,9 +110,42 @@ def clustered_interval(
         mean - reach if low is None else max(low, mean - reach),
         mean + reach if high is None else min(high, mean + reach),
     )
-    if known.min() == known.max():
-        return mean_interval(sums[there, 0] / counts[there, 0], level, bounds)
-    return Interval(min(ends.low, alone.low), max(ends.high, alone.high)) if alone else ends
+    found = [ends, *filter(None, [alone])]
+    if low is not None and high is not None:
+        share = min(max((mean - low) / (high - low), 0.0), 1.0)
+        worth = _worth(known, sums[there, 0], counts[there, 0])
+        spread = float(known.var()) / (high - low) ** 2
+        # Wilson takes the largest spread that a share can have; scores between the bounds spread less.
+        worth /= max(spread / (share * (1 - share)), _LEAST_SPREAD) if spread else 1.0
+        of_shares = wilson_interval(share * worth, worth, level)
+        found.append(Interval(low + of_shares.low * (high - low), low + of_shares.high * (high - low)))
+    return Interval(min(interval.low for interval in found), max(interval.high for interval in found))
+
+
+# Part of the largest spread of a share that scores are taken to have at least.
+_LEAST_SPREAD = 0.05
+_NO_SPREAD = 1e-12
+# The chance that rows of a cluster are more alike than is assumed.
+_MORE_ALIKE = 0.1
+
+
+def _worth(values: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> float:
+    """The number of independent rows that clustered rows are worth, by the upper bound of their intraclass correlation."""
+    from scipy import special  # noqa: PLC0415  (slow to import)
+
+    rows, clusters = len(values), len(counts)
+    if rows == clusters:
+        return float(rows)
+    means = sums / counts
+    between = float((counts * (means - values.mean()) ** 2).sum()) / (clusters - 1)
+    within = max(float((values**2).sum() - (counts * means**2).sum()), 0.0) / (rows - clusters)
+    weight = float((counts**2).sum()) / rows
+    alike = 1.0
+    if within > _NO_SPREAD:
+        ratio = between / within / float(special.fdtri(clusters - 1, rows - clusters, _MORE_ALIKE))
+        size = (rows - weight) / (clusters - 1)
+        alike = min(max((ratio - 1) / (ratio + size - 1), 0.0), 1.0)
+    return rows / (1 + (weight - 1) * alike)
 
 
 def resample_means(units: Units, resamples: int = RESAMPLES, seed: int = 0) -> np.ndarray:

@@ -159,7 +159,7 @@ def unanimous_interval(value: float, n: int, bounds: tuple[float, float], level:
     return Interval(value - others * (value - low), value + others * (high - value))
 
 
-def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
+def wilson_interval(successes: float, n: float, level: float = 0.95) -> Interval:
     """Wilson's score interval for a share."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     share = successes / n

@@ -39,9 +39,7 @@ _CODE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 # Before or after a number in brackets that is an index or an interval.
-_INDEXED = re.compile(
-    r"(?<!\w)(?:[a-z]|\w*[_$]\w*|[a-z]\w*\d\w*|[a-z]{2,}[A-Z]\w*|arr|argv|args?|vec|df|obj|dict|params|idx|elem)$"
-)
+_INDEXED = re.compile(r"(?<!\w)(?:[a-z]|\w*[_$]\w*|arr|argv|args?|vec|df|obj|dict|params|idx|elem)$")
 _ASSIGNED = re.compile(r"(?:[=∈≤≥<]|\\|\"\s?:|\bin_|(?:^|[\n;{:])[ \t]*return)\s?$")
 _INTERVAL = re.compile(r"\b(?:interval|range|array|list|vector|tuple|matrix|shape|scale|between)s?\s?$", re.IGNORECASE)
 _USED_AS_CODE = re.compile(r"\s?(?:=(?!=)|\+=|-=|->|\+\+)|\.[a-z_]\w*\(|\.[a-z_]+\s?=|\[[a-z_\"']")
