@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -242,10 +243,14 @@ class Figures:
         return self.first + self.repaired + self.failed
 
 
-async def ask_items(llm: LLM, items: list[Item], figures: dict[str, Figures]) -> list[Call]:
-    """Ask one item after the other and count; also return the calls."""
-    tools, everything = Tools(llm), []
+async def ask_items(
+    llm: LLM, items: list[Item], figures: dict[str, Figures], seconds: float = float("inf")
+) -> list[Call]:
+    """Ask one item after the other, as far as time allows, and count; also return the calls."""
+    tools, everything, began = Tools(llm), [], time.monotonic()
     for number, item in enumerate(items):
+        if time.monotonic() - began > seconds:
+            break
         calls: list[Call] = []
         row = figures.setdefault(item.prompt, Figures())
         with record_calls(calls, f"{item.prompt}-{number}", item.prompt):
