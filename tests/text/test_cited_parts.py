@@ -1,6 +1,7 @@
 """Texts without their marks, and the part of the text that each mark belongs to."""
 
 import string
+import time
 
 import pytest
 from hypothesis import given
@@ -127,3 +128,10 @@ def test_any_text_can_be_read(text):
         assert 0 <= one.start < one.end <= len(text)
         assert 0 <= one.part.start <= one.part.end <= len(text)
         assert all(0 <= chunk < len(CHUNKS) for chunk in one.chunks)
+
+
+def test_many_marks_are_read_once():
+    started = time.process_time()
+    assert len(cited_parts("`a` [1] " * 800, [Cited("c1", None)])) >= 1
+    assert len(cited_parts("Word is here [1]. " * 800, [Cited("c1", None)])) == 800
+    assert time.process_time() - started < 10

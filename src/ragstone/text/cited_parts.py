@@ -7,6 +7,7 @@ the words since the mark before it, the last one to the rest of the sentence too
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -193,22 +194,26 @@ def _parts_of(text: str, marks: Sequence[Mark]) -> list[Span]:
     by_owner: dict[Span | None, set[int]] = {}
     for place, owner in zip(places, owners, strict=True):
         by_owner.setdefault(owner, set()).add(place)
+    cuts = {owner: _divide(cleaned.text, owner, sorted(by_owner[owner])) for owner in by_owner if owner}
     return [
-        Span(0, 0) if owner is None else cleaned.original(*_piece(cleaned.text, owner, sorted(by_owner[owner]), place))
+        Span(0, 0) if owner is None else cleaned.original(*_piece(owner, cuts[owner], place))
         for place, owner in zip(places, owners, strict=True)
     ]
 
 
 def _owner(spans: Sequence[Span], place: int) -> Span | None:
     """The sentence in which a mark stands, or else the one that it starts or directly follows."""
-    inside = [span for span in spans if span.start < place <= span.end]
-    begun = [span for span in spans if span.start == place]
-    before = [span for span in spans if span.end <= place]
-    return next(iter(inside or begun or before[-1:] or spans[:1]), None)
+    at = bisect_left(spans, place, key=lambda span: span.start)
+    # The last sentence that starts before the mark, then one that starts at it.
+    if at and place <= spans[at - 1].end:
+        return spans[at - 1]
+    if at < len(spans) and spans[at].start == place:
+        return spans[at]
+    return next(iter(spans[at - 1 : at] if at else spans[:1]), None)
 
 
-def _piece(text: str, sentence: Span, places: Sequence[int], place: int) -> Span:
-    """The words of a sentence between the mark before and this one; without content words, together with the next piece."""
+def _divide(text: str, sentence: Span, places: Sequence[int]) -> list[int]:
+    """The borders of the pieces of a sentence: its marks; a piece without content words is one with the next."""
     cuts = [sentence.start]
     for cut in places[:-1]:
         if content_stems(text[cuts[-1] : cut]):
@@ -216,6 +221,11 @@ def _piece(text: str, sentence: Span, places: Sequence[int], place: int) -> Span
     cuts.append(sentence.end)
     if len(cuts) > 2 and not content_stems(text[cuts[-2] : cuts[-1]]):
         del cuts[-2]
+    return cuts
+
+
+def _piece(sentence: Span, cuts: Sequence[int], place: int) -> Span:
+    """The words of a sentence between the mark before and this one."""
     for start, end in pairwise(cuts):
         if place <= end:
             return Span(start, end)
