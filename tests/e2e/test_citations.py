@@ -156,5 +156,6 @@ def test_a_default_run_has_citation_metrics_only_if_the_data_cites(tmp_path):
     assert names({**ROW, "answer": "It is [sic] my_rows[1] in [1999]."}) == set()
     # Without a judge there are no claims.
     assert names(cited) == {"unresolved_citations"}
-    assert names({**ROW, "citations": []}) == {"unresolved_citations"}
+    assert names({**ROW, "citations": []}) == set()
+    assert names({**ROW, "citations": [{"chunk": 1}]}) == {"unresolved_citations"}
     assert names(ROW, metrics="citations") == {*CITATIONS, "unresolved_citations"}

@@ -65,7 +65,8 @@ def test_if_one_trace_is_agentic_all_have_steps(tmp_path):
     )
     assert agent.steps == [Step("search", "x", [Chunk("a"), Chunk("b")], 0.5)]
     assert [chunk.text for chunk in agent.contexts] == ["a", "b"]
-    assert (plain.steps, plain.contexts) == ([], None)
+    # It called nothing, so it retrieved nothing.
+    assert (plain.steps, plain.contexts) == ([], [])
     assert [step.tool for step in single.steps] == ["one"]
 
 

@@ -121,3 +121,8 @@ def test_that_all_agree_is_no_certainty():
     assert unanimous_interval(1.0, 10, (0.0, 1.0)) == pytest.approx((1 - share, 1.0))
     assert unanimous_interval(0.5, 10, (0.0, 1.0)) == pytest.approx((0.5 - share / 2, 0.5 + share / 2))
     assert unanimous_interval(0.0, 10, (-1.0, 1.0)) == pytest.approx((-share, share))
+
+
+def test_tiny_differences_have_an_interval():
+    low, high = mean_interval(np.array([0.0, 2.9647615051022726e-120]), bounds=SHARE)
+    assert 0 <= low <= high <= 1

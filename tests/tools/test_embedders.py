@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ragstone
-from ragstone.engine import evaluate as evaluation
+from ragstone.engine import request as evaluation
 from ragstone.engine.catalogue import check
 from ragstone.engine.quote import quote
 from ragstone.errors import UnknownNameError, UsageError

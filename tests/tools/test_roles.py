@@ -7,9 +7,9 @@ import pytest
 
 import ragstone
 from ragstone.compare.explain import explain_sample
-from ragstone.engine import evaluate as evaluation
 from ragstone.engine import execute as execution
 from ragstone.engine import execute as parts
+from ragstone.engine import request as evaluation
 from ragstone.engine.quote import quote
 from ragstone.errors import InterruptedRunError, StopRunError, UsageError
 from ragstone.llm.base import Reply

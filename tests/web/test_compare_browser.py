@@ -128,7 +128,7 @@ def test_a_comparison_appears_without_a_reload(browser, serve, tmp_path, worse, 
     page.locator("table.pairtable").wait_for(timeout=15_000)
     assert page.evaluate("window.same")
     assert page.evaluate("document.activeElement.textContent") == "swap A and B"
-    assert page.locator("#said").inner_text() == "The results are ready."
+    page.locator("#said", has_text="The results are ready.").wait_for(state="attached")
     tab.close()
 
 

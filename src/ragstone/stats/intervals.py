@@ -107,8 +107,9 @@ def mean_interval(
 def _skew(values: np.ndarray) -> float:
     """The size of the skewness; 0 for equal values."""
     away = values - values.mean()
-    spread = float((away**2).mean())
-    return abs(float((away**3).mean())) / spread**1.5 if spread > 0 else 0.0
+    scale = float((away**2).mean()) ** 1.5
+    # Of tiny differences the power is 0.
+    return abs(float((away**3).mean())) / scale if scale > 0 else 0.0
 
 
 def _unbounded_interval(
