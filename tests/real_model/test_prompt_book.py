@@ -44,6 +44,13 @@ def chat_model():
     return f"llama/{find_chat_model()}", None
 
 
+# A reply takes such a model minutes on a slow machine.
+asked_for = pytest.mark.skipif(
+    not (os.environ.get("RAGSTONE_TEST_FIGURES") or os.environ.get(SERVER)),
+    reason=f"takes an hour on one slow core: set RAGSTONE_TEST_FIGURES=FILE, or {SERVER}=base_url,model",
+)
+
+
 def ask(items, figures, cache, quoting=False, seconds=float("inf")):
     model, address = chat_model()
 
@@ -70,6 +77,7 @@ def test_the_set_has_every_prompt():
     assert "own_reference" in table_of(figures, [], [])
 
 
+@asked_for
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_every_prompt(tmp_path, monkeypatch):
@@ -108,6 +116,7 @@ def harbour(count):
 METRICS = ["ragchecker.faithfulness", "answer_match"]
 
 
+@asked_for
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_the_shipped_example_with_no_server_and_no_key(tmp_path, monkeypatch):
