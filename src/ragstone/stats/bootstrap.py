@@ -122,7 +122,7 @@ def clustered_interval(
     return Interval(min(interval.low for interval in found), max(interval.high for interval in found))
 
 
-# Part of the largest spread of a share that scores are taken to have at least.
+# The least spread of scores, as a part of the largest spread of a share.
 _LEAST_SPREAD = 0.05
 _NO_SPREAD = 1e-12
 # The chance that rows of a cluster are more alike than is assumed.
