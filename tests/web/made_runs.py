@@ -28,12 +28,13 @@ def _row(rank=0, verdict=SILENT):
 def long_rows(count, start=0, repeat=1):
     """Samples with 10 chunks of 200 words. Chunk 3 supports the first claim, chunk 7 contradicts the second one.
 
-    `start` moves the numbers of the answers; `repeat` makes answers, references and chunks longer.
+    `start` moves the number in every second answer, so that gains differ; `repeat` makes answers, references and chunks longer.
     """
     draw = random.Random(7)
     pool = [_filler(draw, 190) for _ in range(40)]
     for number in range(count):
         hour = number % 9 + 1
+        said = (hour + start * (number % 2) - 1) % 9 + 1
         chunks = [draw.choice(pool) for _ in range(10)]
         half = len(chunks[2]) // 2
         at = chunks[2].index(". ", half) + 2
@@ -45,12 +46,12 @@ def long_rows(count, start=0, repeat=1):
             f"{chunks[6][:at]}A return ticket for ferry {number} costs {hour + 20} euros on weekdays. {chunks[6][at:]}"
         )
         answer = [
-            f"The night ferry {number} leaves from pier {(hour + start - 1) % 9 + 1}.",
+            f"The night ferry {number} leaves from pier {said}.",
             f"A return ticket costs {hour + 40} euros.",
         ]
         answer.append("Children under six travel free of charge.")
         truth = [
-            answer[0].replace(f"pier {(hour + start - 1) % 9 + 1}", f"pier {hour}"),
+            answer[0].replace(f"pier {said}", f"pier {hour}"),
             f"A return ticket for ferry {number} costs {hour + 20} euros.",
         ]
         yield {
