@@ -44,8 +44,8 @@ from source_tree import (
 )
 
 # Raised with new capabilities only: the error of the judge (stats, compare), token verdicts and judges in this process, the viewer.
-MAX_FILES = 470
-MAX_LINES = 71_500  # goal before judges in this process, the new viewer, conversations and agents: 52,500
+MAX_FILES = 560
+MAX_LINES = 86_000  # goal before judges in this process, the new viewer, conversations, agents, sweep and watch: 52,500
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 MAX_CYCLES = 0
