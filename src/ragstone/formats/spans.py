@@ -256,7 +256,8 @@ def _count(value: Any) -> int | None:
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
-        return None
+        number = number_of(value)  # tables write 100.0
+        return int(number) if number is not None else None
 
 
 def _time(value: Any) -> float:
