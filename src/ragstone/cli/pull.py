@@ -38,7 +38,7 @@ def pull(
     PHOENIX_COLLECTOR_ENDPOINT; LANGSMITH_API_KEY and LANGSMITH_ENDPOINT. The same command continues an interrupted
     pull, and adds newer traces to a finished one.
     """
-    from ragstone.cli.screen import remark
+    from ragstone.cli.screen import every_few_seconds, noting, remark
     from ragstone.engine.execute import run_to_end
     from ragstone.platforms import pull as pages
 
@@ -51,9 +51,10 @@ def pull(
     if continues and not quiet:
         remark(f"continues the pull from {start.since} to {start.until} after {start.rows:,} rows")
 
+    report = every_few_seconds(noting(quiet))
+
     def note(state: Checkpoint) -> None:
-        if not quiet and not state.finished:
-            remark(f"{state.rows:,} rows")
+        report(f"{state.rows:,} rows")
 
     done = run_to_end(pages.pull(target, start, note))
     if not quiet:

@@ -25,7 +25,7 @@ def push(
     first. Skipped and failed cells are not written.
     """
     from ragstone.cli.find_run import find_run
-    from ragstone.cli.screen import remark
+    from ragstone.cli.screen import every_few_seconds, noting, remark
     from ragstone.engine.execute import run_to_end
     from ragstone.errors import ServiceError
     from ragstone.notify.push import push as write_scores
@@ -34,9 +34,10 @@ def push(
     stored = find_run(run, root)
     chosen = push_metrics(stored, metrics)
 
+    report = every_few_seconds(noting(quiet))
+
     def note(state: Pushed) -> None:
-        if not quiet:
-            remark(f"{state.written:,} scores")
+        report(f"{state.written:,} scores")
 
     done = run_to_end(write_scores(stored, to, chosen, note))
     if not quiet:

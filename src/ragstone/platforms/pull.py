@@ -19,6 +19,7 @@ from ragstone.errors import ServiceError, StorageError, UnknownNameError, UsageE
 from ragstone.platforms import langfuse, langsmith, phoenix
 from ragstone.platforms.api import Api
 from ragstone.platforms.pages import REFUSED, Page, Stage, Window
+from ragstone.storage.spool import lock_file
 
 PLATFORMS: dict[str, ModuleType] = {"langfuse": langfuse, "phoenix": phoenix, "langsmith": langsmith}
 # The checkpoint is next to the file.
@@ -181,20 +182,8 @@ def _exclusive(path: str) -> Iterator[Any]:
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}") from None
     with stream:
-        lock_file(stream, path)
+        lock_file(stream.fileno(), path)
         yield stream
-
-
-def lock_file(stream: Any, path: str) -> None:
-    """Raise a StorageError if another process writes the file."""
-    try:
-        import fcntl  # noqa: PLC0415  (not on Windows)
-    except ImportError:
-        return
-    try:
-        fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise StorageError(f"another process writes {path}. Wait until it has finished, or choose another file.") from None
 
 
 def _cut(stream: Any, size: int, path: str) -> None:
