@@ -94,7 +94,9 @@ def test_an_exported_table_of_traces(tmp_path):
             {"role": "assistant", "content": "Hi"},
             {"role": "user", "content": FERRY},
         ]
-        writer.writerow(["t1", day(10), "chat", "u1", "s1", '["web"]', json.dumps({"messages": messages}), output, "", "[1]"])
+        writer.writerow(
+            ["t1", day(10), "chat", "u1", "s1", '["web"]', json.dumps({"messages": messages}), output, "", "[1]"]
+        )
         writer.writerow(["t2", day(11), "chat", "", "", "[]", FARE, "Ten.", '{"tenant": "x"}', ""])
     assert open_reader(str(path)).format.name == "langfuse"
     first, second = read_dataset(str(path))

@@ -32,9 +32,9 @@ def evaluate(tmp_path, platform, metrics=("k_precision", "answer_words_own"), ro
 def own(catalogue):
     @metric("answer_words_own", family="own", bounds=(0, None))
     def answer_words_own(answer: str) -> float:
-        """Words; not defined for short answers, broken for none."""
+        """Words; broken for one answer."""
         if answer == "Ten.":
-            raise ragstone.Skip("too short") if hasattr(ragstone, "Skip") else ValueError("too short")
+            raise ValueError("too short")
         return float(len(answer.split()))
 
 
@@ -113,21 +113,26 @@ def test_faults_are_waited_out(tmp_path, start, platform):
     assert {key: value for key, (value, _) in written(fake, platform).items()} == expected(run)
 
 
-def test_the_comment_has_counts_and_the_kind_of_judge(tmp_path, start):
+def test_the_comment_has_counts_and_the_kind_of_judge(tmp_path, start, monkeypatch):
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
     fake = start("phoenix")
-    run = evaluate(tmp_path, "phoenix", ["ragas.faithfulness", "k_precision"])
+    spans = records.phoenix_spans()
+    spans[0]["attributes"]["output.value"] = "The ferry leaves at eight in the morning. Dogs travel free on the boat."
+    run = evaluate(tmp_path, "phoenix", ["ragas.faithfulness", "k_precision"], spans)
     send(run, "phoenix")
     notes = {(one["name"], one["span_id"]): one for one in fake.written.values()}
     judged = notes["ragas.faithfulness", "0000000000000001"]
     assert judged["annotator_kind"] == "LLM"
-    assert " of 1 answer claim" in judged["result"]["explanation"]
+    assert " of 2 answer claims" in judged["result"]["explanation"]
     assert judged["metadata"]["run"] == run.id
     assert notes["k_precision", "0000000000000001"]["annotator_kind"] == "CODE"
 
 
 def test_traces_without_a_known_root_are_annotated_themselves(tmp_path, start):
     fake = start("phoenix")
-    rows = [{"id": trace, "question": "q", "answer": "a", "contexts": ["a"]} for trace in records.TRACES.values()]
+    rows = [
+        {"id": trace, "question": "q", "answer": "a boat", "contexts": ["a boat"]} for trace in records.TRACES.values()
+    ]
     run = ragstone.evaluate(rows, ["k_precision"], tmp_path / "store")
     assert send(run, "phoenix").written == 2
     assert {one["trace_id"] for one in fake.written.values()} == set(records.TRACES.values())
@@ -136,7 +141,9 @@ def test_traces_without_a_known_root_are_annotated_themselves(tmp_path, start):
 def test_an_unknown_trace_does_not_stop_the_others(tmp_path, start):
     fake = start("phoenix")
     spans = records.phoenix_spans()
-    spans += [{**span, "context": {"trace_id": "c" * 32, "span_id": f"9{span['context']['span_id'][1:]}"}} for span in spans]
+    spans += [
+        {**span, "context": {"trace_id": "c" * 32, "span_id": f"9{span['context']['span_id'][1:]}"}} for span in spans
+    ]
     for span in spans[5:]:
         span["parent_id"] = span["parent_id"] and f"9{span['parent_id'][1:]}"
     run = evaluate(tmp_path, "phoenix", ["k_precision"], spans)
@@ -148,7 +155,9 @@ def test_an_unknown_trace_does_not_stop_the_others(tmp_path, start):
 @pytest.mark.parametrize("platform", ["phoenix", "langsmith"])
 def test_samples_of_other_data_are_refused(tmp_path, start, platform):
     fake = start(platform)
-    run = ragstone.evaluate([{"id": "q1", "question": "q", "answer": "a", "contexts": ["a"]}], ["k_precision"], tmp_path)
+    run = ragstone.evaluate(
+        [{"id": "q1", "question": "q", "answer": "a boat", "contexts": ["a boat"]}], ["k_precision"], tmp_path
+    )
     with pytest.raises(UsageError, match=f"'q1' is not the id of one.*ragstone pull {platform}"):
         send(run, platform)
     assert fake.requests == []

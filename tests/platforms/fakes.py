@@ -14,7 +14,7 @@ from tests.http.loopback import Loopback
 from tests.platforms import records
 
 
-class Invalid(Exception):
+class InvalidError(Exception):
     def __init__(self, status, message):
         super().__init__(message)
         self.status = status
@@ -22,14 +22,14 @@ class Invalid(Exception):
 
 def need(condition, message, status=400):
     if not condition:
-        raise Invalid(status, message)
+        raise InvalidError(status, message)
 
 
 def time(text):
     try:
         return datetime.fromisoformat(text)
     except (TypeError, ValueError):
-        raise Invalid(400, f"not a date-time: {text}") from None
+        raise InvalidError(400, f"not a date-time: {text}") from None
 
 
 def is_uuid(text):
@@ -47,7 +47,11 @@ def check(body, required, optional, status=400):
     for name, value in body.items():
         kind = required.get(name) or optional.get(name)
         need(kind is not None, f"unknown field {name}", status)
-        need(value is None or (isinstance(value, kind) and not isinstance(value, bool)), f"{name} has a wrong type", status)
+        need(
+            value is None or (isinstance(value, kind) and not isinstance(value, bool)),
+            f"{name} has a wrong type",
+            status,
+        )
 
 
 class Fake:
@@ -77,12 +81,12 @@ class Fake:
                 return fault
         try:
             need(self.knows_key(asked.headers), "Invalid credentials", 401)
-            query = {name: values for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
+            query = parse_qs(parts.query, keep_blank_values=True)
             if asked.method in ("POST", "PATCH"):
                 need(asked.headers.get("content-type", "").startswith("application/json"), "JSON is required", 415)
             body = json.loads(asked.body) if asked.body else None
             return self.route(asked.method, unquote(parts.path), query, body)
-        except Invalid as problem:
+        except InvalidError as problem:
             return problem.status, {"message": str(problem)}
 
     def limited(self, query, most):
@@ -105,7 +109,9 @@ class FakeLangfuse(Fake):
     """Version 4 has observations and scores by cursor; version 3 has traces, observations and scores by page."""
 
     keys = ("pk-lf-test", "sk-lf-test")
-    groups = {"core", "basic", "time", "io", "metadata", "model", "usage", "prompt", "metrics", "trace_context"}
+    groups = frozenset(
+        ["core", "basic", "time", "io", "metadata", "model", "usage", "prompt", "metrics", "trace_context"]
+    )
 
     def __init__(self, version=4):
         super().__init__()
@@ -122,7 +128,9 @@ class FakeLangfuse(Fake):
     def route(self, method, path, query, body):
         routes = {
             ("POST", "/api/public/scores"): self.create_score,
-            ("GET", "/api/public/projects"): lambda query, body: {"data": [{"id": "p1", "name": "demo", "metadata": {}}]},
+            ("GET", "/api/public/projects"): lambda query, body: {
+                "data": [{"id": "p1", "name": "demo", "metadata": {}}]
+            },
         }
         if self.version >= 4:
             routes["GET", "/api/public/v2/observations"] = self.observations_v2
@@ -185,7 +193,9 @@ class FakeLangfuse(Fake):
         only(query, "page", "limit", "fromTimestamp", "toTimestamp", "orderBy", "fields", "userId", "name", "sessionId")
         need(query.get("orderBy", ["timestamp.asc"])[0] in ("timestamp.asc", "timestamp.desc"), "orderBy")
         times = ("fromTimestamp", "toTimestamp")
-        return self.by_number([row for row in self.traces if within(query, times, row, lambda row: row["timestamp"])], query)
+        return self.by_number(
+            [row for row in self.traces if within(query, times, row, lambda row: row["timestamp"])], query
+        )
 
     def scores_v2(self, query, body):
         only(query, "page", "limit", "fromTimestamp", "toTimestamp", "traceId", "name")
@@ -202,7 +212,9 @@ class FakeLangfuse(Fake):
         kind = body.get("dataType", "NUMERIC")
         need(kind in ("NUMERIC", "CATEGORICAL", "BOOLEAN", "TEXT"), "dataType")
         need(kind != "NUMERIC" or isinstance(body["value"], int | float), "value must be a number")
-        need(any(body.get(name) for name in ("traceId", "sessionId", "datasetRunId")), "a score needs a trace or session")
+        need(
+            any(body.get(name) for name in ("traceId", "sessionId", "datasetRunId")), "a score needs a trace or session"
+        )
         name = body.get("id") or str(uuid.uuid4())
         self.written[name] = body
         return {"id": name}
@@ -237,7 +249,9 @@ class FakePhoenix(Fake):
         return {"data": rows[start : start + size], "next_cursor": following}
 
     def list_spans(self, query, body):
-        only(query, "cursor", "limit", "start_time", "end_time", "trace_id", "span_id", "parent_id", "name", "span_kind")
+        only(
+            query, "cursor", "limit", "start_time", "end_time", "trace_id", "span_id", "parent_id", "name", "span_kind"
+        )
         times = ("start_time", "end_time")
         rows = [row for row in self.spans if within(query, times, row, lambda row: row["start_time"])]
         return self.cursored(rows[::-1], query, 1000)
@@ -258,7 +272,9 @@ class FakePhoenix(Fake):
             need(one["annotator_kind"] in ("LLM", "CODE", "HUMAN"), "annotator_kind", 422)
             result = one.get("result") or {}
             check(result, {}, {"label": str, "score": (int, float), "explanation": str}, 422)
-            need(any(result.get(name) is not None for name in ("label", "score", "explanation")), "an empty result", 422)
+            need(
+                any(result.get(name) is not None for name in ("label", "score", "explanation")), "an empty result", 422
+            )
         missing = [one[target] for one in body["data"] if one[target] not in known[target]]
         need(not missing, f"Spans with IDs {missing} do not exist.", 404)
         for one in body["data"]:
@@ -268,18 +284,18 @@ class FakePhoenix(Fake):
 
 class FakeLangSmith(Fake):
     key = "lsv2_test_key"
-    v1_select = {
+    v1_select = frozenset((
         "id", "name", "run_type", "start_time", "end_time", "first_token_time", "error", "extra", "inputs", "outputs",
         "tags", "trace_id", "dotted_order", "prompt_tokens", "completion_tokens", "total_tokens", "total_cost",
         "feedback_stats", "parent_run_id", "parent_run_ids", "session_id", "status", "app_path", "events",
         "completion_cost", "prompt_cost", "reference_example_id", "s3_urls",
-    }  # fmt: skip
-    v2_select = {
+    ))  # fmt: skip
+    v2_select = frozenset((
         "ID", "NAME", "RUN_TYPE", "STATUS", "START_TIME", "END_TIME", "LATENCY_SECONDS", "FIRST_TOKEN_TIME", "ERROR",
         "EXTRA", "METADATA", "EVENTS", "INPUTS", "OUTPUTS", "PARENT_RUN_IDS", "PROJECT_ID", "TRACE_ID", "THREAD_ID",
         "DOTTED_ORDER", "IS_ROOT", "TOTAL_TOKENS", "PROMPT_TOKENS", "COMPLETION_TOKENS", "TOTAL_COST", "TAGS",
         "FEEDBACK_STATS",
-    }  # fmt: skip
+    ))  # fmt: skip
 
     def __init__(self, version=2, conflicts=False):
         super().__init__()
@@ -312,7 +328,9 @@ class FakeLangSmith(Fake):
         return [{"id": records.PROJECT, "name": "default", **start}] if query["name"] == ["default"] else []
 
     def selected(self, start, end):
-        rows = [run for run in self.runs if time(start) <= time(run["start_time"]) < time(end or "2099-01-01T00:00:00Z")]
+        rows = [
+            run for run in self.runs if time(start) <= time(run["start_time"]) < time(end or "2099-01-01T00:00:00Z")
+        ]
         return sorted(rows, key=lambda run: run["start_time"])
 
     def query_v1(self, query, body):

@@ -95,7 +95,14 @@ def langfuse_scores():
 
 def langfuse_traces():
     """The traces of GET /api/public/traces of servers before version 4."""
-    shared = {"release": None, "version": None, "userId": "u1", "public": False, "environment": "default", "tags": ["web"]}
+    shared = {
+        "release": None,
+        "version": None,
+        "userId": "u1",
+        "public": False,
+        "environment": "default",
+        "tags": ["web"],
+    }
     return [
         {
             **shared, "id": TRACES["ferry"], "timestamp": day(10), "name": "chat", "sessionId": "s1",
@@ -211,7 +218,9 @@ def langsmith_runs():
     ]
     tokens = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107, "total_cost": "0.002"}
     liked, disliked = ({"user_score": {"n": 1, "avg": score, "values": {}, "comments": []}} for score in (1.0, 0.0))
-    call = {"messages": [[{"id": ["langchain", "HumanMessage"], "kwargs": {"content": FERRY, "type": "human"}, "lc": 1}]]}
+    call = {
+        "messages": [[{"id": ["langchain", "HumanMessage"], "kwargs": {"content": FERRY, "type": "human"}, "lc": 1}]]
+    }
     said = {"generations": [[{"text": "At eight.", "message": {"kwargs": {"content": "At eight.", "type": "ai"}}}]]}
     earlier = [{"type": "human", "content": FERRY}, {"type": "ai", "content": "At eight."}]
     chain = {"at": day(10), "trace": "ferry"}

@@ -29,7 +29,9 @@ SERVERS = [
     ("langsmith", {"version": 1}),
 ]
 every_server = pytest.mark.parametrize(
-    ("platform", "options"), SERVERS, ids=lambda value: value if isinstance(value, str) else str(value.get("version", ""))
+    ("platform", "options"),
+    SERVERS,
+    ids=lambda value: value if isinstance(value, str) else str(value.get("version", "")),
 )
 
 
@@ -124,7 +126,7 @@ def test_an_unknown_project_is_named(tmp_path, start, monkeypatch):
         read(tmp_path / "log.jsonl", "langsmith")
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     pass
 
 
@@ -137,12 +139,12 @@ def test_an_interrupted_pull_continues_at_its_page(tmp_path, start, platform, op
     log = tmp_path / "log.jsonl"
 
     def stop(state):
-        raise Stopped
+        raise StoppedError
 
     for _ in range(20):
         try:
             read(log, platform, note=stop)
-        except Stopped:
+        except StoppedError:
             with log.open("ab") as file:
                 file.write(b'{"half": "a pa')
         if (state := read_checkpoint(str(log))).finished:
@@ -162,9 +164,9 @@ def test_an_expired_cursor_starts_the_stage_again(tmp_path, start):
     def stop(state):
         seen.append(state)
         if len(seen) == 2:
-            raise Stopped
+            raise StoppedError
 
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         read(log, "langfuse", note=stop)
     fake.faults = [(400, {"message": "Invalid cursor"})]
     read(log, "langfuse")

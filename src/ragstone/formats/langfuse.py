@@ -36,12 +36,73 @@ _ABOUT = ("name", "userId", "sessionId", "tags", "environment", "release", "vers
 _NAMES = {"sessionId": "session_id", "userId": "user_id", "name": "trace_name"}
 # The columns of traces in tables. Other columns of an exported table are scores.
 _COLUMNS = frozenset(
-    "id timestamp name input output sessionId userId release version environment tags metadata public bookmarked htmlPath "
-    "latency totalCost observations scores projectId externalId createdAt updatedAt comments usage inputTokens outputTokens "
-    "totalTokens inputCost outputCost level errorCount warningCount defaultCount debugCount observationCount scoresAvg "
-    "scoreCategories _deprecation traceId startTime endTime type parentObservationId model providedModelName "
-    "modelParameters usageDetails costDetails completionStartTime calculatedTotalCost timeToFirstToken observationId value "
-    "stringValue dataType source comment subject statusMessage traceName traceTimestamp isRootObservation isDeleted eventTs".split()
+    [
+        "id",
+        "timestamp",
+        "name",
+        "input",
+        "output",
+        "sessionId",
+        "userId",
+        "release",
+        "version",
+        "environment",
+        "tags",
+        "metadata",
+        "public",
+        "bookmarked",
+        "htmlPath",
+        "latency",
+        "totalCost",
+        "observations",
+        "scores",
+        "projectId",
+        "externalId",
+        "createdAt",
+        "updatedAt",
+        "comments",
+        "usage",
+        "inputTokens",
+        "outputTokens",
+        "totalTokens",
+        "inputCost",
+        "outputCost",
+        "level",
+        "errorCount",
+        "warningCount",
+        "defaultCount",
+        "debugCount",
+        "observationCount",
+        "scoresAvg",
+        "scoreCategories",
+        "_deprecation",
+        "traceId",
+        "startTime",
+        "endTime",
+        "type",
+        "parentObservationId",
+        "model",
+        "providedModelName",
+        "modelParameters",
+        "usageDetails",
+        "costDetails",
+        "completionStartTime",
+        "calculatedTotalCost",
+        "timeToFirstToken",
+        "observationId",
+        "value",
+        "stringValue",
+        "dataType",
+        "source",
+        "comment",
+        "subject",
+        "statusMessage",
+        "traceName",
+        "traceTimestamp",
+        "isRootObservation",
+        "isDeleted",
+        "eventTs",
+    ]
 )
 _CAMEL = {re.sub(r"([A-Z])", lambda found: f"_{found[1].lower()}", name): name for name in _COLUMNS}
 # Scores that `ragstone push` wrote are not user feedback.
@@ -69,7 +130,7 @@ class LangfuseFormat:
             for row in source.rows(report):
                 rows.add(_renamed(row.values), row.where, report)
         traces = collect_spans(rows.spans())
-        yield from trace_drafts(traces, report, {trace: rows.extra(trace) for trace in traces})
+        yield from trace_drafts(traces, report, {trace: rows.about(trace) for trace in traces})
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,18 +191,18 @@ class _Rows:
             if span := _observation(row, trace in self._traces):
                 yield span
 
-    def extra(self, trace: str) -> dict[str, Any]:
+    def about(self, trace: str) -> dict[str, Any]:
         """Metadata, feedback, history and contexts that are stored with the trace or its root observation."""
         root = self._traces.get(trace) or self._roots[trace]
-        about = {_NAMES.get(key, key): decode(root[key]) for key in _ABOUT if root.get(key) not in (None, "", [], "[]")}
+        found = {_NAMES.get(key, key): decode(root[key]) for key in _ABOUT if root.get(key) not in (None, "", [], "[]")}
         own = {key: value for key, value in mapping_of(root.get("metadata")).items() if value not in (None, "", {}, [])}
         if root.get("totalCost") and (cost := first_number(root["totalCost"])):
-            about["cost_usd"] = cost
+            found["cost_usd"] = cost
         tokens = (("inputTokens", "input_tokens"), ("outputTokens", "output_tokens"))
-        about |= {ours: first_number(root[theirs]) for theirs, ours in tokens if root.get(theirs)}
+        found |= {ours: first_number(root[theirs]) for theirs, ours in tokens if root.get(theirs)}
         scores = [(str(one["name"]), _value(one), one.get("comment")) for one in self._scores.get(trace, {}).values()]
         return {
-            "metadata": {**own, **about, **feedback_values([*_score_columns(root), *scores])},
+            "metadata": {**own, **found, **feedback_values([*_score_columns(root), *scores])},
             "history": history_in(root.get("input")),
             "contexts": contexts_in(root.get("output")),
         }
@@ -180,7 +241,11 @@ def _observation(row: Mapping[str, Any], has_trace: bool) -> Span | None:
         "start_time": as_time(row.get("startTime")),
         "end_time": as_time(row.get("endTime")),
     }
-    found = {"input": row.get("input"), "output": row.get("output"), "first_token": as_time(row.get("completionStartTime"))}
+    found = {
+        "input": row.get("input"),
+        "output": row.get("output"),
+        "first_token": as_time(row.get("completionStartTime")),
+    }
     return make_span(about, attributes, kind=_KINDS.get(kind, kind), **found)
 
 

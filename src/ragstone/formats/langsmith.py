@@ -107,7 +107,9 @@ def _span(trace: str, run: Mapping[str, Any]) -> Span | None:
         "llm.cost.total": first_number(run.get("total_cost")) if is_call else None,
     }
     first = as_time(run.get("first_token_time"))
-    return make_span(about, attributes, kind=kind, input=run.get("inputs"), output=run.get("outputs"), first_token=first)
+    return make_span(
+        about, attributes, kind=kind, input=run.get("inputs"), output=run.get("outputs"), first_token=first
+    )
 
 
 def _metadata(run: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -126,7 +126,7 @@ class MLflowFormat(RowFormat):
 
     def recognises(self, sources: Sequence[Source]) -> bool:
         """Inputs and outputs; LangSmith's runs have them too, with a `run_type`."""
-        return super().recognises(sources) and "run_type" not in sources[0].keys()
+        return super().recognises(sources) and not sources[0].keys() & {"run_type"}
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """Each row, with the history of its session if it has none of its own."""

@@ -41,8 +41,7 @@ def make_span(row: Mapping[str, Any], attributes: Mapping[str, Any], **values: A
     }
     if kind == "RETRIEVER" and documents is not None:
         found["retrieval.documents"] = [
-            {"document": {"content": one["text"], **one, "metadata": {"source": one["source"]}}}
-            for one in documents
+            {"document": {"content": one["text"], **one, "metadata": {"source": one["source"]}}} for one in documents
         ]
     events = [{"name": "first token", "timestamp": first}] if (first := values.get("first_token")) else []
     known = {name: value for name, value in found.items() if value is not None}

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
 
 from ragstone.compare.explain import count_items
 from ragstone.compare.sample_evidence import Case, read_cases_at
@@ -138,7 +137,7 @@ def _mark(run: Run, metric: MetricInfo, case: Case, value: float) -> Mark:
 
 
 def _comment(run: Run, metric: MetricInfo, case: Case) -> str:
-    """What was counted, the reason that the judge wrote, and the run."""
+    """The counted items, the reason that the judge wrote, and the run."""
     parts = [*_counts(metric, case), *_reasons(metric, case), f"Ragstone run {run.name}"]
     text = ". ".join(part.strip().rstrip(".") for part in parts if part.strip())
     return text if len(text) <= _COMMENT_CHARS else f"{text[: _COMMENT_CHARS - 1]}…"

@@ -16,10 +16,27 @@ TITLE = "LangSmith"
 _KEY = "LANGSMITH_API_KEY"
 _ADDRESS = ("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT")
 _PAGE = 100
-_SELECTED = (
-    "id name run_type start_time end_time first_token_time error extra inputs outputs tags trace_id dotted_order "
-    "prompt_tokens completion_tokens total_tokens total_cost feedback_stats parent_run_ids"
-).split()
+_SELECTED = [
+    "id",
+    "name",
+    "run_type",
+    "start_time",
+    "end_time",
+    "first_token_time",
+    "error",
+    "extra",
+    "inputs",
+    "outputs",
+    "tags",
+    "trace_id",
+    "dotted_order",
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    "total_cost",
+    "feedback_stats",
+    "parent_run_ids",
+]
 # Feedback scores have four decimals.
 _DECIMALS = 4
 

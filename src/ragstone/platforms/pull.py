@@ -58,6 +58,10 @@ class Checkpoint:
         """The times and the project."""
         return Window(datetime.fromisoformat(self.since), datetime.fromisoformat(self.until), self.project)
 
+    def next_stage(self) -> Checkpoint:
+        """The start of the next list."""
+        return replace(self, stage=self.stage + 1, cursor=None, stage_size=self.size)
+
 
 def read_checkpoint(path: str) -> Checkpoint | None:
     """The checkpoint of a file; None if there is none."""
@@ -136,9 +140,8 @@ async def pull(
 
 async def _step(api: Api, stage: Stage, state: Checkpoint, project: str, stream: Any) -> Checkpoint:
     """One page, or the end of a stage that does not apply."""
-    following = {"stage": state.stage + 1, "cursor": None, "stage_size": state.size}
     if stage.after is not None and state.routes.get(stage.after[0]) != stage.after[1]:
-        return replace(state, **following)
+        return state.next_stage()
     window = state.window._replace(project=project)
     try:
         page, route = await _read(api, stage, state, window)
@@ -157,7 +160,7 @@ async def _step(api: Api, stage: Stage, state: Checkpoint, project: str, stream:
     done = replace(
         state, size=size, rows=state.rows + len(page.rows), cursor=page.next, routes={**state.routes, stage.name: route}
     )
-    return replace(done, **{**following, "stage_size": size}) if page.next is None else done
+    return done.next_stage() if page.next is None else done
 
 
 async def _read(api: Api, stage: Stage, state: Checkpoint, window: Window) -> tuple[Page, int]:

@@ -59,7 +59,13 @@ class Receiver:
             self._socket.close()
             raise
         app = Starlette(routes=[Route(PATH, self._receive, methods=["POST"]), Route("/", _describe)])
-        settings = {"log_level": "warning", "access_log": False, "server_header": False, "lifespan": "off", "ws": "none"}
+        settings = {
+            "log_level": "warning",
+            "access_log": False,
+            "server_header": False,
+            "lifespan": "off",
+            "ws": "none",
+        }
         self._server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=5, **settings))  # type: ignore[arg-type]
 
     @property
