@@ -91,6 +91,21 @@ def test_a_second_push_doubles_nothing(tmp_path, start, own, platform):
     assert fake.written.keys() == first.keys()
 
 
+def test_an_older_langfuse_takes_one_score_per_request(tmp_path, start):
+    fake = start("langfuse", version=3)
+    run = evaluate(tmp_path, "langfuse", ["k_precision", "distinct_2"])
+    assert send(run, "langfuse").written == send(run, "langfuse").written == len(fake.written) == 3
+
+
+def test_a_rejected_score_does_not_stop_the_others(tmp_path, start):
+    start("langfuse")
+    rows = records.langfuse_observations()
+    for row in rows[3:]:
+        row["traceId"] = "rejected"
+    done = send(evaluate(tmp_path, "langfuse", ["k_precision"], rows), "langfuse")
+    assert (done.written, dict(done.refused)) == (1, {"the trace is rejected": 1})
+
+
 def test_feedback_that_exists_is_changed(tmp_path, start):
     """A LangSmith server that refuses a second feedback with the same id."""
     fake = start("langsmith", conflicts=True)
@@ -152,7 +167,7 @@ def test_an_unknown_trace_does_not_stop_the_others(tmp_path, start):
     assert len(fake.written) == 2
 
 
-@pytest.mark.parametrize("platform", ["phoenix", "langsmith"])
+@every_platform
 def test_samples_of_other_data_are_refused(tmp_path, start, platform):
     fake = start(platform)
     run = ragstone.evaluate(

@@ -206,18 +206,38 @@ class FakeLangfuse(Fake):
         return self.by_number(old, query)
 
     def create_score(self, query, body):
+        """Version 4 takes a list and answers 202 or 207; version 3 takes one score."""
+        if self.version < 4:
+            need(isinstance(body, dict), "Expected object, received array")
+            self.check_score(body)
+            name = body.get("id") or str(uuid.uuid4())
+            self.written[name] = body
+            return {"id": name}
+        need(isinstance(body, list) and body, "Expected array, received object")
+        errors = []
+        for one in body:
+            try:
+                self.check_score(one)
+                # A score with the same id and time is replaced; another time makes another score.
+                self.written[one.get("id") or str(uuid.uuid4()), one.get("timestamp")] = one
+            except InvalidError as problem:
+                errors.append({"message": str(problem)})
+        if not errors:
+            return 202, {"message": "Accepted"}
+        return 207, {"accepted": len(body) - len(errors), "rejected": len(errors), "errors": errors}
+
+    def check_score(self, body):
         optional = {"id": str, "traceId": str, "sessionId": str, "observationId": str, "datasetRunId": str, "comment": str,
-                    "metadata": dict, "environment": str, "queueId": str, "dataType": str, "configId": str, "source": str}  # fmt: skip
+                    "metadata": dict, "environment": str, "queueId": str, "dataType": str, "configId": str, "source": str,
+                    "timestamp": str}  # fmt: skip
         check(body, {"name": str, "value": (int, float, str)}, optional)
-        kind = body.get("dataType", "NUMERIC")
+        kind = body.get("dataType") or "NUMERIC"
         need(kind in ("NUMERIC", "CATEGORICAL", "BOOLEAN", "TEXT"), "dataType")
         need(kind != "NUMERIC" or isinstance(body["value"], int | float), "value must be a number")
-        need(
-            any(body.get(name) for name in ("traceId", "sessionId", "datasetRunId")), "a score needs a trace or session"
-        )
-        name = body.get("id") or str(uuid.uuid4())
-        self.written[name] = body
-        return {"id": name}
+        need(any(body.get(name) for name in ("traceId", "sessionId", "datasetRunId")), "a score needs a trace or session")
+        need(body.get("traceId") != "rejected", "the trace is rejected")
+        if "timestamp" in body:
+            need(time(body["timestamp"]).tzinfo is not None, "timestamp needs a time zone")
 
 
 class FakePhoenix(Fake):
@@ -234,6 +254,7 @@ class FakePhoenix(Fake):
 
     def route(self, method, path, query, body):
         routes = {
+            ("GET", "/arize_phoenix_version"): lambda query, body: (200, b"14.0.0", {"Content-Type": "text/plain"}),
             ("GET", "/v1/projects/default/spans"): self.list_spans,
             ("GET", "/v1/projects/default/span_annotations"): self.list_annotations,
             ("POST", "/v1/span_annotations"): lambda query, body: self.annotate("span_id", query, body),

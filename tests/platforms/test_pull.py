@@ -214,6 +214,7 @@ def test_a_shortened_file_is_an_error(tmp_path, start):
         read(log, "langfuse", since=None)
 
 
+@pytest.mark.slow
 def test_a_killed_process_continues(tmp_path, start):
     """kill -9 in the middle of the pages, then the same command again."""
     fake = start("langfuse")

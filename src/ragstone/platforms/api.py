@@ -52,6 +52,8 @@ class Api:
 
     def __init__(self, connection: Connection, concurrency: int = 4, first_wait_s: float = _FIRST_WAIT_S) -> None:
         self.connection = connection
+        # What was learned about the server, in the words of the platform's module.
+        self.traits: set[str] = set()
         self._client = HttpClient(concurrency)
         self._first_wait_s = first_wait_s
         self._has_answered = False

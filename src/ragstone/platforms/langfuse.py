@@ -5,6 +5,7 @@ Langfuse Cloud removes the older routes on 16 November 2026. A self-hosted serve
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +20,10 @@ _PUBLIC, _SECRET = "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"
 _ADDRESS = ("LANGFUSE_HOST", "LANGFUSE_BASE_URL")
 _FIELDS = "core,basic,time,io,metadata,model,usage,metrics,trace_context"
 _PAGE = 100
-LONGEST_ID = 200
+_TRACE = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)")
+# A server before version 4.
+_TAKES_ONE = "one score per request"
 
 
 def connect(project: str | None = None) -> Connection:
@@ -95,17 +99,35 @@ STAGES = (
 
 
 def accepts(mark: Mark) -> bool:
-    """Any id can be that of a trace."""
-    return 0 < len(mark.trace) <= LONGEST_ID
+    """Any text can be the id of a trace: samples that were read from traces have the names of their spans."""
+    return "span_names" in mark.metadata or _TRACE.fullmatch(mark.trace) is not None
 
 
 async def write(api: Api, marks: list[Mark]) -> list[Outcome]:
-    """One request per score; a score with the same id is replaced."""
-    return [await _write_one(api, mark) for mark in marks]
+    """Scores as a list; older servers take one score per request. A score with the same id and time is replaced."""
+    path = f"{_API}/scores"
+    if _TAKES_ONE not in api.traits:
+        answer = await api.call("POST", path, body=[_score(mark) for mark in marks], expects=(400, 422))
+        if answer.status < 300 and not _rejected(answer):
+            return [Outcome(mark) for mark in marks]
+        if len(marks) > 1:
+            # The reply does not say which scores are rejected.
+            return [outcome for mark in marks for outcome in await write(api, [mark])]
+        if answer.status < 300:
+            return [Outcome(marks[0], _rejected(answer))]
+    outcomes = []
+    for mark in marks:
+        answer = await api.call("POST", path, body=_score(mark), expects=(400, 404, 422))
+        if answer.status < 300:
+            api.traits.add(_TAKES_ONE)
+        outcomes.append(Outcome(mark, None if answer.status < 300 else f"status {answer.status}"))
+    return outcomes
 
 
-async def _write_one(api: Api, mark: Mark) -> Outcome:
-    body = {
+def _score(mark: Mark) -> dict[str, Any]:
+    # The time of the trace: a second push must have the same.
+    time = mark.metadata.get("time")
+    return {
         "id": f"ragstone-{mark.key}",
         "traceId": mark.trace,
         "name": mark.metric,
@@ -113,10 +135,18 @@ async def _write_one(api: Api, mark: Mark) -> Outcome:
         "dataType": "NUMERIC",
         "comment": mark.comment,
         "metadata": {"ragstone": mark.about},
+        **({"timestamp": time} if isinstance(time, str) and _TIME.fullmatch(time) else {}),
     }
-    answer = await api.call("POST", f"{_API}/scores", body=body, expects=(400, 404, 422))
-    return Outcome(mark, None if answer.status < 300 else f"status {answer.status}")
 
 
-# Scores per call of `write`.
-BATCH = 1
+def _rejected(answer: Answer) -> str | None:
+    """The reason of a rejected score; None if all were accepted."""
+    if not isinstance(answer.data, Mapping) or not answer.data.get("rejected"):
+        return None
+    errors = answer.data.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors else {}
+    return str(first.get("message") if isinstance(first, Mapping) else first)[:200]
+
+
+# Scores per call of `write`; a request may have 1 MB.
+BATCH = 50
