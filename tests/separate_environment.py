@@ -38,7 +38,15 @@ def separate_python() -> str:
 
 
 def _make(folder: Path, wanted: list[str]) -> None:
-    install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
+    install = [
+        str(folder / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        *wanted,
+    ]
     for command in ([sys.executable, "-m", "venv", "--clear", str(folder)], install):
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_MINUTES * 60)
@@ -52,7 +60,9 @@ def _make(folder: Path, wanted: list[str]) -> None:
 
 def run_separately(code: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess:
     """Run Python code in the environment, with this source of Ragstone."""
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")}
+    kept = {
+        name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")
+    }
     environment = {**kept, "PYTHONPATH": str(ROOT / "src"), "DSPY_CACHEDIR": str(cwd / "dspy"), **variables}
     python = separate_python()
     return subprocess.run([python, "-c", code], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)

@@ -234,7 +234,9 @@ class FakeLangfuse(Fake):
         kind = body.get("dataType") or "NUMERIC"
         need(kind in ("NUMERIC", "CATEGORICAL", "BOOLEAN", "TEXT"), "dataType")
         need(kind != "NUMERIC" or isinstance(body["value"], int | float), "value must be a number")
-        need(any(body.get(name) for name in ("traceId", "sessionId", "datasetRunId")), "a score needs a trace or session")
+        need(
+            any(body.get(name) for name in ("traceId", "sessionId", "datasetRunId")), "a score needs a trace or session"
+        )
         need(body.get("traceId") != "rejected", "the trace is rejected")
         if "timestamp" in body:
             need(time(body["timestamp"]).tzinfo is not None, "timestamp needs a time zone")

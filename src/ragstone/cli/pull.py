@@ -42,7 +42,7 @@ def pull(
     from ragstone.engine.execute import run_to_end
     from ragstone.platforms import pull as pages
 
-    now = datetime.now(UTC)
+    now = datetime.now(UTC).replace(microsecond=0)
     first = parse_when(since, now, "--since") if since else None
     last = parse_when(until, now, "--until") if until else now - _SETTLE
     start, continues = pages.plan_pull(target, platform, project, first, last)
@@ -60,7 +60,7 @@ def pull(
     if not quiet:
         added = done.rows - (0 if continues else start.rows)
         typer.echo(f"{added:,} rows from {platform}, {start.since} to {start.until}, written to {target}")
-        if done.rows:
+        if added:
             next_steps((command_line("run", target), "evaluate the traces"))
 
 

@@ -24,6 +24,7 @@ _SAMPLES_AT_ONCE = 200
 _CONCURRENCY = 4
 _COMMENT_CHARS = 1000
 _GRADE = "_grade"
+_OWN_DATA = "system"
 
 
 @dataclass
@@ -39,11 +40,14 @@ class Pushed:
 
 
 def push_metrics(run: Run, wanted: Sequence[str]) -> list[MetricInfo]:
-    """The metrics asked for, by default the headlines. A quantile has one value for all samples and is left out."""
+    """The metrics asked for, by default the headlines without latency and price, which the platform knows itself.
+
+    A quantile has one value for all samples and is left out.
+    """
     chosen = choose_metrics([run], wanted)
     if not wanted:
         headlines = pick_headlines([metric.metric for metric in chosen])
-        chosen = [metric for metric in chosen if metric.metric in headlines]
+        chosen = [metric for metric in chosen if metric.metric in headlines and metric.family != _OWN_DATA]
     return [item for item in chosen if (known := find_metric(item.metric)) is None or known.quantile is None]
 
 

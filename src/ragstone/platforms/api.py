@@ -101,7 +101,9 @@ class Api:
         """Wait before the next attempt; raise if it is useless."""
         is_down = problem.kind in ("connect", "certificate") and not self._has_answered
         if is_down or attempt == _ATTEMPTS or problem.kind in ("certificate", "size"):
-            raise ServiceError(f"{problem}. The address comes from {self.connection.address}.") from None
+            text = f"{problem}".rstrip(".")
+            stop = "" if text.endswith("?") else "."
+            raise ServiceError(f"{text}{stop} The address comes from {self.connection.address}.") from None
         await self._wait(attempt, None)
 
     async def _wait(self, attempt: int, reply: HttpReply | None) -> None:
