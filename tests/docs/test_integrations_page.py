@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.platforms.conftest import start
 
 __all__ = ["start"]

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.separate_environment import run_separately
 
 PAGE = Path(__file__).parents[2] / "docs" / "recipes.md"

@@ -6,6 +6,7 @@ Sources: Langfuse's fern definitions (traces, observations v1 and v2, scores v2 
 
 import base64
 import json
+import re
 import uuid
 from datetime import datetime
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -365,7 +366,12 @@ class FakeLangSmith(Fake):
         need(set(body.get("select") or ()) <= self.v1_select, "select", 422)
         need(1 <= body.get("limit", 100) <= 100, "limit must be from 1 to 100", 422)
         need(body.get("order", "desc") in ("asc", "desc"), "order", 422)
-        rows, start = self.selected(body["start_time"], body.get("end_time")), int(body.get("cursor") or 0)
+        upper = None
+        if body.get("filter"):
+            found = re.fullmatch(r'lt\(start_time, "([^"]+)"\)', body["filter"])
+            need(found, "Invalid filter")
+            upper = found[1]
+        rows, start = self.selected(body["start_time"], upper), int(body.get("cursor") or 0)
         following = str(start + self.page) if start + self.page < len(rows) else None
         return {"runs": rows[start : start + self.page], "cursors": {"next": following}, "parsed_query": None}
 

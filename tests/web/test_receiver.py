@@ -1,6 +1,5 @@
 """The OTLP receiver: the real exporter, damaged and hostile requests, and a process that is killed."""
 
-import asyncio
 import gzip
 import json
 import os
@@ -15,9 +14,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from ragstone.errors import StorageError, UsageError
+from ragstone.errors import UsageError
 from ragstone.formats import open_reader, read_dataset
-from ragstone.storage.spool import Spool
 from ragstone.web.receiver import Receiver
 
 TRACE, ROOT = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
@@ -166,38 +164,6 @@ def test_without_the_extra_protobuf_names_the_install_line(spool, monkeypatch):
     assert status == 415
     assert b"pip install 'ragstone[otel]'" in reply
     assert b"http/json" in reply
-
-
-def test_one_process_per_spool_and_a_torn_line_is_cut_off(spool):
-    spool.write_bytes(b'{"whole": 1}\n{"torn": ')
-    first = Spool(str(spool), 1000)
-    assert spool.read_bytes() == b'{"whole": 1}\n'
-    with pytest.raises(StorageError, match="another process"):
-        Spool(str(spool), 1000)
-    first.close()
-
-
-def test_a_failed_write_leaves_whole_lines(spool, monkeypatch):
-    async def use():
-        store = Spool(str(spool), 10_000)
-        await store.append([{"a": 1}])
-        real, calls = os.write, []
-
-        def full(file, content):
-            calls.append(1)
-            if len(calls) == 1:
-                return real(file, bytes(content)[:3])
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(os, "write", full)
-        with pytest.raises(StorageError, match="No space left"):
-            await store.append([{"b": 2}])
-        monkeypatch.setattr(os, "write", real)
-        await asyncio.gather(*(store.append([{"c": number}]) for number in range(20)))
-        store.close()
-
-    asyncio.run(use())
-    assert lines(spool) == [{"a": 1}, *({"c": number} for number in range(20))]
 
 
 def test_the_real_exporter(spool):

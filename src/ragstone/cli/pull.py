@@ -56,7 +56,7 @@ def pull(
     def note(state: Checkpoint) -> None:
         report(f"{state.rows:,} rows")
 
-    done = run_to_end(pages.pull(target, start, note))
+    done = run_to_end(pages.pull(target, start, note, noting(quiet)))
     if not quiet:
         added = done.rows - (0 if continues else start.rows)
         typer.echo(f"{added:,} rows from {platform}, {start.since} to {start.until}, written to {target}")

@@ -39,7 +39,7 @@ def push(
     def note(state: Pushed) -> None:
         report(f"{state.written:,} scores")
 
-    done = run_to_end(write_scores(stored, to, chosen, note))
+    done = run_to_end(write_scores(stored, to, chosen, note, noting(quiet)))
     if not quiet:
         names = ", ".join(metric.metric for metric in chosen)
         typer.echo(f"{done.written:,} scores of run {stored.name} written to {to}: {names}")

@@ -13,7 +13,7 @@ from ragstone.compare.explain import count_items
 from ragstone.compare.sample_evidence import Case, read_cases_at
 from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UsageError
-from ragstone.platforms.api import Api
+from ragstone.platforms.api import Api, ignore
 from ragstone.platforms.pull import find_platform
 from ragstone.platforms.scores import Mark, Outcome
 from ragstone.storage.run_info import MetricInfo
@@ -56,11 +56,15 @@ async def push(
     platform: str,
     metrics: Sequence[MetricInfo],
     note: Callable[[Pushed], None] = lambda _: None,
+    report: Callable[[str], None] = ignore,
     first_wait_s: float = 1.0,
 ) -> Pushed:
-    """Write every score with a value. A score of the same metric on the same trace is replaced."""
+    """Write every score with a value. A score of the same metric on the same trace is replaced.
+
+    `note` receives the counts after each part, `report` long waits.
+    """
     target = find_platform(platform)
-    api = Api(target.connect(), _CONCURRENCY, first_wait_s)
+    api = Api(target.connect(), _CONCURRENCY, report, first_wait_s)
     result = Pushed()
     try:
         for marks in _batches(run, metrics, target, result):

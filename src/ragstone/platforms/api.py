@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
@@ -23,8 +23,15 @@ _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
 # A server may ask for a longer wait, up to this.
 _LONGEST_ASKED_S = 600.0
+# Waits of this length are reported.
+_LONG_S = 5.0
 _TRY_AGAIN = (408, 425, 429)
 _DETAIL_CHARS = 200
+
+
+def ignore(text: str) -> None:
+    """Reports nothing."""
+    del text
 
 
 @dataclass(frozen=True)
@@ -50,11 +57,18 @@ class Answer(NamedTuple):
 class Api:
     """Calls with retries. A rejected key and a server that does not answer raise an error with the variable to check."""
 
-    def __init__(self, connection: Connection, concurrency: int = 4, first_wait_s: float = _FIRST_WAIT_S) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        concurrency: int = 4,
+        report: Callable[[str], None] = ignore,
+        first_wait_s: float = _FIRST_WAIT_S,
+    ) -> None:
         self.connection = connection
         # What was learned about the server, in the words of the platform's module.
         self.traits: set[str] = set()
         self._client = HttpClient(concurrency)
+        self._report = report
         self._first_wait_s = first_wait_s
         self._has_answered = False
         self._resume_at = 0.0
@@ -109,6 +123,8 @@ class Api:
     async def _wait(self, attempt: int, reply: HttpReply | None) -> None:
         wait_s = min(_LONGEST_WAIT_S, self._first_wait_s * 2 ** (attempt - 1))
         asked_s = _asked_wait(reply.headers.get("Retry-After", "")) if reply else None
+        if max(asked_s or 0.0, wait_s) >= _LONG_S:
+            self._report(f"{self.connection.title} is busy: waiting {max(asked_s or 0.0, wait_s):.0f} s")
         if asked_s is not None:
             self._resume_at = max(self._resume_at, time.monotonic() + min(asked_s, _LONGEST_ASKED_S))
         else:

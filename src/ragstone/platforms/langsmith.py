@@ -84,7 +84,7 @@ async def _query_first_version(api: Api, window: Window, cursor: Any) -> Page | 
     body = {
         "session": [window.project],
         "start_time": in_utc(window.since),
-        "end_time": in_utc(window.until),
+        "filter": f'lt(start_time, "{in_utc(window.until)}")',
         "limit": _PAGE,
         "order": "asc",
         "select": [*_SELECTED, "parent_run_id", "session_id"],

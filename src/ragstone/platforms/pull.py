@@ -17,7 +17,7 @@ from typing import Any
 
 from ragstone.errors import ServiceError, StorageError, UnknownNameError, UsageError
 from ragstone.platforms import langfuse, langsmith, phoenix
-from ragstone.platforms.api import Api
+from ragstone.platforms.api import Api, ignore
 from ragstone.platforms.pages import REFUSED, Page, Stage, Window
 from ragstone.storage.spool import lock_file
 
@@ -118,11 +118,15 @@ def plan_pull(
 
 
 async def pull(
-    path: str, start: Checkpoint, note: Callable[[Checkpoint], None], first_wait_s: float = 1.0
+    path: str,
+    start: Checkpoint,
+    note: Callable[[Checkpoint], None],
+    report: Callable[[str], None] = ignore,
+    first_wait_s: float = 1.0,
 ) -> Checkpoint:
-    """Read all pages to the file and return the last checkpoint; `note` receives each one."""
+    """Read all pages to the file and return the last checkpoint; `note` receives each one, `report` long waits."""
     platform = find_platform(start.platform)
-    api = Api(platform.connect(start.project or None), first_wait_s=first_wait_s)
+    api = Api(platform.connect(start.project or None), report=report, first_wait_s=first_wait_s)
     try:
         with _exclusive(path) as stream:
             _cut(stream, start.size, path)
@@ -181,7 +185,8 @@ def _exclusive(path: str) -> Iterator[Any]:
     """The file, opened for one process."""
     try:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        stream = open(path, "r+b" if os.path.exists(path) else "w+b")  # noqa: SIM115  (closed below)
+        # Traces are private data: only the user may read the file.
+        stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}") from None
     with stream:

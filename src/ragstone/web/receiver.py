@@ -11,6 +11,7 @@ import zlib
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -90,7 +91,7 @@ class Receiver:
         try:
             self._check_access(request)
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            received = _parse(kind, await self._body(request))
+            received = await run_in_threadpool(_parse, kind, await self._body(request))
             await self._spool.append(received.spans)
         except _RefusedError as refusal:
             return PlainTextResponse(str(refusal), refusal.status)
