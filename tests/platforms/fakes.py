@@ -348,7 +348,12 @@ class FakeLangSmith(Fake):
 
     def sessions(self, query, body):
         only(query, "name", "limit", "include_stats")
-        start = {"start_time": records.day(1), "tenant_id": records.PROJECT, "run_count": 0}
+        start = {
+            "start_time": records.day(1),
+            "tenant_id": records.PROJECT,
+            "run_count": 0,
+            "reference_dataset_id": None,
+        }
         return [{"id": records.PROJECT, "name": "default", **start}] if query["name"] == ["default"] else []
 
     def selected(self, start, end):

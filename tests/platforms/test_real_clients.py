@@ -4,8 +4,6 @@ If the fakes take what the real clients send, and the clients understand what th
 the clients return are exports as users make them: our readers must read them.
 """
 
-import json
-
 import pytest
 
 from ragstone.formats import open_reader, read_dataset
@@ -32,7 +30,14 @@ while True:
     cursor = page.meta.cursor
     if not cursor:
         break
-scores = client.api.scores.get_many_v3(fields="details,subject", limit=100).data
+list_scores = getattr(client.api.scores, "get_many_v3", client.api.scores.get_many)
+scores, cursor = [], None
+while True:
+    page = list_scores(fields="details,subject", limit=100, cursor=cursor)
+    scores += page.data
+    cursor = page.meta.cursor
+    if not cursor:
+        break
 with open("log.jsonl", "w") as file:
     for row in [*rows, *scores]:
         print(row.json(by_alias=True), file=file)
@@ -66,6 +71,25 @@ with open("log.jsonl", "w") as file:
     for run in client.list_runs(project_name="default", start_time=since):
         print(run.model_dump_json(), file=file)
 client.create_feedback(RUN, "quality", score=0.5, comment="by the client", session_id=PROJECT)
+"""
+
+LANGSMITH_2 = """
+import asyncio, os
+from langsmith import Client
+
+client = Client(api_url=os.environ["LANGSMITH_ENDPOINT"], api_key=os.environ["LANGSMITH_API_KEY"])
+
+
+async def read():
+    names = "ID NAME RUN_TYPE START_TIME END_TIME INPUTS OUTPUTS TRACE_ID PARENT_RUN_IDS PROJECT_ID THREAD_ID FEEDBACK_STATS"
+    selects = [*names.split(), "PROMPT_TOKENS", "COMPLETION_TOKENS", "METADATA"]
+    with open("log.jsonl", "w") as file:
+        found = client.runs.query(project_ids=[PROJECT], min_start_time="2026-11-01T00:00:00Z", selects=selects)
+        async for run in found:
+            print(run.model_dump_json(), file=file)
+
+
+asyncio.run(read())
 """
 
 
@@ -103,4 +127,11 @@ def test_langsmith(tmp_path, start):
     assert samples[FERRY].metadata["signals"] == {"like": 1}
     [feedback] = fake.written.values()
     assert (feedback["key"], feedback["score"], feedback["comment"]) == ("quality", 0.5, "by the client")
-    assert json.dumps(feedback)
+
+
+def test_langsmith_with_the_second_version_of_the_query(tmp_path, start):
+    fake = start("langsmith")
+    code = LANGSMITH_2.replace("[PROJECT]", f"[{PROJECT!r}]")
+    samples = check(tmp_path, "langsmith", fake, code)
+    assert samples[FERRY].metadata["signals"] == {"like": 1}
+    assert samples[FARE].metadata["session_id"] == "s1"
