@@ -24,10 +24,10 @@ def pull(
     platform: str = argument("PLATFORM", "langfuse, phoenix or langsmith."),
     target: str = option(..., "-o --output --out", "JSON-lines file to write or to continue.", metavar="FILE"),
     since: str | None = option(
-        None, "--since", "First time: a date, a time, or an age such as 7d or 12h.", DATA, metavar="WHEN"
+        None, "--start --since", "First time: a date, a time, or an age such as 7d or 12h.", DATA, metavar="WHEN"
     ),
     until: str | None = option(
-        None, "--until", "Time to stop before; one minute ago by default.", DATA, metavar="WHEN"
+        None, "--end --until", "Time to stop before; one minute ago by default.", DATA, metavar="WHEN"
     ),
     project: str | None = option(None, "--project", "Project, if not that of the environment.", DATA, metavar="NAME"),
     quiet: bool = shared("quiet"),

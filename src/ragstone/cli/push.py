@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def push(
     run: str = argument("RUN", RUN),
-    to: str = option(..., "--to", "langfuse, phoenix or langsmith.", metavar="PLATFORM"),
+    to: str = option(..., "--platform --to", "langfuse, phoenix or langsmith.", metavar="PLATFORM"),
     metrics: list[str] = shared("metrics"),
     root: str = shared("out"),
     quiet: bool = shared("quiet"),

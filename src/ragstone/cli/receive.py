@@ -11,7 +11,7 @@ from ragstone.cli.output import command_line, next_steps
 
 
 def receive(
-    spool: str = option(..., "--to", "JSON-lines file that spans are appended to.", metavar="FILE"),
+    spool: str = option(..., "--spool --to", "JSON-lines file that spans are appended to.", metavar="FILE"),
     port: int = option(4318, "--port", "Port; 0 takes a free one.", metavar="N", min=0, max=65535),
     host: str = option("127.0.0.1", "--host", "Address to listen on; any but this machine's own needs a token."),
     token: str | None = option(None, "--token", "Access token; created if needed.", envvar="RAGSTONE_TOKEN"),
