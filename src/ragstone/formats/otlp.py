@@ -75,6 +75,13 @@ def _hexadecimal(text: str) -> str:
 
 
 def _received(document: Mapping[str, Any]) -> Received:
+    try:
+        return _collect(document)
+    except RecursionError:
+        raise ValueError("an attribute is nested too deeply") from None
+
+
+def _collect(document: Mapping[str, Any]) -> Received:
     spans, rejected = [], 0
     for resource in _listed(document.get("resourceSpans")):
         about = _attributes(_mapping(resource.get("resource")).get("attributes"))

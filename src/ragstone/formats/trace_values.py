@@ -27,8 +27,15 @@ def make_span(row: Mapping[str, Any], attributes: Mapping[str, Any], **values: A
     """A span from its input, output and documents; None if it has no trace id.
 
     `row` has trace_id, span_id, parent_id, name, start_time and end_time. Values are `kind`, `input`, `output` and
-    `first_token`, the time of the first token.
+    `first_token`, the time of the first token. Inputs and outputs that are nested too deeply are left out.
     """
+    try:
+        return _make_span(row, attributes, values)
+    except RecursionError:
+        return _make_span(row, attributes, {**values, "input": None, "output": None})
+
+
+def _make_span(row: Mapping[str, Any], attributes: Mapping[str, Any], values: Mapping[str, Any]) -> Span | None:
     kind, output = values.get("kind"), decode(values.get("output"))
     documents = chunks_of(output) if kind == "RETRIEVER" and output is not None else documents_in(output)
     if documents is not None and kind in ("CHAIN", ""):
@@ -78,7 +85,10 @@ def contexts_in(output: Any) -> list[dict[str, Any]] | None:
     if not isinstance(output, Mapping):
         return None
     found = next((output[key] for key in _RETRIEVED if isinstance(output.get(key), list)), None)
-    return None if found is None else chunks_of(found)
+    try:
+        return None if found is None else chunks_of(found)
+    except RecursionError:
+        return None
 
 
 def history_in(given: Any) -> list[dict[str, Any]] | None:
@@ -91,7 +101,10 @@ def history_in(given: Any) -> list[dict[str, Any]] | None:
         given = given.get("messages")
     while isinstance(given, list) and len(given) == 1 and isinstance(given[0], list):
         given = given[0]  # LangChain writes a batch of one
-    return split_last(read_turns(given))[1]
+    try:
+        return split_last(read_turns(given))[1]
+    except RecursionError:
+        return None
 
 
 def feedback_values(scores: Iterable[tuple[str, Any, str | None]]) -> dict[str, Any]:
