@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict
+from dataclasses import fields
+from typing import Any, TypedDict, TypeVar, cast
 
 from ragstone.llm.base import LLM
+from ragstone.tools.model_options import ModelOptions, describe_unknown
 
 # A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
 Model = str | Callable[..., Any] | LLM | tuple[str, "Model"]
@@ -46,3 +50,38 @@ class JudgingOptions(TypedDict, total=False):
     tokens_per_minute: float | None
     cache: bool
     offline: bool
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def lists_model_options(function: F) -> F:
+    """Decorator for a function with `**options: Unpack[JudgingOptions]`: its signature and its help list every option.
+
+    Another name is refused with the nearest names, before anything is read.
+    """
+    signature = inspect.signature(function)
+    named = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    types = JudgingOptions.__annotations__
+    options = [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=one.default,
+            annotation=getattr(types[one.name], "__forward_arg__", types[one.name]),
+        )
+        for one in fields(ModelOptions)
+    ]
+    known = [one.name for one in (*named, *options)]
+
+    @functools.wraps(function)
+    def wrapper(*positional: Any, **keywords: Any) -> Any:
+        for name in keywords:
+            if name not in known:
+                raise TypeError(describe_unknown(function.__name__, name, known))
+        return function(*positional, **keywords)
+
+    wrapper.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]
+    described = (ModelOptions.__doc__ or "").partition("    Attributes:\n")[2].rstrip()
+    wrapper.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    Model options:\n{described}\n    "
+    return cast("F", wrapper)

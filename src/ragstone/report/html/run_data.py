@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,14 @@ class RunData:
     metrics: Sequence[MetricInfo]
     summary: Mapping[str, SummaryRow]
     scores: Mapping[str, Scores]
-    diagnosis: Diagnosis
     ids: pa.ChunkedArray
     quality: np.ndarray
     people: Mapping[str, People]
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """The diagnosis, made if something asks for it."""
+        return diagnose(self.run, MOST_DIAGNOSED)
 
     @property
     def faulty(self) -> list[int]:
@@ -63,7 +68,6 @@ def read_run_data(run: Run) -> RunData:
         metrics=metrics,
         summary=summary,
         scores=scores,
-        diagnosis=diagnose(run, MOST_DIAGNOSED),
         ids=ids,
         quality=measure_quality(metrics, scores, len(ids)),
         people=people_of(run.info, summary.values()),
