@@ -31,7 +31,7 @@ from ragstone.storage.places import open_place
 from ragstone.storage.runs import read_table
 from ragstone.text.matchers import Matcher
 from ragstone.tools.judge_exam import EXAM
-from ragstone.tools.judging_options import JudgingOptions, lists_model_options
+from ragstone.tools.judging_options import JudgingOptions
 
 # More rows hardly improve the estimate.
 MOST_ROWS = 300
@@ -63,7 +63,6 @@ class Quote:
     skipped: Mapping[str, str]
 
 
-@lists_model_options
 def quote(
     data: Any,
     metrics: str | Sequence[str] | None = None,

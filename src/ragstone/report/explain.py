@@ -291,7 +291,7 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
     if working.formula:
         table.add(Text("formula", style="dim"), Text(working.formula))
     for count in working.counts:
-        table.add(Text("here", style="dim"), _count_text(explanation.case, count))
+        table.add(Text("here", style="dim"), count_text(explanation.case, count))
     if not working.counts:
         for name, value in working.inputs.items():
             written = json.dumps(evidence_json(value), ensure_ascii=False)
@@ -299,7 +299,7 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
     yield table
 
 
-def _count_text(case: Case, count: Counted) -> Text:
+def count_text(case: Case, count: Counted) -> Text:
     """`2 of 3 facts = 0.667`, then one line per fact with a mark; for probabilities `1.35 of 3 …` with what each adds."""
     plural = {"entity": "entities"}.get(count.kind, f"{count.kind}s")
     value = "" if count.value is None else f" = {count.value:.3f}"

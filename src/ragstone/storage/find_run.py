@@ -29,7 +29,7 @@ def find_run(wanted: str, root: str) -> Run:
     if not known:
         raise StorageError(
             f"there is no run '{wanted}', and no other run under {root}. Create one with `ragstone run`; "
-            "-o names another root."
+            "-o (in Python: root) names another root."
         )
     raise UnknownNameError("run", wanted, known, f"The newest run under {root} is {known[0]}.")
 

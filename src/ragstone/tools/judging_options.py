@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import os
 from collections.abc import Callable, Sequence
@@ -10,7 +9,8 @@ from dataclasses import fields
 from typing import Any, TypedDict, TypeVar, cast
 
 from ragstone.llm.base import LLM
-from ragstone.tools.model_options import ModelOptions, describe_unknown
+from ragstone.tools.keywords import refuses_unknown_names
+from ragstone.tools.model_options import ModelOptions
 
 # A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
 Model = str | Callable[..., Any] | LLM | tuple[str, "Model"]
@@ -72,16 +72,8 @@ def lists_model_options(function: F) -> F:
         )
         for one in fields(ModelOptions)
     ]
-    known = [one.name for one in (*named, *options)]
-
-    @functools.wraps(function)
-    def wrapper(*positional: Any, **keywords: Any) -> Any:
-        for name in keywords:
-            if name not in known:
-                raise TypeError(describe_unknown(function.__name__, name, known))
-        return function(*positional, **keywords)
-
-    wrapper.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]
+    wrapper = cast("Any", refuses_unknown_names(function, [one.name for one in (*named, *options)]))
+    wrapper.__signature__ = signature.replace(parameters=[*named, *options])
     described = (ModelOptions.__doc__ or "").partition("    Attributes:\n")[2].rstrip()
     wrapper.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    Model options:\n{described}\n    "
     return cast("F", wrapper)

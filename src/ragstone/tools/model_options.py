@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Self
 
-from ragstone.errors import UnknownNameError, UsageError, nearest
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.tools.keywords import describe_unknown
 
 # How verdicts are asked for.
 VERDICTS = ("auto", "tokens", "json")
@@ -112,10 +113,3 @@ class ModelOptions:
             for field in fields(self)
             if getattr(self, field.name) != field.default
         }
-
-
-def describe_unknown(function: str, name: str, known: Iterable[str]) -> str:
-    """The message about a keyword argument that a function does not have, with the nearest ones."""
-    near = nearest(name, known)
-    hint = f". Did you mean {' or '.join(near)}?" if near else ""
-    return f"{function}() got an unexpected keyword argument '{name}'{hint}"

@@ -38,11 +38,12 @@ class RunData:
     ids: pa.ChunkedArray
     quality: np.ndarray
     people: Mapping[str, People]
+    known: Diagnosis | None = None
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
-        """The diagnosis, made if something asks for it."""
-        return diagnose(self.run, MOST_DIAGNOSED)
+        """The diagnosis; it is made when something asks for it."""
+        return self.known or diagnose(self.run, MOST_DIAGNOSED)
 
     @property
     def faulty(self) -> list[int]:
@@ -57,8 +58,8 @@ class RunData:
         return Outcome(self.ids[row].as_py(), undecided=f"only the first {len(outcomes):,} samples were diagnosed")
 
 
-def read_run_data(run: Run) -> RunData:
-    """Read the data that all parts of a page share."""
+def read_run_data(run: Run, diagnosis: Diagnosis | None = None) -> RunData:
+    """Read the data that all parts of a page share; `diagnosis` if it is known already."""
     metrics = run.info["metrics"]
     scores = read_scores(run, [metric["metric"] for metric in metrics])
     ids = read_table(run.folder.samples, ["id"])["id"]
@@ -71,6 +72,7 @@ def read_run_data(run: Run) -> RunData:
         ids=ids,
         quality=measure_quality(metrics, scores, len(ids)),
         people=people_of(run.info, summary.values()),
+        known=diagnosis,
     )
 
 

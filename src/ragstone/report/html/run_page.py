@@ -196,9 +196,7 @@ def cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown] | None = None) -
             "probability": count.probability,
             "bar": charts.bar(count.shown / most, f"{count.shown:,} samples", "bad" if count.cause.fails else "silent"),
             "examples": [
-                by_id.get(name, {"id": name, "anchor": ""})
-                for name in count.examples
-                if name in by_id or shown is None
+                by_id.get(name, {"id": name, "anchor": ""}) for name in count.examples if name in by_id or shown is None
             ][:_MOST_EXAMPLES],
         }
 
