@@ -103,13 +103,19 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-class _CallableModule(type(_sys)):  # type: ignore[misc]
-    """`ragstone.compare` is a function, and also the package of that name: the package can be called."""
-
+# `ragstone.compare` is a function, and also the package of that name: the package can be called, and its help is the
+# function's.
+class _CallableModule(type(_sys)):  # type: ignore[misc]  # noqa: D101
     def __call__(self, *positional: object, **keywords: object) -> object:
         from ragstone.api.functions import compare
 
         return compare(*positional, **keywords)  # type: ignore[arg-type]
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        from ragstone.api.functions import compare
+
+        return compare.__doc__
 
     @property
     def __signature__(self) -> object:

@@ -77,7 +77,6 @@ values: list[float | None] = [item.value for item in gate.checks]
 quote: Quote = ragstone.quote(rows, judge="openai/gpt-4o-mini")
 calls: float = quote.total.calls
 cost: float | None = quote.total.cost_usd
-html: str = run._repr_html_() + diagnosis._repr_html_() + comparison._repr_html_() + gate._repr_html_()
 
 
 @metric("answer_words")

@@ -164,12 +164,12 @@ def gate(
     """
     given: dict[str, Any] = {"min": min, "max": max, "max-drop": max_drop, "max-rise": max_rise}
     limits = {kind: value for kind, value in given.items() if value is not None and value != {}}
+    if against is not None and max_drop is None and max_rise is None:
+        raise UsageError("against needs max_drop or max_rise: the largest allowed change")
     if not limits:
         raise UsageError("a gate needs a condition: min={'recall@5': 0.8}, max=…, or against=RUN with max_drop=0.02")
     if against is None and (max_drop is not None or max_rise is not None):
         raise UsageError("max_drop and max_rise need against=RUN: the baseline")
-    if against is not None and max_drop is None and max_rise is None:
-        raise UsageError("against needs max_drop or max_rise: the largest allowed change")
     baseline = None if against is None else as_run(against, root)
     checks = read_checks(limits, "gate()")
     return shown_as(Gate, check_gate(as_run(run, root), checks, baseline, Settings(cluster=cluster), max_failed))

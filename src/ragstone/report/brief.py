@@ -17,7 +17,7 @@ from ragstone.compare.worst_samples import WorstSample
 from ragstone.engine.quote import Quote
 from ragstone.report.comparison import headline as comparison_headline
 from ragstone.report.diagnosis import headline
-from ragstone.report.gates import MARKS, value_texts
+from ragstone.report.gates import MARKS, ORDER, value_texts
 from ragstone.report.text import counted, number, one_line, p_value, signed, signed_interval
 from ragstone.storage.missing_scores import MissingScores
 from ragstone.storage.runs import Run
@@ -45,7 +45,7 @@ def run_brief(run: Run) -> str:
     skipped, failed = (sum(getattr(row, name) for row in rows.values()) for name in ("n_skipped", "n_failed"))
     counts = f"{counted(run.info.rows, 'sample')}, {counted(len(run.info.metrics), 'metric')}"
     return _lines(
-        f"Run {run.name} ({run.id}): {counts}",
+        f"Run {run.name}{f' ({run.id})' if run.name != run.id else ''}: {counts}",
         ", ".join(means) + (f" and {more} more" if more else ""),
         f"{failed:,} failed and {skipped:,} skipped cells: run.missing" if failed or skipped else "",
     )
@@ -117,7 +117,7 @@ def comparison_brief(comparison: Comparison) -> str:
 def gate_brief(gate: Gate) -> str:
     """The outcome, then the conditions; those that do not pass come first."""
     against = f" against {gate.baseline}" if gate.baseline else ""
-    order = sorted(gate.checks, key=lambda item: item.outcome == "passes")
+    order = sorted(gate.checks, key=lambda item: ORDER.index(item.outcome))
     lines = [
         f"{MARKS[item.outcome]} {item.condition}: {' ('.join(value_texts(item))}){f', {item.why}' if item.why else ''}"
         for item in order[:_MOST]

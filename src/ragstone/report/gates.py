@@ -26,7 +26,7 @@ from ragstone.report.text import (
 
 TONES = {"passes": "good", "fails": "bad", "cannot tell": "unsure"}
 MARKS = {"passes": "✓", "fails": "✗", "cannot tell": "?"}
-_ORDER = ("fails", "cannot tell", "passes")
+ORDER = ("fails", "cannot tell", "passes")
 
 
 def gate_report(gate: Gate) -> RenderableType:
@@ -37,7 +37,7 @@ def gate_report(gate: Gate) -> RenderableType:
         heading.append(" against ")
         heading.append(visible(gate.baseline), style="not bold")
     heading.append(f"  {MARKS[gate.outcome]} {gate.outcome}", style=STYLES[TONES[gate.outcome]])
-    checks = sorted(gate.checks, key=lambda item: _ORDER.index(item.outcome))
+    checks = sorted(gate.checks, key=lambda item: ORDER.index(item.outcome))
     parts: list[RenderableType] = [heading, Text(), gate_table(checks)]
     if reasons := [f"{item.condition}: {item.why}" for item in checks if item.why]:
         parts += [Text(), *map(indented, reasons)]

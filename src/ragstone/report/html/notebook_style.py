@@ -17,7 +17,7 @@ _THEMES = {
 }
 _OWN = """{scope} { background: var(--paper); color: var(--ink); font: 14px/1.5 var(--sans); font-variant-numeric: tabular-nums; padding: .6rem .8rem; max-width: 1100px; text-align: left; }
 {scope} .headline { font-size: 1.25rem; } {scope} h3 { font-size: 1rem; color: inherit; } {scope} h4 { font-size: .8rem; color: var(--soft); }
-{scope} tbody tr:nth-child(n) { background: none; } {scope} table { table-layout: auto; border: 0; margin: 0; } {scope} th, {scope} td { max-width: none; white-space: normal; }
+{scope} tbody tr:nth-child(n) { background: none; } {scope} table { table-layout: auto; border: 0; margin: 0; color: inherit; } {scope} th, {scope} td { max-width: none; white-space: normal; }
 {scope} .n, {scope} .fix { white-space: nowrap; } {scope} .n { text-align: right; } {scope} mark { padding: 0 .1em; }
 """
 _DARK_MEDIA = "(prefers-color-scheme: dark)"
