@@ -78,6 +78,12 @@ def test_inside_a_running_event_loop():
     assert [item.metric for item in run.missing.failed] in ([], ["answer_match"])
 
 
+def test_progress_moves_if_the_judge_fails():
+    judge, seen = FakeLLM(lambda request: RuntimeError("away")), []
+    ragstone.evaluate(ROWS, "answer_match", judge=judge, exam=False, cache=False, concurrency=1, progress=seen.append)
+    assert {one.done for one in seen if one.stage == "evaluating"} >= {0, 1, 3}
+
+
 def test_a_failed_cell_keeps_its_reason():
     def judge(prompts):
         raise RuntimeError("no route to the judge")

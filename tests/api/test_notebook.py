@@ -12,13 +12,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 EVALUATE = """
 import asyncio, time, ragstone
+from ragstone.testing import FakeLLM
 assert asyncio.get_running_loop().is_running()
 rows = [{"id": f"s{n}", "question": f"q{n}", "answer": "At nine.", "references": ["nine"]} for n in range(20)]
 
-def judge(prompts):
+def reply(request):
     time.sleep(0.05)
-    raise RuntimeError("the judge is away")
+    return RuntimeError("the judge is away")
 
+judge = FakeLLM(reply)
 run = ragstone.evaluate(rows, ["token_f1", "answer_match"], judge=judge, exam=False, cache=False, concurrency=1)
 run
 """
@@ -61,7 +63,7 @@ def test_the_bar_moves_in_one_output(executed):
     kinds = [kind for kind, _ in executed.seen]
     assert kinds[0] == "display_data"
     assert set(kinds[1:]) == {"update_display_data"}
-    assert any('<progress value="1' in html for _, html in executed.seen)
+    assert any('<progress value="1' in html for _, html in executed.seen), executed.seen
     shown = [one for one in executed.nb.cells[0].outputs if one.output_type == "display_data"]
     assert [one.data["text/plain"] for one in shown] == ["20 rows evaluated"]
 
