@@ -105,7 +105,7 @@ def __dir__() -> list[str]:
 
 # `ragstone.compare` is a function, and also the package of that name: the package can be called, and its help is the
 # function's.
-class _CallableModule(type(_sys)):  # type: ignore[misc]  # noqa: D101
+class _CallableModule(type(_sys)):  # type: ignore[misc]
     def __call__(self, *positional: object, **keywords: object) -> object:
         from ragstone.api.functions import compare
 

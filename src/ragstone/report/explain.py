@@ -13,11 +13,12 @@ from rich.text import Text
 from ragstone.compare.cause_names import SPLIT
 from ragstone.compare.citations import citation_texts, cited_claims
 from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
-from ragstone.compare.explain import ITEM, Cell, Counted, Explanation, Working
+from ragstone.compare.explain import ITEM, OTHER_ANSWER, Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
 from ragstone.compare.step_counts import call_text, describe_steps, missed_calls
 from ragstone.data.types import ScoredVerdict
 from ragstone.evidence.conversation import carried_words
+from ragstone.metrics.consistency import read_other_answers
 from ragstone.report.judged_items import judged_groups
 from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, places_for, plain, title, visible
@@ -335,6 +336,8 @@ def item_texts(case: Case, kind: str) -> list[str]:
     if kind in ("step", "expected step"):
         steps = case.sample.steps if kind == "step" else case.sample.expected_steps
         return [call_text(step) for step in steps or ()]
+    if kind == OTHER_ANSWER:
+        return read_other_answers(case.sample.metadata)
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
     if kind.endswith(ITEM):
