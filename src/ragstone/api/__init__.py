@@ -1,1 +1,1 @@
-"""What `import ragstone` offers: functions and results that print and show themselves. Nothing inside Ragstone uses it."""
+"""The public layer behind `import ragstone`: functions, and results that print and show themselves."""

@@ -35,7 +35,7 @@ def explain(
 
 
 def _next_of_metric(run: str, sample: str, metric: str, out: str, metrics_file: list[str]) -> tuple[str, str]:
-    """What the metric means; a metric of a file that was not named here has no entry, but its family may."""
+    """The command for the meaning of a metric. A metric of a file that was not named here has no entry; its family may."""
     from ragstone.engine.metric_choice import find_metric
 
     for name in (metric.split("@", maxsplit=1)[0], metric.partition(".")[0]):
