@@ -31,13 +31,15 @@ class FileState:
     position: int = 0
     format: str = ""
     # `lines` grow; a file that is read as a `whole` is read again if it changes.
-    kind: str = "lines"
+    kind: str = ""
     # Size and time at the last look; an unchanged file is not opened.
     looked: str = ""
     # Hashes of the first bytes and of those before the position, by which a renamed file is recognised.
     head: str = ""
     head_bytes: int = 0
     tail: str = ""
+    # The day on which the file was first missing.
+    gone: str = ""
 
 
 @dataclass
@@ -109,11 +111,14 @@ def read_state(file: Place) -> State:
         raise StorageError(f"{file} is not of version {VERSION}. Use the version of Ragstone that wrote it.")
     state: State = _build(State, content)
     state.files = {name: _build(FileState, one) for name, one in content["files"].items()}
-    state.periods = {name: _build(PeriodState, one) for name, one in content["periods"].items()}
-    for period in state.periods.values():
-        if isinstance(period.attempt, dict):
-            period.attempt = _build(Attempt, period.attempt)
+    state.periods = {name: _read_period(one) for name, one in content["periods"].items()}
     return state
+
+
+def _read_period(content: dict[str, Any]) -> PeriodState:
+    period: PeriodState = _build(PeriodState, content)
+    period.attempt = _build(Attempt, content["attempt"]) if content.get("attempt") else None
+    return period
 
 
 def write_state(file: Place, state: State) -> None:
