@@ -153,10 +153,8 @@ def _evaluate_in(
         note(remark)
     plan = request.plan(profile)
     identity = request.identity(profile, plan)
-    if request.run_id:
-        _drop_other_work(folder, identity)
-    elif resume:
-        folder = _continue_or_start(folder, root, identity, note)
+    if resume or request.run_id:
+        folder = _continue_or_start(folder, root, identity, note, request.run_id)
     try:
         truth = reader.report.info.get("truth")
         problem = _compute(folder, plan, request, profile, identity, truth, progress, note)
@@ -259,15 +257,18 @@ async def _execute_and_close(
         await opened.close()
 
 
-def _drop_other_work(folder: RunFolder, identity: dict[str, Any]) -> None:
-    """Removes the parts of an interrupted run of other data, metrics or tools from its folder."""
-    plan = read_json(folder.plan) if folder.plan.exists() else None
-    if not isinstance(plan, dict) or not plan.items() >= identity.items():
-        folder.remove_scaffold()
+def _continue_or_start(
+    fresh: RunFolder, root: Place, identity: dict[str, Any], note: Note, run_id: str | None
+) -> RunFolder:
+    """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none.
 
-
-def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], note: Note) -> RunFolder:
-    """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none."""
+    A folder with a name of its own is the only candidate; finished parts of other data in it are removed.
+    """
+    if run_id:
+        plan = read_json(fresh.plan) if fresh.plan.exists() else None
+        if not isinstance(plan, dict) or not plan.items() >= identity.items():
+            fresh.remove_scaffold()
+        return fresh
     for folder in unfinished_runs(root):
         plan = read_json(folder.plan)
         if (

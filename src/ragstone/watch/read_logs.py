@@ -36,9 +36,13 @@ def read_logs(
                 note(f"{one.place} is left out until it changes: {' '.join(str(error).split())}")
             entry.looked = one.version
         _forget_missing(number, {one.place.path for one in found}, intake.state, interpreter.now)
-    for format, rows, is_partial in intake.traces.take_complete(interpreter.now):
-        intake.take(interpreter.of_spans(rows, format, is_partial))
+    _take_traces(intake, interpreter, interpreter.now)
     intake.commit()
+
+
+def _take_traces(intake: Intake, interpreter: Interpreter, now: datetime | None) -> None:
+    for name, spans, is_partial in intake.traces.take_complete(now):
+        intake.take(interpreter.of_spans(spans, name, is_partial))
 
 
 def _first_day(state: State, since: str | None) -> date | None:
@@ -72,8 +76,7 @@ def _read_lines(name: str, entry: FileState, one: Found, intake: Intake, interpr
             lines = block.lines
             if is_traced(entry.format):
                 lines = intake.traces.add(entry.source, entry.format, lines, interpreter.now)
-                for format, spans, is_partial in intake.traces.take_complete(None):
-                    intake.take(interpreter.of_spans(spans, format, is_partial))
+                _take_traces(intake, interpreter, None)
             if lines:
                 intake.take(interpreter.of_lines(lines, entry.format, name))
         if block.broken:
