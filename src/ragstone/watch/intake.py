@@ -27,6 +27,7 @@ from ragstone.watch.state import CLOSED, COMPLETE, OPEN, PeriodState, State, wri
 # More segments of a period are merged into one.
 MOST_SEGMENTS = 24
 _MOST_RECENT = 50_000
+_ROWS = ".rows.parquet"
 _KEYS = pa.schema([("key", pa.uint64()), ("stratum", pa.string())])
 _DRAWN = pa.schema([*SAMPLES, ("watch_key", pa.uint64()), ("watch_stratum", pa.string())])
 
@@ -178,8 +179,9 @@ class Intake:
                 continue
             period = self.state.periods.get(folder.name)
             named = set(period.segments) if period else set()
+            is_done = period is not None and period.followed
             for file in folder.children():
-                if file.name.partition(".")[0] not in named:
+                if file.name.partition(".")[0] not in named or (is_done and file.name.endswith(_ROWS)):
                     file.remove()
 
     def _pile(self, name: str) -> _Pile:
@@ -234,7 +236,7 @@ class Intake:
         return self._home / name / f"{segment}.keys.parquet"
 
     def _rows_file(self, name: str, segment: str) -> Place:
-        return self._home / name / f"{segment}.rows.parquet"
+        return self._home / name / f"{segment}{_ROWS}"
 
 
 def _as_keys(pile: _Pile) -> pa.Table:

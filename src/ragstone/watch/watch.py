@@ -13,7 +13,7 @@ from typing import Any
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.watch.calendar_periods import PERIODS, period_end
 from ragstone.watch.intake import Intake
-from ragstone.watch.period_runs import PeriodEvaluator, make_record
+from ragstone.watch.period_runs import PATIENCE, PeriodEvaluator, make_record
 from ragstone.watch.read_logs import read_logs
 from ragstone.watch.requests import Interpreter
 from ragstone.watch.sample_design import Design
@@ -99,13 +99,16 @@ class Pass:
 
 @dataclass
 class Watch:
-    """A watch that is worked on. `follow_up` is called once for each period that is complete."""
+    """A watch that is worked on.
+
+    `follow_up` is called for each complete period until it returns True; a kill may repeat it, so it must be idempotent.
+    """
 
     store: WatchStore
     settings: Settings
     options: Mapping[str, Any] = field(default_factory=dict)
     budget_per_day: float | None = None
-    follow_up: Callable[[str], object] = lambda _: None
+    follow_up: Callable[[str], bool] = lambda _: True
     note: Callable[[str], object] = lambda _: None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -150,9 +153,11 @@ class Watch:
     def _follow_up(self, intake: Intake) -> tuple[str, ...]:
         fresh = [name for name in intake.state.in_phase(COMPLETE) if not intake.state.periods[name].followed]
         for name in fresh:
-            self.store.write_period(make_record(name, intake.state.periods[name], intake))
-            self.follow_up(name)
-            intake.state.periods[name].followed = True
+            period = intake.state.periods[name]
+            self.store.write_period(make_record(name, period, intake))
+            if not self.follow_up(name) and datetime.fromisoformat(period.closed_at) + PATIENCE > self.clock():
+                continue
+            period.followed = True
             intake.commit()
             intake.forget(name)
         return tuple(fresh)
