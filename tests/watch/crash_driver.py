@@ -57,7 +57,7 @@ def in_child(task) -> int:
     if not child:
         try:
             task()
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             os._exit(1)
         os._exit(0)
