@@ -31,7 +31,14 @@ def test_strata_have_their_own_rates():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{}, {"rate": 0.1, "per_period": 5}, {"rate": 0.0}, {"rate": 1.5}, {"per_period": 0}, {"rate": 0.1, "rates": {"a": 0.2}}],
+    [
+        {},
+        {"rate": 0.1, "per_period": 5},
+        {"rate": 0.0},
+        {"rate": 1.5},
+        {"per_period": 0},
+        {"rate": 0.1, "rates": {"a": 0.2}},
+    ],
 )
 def test_impossible_designs(wrong):
     with pytest.raises(UsageError):
@@ -70,7 +77,9 @@ def test_two_rows_of_each_stratum_come_first():
 def test_the_design_in_words():
     assert Design(rate=0.05).describe() == "each request with probability 0.05"
     assert "200 requests of each app" in Design(per_period=200, strata="app").describe()
-    assert Design.from_json(Design(rate=0.1, strata="a", rates={"b": 1.0}).as_json()) == Design(0.1, None, "a", {"b": 1.0})
+    assert Design.from_json(Design(rate=0.1, strata="a", rates={"b": 1.0}).as_json()) == Design(
+        0.1, None, "a", {"b": 1.0}
+    )
 
 
 @pytest.mark.parametrize(

@@ -276,5 +276,5 @@ def check_sources(urls: Sequence[str]) -> None:
         if url == "-":
             raise UsageError("a watch cannot read standard input. Append the log to a file and watch that.")
         place = open_place(url)
-        if not _WILD.search(url) and not place.exists() and not _parent(place).exists():
+        if place.is_local and not _WILD.search(url) and not place.exists() and not _parent(place).exists():
             raise UsageError(f"there is no file or folder '{url}'. Check --from.")

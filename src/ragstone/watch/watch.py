@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import ragstone.metrics  # noqa: F401  (fills the catalogue)
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.registry import resolve_metrics
 from ragstone.watch.calendar_periods import PERIODS, period_end
 from ragstone.watch.intake import Intake
 from ragstone.watch.period_runs import PATIENCE, PeriodEvaluator, make_record
@@ -69,6 +71,7 @@ class Settings:
 
 def open_watch(store: WatchStore, wanted: Settings) -> Settings:
     """Store the settings of a new watch, or check those of an existing one. New sources are added."""
+    resolve_metrics(wanted.metrics)
     stored = Settings.from_json(store.settings()) if store.exists() else None
     if stored is None:
         check_sources(wanted.sources)
