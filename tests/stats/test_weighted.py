@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragstone.truth.weighted_means import weighted_mean
+from ragstone.stats.weighted import weighted_mean
 
 
 def test_a_stratified_mean_by_the_textbook():
