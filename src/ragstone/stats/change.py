@@ -7,7 +7,7 @@ part of the test, and a slow drift is found as well as a jump.
 - A period counts for as many independent rows as its design leaves it. The variance of a stratum is taken from all its periods, since
   a few rows that agree would otherwise look certain.
 - Scores between two bounds use the likelihood of shares, which follows the skew near a bound; other scores use a normal one.
-- If the periods differ more than their rows explain, all sizes are divided by that factor.
+- If neighbouring periods differ more than their rows explain, all sizes are divided by that factor.
 
 The limit comes from simulated normal series without a change, two years long, in which the split is searched in the last year:
 in the second year, one with an alarm beyond the limit h has the probability `_RATE` · periods per year · h · exp(-h²/2).
@@ -27,13 +27,9 @@ Bounds = tuple[float | None, float | None]
 # Fitted to the maxima of 200,000 series of weeks and 30,000 of days.
 _RATE = 0.45
 # No alarm from fewer rows and periods than these, before and after the change.
-LEAST_PERIODS_BEFORE = 3
+LEAST_PERIODS_BEFORE = 5
 LEAST_ROWS_BEFORE = 50
 LEAST_ROWS_AFTER = 20
-# Of the squared differences of neighbours this share, the largest, is left out, so that a jump is not taken for noise.
-_TRIMMED = 0.1
-# The mean of the rest of the squares of normal differences: P(chi-square of 3 < q) / 0.9 at the 90 % quantile q of 1 degree.
-_TRIMMED_MEAN = 0.6236
 
 
 class PeriodSums(NamedTuple):
@@ -97,10 +93,9 @@ def find_changes(
         best = table.scan(max(start, now + 1 - per_year), now + 1)
         if best is None or abs(best.strength) < limit:
             continue
-        ends = [level if scale is None else scale[0] + scale[1] * level for level in (best.before, best.after)]
-        found.append(
-            Change(now, best.since, *ends, best.strength, false_alarm_chance(best.strength, per_year, series))
-        )
+        before, after = (scale[0] + scale[1] * level if scale else level for level in (best.before, best.after))
+        odds = false_alarm_chance(best.strength, per_year, series)
+        found.append(Change(now, best.since, before, after, best.strength, odds))
         start = best.since
     return found
 
@@ -196,7 +191,10 @@ def _share_loss(share: np.ndarray, level: float) -> np.ndarray:
 
 
 def _overdispersion(means: np.ndarray, variances: np.ndarray) -> float:
-    """How many times more than by their variances neighbouring periods differ; at least 1."""
-    squares = np.sort(np.diff(means) ** 2 / (variances[1:] + variances[:-1]))
-    kept = squares[: len(squares) - math.ceil(_TRIMMED * len(squares))]
-    return max(1.0, float(kept.mean()) / _TRIMMED_MEAN) if len(kept) else 1.0
+    """How many times more than by their variances neighbouring periods differ; at least 1.
+
+    Neighbours, since a change of the level is then one large difference among many. One standard error is added.
+    """
+    squares = np.diff(means) ** 2 / (variances[1:] + variances[:-1])
+    freedom = 2 / 3 * len(squares)
+    return max(1.0, float(squares.mean()) * (1 + 1 / math.sqrt(freedom)))

@@ -139,9 +139,7 @@ def traffic_mean(
     extra = student_quantile(max(1, len(values) - len(groups)), (1 + level) / 2) ** 2 * shares
     ends = Interval(mean - (below + extra) ** 0.5, mean + (above + extra) ** 0.5)
     together = _together(groups, (low, high), level) if len(groups) > 1 else ends
-    return WeightedMean(
-        mean, Interval(max(low, min(ends.low, together.low)), min(high, max(ends.high, together.high)))
-    )
+    return WeightedMean(mean, Interval(max(low, min(ends.low, together.low)), min(high, max(ends.high, together.high))))
 
 
 def _together(groups: list[_Stratum], bounds: tuple[float, float], level: float) -> Interval:
@@ -185,45 +183,30 @@ def _strata(values: np.ndarray, weights: np.ndarray, strata: np.ndarray) -> Iter
 
 
 def powered_traffic_mean(
-    labels: np.ndarray,
-    scores: np.ndarray,
-    weights: np.ndarray,
-    chances: np.ndarray | None = None,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    level: float = 0.95,
+    rows: Rows, weights: np.ndarray, bounds: tuple[float, float] = (0.0, 1.0), level: float = 0.95
 ) -> Powered | None:
-    """The mean label of all traffic, from labels of some rows (nan if none) and a judge's scores of all rows.
+    """The mean label of all traffic, from labels of some rows and a judge's scores of all rows; None for fewer than two labels.
 
-    The labelled rows are a random choice, or `chances` has the probability with which each was chosen. Each value is stretched
-    away from the weighted mean by its weight, so that the plain mean over the rows is the weighted mean over the traffic.
-    None for fewer than two labels.
+    Each value is stretched away from the weighted mean by its weight, so that the plain mean over the rows is the weighted mean over
+    the traffic. The strata are not used beyond their weights, and neither is the finite population correction.
     """
-    kept = ~np.isnan(scores)
-    labels, scores, weights = labels[kept], scores[kept], weights[kept]
-    labelled = ~np.isnan(labels)
-    if labelled.sum() < 2:
-        return None
-    rounds = np.where(labelled, 0 if chances is None else 1, -1)
-    chance = np.full(len(scores), np.nan) if chances is None else chances[kept]
-    if _are_equal(weights):
-        return powered_rounds(Rows(scores, labels, rounds, chance), level)
+    kept = ~np.isnan(rows.scores)
+    rows, weights = rows.take(kept), weights[kept]
+    labelled = rows.rounds >= 0
+    if labelled.sum() < 2 or _are_equal(weights):
+        return powered_rounds(rows, level) if labelled.sum() >= 2 else None
+    labels = rows.labels[labelled]
+    of_labels = (weights / np.where(rows.rounds > 0, rows.chances, 1.0))[labelled]
+    centre, judged = float(np.average(labels, weights=of_labels)), float(np.average(rows.scores, weights=weights))
     share = weights / weights.mean()
-    of_labels = (weights / chance if chances is not None else weights)[labelled]
-    centre = float(np.average(labels[labelled], weights=of_labels))
-    judged = float(np.average(scores, weights=weights))
-    stretched = Rows(
-        (scores - judged) * share + judged,
-        (labels - centre) * share + centre,
-        rounds,
-        chance,
-    )
-    found = powered_rounds(stretched, level, scale="number")
+    stretched = (rows.scores - judged) * share + judged, (rows.labels - centre) * share + centre
+    found = powered_rounds(Rows(*stretched, rows.rounds, rows.chances), level, scale="number")
     if found is None:
         return None
-    if np.ptp(labels[labelled]) == 0:
+    if np.ptp(labels) == 0:
         # Equal labels have no spread to estimate an error from.
         wide = unanimous_interval(centre, max(1, int(_worth(of_labels).sum())), bounds, level)
         return found._replace(mean=centre, interval=wide, labels_interval=wide, labels_mean=centre, tuning=0.0)
     low, high = bounds
     ends = Interval(max(low, found.interval.low), min(high, found.interval.high))
-    return found._replace(mean=min(high, max(low, found.mean)), interval=ends)
+    return found._replace(mean=min(high, max(low, found.mean)), interval=ends, judge_mean=judged, labels_mean=centre)

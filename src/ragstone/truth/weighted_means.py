@@ -15,7 +15,6 @@ from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_scores
 from ragstone.truth.samples import WEIGHT
 
-
 # The metadata name of the strata from which a harvest drew a case.
 _DRAWS = "draws"
 
