@@ -11,8 +11,12 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from ragstone.storage.owners import read_owner
+from ragstone.storage.places import open_place
 from ragstone.watch.store import WatchStore
 from tests.watch.logs import check_exactly_once, request, write_lines
 
@@ -46,8 +50,15 @@ def command(watch: str, *more: str) -> list[str]:
     return [sys.executable, "-m", "ragstone", "watch", watch, "-q", *more]
 
 
-def start(*words: str) -> subprocess.Popen:
-    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def start(watch: str, *words: str) -> subprocess.Popen:
+    """A process that has begun to work on the watch."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while (read_owner(open_place(watch)) or {}).get("pid") != process.pid:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return process
 
 
 def kill_after(process: subprocess.Popen, seconds: float) -> None:
@@ -86,24 +97,56 @@ def test_random_kills_of_the_real_command(tmp_path):
     rows = [request(number, f"2026-11-{10 + number % 3}") for number in range(3000)]
     log = GrowingLog(tmp_path / "logs", rows, seed=1)
     dice = random.Random(2)
-    base = command(str(tmp_path / "w"), "--every", "0.02s", "--grace", "0s")
+    watch = str(tmp_path / "w")
+    base = command(watch, "--every", "0.02s", "--grace", "0s")
     options = ["--from", str(log.path), "--rate", "0.2", "-m", "refusal,k_precision"]
-    size = len(log.content) // 45 + 1
-    for _ in range(15):
-        process = start(*base, *options, "--now", "2026-11-12T23:59:59")
+    size = len(log.content) // 36 + 1
+    for _ in range(12):
+        process = start(watch, *base, *options, "--now", "2026-11-12T23:59:59")
         for _ in range(3):
             log.grow(size)
-            time.sleep(dice.uniform(0.3, 0.8))
-        kill_after(process, dice.uniform(0.0, 0.4))
+            time.sleep(dice.uniform(0.0, 0.3))
+        kill_after(process, dice.uniform(0.0, 0.5))
     log.grow(len(log.content))
     assert log.rotations
     for _ in range(8):  # all three days are over: kills while they are closed and evaluated
-        kill_after(start(*base, "--now", "2026-11-14T00:00:00"), dice.uniform(0.6, 2.0))
+        kill_after(start(watch, *base, "--now", "2026-11-14T00:00:00"), dice.uniform(0.0, 1.5))
     subprocess.run([*base, "--once", "--now", "2026-11-14T00:00:00"], check=True, timeout=120)
     days = {f"2026-11-{10 + day}": {f"r{number}" for number in range(day, 3000, 3)} for day in range(3)}
-    store = WatchStore(tmp_path / "w")
+    store = WatchStore(watch)
     # The first two days were over from the start; their requests that arrived later are late.
     late = sum(record.late for record in store.periods())
     assert sum(record.requests for record in store.periods()) + late == 3000
     assert store.period("2026-11-12").requests == 1000
     check_exactly_once(store, days, late)
+
+
+def test_kills_on_s3(bucket, tmp_path):
+    """Logs of DIAL as Parquet parts, and the watch itself, in a bucket."""
+    days = {}
+    for day in (10, 11):
+        for part in range(3):
+            names = [f"d{day}-{part}-{number}" for number in range(40)]
+            days.setdefault(f"2026-11-{day}", set()).update(names)
+            rows = [
+                {
+                    "question": f"What is {name}?",
+                    "answer": "It is.",
+                    "attachments": "[]",
+                    "response_id": name,
+                    "time": f"2026-11-{day}T10:00:00Z",
+                }
+                for name in names
+            ]
+            pq.write_table(pa.Table.from_pylist(rows), tmp_path / "part.parquet")
+            key = f"logs/assistant/2026-11-{day}/part-{part}.parquet"
+            bucket.write(key, (tmp_path / "part.parquet").read_bytes())
+    watch, dice = f"{bucket.url}/watch", random.Random(3)
+    base = command(watch, "--every", "0.02s", "--now", "2026-11-14T00:00:00")
+    options = ["--from", f"{bucket.url}/logs", "--rate", "0.5", "-m", "refusal"]
+    for number in range(8):
+        kill_after(
+            start(watch, *base, *(() if WatchStore(watch).exists() else options)), 0.1 * number + dice.uniform(0.2, 0.6)
+        )
+    subprocess.run([*base, "--once"], check=True, timeout=120)
+    check_exactly_once(WatchStore(watch), days)

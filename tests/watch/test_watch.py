@@ -240,7 +240,7 @@ def paid_judge(tmp_path, monkeypatch):
 
     def judge(prompts):
         calls.extend(prompts)
-        return ["4"] * len(prompts)
+        return ['{"score": 40}'] * len(prompts)
 
     judge.__qualname__ = "judge"
     monkeypatch.setenv("RAGSTONE_PRICES", str(prices))
@@ -249,7 +249,7 @@ def paid_judge(tmp_path, monkeypatch):
 
 
 def test_a_budget_stops_and_goes_on_the_next_day(tmp_path, monkeypatch):
-    judge, calls = paid_judge(tmp_path, monkeypatch)
+    judge, _calls = paid_judge(tmp_path, monkeypatch)
     write_lines(tmp_path / "logs" / "a.jsonl", [request(number) for number in range(60)])
     options = {"judge": judge, "exam": False}
     world = World(tmp_path, Design(rate=1.0, strata="app"), 0.1, options, metrics=("grade.quality",))
@@ -303,9 +303,8 @@ def test_settings_of_a_watch_are_fixed(tmp_path):
 
 def test_one_process_at_a_time(tmp_path):
     place = WatchStore(tmp_path / "w").place
-    with only_watcher(place):
-        with pytest.raises(StorageError, match="watched by another process"), only_watcher(place):
-            pass
+    with only_watcher(place), pytest.raises(StorageError, match="watched by another process"), only_watcher(place):
+        pass
     with only_watcher(place):
         pass
     other = {"host": "elsewhere", "pid": 1, "started": None}

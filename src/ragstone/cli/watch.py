@@ -214,8 +214,6 @@ def _follow_up(
     """What happens with a complete period: its worst answers are proposed, its alarms are posted."""
 
     def follow_up(period: str) -> bool:
-        if desk is None and webhook is None:
-            return True
         from ragstone.watch.series import estimate_series, worst
 
         if desk is not None:
