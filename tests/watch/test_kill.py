@@ -24,9 +24,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize(("design", "steps"), [({"rate": 0.3}, 1), ({"per_period": 4, "strata": "app"}, 5)])
+@pytest.mark.parametrize(("design", "steps"), [({"rate": 0.3}, 4), ({"per_period": 4, "strata": "app"}, 9)])
 def test_killed_at_every_change_of_the_disk(tmp_path, design, steps):
-    """Every rename and removal in turn, just before and just after it."""
+    """Renames and removals in turn, just before and just after each; with steps of 1 all of them are tried."""
     days = {"2026-11-10": range(20), "2026-11-11": range(20, 40)}
     for part in range(3):
         rows = [request(number, day) for day, numbers in days.items() for number in numbers if number % 3 == part]

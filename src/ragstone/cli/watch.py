@@ -211,7 +211,7 @@ def _open_desk(name: str | None, author: str | None, root: str) -> Desk | None:
 def _follow_up(
     store: WatchStore, desk: Desk | None, count: int, webhook: Webhook | None, note: Callable[[str], None]
 ) -> Callable[[str], bool]:
-    """What happens with a complete period: its worst answers are proposed, its alarms are posted."""
+    """A function that proposes the worst answers of a complete period and posts its alarms."""
 
     def follow_up(period: str) -> bool:
         from ragstone.watch.series import estimate_series, worst

@@ -25,7 +25,7 @@ class Desk:
 def propose(watch: WatchStore, period: str, ids: Sequence[str], desk: Desk) -> int:
     """Add these samples of a period as proposed cases; returns how many are new.
 
-    A question that the ground truth has, in whatever state, is not proposed again: a repeated call adds nothing.
+    A question that the ground truth has, also a rejected one, is not proposed again: a repeated call adds nothing.
     """
     record = watch.period(period)
     if record is None or not ids:

@@ -22,7 +22,7 @@ OTHER = "(other)"
 MOST_STRATA = 100
 DEFAULT_RATE = 0.05
 _KEYS = 1 << 64
-# Each stratum has so many rows before any stratum has more: an interval needs two.
+# Each stratum has this many rows before any stratum has more: an interval needs two.
 _FIRST_ROWS = 2
 
 
@@ -99,7 +99,7 @@ def evaluation_order(keys: Sequence[int], strata: Sequence[str]) -> list[int]:
 
 
 def design_weights(seen: Mapping[str, int], strata: Mapping[str, str]) -> dict[str, float]:
-    """The number of requests that each evaluated row stands for; `strata` has the stratum of each evaluated row."""
+    """The number of requests that each evaluated row represents; `strata` has the stratum of each evaluated row."""
     evaluated: dict[str, int] = {}
     for stratum in strata.values():
         evaluated[stratum] = evaluated.get(stratum, 0) + 1

@@ -205,7 +205,7 @@ def remember(entry: FileState, place: Place, position: int) -> None:
 
 
 def kind_of_file(one: Found) -> str | None:
-    """`lines` for JSON lines, `whole` for documents and tables; None if that cannot be told yet."""
+    """`lines` for JSON lines, `whole` for documents and tables; None if that is not clear yet."""
     if _LINES.search(one.place.name):
         return LINES
     try:

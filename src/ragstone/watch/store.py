@@ -17,7 +17,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class PeriodRecord:
-    """One day or week: how many requests there were, how many were drawn and evaluated, and what each row stands for.
+    """One day or week: how many requests there were, how many were drawn and evaluated, and the weight of each row.
 
     All counts are per stratum. `weights` and `strata` have the evaluated rows only, so that the weights of a stratum sum
     to its requests: weight = seen / evaluated. `drawn` may be larger than `evaluated` if the budget did not suffice; the

@@ -31,7 +31,7 @@ _FIXED = ("period", "design", "since")
 
 @dataclass(frozen=True)
 class Settings:
-    """What a watch does, as stored in watch.json."""
+    """The settings of a watch, as stored in watch.json."""
 
     sources: tuple[str, ...]
     design: Design
@@ -93,7 +93,7 @@ def open_watch(store: WatchStore, wanted: Settings) -> Settings:
 
 @dataclass(frozen=True)
 class Pass:
-    """What one pass did: new requests, and the periods that became complete."""
+    """The result of one pass: new requests, and the periods that became complete."""
 
     requests: int
     complete: tuple[str, ...]
