@@ -59,7 +59,7 @@ def explanation(series: Series) -> str:
     """What the figures are."""
     return (
         "Means are estimates for all requests of a period, from the rows that were drawn and evaluated, with 95 % intervals. "
-        f"Without any change, a false alarm in any of the metrics has a probability of at most {FALSE_ALARMS:.0%} per year "
+        f"Without any change, a false alarm in any of the metrics has a probability of at most {100 * FALSE_ALARMS:g} % per year "
         f"if the {series.period}s are independent."
     )
 

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from ragstone.report.html.charts import Scale, element, line, picture, round_step, short, text
 
-_SIZE = (420.0, 200.0)
-_LEFT, _RIGHT, _TOP, _FLOOR = 38.0, 14.0, 22.0, 24.0
+_SIZE = (560.0, 230.0)
+_LEFT, _RIGHT, _TOP, _FLOOR = 42.0, 14.0, 26.0, 26.0
 # The vertical axis spans at least this share of the bounds, so that noise does not look like a change.
 _LEAST_SPAN = 0.2
 # With more points, only the open one and alarms have a dot.
@@ -47,7 +47,7 @@ def series_chart(metric: Mapping[str, Any]) -> Markup:
     for at, point in known:
         if len(known) <= _MOST_DOTS or not point["complete"] or point["period"] in marked:
             tone = " unsure" if not point["complete"] else ""
-            parts.append(element("circle", cx=over(at), cy=up(point["estimate"]), r=3, class_=f"dot{tone}"))
+            parts.append(element("circle", cx=over(at), cy=up(point["estimate"]), r=3.5, class_=f"dot{tone}"))
     return picture(width, height, _describe(metric, [point for _, point in known]), *parts, class_="curve series")
 
 
@@ -80,7 +80,7 @@ def _date(period: str) -> str:
 
 
 def _anchor(x: float) -> str:
-    return "end" if x > _SIZE[0] - 60 else "start" if x < 60 else "middle"
+    return "end" if x > _SIZE[0] - 80 else "start" if x < 100 else "middle"
 
 
 def _stretches(known: Sequence[tuple[int, Mapping[str, Any]]]) -> list[list[tuple[int, Mapping[str, Any]]]]:
