@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 
 import numpy as np
+import pytest
 
 import ragstone
 from ragstone.watch.store import PeriodRecord, WatchStore
@@ -33,7 +34,9 @@ def make_watch(root, rates, draws=12, requests=400, period="day", open_last=Fals
         day = FIRST_DAY + timedelta(days=at if period == "day" else 7 * at)
         name = f"{day:%Y-%m-%d}" if period == "day" else f"{day:%G-W%V}"
         strata = {"up": (rate, draws), "down": (rate / 2, draws)}
-        rows = [row for stratum, (share, count) in strata.items() for row in make_rows(random, name, stratum, share, count)]
+        rows = [
+            row for stratum, (share, count) in strata.items() for row in make_rows(random, name, stratum, share, count)
+        ]
         run = ragstone.evaluate(rows, list(METRICS), out=root)
         seen = {"up": int(requests * 0.9), "down": requests // 10}
         store.write_period(
@@ -50,3 +53,9 @@ def make_watch(root, rates, draws=12, requests=400, period="day", open_last=Fals
             )
         )
     return store
+
+
+@pytest.fixture(scope="session")
+def ferry(tmp_path_factory):
+    """Six good days, then three bad ones, the last of them not complete."""
+    return make_watch(tmp_path_factory.mktemp("ferry") / "ferry", [0.95] * 6 + [0.25] * 3, draws=30, open_last=True)
