@@ -161,7 +161,7 @@ class _Table(NamedTuple):
             squared = 2 * unit * gain
         else:
             squared = size_1 * (before - level) ** 2 + size_2 * (after - level) ** 2
-        squared = squared / _overdispersion(means, variances)
+        squared = squared / _overdispersion(means, variances)[splits - 1]
         best = int(np.argmax(squared))
         strength = math.copysign(math.sqrt(max(0.0, float(squared[best]))), float(after[best] - before[best]))
         return _Split(int(used[splits[best]]), float(before[best]), float(after[best]), strength)
@@ -190,11 +190,16 @@ def _share_loss(share: np.ndarray, level: float) -> np.ndarray:
     return np.asarray(ones + zeros)
 
 
-def _overdispersion(means: np.ndarray, variances: np.ndarray) -> float:
-    """How many times more than by their variances neighbouring periods differ; at least 1.
+# So many standard errors are added to an estimated overdispersion, since few periods tell little about it.
+_DOUBT = 2.5
 
-    Neighbours, since a change of the level is then one large difference among many. One standard error is added.
+
+def _overdispersion(means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """How many times more than by their variances neighbouring periods differ, at least 1; one number for each pair left out.
+
+    The pair at a split is left out: it has the change that is tested.
     """
     squares = np.diff(means) ** 2 / (variances[1:] + variances[:-1])
-    freedom = 2 / 3 * len(squares)
-    return max(1.0, float(squares.mean()) * (1 + 1 / math.sqrt(freedom)))
+    others = len(squares) - 1
+    freedom = 2 / 3 * others
+    return np.asarray(np.maximum(1.0, (squares.sum() - squares) / others * (1 + _DOUBT / math.sqrt(freedom))))

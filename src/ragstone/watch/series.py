@@ -64,7 +64,7 @@ class Alarm:
     def __str__(self) -> str:
         return (
             f"{self.metric} seems {self.direction} since {self.since}: {self.after:.3f}, before {self.before:.3f} "
-            f"(found after {self.period}; {odds(self.chance)} by chance)"
+            f"(found after {self.period}; by chance {odds(self.chance)})"
         )
 
 
