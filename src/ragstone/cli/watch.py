@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ragstone.notify.webhook import Webhook
     from ragstone.watch.proposals import Desk
     from ragstone.watch.sample_design import Design
-    from ragstone.watch.store import WatchStore
+    from ragstone.watch.store import PeriodRecord, WatchStore
     from ragstone.watch.watch import Pass, Settings, Watch
 
 _PERIODS_SHOWN = 14
@@ -237,32 +237,37 @@ def _follow_up(
 
 
 def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool) -> None:
-    records = work.store.periods()
+    from ragstone.cli.screen import console, print_table
+    from ragstone.report.text import counted
+    from ragstone.report.watch import series_dict, watch_report
+    from ragstone.watch.series import estimate_series
+
     if json:
-        shown = [{**asdict(one), "weights": len(one.weights), "strata": None} for one in records]
-        print_json({"requests": done.requests, "complete": done.complete, "periods": shown})
+        series = series_dict(estimate_series(work.store))
+        state = {"left_out": done.state.left_out, "duplicates": done.state.duplicates}
+        print_json({"requests": done.requests, "complete": done.complete, **state, **series})
         return
     if quiet:
         return
-    from ragstone.cli.screen import print_table
-    from ragstone.report.text import counted
-
     typer.echo(f"{counted(done.requests, 'new request')}; {work.settings.design.describe()}")
-    rows = [
-        (
-            one.period,
-            f"{one.requests:,}",
-            f"{sum(one.drawn.values()):,}" if one.drawn else "",
-            f"{sum(one.evaluated.values()):,}",
-            f"{one.late:,}",
-            f"{one.spent_usd:.4f}",
-            "complete" if one.complete else "open" if not one.drawn else "waits",
-        )
-        for one in records[-_PERIODS_SHOWN:]
-    ]
     titles = ("period", "requests", "drawn", "evaluated", "late", "usd", "")
-    print_table(titles, rows, right=titles[1:6])
+    records = work.store.periods()
+    print_table(titles, map(_row, records[-_PERIODS_SHOWN:]), right=titles[1:6])
     for reason, times in done.state.left_out.items():
         typer.echo(f"left out: {reason}: {times:,}")
-    if once and not json:
-        next_steps((command_line("view", str(work.store.place)), "look at the runs and the series in a browser"))
+    if once and any(record.complete for record in records):
+        console().print("", watch_report(estimate_series(work.store)), sep="\n")
+    if once:
+        next_steps((command_line("view", str(work.store.place)), "look at the series and the runs in a browser"))
+
+
+def _row(record: PeriodRecord) -> tuple[str, ...]:
+    return (
+        record.period,
+        f"{record.requests:,}",
+        f"{sum(record.drawn.values()):,}" if record.drawn else "",
+        f"{sum(record.evaluated.values()):,}" if record.drawn else "",
+        f"{record.late:,}",
+        f"{record.spent_usd:.4f}",
+        "complete" if record.complete else "waits for the budget" if record.drawn else "open",
+    )
