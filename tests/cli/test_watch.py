@@ -8,7 +8,10 @@ import pytest
 
 from ragstone.truth.store import TruthStore
 from ragstone.watch.store import WatchStore
+from tests.http.loopback import loopback
 from tests.watch.logs import request, write_lines
+
+__all__ = ["loopback"]
 
 
 @pytest.fixture
@@ -27,7 +30,9 @@ def test_once(cli, log):
     assert "complete" in done.out
     assert "open" in done.out
     assert [one.complete for one in WatchStore("w").periods()] == [True, False]
-    log.open("a").write(json.dumps(request(99, "2026-11-11")) + "\nnot json\n")
+    write_lines(log, [request(99, "2026-11-11")])
+    with log.open("a") as stream:
+        stream.write("not json\n")
     done = cli("watch", "w", "--once", "--json", "--now", "2026-11-12T06:00")
     found = json.loads(done.out)
     assert (found["requests"], found["complete"]) == (1, ["2026-11-11"])
@@ -76,7 +81,7 @@ def test_another_design_is_refused(cli, log):
 
 
 def test_the_worst_go_to_the_ground_truth_and_alarms_to_a_webhook(cli, tmp_path, monkeypatch, loopback):
-    """Forty quiet days, then every answer declines."""
+    """Twenty-five quiet days, then every answer declines."""
     monkeypatch.chdir(tmp_path)
     loopback.handler = lambda asked: {}
     rows = []

@@ -10,8 +10,8 @@ ALARM = {"period": "2026-11-16", "metric": "faith<b>", "direction": "lower", "be
 
 def test_an_alarm_arrives(loopback):
     loopback.handler = lambda asked: {}
-    for format in ("json", "slack"):
-        assert post_alarms(read_webhook(loopback.url, format, {}), "prod", "2026-11-16", [ALARM]).delivered
+    for form in ("json", "slack"):
+        assert post_alarms(read_webhook(loopback.url, form, {}), "prod", "2026-11-16", [ALARM]).delivered
     first, second = loopback.asked
     assert first.headers["x-ragstone-event"] == "watch.alarm"
     assert first.headers["x-ragstone-delivery"] == "prod-2026-11-16"

@@ -240,7 +240,7 @@ def paid_judge(tmp_path, monkeypatch):
 
     def judge(prompts):
         calls.extend(prompts)
-        return ['{"score": 40}'] * len(prompts)
+        return ['{"grade": 40}'] * len(prompts)
 
     judge.__qualname__ = "judge"
     monkeypatch.setenv("RAGSTONE_PRICES", str(prices))

@@ -94,7 +94,7 @@ def watch(
     load_metrics_files(metrics_file)
     load_aspects(aspects)
     store, note, wait_s = WatchStore(place), noting(quiet), _seconds("--every", every)
-    hook = _read_webhook(webhook, webhook_format)
+    hook, clock = _read_webhook(webhook, webhook_format), _read_clock(now)
     budget = None if budget_per_day is None else parse_budget(budget_per_day).limit_usd
     chosen: dict[str, Any] = {
         "sources": tuple(source),
@@ -112,7 +112,7 @@ def watch(
         settings = open_watch(store, _settings(store, chosen, design))
         options = {**models.keywords(), "judge": settings.judge or None, "concurrency": concurrency}
         follow_up = _follow_up(store, _open_desk(to, author, out), worst, hook, note)
-        work = Watch(store, settings, options, budget, follow_up, note, **_read_clock(now))
+        work = Watch(store, settings, options, budget, follow_up, note, **clock)
         work.clean()
         _work(work, once, wait_s, json, quiet, note)
 
@@ -220,7 +220,7 @@ def _follow_up(
             from ragstone.watch.proposals import propose
 
             number = propose(store, period, worst(store, period, count), desk)
-            note(f"{period}: {number} of its worst answers are proposed to {desk.name}")
+            note(f"{period}: {number} of its worst answers proposed to {desk.name}")
         alarms = [alarm for alarm in estimate_series(store).alarms if alarm.period == period]
         for alarm in alarms:
             note(f"alarm: {alarm}")
@@ -250,12 +250,15 @@ def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool) -> None:
     if quiet:
         return
     typer.echo(f"{counted(done.requests, 'new request')}; {work.settings.design.describe()}")
-    titles = ("period", "requests", "drawn", "evaluated", "late", "usd", "")
     records = work.store.periods()
-    print_table(titles, map(_row, records[-_PERIODS_SHOWN:]), right=titles[1:6])
-    for reason, times in done.state.left_out.items():
-        typer.echo(f"left out: {reason}: {times:,}")
-    if once and any(record.complete for record in records):
+    pending = [record for record in records if not record.complete]
+    if pending:
+        titles = ("period", "requests", "drawn", "evaluated", "")
+        print_table(titles, map(_row, pending[-_PERIODS_SHOWN:]), right=titles[1:4])
+    counts = {**done.state.left_out, "requests after the end of their period": sum(one.late for one in records)}
+    for reason, times in counts.items():
+        typer.echo(f"left out: {reason}: {times:,}" if times else "", nl=bool(times))
+    if once and len(pending) < len(records):
         console().print("", watch_report(estimate_series(work.store)), sep="\n")
     if once:
         next_steps((command_line("view", str(work.store.place)), "look at the series and the runs in a browser"))
@@ -265,9 +268,6 @@ def _row(record: PeriodRecord) -> tuple[str, ...]:
     return (
         record.period,
         f"{record.requests:,}",
-        f"{sum(record.drawn.values()):,}" if record.drawn else "",
-        f"{sum(record.evaluated.values()):,}" if record.drawn else "",
-        f"{record.late:,}",
-        f"{record.spent_usd:.4f}",
-        "complete" if record.complete else "waits for the budget" if record.drawn else "open",
+        *(f"{sum(counts.values()):,}" if record.drawn else "" for counts in (record.drawn, record.evaluated)),
+        "waits for the budget" if record.drawn else "open",
     )
