@@ -27,8 +27,8 @@ def test_once(cli, log):
     done = cli(*BASE, "--rate", "0.5", "--now", "2026-11-12T05:00")
     assert done.code == 0, done.err
     assert "40 new requests; each request with probability 0.5" in done.out
-    assert "complete" in done.out
-    assert "open" in done.out
+    assert "2026-11-11        20                    open" in done.out
+    assert "No change found" in done.out
     assert [one.complete for one in WatchStore("w").periods()] == [True, False]
     write_lines(log, [request(99, "2026-11-11")])
     with log.open("a") as stream:
@@ -81,23 +81,27 @@ def test_another_design_is_refused(cli, log):
 
 
 def test_the_worst_go_to_the_ground_truth_and_alarms_to_a_webhook(cli, tmp_path, monkeypatch, loopback):
-    """Twenty-five quiet days, then every answer declines."""
+    """Ten quiet days, then every answer declines."""
     monkeypatch.chdir(tmp_path)
     loopback.handler = lambda asked: {}
     rows = []
-    for day in range(1, 31):
+    for day in range(1, 13):
         for number in range(20):
             row = request(1000 * day + number, f"2026-09-{day:02d}", answer=f"It is {number}.")
-            rows.append({**row, "answer": "I do not know."} if day > 25 or number == 0 else row)
+            rows.append({**row, "answer": "I do not know."} if day > 10 or number == 0 else row)
     write_lines(tmp_path / "app.jsonl", rows)
     hook = ("--webhook", loopback.url, "--to", "desk", "--worst", "2")
-    done = cli("watch", "w", "--from", "app.jsonl", "--once", "-m", "refusal", "--rate", "1", *hook, "-o", "store")
+    done = cli(
+        "watch", "w", "--from", "app.jsonl", "--once", "-m", "refusal,k_precision", "--rate", "1", *hook, "-o", "store"
+    )
     assert done.code == 0, done.err
     assert loopback.asked, done.err
     assert loopback.asked[0].json["event"] == "watch.alarm"
-    assert loopback.asked[0].json["alarms"][0]["metric"] == "refusal"
+    assert {alarm["direction"] for alarm in loopback.asked[0].json["alarms"] if alarm["metric"] == "refusal"} == {
+        "higher"
+    }
     cases = TruthStore("store").read("desk").cases
-    assert len(cases) == 60
+    assert len(cases) == 24
     assert {case.standing for case in cases} == {"proposed"}
     sent = len(loopback.asked)
     assert cli("watch", "w", "--once", *hook, "-o", "store").code == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 
 import pytest
-
 from tests.docs.test_agreement_page import DOCS, check_shown, shown
 
 

@@ -59,6 +59,16 @@ def test_a_period_is_evaluated_when_it_is_over(tmp_path):
     assert read_state(world.store.state_file).duplicates == 5
 
 
+def test_a_follow_up_that_fails_is_tried_again(tmp_path):
+    write_lines(tmp_path / "logs" / "a.jsonl", [request(1)])
+    world = World(tmp_path)
+    results = iter([False, True])
+    world.watch.follow_up = lambda period: world.follow(period) and next(results)
+    for hour in range(3):
+        world.at(f"12T0{hour}:00")
+    assert world.followed == ["2026-11-10"] * 2
+
+
 def test_late_requests_are_counted_and_not_evaluated(tmp_path):
     log = write_lines(tmp_path / "logs" / "a.jsonl", [request(number) for number in range(4)])
     world = World(tmp_path)

@@ -35,7 +35,15 @@ _TRACE_WAIT = timedelta(seconds=30)
 _ROOT_WAIT = timedelta(minutes=10)
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _TRACE_IDS = ("trace_id", "traceId", "context.trace_id")
-_PARENTS = ("parent_id", "parentSpanId", "parent_span_id", "parent_run_id", "parentObservationId")
+_PARENTS = (
+    "parent_id",
+    "parentSpanId",
+    "parent_span_id",
+    "parent_run_id",
+    "parentObservationId",
+    "parent_observation_id",
+)
+_ROOT_ROWS = ("langfuse", "langsmith")
 _ENDS = ("end_time", "endTimeUnixNano", "end_time_unix_nano", "endTime")
 
 
@@ -222,7 +230,7 @@ class HeldTraces:
         """Hold the spans of traces; returns the lines that belong to none."""
         alone = []
         for line in (Line(one.position, dict(span)) for one in lines for span in unpack_spans(one.values)):
-            row, name = line.values, _at(line.values, _TRACE_IDS)
+            row, name = line.values, _trace_name(line.values, format)
             if not isinstance(name, str):
                 alone.append(line)
                 continue
@@ -254,6 +262,12 @@ class HeldTraces:
             del self._traces[name]
         yield from ((name, rows, False) for name, rows in whole.items())
         yield from ((name, rows, True) for name, rows in partial.items())
+
+
+def _trace_name(row: Mapping[str, Any], format: str) -> Any:
+    """The trace of a row. In some exports the row of a trace, or of its root, has its own id as that of the trace."""
+    name = _at(row, _TRACE_IDS)
+    return row.get("id") if name is None and format in _ROOT_ROWS and not _at(row, _PARENTS) else name
 
 
 def _at(row: Mapping[str, Any], names: Sequence[str]) -> Any:
