@@ -213,6 +213,8 @@ def _follow_up(
 ) -> Callable[[str], bool]:
     """A function that proposes the worst answers of a complete period and posts its alarms."""
 
+    cache: dict[Any, Any] = {}
+
     def follow_up(period: str) -> bool:
         from ragstone.watch.series import estimate_series, worst
 
@@ -221,7 +223,7 @@ def _follow_up(
 
             number = propose(store, period, worst(store, period, count), desk)
             note(f"{period}: {number} of its worst answers proposed to {desk.name}")
-        alarms = [alarm for alarm in estimate_series(store).alarms if alarm.period == period]
+        alarms = [alarm for alarm in estimate_series(store, cache=cache).alarms if alarm.period == period]
         for alarm in alarms:
             note(f"alarm: {alarm}")
         if webhook is None or not alarms:
