@@ -286,6 +286,26 @@ def test_a_budget_stops_and_goes_on_the_next_day(tmp_path, monkeypatch):
     assert world.followed == ["2026-11-10"]
 
 
+def test_the_reservation_of_a_killed_run_counts_as_spent(tmp_path, monkeypatch):
+    judge, _ = paid_judge(tmp_path, monkeypatch)
+    write_lines(tmp_path / "logs" / "a.jsonl", [request(number) for number in range(5)])
+    world = World(tmp_path, ALL, 1.0, {"judge": judge, "exam": False}, metrics=("grade.quality",))
+
+    def die(*_, **__):
+        raise SystemExit
+
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr("ragstone.watch.period_runs.evaluate", die)
+        world.at("11T12:00")
+    state = read_state(world.store.state_file)
+    assert state.spent == {"2026-11-11": 0.25}
+    assert state.periods["2026-11-10"].attempt.run == "2026-11-10-000"
+    assert world.at("11T13:00").complete == ("2026-11-10",)
+    record = world.store.period("2026-11-10")
+    assert record.runs == ("2026-11-10-000",)
+    assert read_state(world.store.state_file).spent["2026-11-11"] == pytest.approx(0.25 + record.spent_usd, abs=1e-6)
+
+
 def test_rows_that_no_budget_allows_are_given_up(tmp_path, monkeypatch):
     judge, _ = paid_judge(tmp_path, monkeypatch)
     write_lines(tmp_path / "logs" / "a.jsonl", [request(number) for number in range(60)])

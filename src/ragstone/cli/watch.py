@@ -24,7 +24,7 @@ from ragstone.cli.options import (
     with_models,
 )
 from ragstone.cli.output import command_line, next_steps, print_json
-from ragstone.errors import RagstoneError, UsageError
+from ragstone.errors import InterruptedRunError, RagstoneError, UsageError
 from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
@@ -123,10 +123,8 @@ def _work(work: Watch, once: bool, wait_s: float, json: bool, quiet: bool, note:
             done = work.step()
             if once or (not quiet and (done.requests or done.complete)):
                 _show(work, done, json, quiet, once)
-        except UsageError:
-            raise
         except RagstoneError as error:
-            if once:
+            if once or isinstance(error, UsageError | InterruptedRunError):
                 raise
             note(f"{error}\nthe next pass tries again in {wait_s:g} s")
         if once:
@@ -212,7 +210,6 @@ def _follow_up(
     store: WatchStore, desk: Desk | None, count: int, webhook: Webhook | None, note: Callable[[str], None]
 ) -> Callable[[str], bool]:
     """A function that proposes the worst answers of a complete period and posts its alarms."""
-
     cache: dict[Any, Any] = {}
 
     def follow_up(period: str) -> bool:
