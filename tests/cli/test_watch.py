@@ -90,7 +90,7 @@ def test_the_worst_go_to_the_ground_truth_and_alarms_to_a_webhook(cli, tmp_path,
             row = request(1000 * day + number, f"2026-09-{day:02d}", answer=f"It is {number}.")
             rows.append({**row, "answer": "I do not know."} if day > 10 or number == 0 else row)
     write_lines(tmp_path / "app.jsonl", rows)
-    hook = ("--webhook", loopback.url, "--to", "desk", "--worst", "2")
+    hook = ("--webhook", loopback.url, "--to", "desk", "--propose", "2")
     done = cli(
         "watch", "w", "--from", "app.jsonl", "--once", "-m", "refusal,k_precision", "--rate", "1", *hook, "-o", "store"
     )

@@ -294,9 +294,10 @@ def test_the_reservation_of_a_killed_run_counts_as_spent(tmp_path, monkeypatch):
     def die(*_, **__):
         raise SystemExit
 
-    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+    with monkeypatch.context() as patch:
         patch.setattr("ragstone.watch.period_runs.evaluate", die)
-        world.at("11T12:00")
+        with pytest.raises(SystemExit):
+            world.at("11T12:00")
     state = read_state(world.store.state_file)
     assert state.spent == {"2026-11-11": 0.25}
     assert state.periods["2026-11-10"].attempt.run == "2026-11-10-000"

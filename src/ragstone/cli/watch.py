@@ -55,7 +55,7 @@ def watch(
         None, "--strata", "Draw from each value of this metadata field.", DATA, metavar="FIELD"
     ),
     rate_of: list[str] = option([], "--rate-of", "Rate of one stratum. Repeatable.", DATA, metavar="VALUE=RATE"),
-    since: str | None = option(None, "--since", "Ignore requests before this day.", DATA, metavar="DAY"),
+    since: str | None = option(None, "--since", "First day, for example 2024-05-01.", DATA, metavar="DAY"),
     grace: str | None = option(None, "--grace", "Wait for late requests; 6h by default.", DATA, metavar="TIME"),
     mask: bool = option(False, "--mask", "Replace e-mail addresses, phone, card and account numbers.", DATA),
     metrics: list[str] = shared("metrics"),
@@ -67,14 +67,16 @@ def watch(
     ),
     once: bool = option(False, "--once", "One pass, for cron.", EXECUTION),
     every: str = option("60s", "--every", "Time between passes.", EXECUTION, metavar="TIME"),
-    seed: int | None = option(None, "--seed", "Random seed of the draw.", EXECUTION, metavar="N"),
+    seed: int | None = shared("seed", None),
     now: str | None = option(None, "--now", "Use this time as now, to replay a log.", EXECUTION, hidden=True),
     concurrency: int = shared("concurrency"),
-    to: str | None = option(None, "--to", "Propose the worst answers to this ground truth.", OUTPUT, metavar="NAME"),
-    worst: int = option(10, "--worst", "Number of answers proposed per period.", OUTPUT, metavar="N", min=1),
+    to: str | None = shared("to"),
+    proposed: int = option(
+        10, "--propose", "Number of the worst answers of a period to propose to --to.", OUTPUT, metavar="N", min=1
+    ),
     author: str | None = shared("author"),
     out: str = shared("out"),
-    webhook: str | None = option(None, "--webhook", "Post alarms to this URL.", OUTPUT, metavar="URL"),
+    webhook: str | None = option(None, "--webhook", "Post the results to this URL.", OUTPUT, metavar="URL"),
     webhook_format: str = option("json", "--webhook-format", "json or slack.", OUTPUT, metavar="FORM", hidden=True),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
@@ -111,7 +113,7 @@ def watch(
         design = _read_design(store, rate, per_period, strata, rate_of, seed)
         settings = open_watch(store, _settings(store, chosen, design))
         options = {**models.keywords(), "judge": settings.judge or None, "concurrency": concurrency}
-        follow_up = _follow_up(store, _open_desk(to, author, out), worst, hook, note)
+        follow_up = _follow_up(store, _open_desk(to, author, out), proposed, hook, note)
         work = Watch(store, settings, options, budget, follow_up, note, **clock)
         work.clean()
         _work(work, once, wait_s, json, quiet, note)
