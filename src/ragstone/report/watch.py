@@ -50,13 +50,13 @@ def current_alarms(series: Series) -> list[Alarm]:
 
 
 def no_alarm_line(series: Series) -> str:
-    """What the absence of alarms means."""
+    """The line in place of alarms if there are none."""
     complete = sum(record.complete for record in series.periods)
     return f"No change found in {counted(len(series.metrics), 'metric')} over {counted(complete, series.period)}."
 
 
 def explanation(series: Series) -> str:
-    """What the figures are."""
+    """The meaning of the figures, for a reader who sees them for the first time."""
     return (
         "Means are estimates for all requests of a period, from the rows that were drawn and evaluated, with 95 % intervals. "
         f"Without any change, a false alarm in any of the metrics has a probability of at most {100 * FALSE_ALARMS:g} % per year "
@@ -65,7 +65,7 @@ def explanation(series: Series) -> str:
 
 
 def remark_lines(series: Series) -> list[str]:
-    """What limits the series: other judges, labels, requests without a row."""
+    """Remarks about the series: other judges, labels of people, requests without a row."""
     lines = [
         f"{period}: {metric} was computed differently from before (metric, judge or prompts), so levels are compared from here on"
         for period, metric in series.breaks

@@ -58,7 +58,7 @@ class Change:
 
 
 def false_alarm_chance(strength: float, per_year: int, series: int = 1) -> float:
-    """The probability that one of so many series without a change reaches this strength within a year."""
+    """The probability that one of `series` series without a change reaches this strength within a year."""
     size = max(abs(strength), 1.0)
     return min(1.0, series * _RATE * per_year * size * math.exp(-size * size / 2))
 
@@ -116,7 +116,7 @@ class _Split(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """What does not depend on the split: the mean of each period, the shares of its strata, and its effective rows."""
+    """The parts that do not depend on the split: the mean of each period, the shares of its strata, and its effective rows."""
 
     periods: PeriodSums
     bounded: bool
@@ -190,7 +190,7 @@ def _share_loss(share: np.ndarray, level: float) -> np.ndarray:
     return np.asarray(ones + zeros)
 
 
-# So many standard errors are added to an estimated overdispersion, since few periods tell little about it.
+# Standard errors that are added to an estimated overdispersion, since few periods say little about it.
 _DOUBT = 2.5
 
 
