@@ -38,9 +38,10 @@ from ragstone.cli.train import train
 from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
 from ragstone.cli.view import view
+from ragstone.cli.watch import watch
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    EVALUATE: (demo, run, view, diagnose, explain),
+    EVALUATE: (demo, run, watch, view, diagnose, explain),
     COMPARE: (compare, gate, report),
     TRUTH: (),
     JUDGES: (judge, judge_check, audit, agree, train),

@@ -88,7 +88,7 @@ def run(
     models: ModelOptions = ModelOptions(),
     quote: bool = shared("quote"),
     aspects: list[str] = shared("aspects"),
-    webhook: str | None = option(None, "--webhook", "Post the scores to this URL.", OUTPUT, metavar="URL"),
+    webhook: str | None = option(None, "--webhook", "Post the results to this URL.", OUTPUT, metavar="URL"),
     webhook_format: str = option("json", "--webhook-format", "json or slack.", OUTPUT, metavar="FORM", hidden=True),
     otel: bool = option(False, "--otel", "Send scores as OpenTelemetry events (extra: otel).", OUTPUT),
     mlflow: bool = option(False, "--mlflow", "Log means and files to MLflow (extra: mlflow).", OUTPUT),

@@ -63,6 +63,7 @@ def evaluate(
     progress: Report = silent,
     note: Note = unheard,
     command: str = "",
+    run_id: str | None = None,
     **judging: Unpack[JudgingOptions],
 ) -> Run:
     """Evaluate what a RAG system retrieved and answered; returns the stored run.
@@ -72,7 +73,8 @@ def evaluate(
     `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
     maps our field names to those of the data. `params` says how the evaluated system was set up (`{"chunk_size": 256}`), so
     that a comparison of many runs reads as a table. `backend` is `local` or `ray`: the execution backend, and `workers` the number of
-    workers, by default one per core. `note` is called with each remark about the data. `command` resumes the run; the viewer shows it if the run is killed. A metric that needs a
+    workers, by default one per core. `note` is called with each remark about the data. `command` resumes the run; the viewer shows it if the run is killed. `run_id` names the run's
+    folder: a finished run of that name is returned as it is, an unfinished one of the same data is continued. A metric that needs a
     model gets the one that is named: `judge="openai/gpt-4o-mini"`; `JudgingOptions` lists the other options.
     """
     if limit is not None and limit < 1:
@@ -83,6 +85,7 @@ def evaluate(
         backend=_check_backend(backend, workers),
         workers=workers,
         command=command,
+        run_id=run_id,
     )
     try:
         # Mistakes in names and definitions raise an error before the data is read.
@@ -127,7 +130,9 @@ def _check_params(params: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Note) -> Run:
-    fresh = RunFolder.create(root)
+    fresh = RunFolder.create(root, request.run_id)
+    if request.run_id and fresh.manifest.exists():
+        return Run(fresh)
     with fresh.owned():  # a killed process leaves a folder that `ragstone doctor` recognises
         return _evaluate_in(fresh, reader, request, root, resume, progress, note)
 
@@ -149,8 +154,8 @@ def _evaluate_in(
         note(remark)
     plan = request.plan(profile)
     identity = request.identity(profile, plan)
-    if resume:
-        folder = _continue_or_start(folder, root, identity, note)
+    if resume or request.run_id:
+        folder = _continue_or_start(folder, root, identity, note, request.run_id)
     try:
         truth = reader.report.info.get("truth")
         problem = _compute(folder, plan, request, profile, identity, truth, progress, note)
@@ -253,8 +258,18 @@ async def _execute_and_close(
         await opened.close()
 
 
-def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], note: Note) -> RunFolder:
-    """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none."""
+def _continue_or_start(
+    fresh: RunFolder, root: Place, identity: dict[str, Any], note: Note, run_id: str | None
+) -> RunFolder:
+    """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none.
+
+    A folder with a name of its own is the only candidate; finished parts of other data in it are removed.
+    """
+    if run_id:
+        plan = read_json(fresh.plan) if fresh.plan.exists() else None
+        if not isinstance(plan, dict) or not plan.items() >= identity.items():
+            fresh.remove_scaffold()
+        return fresh
     for folder in unfinished_runs(root):
         plan = read_json(folder.plan)
         if (

@@ -48,6 +48,8 @@ class Request:
     workers: int | None = None
     # How to resume the run, for the viewer.
     command: str = ""
+    # The name of the run's folder; a new one by default.
+    run_id: str | None = None
 
     @property
     def tools(self) -> dict[str, Tool]:

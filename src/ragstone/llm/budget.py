@@ -19,6 +19,8 @@ from ragstone.errors import UsageError
 from ragstone.llm.base import LLM, LLMStoppedError, LLMWrapper, Reply, Request, estimate_request
 
 VARIABLE = "RAGSTONE_PRICES"
+# In the reason of every cell that failed because the budget was spent.
+SPENT = "usd is spent"
 _FREE = ("ollama", "vllm", "llamacpp", "llama", "function", "command", "fake")
 # Providers that resell or forward models under the same names.
 _RESELLERS = ("azure", "dial", "litellm_proxy")
@@ -160,7 +162,7 @@ class Budget:
 
     def _message(self) -> str:
         return (
-            f"the budget of {self.limit_usd:g} usd is spent: {self.spent_usd:.4f} usd so far, "
+            f"the budget of {self.limit_usd:g} {SPENT}: {self.spent_usd:.4f} usd so far, "
             "and the next call could exceed it. Run again with a larger --budget: replies so far are cached."
         )
 
