@@ -40,7 +40,8 @@ class SystemOptions(TypedDict, total=False):
     deadline_s: float | None
     requests_per_minute: float | None
     tokens_per_minute: float | None
-    budget: str | float | None
+    # An amount, or a Budget that several calls share.
+    budget: Any
     # False: answers of earlier runs are not used.
     cache: bool
     # Passed to the system by name.
