@@ -31,6 +31,7 @@ from ragstone.cli.ragchecker import ragchecker
 from ragstone.cli.report import report
 from ragstone.cli.run import run
 from ragstone.cli.stress import stress
+from ragstone.cli.sweep import sweep
 from ragstone.cli.train import train
 from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
@@ -38,7 +39,7 @@ from ragstone.cli.view import view
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     EVALUATE: (demo, run, view, diagnose, explain),
-    COMPARE: (compare, gate, report),
+    COMPARE: (compare, gate, sweep, report),
     TRUTH: (),
     JUDGES: (judge, judge_check, audit, agree, train),
     STRESS: (stress, erag),

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from ragstone.sweep.results import SweepResults
 
 
-@with_models("judge", "extractor", "checker", "agreement", "embedder", "scorer", "claims", "verdicts", "no_exam", "prompts")
+@with_models(
+    "judge", "extractor", "checker", "agreement", "embedder", "scorer", "claims", "verdicts", "no_exam", "prompts"
+)
 def sweep(
     plan: str = argument("SWEEP.TOML", "File with the system, the questions and the settings."),
     metrics: list[str] = shared("metrics"),

@@ -229,7 +229,7 @@ def _open_object(
         state = f"unseen-{secrets.token_hex(4)}"
     function = chain or value
     if parameters:
-        function = bind_parameters(function, parameters, name)
+        function = bind_parameters(function, parameters, str(name))
         state = f"{state}{_parameters_mark(parameters)}"
     system = CallableSystem(function, f"function/{name}", state, gateway.timeout_s)
     return System(gateway.open_llm(system), _JSONExchange(system.takes_contexts))

@@ -135,9 +135,7 @@ def _bounds(weights: np.ndarray, bounds: tuple[float | None, float | None]) -> t
     return float(ends.min(axis=0).sum()), float(ends.max(axis=0).sum())
 
 
-def _interval(
-    values: np.ndarray, bounds: tuple[float | None, float | None], conditions: Conditions
-) -> Interval | None:
+def _interval(values: np.ndarray, bounds: tuple[float | None, float | None], conditions: Conditions) -> Interval | None:
     low, high = bounds
     if conditions.is_sequential:
         clusters = conditions.clusters

@@ -92,7 +92,9 @@ class SweepPlan:
         """Raise if the metric that decides has no better direction or is not a mean of rows, or lacks bounds for halving."""
         spec = self.metric.spec
         if spec.better == "none" or self.metric.is_of_all_rows:
-            raise UsageError(f"objective = '{self.objective}': choose a metric of single rows that has a better direction")
+            raise UsageError(
+                f"objective = '{self.objective}': choose a metric of single rows that has a better direction"
+            )
         if self.halving and None in spec.bounds:
             raise UsageError(
                 f"objective = '{self.objective}' has no bounds, so no setting can be stopped early. "
@@ -209,7 +211,9 @@ def _describe(parameters: Mapping[str, Any]) -> str:
 def _checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in parameters.items():
         if not _NAME.fullmatch(name) or name in _RESERVED:
-            raise UsageError(f"'{name}' cannot be a parameter. Use letters, digits and _, and none of {', '.join(_RESERVED)}")
+            raise UsageError(
+                f"'{name}' cannot be a parameter. Use letters, digits and _, and none of {', '.join(_RESERVED)}"
+            )
         if not isinstance(value, str | int | float | bool):
             raise UsageError(f"the value of {name} must be a text, a number, true or false, got {value!r}")
     return dict(parameters)

@@ -24,6 +24,8 @@ LEVEL = 0.95
 # With fewer questions no difference is tested.
 _LEAST_QUESTIONS = 6
 _LATENCY, _COST = "system.latency", "system.cost"
+# Costs that differ by fewer standard errors count as equal.
+_ERRORS = 2.0
 
 
 @dataclass(frozen=True)
@@ -144,9 +146,7 @@ def _fail_without_value(sweep: Sweep, values: np.ndarray) -> None:
             outcome.failure = f"{sweep.plan.objective}: {reason}"
 
 
-def _stand(
-    sweep: Sweep, labels: Sequence[str], values: np.ndarray, costs: Mapping[str, np.ndarray]
-) -> list[Standing]:
+def _stand(sweep: Sweep, labels: Sequence[str], values: np.ndarray, costs: Mapping[str, np.ndarray]) -> list[Standing]:
     finished = [number for number, outcome in enumerate(sweep.outcomes) if outcome.status == "finished"]
     stopped = [number for number, outcome in enumerate(sweep.outcomes) if outcome.status == "stopped"]
     failed = [number for number, outcome in enumerate(sweep.outcomes) if outcome.status == "failed"]
@@ -226,14 +226,21 @@ def _rank(sweep: Sweep, values: np.ndarray, finished: Sequence[int]) -> dict[int
 def undominated(quality: np.ndarray, costs: Sequence[np.ndarray], settings: Sequence[int]) -> set[int]:
     """The settings that no other setting dominates, by means over the questions that both have. Higher quality is better.
 
-    A setting dominates another if it is better in one respect and not worse in any. A cost that one of the two lacks is ignored.
+    A setting dominates another if it is better in one respect and not worse in any. Costs that differ by less than two
+    standard errors count as equal, because latency varies by chance. A cost that one of the two lacks is ignored.
     """
 
     def gains(one: int, other: int) -> Iterator[float]:
-        for sign, table in [(1.0, quality), *((-1.0, cost) for cost in costs)]:
-            both = ~np.isnan(table[one]) & ~np.isnan(table[other])
-            if both.any():
-                yield sign * float((table[one][both] - table[other][both]).mean())
+        for table in (quality, *costs):
+            changes = table[one] - table[other]
+            changes = changes[~np.isnan(changes)]
+            if not len(changes):
+                continue
+            mean = float(changes.mean())
+            if table is quality:
+                yield mean
+            else:
+                yield -mean if abs(mean) > _ERRORS * float(changes.std()) / len(changes) ** 0.5 else 0.0
 
     def dominates(one: int, other: int) -> bool:
         found = list(gains(one, other))

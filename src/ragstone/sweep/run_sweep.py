@@ -381,7 +381,9 @@ class _Work:
         place = self.folder.all_answers(number)
         if place.exists():
             # Killed while this run was computed, or before it was recorded.
-            run = next((one for one in finished_runs(open_place(self.root)) if one.info["dataset"]["path"] == str(place)), None)
+            run = next(
+                (one for one in finished_runs(open_place(self.root)) if one.info["dataset"]["path"] == str(place)), None
+            )
         else:
             run = None
             write_table(place, samples_table(self._answers(number, outcome.questions)))

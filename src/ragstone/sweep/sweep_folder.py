@@ -115,7 +115,9 @@ class SweepFolder:
         if self.place.is_local:
             return os.path.join(self.place.path, "work")
         cache = os.fspath(default_folder())
-        base = Path.home() / ".cache" / "ragstone" if "://" in os.environ.get("RAGSTONE_CACHE", "") else Path(cache).parent
+        base = (
+            Path.home() / ".cache" / "ragstone" if "://" in os.environ.get("RAGSTONE_CACHE", "") else Path(cache).parent
+        )
         label = hashlib.blake2b(self.place.url.encode(), digest_size=8).hexdigest()
         return str(base / "sweeps" / label)
 

@@ -1,4 +1,4 @@
-"""A toy RAG system over the documents of the example: BM25 over chunks, and the best sentence as the answer.
+"""A toy RAG system over the documents of the example: word search over chunks, and the best sentence as the answer.
 
 It has no language model, so that a sweep of its settings runs in seconds. `ragstone demo sweep` sweeps it.
 """
@@ -15,16 +15,13 @@ from typing import Any
 _DOCUMENTS = Path(__file__).parent / "documents"
 _WORD = re.compile(r"[a-z0-9]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_STOP = frozenset(
-    "a an and are at be by can do does for from how i if in is it me my of on or the there to what when which who with".split()
-)
+_STOP = frozenset(_WORD.findall("a an and are at be by can do for from how i if in is it my of on or the to what when with"))
 # What a small hosted model would charge for the passages, so that the sweep has a price to weigh.
 _USD_PER_WORD = 2e-7
 
 
-def _words(text: str, stem: bool = False) -> list[str]:
-    words = [word for word in _WORD.findall(text.lower()) if word not in _STOP]
-    return [re.sub(r"(ing|ed|es|s)$", "", word) if len(word) > 4 else word for word in words] if stem else words
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.lower()) if word not in _STOP]
 
 
 @cache
@@ -47,18 +44,22 @@ def _chunks(chunk_words: int) -> list[tuple[str, str, str]]:
 
 
 @cache
-def _index(chunk_words: int, stem: bool) -> tuple[list[Counter[str]], dict[str, float], float]:
-    """Word counts of each chunk, the weight of each word, and the mean length."""
-    counts = [Counter(_words(text, stem)) for _, _, text in _chunks(chunk_words)]
+def _index(chunk_words: int, index: str) -> tuple[list[Counter[str]], dict[str, float], float]:
+    """Word counts of each chunk or of the title of its document, the weight of each word, and the mean length."""
+    if index not in ("text", "titles"):
+        raise ValueError(f"index is text or titles, not {index}")
+    titles = {path.name: path.read_text(encoding="utf-8").partition("\n")[0] for path in _DOCUMENTS.glob("*.md")}
+    chunks = _chunks(chunk_words)
+    counts = [Counter(_words(text if index == "text" else titles[source])) for _, source, text in chunks]
     within = Counter(word for count in counts for word in count)
     weights = {word: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for word, n in within.items()}
     return counts, weights, sum(count.total() for count in counts) / len(counts)
 
 
-def _rank(question: str, chunk_words: int, stem: bool) -> list[tuple[float, int]]:
+def _rank(question: str, chunk_words: int, index: str) -> list[tuple[float, int]]:
     """BM25 with its usual constants; best first."""
-    counts, weights, mean = _index(chunk_words, stem)
-    asked = _words(question, stem)
+    counts, weights, mean = _index(chunk_words, index)
+    asked = _words(question)
     scores = []
     for number, count in enumerate(counts):
         length = 1.2 * (0.25 + 0.75 * count.total() / mean)
@@ -67,13 +68,13 @@ def _rank(question: str, chunk_words: int, stem: bool) -> list[tuple[float, int]
     return sorted(scores, key=lambda item: (-item[0], item[1]))
 
 
-def answer(question: str, chunk_words: int = 60, top_k: int = 3, stem: bool = True) -> dict[str, Any]:
+def answer(question: str, chunk_words: int = 60, top_k: int = 3, index: str = "text") -> dict[str, Any]:
     """The sentence of the retrieved chunks that shares most with the question, and the chunks."""
     chunks = _chunks(chunk_words)
-    found = [(score, *chunks[number]) for score, number in _rank(question, chunk_words, stem)[:top_k] if score > 0]
-    asked = set(_words(question, stem))
+    found = [(score, *chunks[number]) for score, number in _rank(question, chunk_words, index)[:top_k] if score > 0]
+    asked = set(_words(question))
     sentences = [sentence for *_, text in found for sentence in _SENTENCE.split(text)]
-    best = max(sentences, key=lambda text: len(asked & set(_words(text, stem))), default="I do not know.")
+    best = max(sentences, key=lambda text: len(asked & set(_words(text))), default="I do not know.")
     read = sum(len(text.split()) for *_, text in found)
     return {
         "answer": best,

@@ -178,9 +178,9 @@ def bind_parameters(function: Callable[..., Any], parameters: Mapping[str, Any],
     """The function with these keyword arguments. Raises if it has no parameter of that name."""
     known = _parameters(function)
     takes_any = any(item.kind is item.VAR_KEYWORD for item in known.values())
-    named = [
-        key for key, item in known.items() if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
-    ][0 if takes_any else 1 :]
+    named = [key for key, item in known.items() if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)][
+        0 if takes_any else 1 :
+    ]
     for parameter in parameters:
         if parameter in _HANDED_OVER:
             raise UsageError(f"'{parameter}' cannot be a parameter of a setting: it is passed with every question")
