@@ -36,7 +36,11 @@ def test_a_missing_setting_does_not_distort_an_additive_effect():
 
 
 def test_parameters_that_change_together_are_not_separated():
-    settings = [{"size": 1, "k": 1, "prompt": "a"}, {"size": 2, "k": 2, "prompt": "a"}, {"size": 1, "k": 1, "prompt": "b"}]
+    settings = [
+        {"size": 1, "k": 1, "prompt": "a"},
+        {"size": 2, "k": 2, "prompt": "a"},
+        {"size": 1, "k": 1, "prompt": "b"},
+    ]
     effects = {one.parameter: one for one in main_effects(settings, np.random.random((3, 9)), Conditions(BOUNDS))}
     assert "do not separate" in effects["size"].note
     assert effects["size"].levels[1].difference is None
@@ -62,9 +66,10 @@ def test_intervals_cover_the_true_effect(count):
     assert 0.92 <= hits / rounds <= 0.99
 
 
+@pytest.mark.slow
 def test_sequential_intervals_cover_at_the_worst_moment():
     """The number of questions is chosen by what was seen: the first of many looks at which the effect looks largest."""
-    random, rounds = np.random.default_rng(4), 150
+    random, rounds = np.random.default_rng(4), 300
     fixed = sequential = 0
     for _ in range(rounds):
         values = draw(random, 60)

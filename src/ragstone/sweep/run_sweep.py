@@ -87,15 +87,12 @@ def run_sweep(
     if folder is None:
         folder = SweepFolder.create(place, identity, _shuffle(plan, questions))
     with folder.owned():
-        work = _Work(plan, root, folder, outcomes, progress, note)
         try:
-            return work.run()
+            return _Work(plan, root, folder, outcomes, progress, note).run()
         except (KeyboardInterrupt, InterruptedRunError):
             raise InterruptedRunError(f"stopped; {_kept(folder)}") from None
         except StopRunError as error:
             raise StopRunError(f"{str(error).splitlines()[0]}\n{_kept(folder)}") from None
-        finally:
-            work.close()
 
 
 def _kept(folder: SweepFolder) -> str:
@@ -224,11 +221,6 @@ class _Work:
 
     def _open_budget(self, amount: Any) -> RecordedBudget:
         return RecordedBudget(parse_budget(amount).limit_usd, f"{self.folder.work}/spent")
-
-    def close(self) -> None:
-        """Close the file of expenses."""
-        if self.budget is not None:
-            self.budget.close()
 
     def run(self) -> Sweep:
         """Collect with looks in between, then evaluate every setting that did not fail."""

@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ragstone.data.dataset import samples_table
 from ragstone.data.types import Sample
@@ -141,21 +141,16 @@ class RecordedBudget(Budget):
         make_private_folders(os.path.dirname(path))
         self._path = path
         self.spent_usd = _read_spent(path)
-        self._stream: IO[str] = open(path, "a", encoding="ascii", opener=private_opener)  # noqa: SIM115
 
     def settle(self, reserved_usd: float, used_usd: float) -> None:
         """Record the cost of a call and release the rest of its reservation."""
         super().settle(reserved_usd, used_usd)
         if used_usd > 0:
             try:
-                self._stream.write(f"{used_usd!r}\n")
-                self._stream.flush()
+                with open(self._path, "a", encoding="ascii", opener=private_opener) as stream:
+                    stream.write(f"{used_usd!r}\n")
             except OSError as error:
                 raise StorageError(f"cannot write {self._path}: {error.strerror}") from None
-
-    def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
 
 
 def _read_spent(path: str) -> float:

@@ -15,7 +15,9 @@ from typing import Any
 _DOCUMENTS = Path(__file__).parent / "documents"
 _WORD = re.compile(r"[a-z0-9]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_STOP = frozenset(_WORD.findall("a an and are at be by can do for from how i if in is it my of on or the to what when with"))
+_STOP = frozenset(
+    _WORD.findall("a an and are at be by can do for from how i if in is it my of on or the to what when with")
+)
 # What a small hosted model would charge for the passages, so that the sweep has a price to weigh.
 _USD_PER_WORD = 2e-7
 
