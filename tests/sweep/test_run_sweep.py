@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -248,7 +249,7 @@ def test_conversations_stay_together(home):
     finished = sweep(write(home, ('name = "tickets"', 'name = "tickets"\nseed = 3')))
     labels = finished.clusters.tolist()
     assert labels != sorted(labels)
-    assert len([1 for one, other in zip(labels, labels[1:], strict=False) if one != other]) == 4
+    assert len([1 for one, other in pairwise(labels) if one != other]) == 4
     assert summarise(finished).standings[0].mean == 1.0
 
 
