@@ -64,7 +64,7 @@ def headline(results: SweepResults) -> str:
 
 
 def asked_line(results: SweepResults) -> str:
-    """What was asked, of what a full grid would take."""
+    """The number of answers, and the number without halving."""
     full = len(results.standings) * results.questions
     saved = f"; all settings on all questions would be {full:,}" if results.asked < full else ""
     spent = f"; {results.spent_usd:.4f} usd spent" if results.spent_usd is not None else ""
@@ -141,7 +141,7 @@ def _ends(results: SweepResults) -> Iterator[float]:
 
 
 def effect_line(results: SweepResults) -> str:
-    """What the effects mean, and how their intervals are made."""
+    """The meaning of the effects, and how their intervals are made."""
     how = (
         "The intervals stay valid although settings were stopped by what they scored; they are wider for that. "
         "--no-halving gives narrower ones."

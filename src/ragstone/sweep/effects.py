@@ -32,7 +32,7 @@ class LevelEffect:
 
 @dataclass(frozen=True)
 class ParameterEffect:
-    """One parameter. `note` is the reason if its effect cannot be told from that of another parameter."""
+    """One parameter. `note` is the reason if the settings do not separate its effect from that of another parameter."""
 
     parameter: str
     levels: tuple[LevelEffect, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,14 @@ from ragstone.formats import read_dataset
 from ragstone.llm.budget import parse_budget
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import Run, finished_runs, open_run, write_table
-from ragstone.storage.scores import label_conversations, read_scores
+from ragstone.storage.scores import read_scores
 from ragstone.sweep.elimination import Race, Stop, look_ends
 from ragstone.sweep.plan import Setting, SweepPlan
 from ragstone.sweep.sweep_folder import RecordedBudget, SweepFolder
+from ragstone.sweep.sweep_questions import label_questions, read_questions, shuffle_questions, system_options
 from ragstone.tools.model_options import ModelOptions
 from ragstone.truth.collect import ERROR, collect
 from ragstone.truth.join import read_with_truth
-from ragstone.truth.store import TruthStore, parse_reference
 
 # If all of the first questions fail, the setting fails and no further question is asked.
 PROBED = 3
@@ -42,7 +42,7 @@ _NOT_IDENTITY = ("budget", "timeout_s", "deadline_s", "requests_per_minute", "to
 
 @dataclass
 class Outcome:
-    """What became of a setting: `finished` on all questions, `stopped` after some of them, or `failed`."""
+    """The outcome of a setting: `finished` on all questions, `stopped` after some of them, or `failed`."""
 
     setting: Setting
     questions: int = 0
@@ -85,7 +85,7 @@ def run_sweep(
     if resume and folder is None:
         note("there is no interrupted sweep with this plan, data and system; starting a new one")
     if folder is None:
-        folder = SweepFolder.create(place, identity, _shuffle(plan, questions))
+        folder = SweepFolder.create(place, identity, shuffle_questions(plan, questions))
     with folder.owned():
         try:
             return _Work(plan, root, folder, outcomes, progress, note).run()
@@ -97,36 +97,6 @@ def run_sweep(
 
 def _kept(folder: SweepFolder) -> str:
     return f"what is finished is kept in {folder.place}.\nRepeat the command with --resume to continue."
-
-
-def read_questions(plan: SweepPlan, root: str) -> tuple[SweepPlan, list[Sample]]:
-    """The questions of the plan with their ground truth, and the plan with the version of the ground truth."""
-    if plan.truth is not None:
-        version = TruthStore(root).read(*parse_reference(plan.truth))
-        plan = replace(plan, truth=version.info.reference)
-        questions = [case.as_sample() for case in version.cases[: plan.limit]]
-    else:
-        questions = list(read_dataset(plan.questions, plan.format, plan.columns, plan.limit))
-    questions = [sample for sample in questions if sample.question]
-    if not questions:
-        raise UsageError("the data has no question")
-    return plan, questions
-
-
-def system_options(plan: SweepPlan, setting: Setting) -> SystemOptions:
-    """How the system is called with one setting."""
-    models = ModelOptions(**plan.models)
-    return {
-        "template": plan.template,
-        "version": plan.version,
-        "base_url": models.base_url,
-        "concurrency": plan.concurrency,
-        "timeout_s": models.timeout_s,
-        "requests_per_minute": models.requests_per_minute,
-        "tokens_per_minute": models.tokens_per_minute,
-        "cache": plan.cache and models.cache,
-        "parameters": setting.parameters,
-    }
 
 
 def _describe(plan: SweepPlan) -> tuple[list[Outcome], list[str]]:
@@ -164,26 +134,6 @@ def _identity(plan: SweepPlan, questions: Sequence[Sample], signatures: Sequence
     }
 
 
-def _shuffle(plan: SweepPlan, questions: Sequence[Sample]) -> list[Sample]:
-    """The questions in random order, whole conversations together; in their own order without halving."""
-    if plan.halving is None:
-        return list(questions)
-    labels = _label(questions)
-    units: dict[str, list[Sample]] = {}
-    for position, sample in enumerate(questions):
-        units.setdefault(str(position) if labels is None else labels[position], []).append(sample)
-    groups = list(units.values())
-    order = np.random.default_rng(plan.seed).permutation(len(groups))
-    return [sample for number in order for sample in groups[number]]
-
-
-def _label(questions: Sequence[Sample]) -> np.ndarray | None:
-    """The conversation of each question; None if the data has no conversations."""
-    if not any(sample.history for sample in questions):
-        return None
-    return label_conversations([sample.id for sample in questions], [sample.metadata for sample in questions])
-
-
 def objective_values(plan: SweepPlan, run: Run, samples: Sequence[Sample]) -> np.ndarray:
     """The metric that decides, one value per sample of the run; nan if there is none.
 
@@ -214,7 +164,7 @@ class _Work:
         self.plan, self.root, self.folder = plan, root, folder
         self.outcomes, self.progress, self.note = outcomes, progress, note
         self.questions = list(read_dataset(str(folder.questions), "ragstone"))
-        self.clusters = _label(self.questions)
+        self.clusters = label_questions(self.questions)
         self.models = ModelOptions(**plan.models)
         self.budget = None if self.models.budget is None else self._open_budget(self.models.budget)
         self._end = None if self.models.deadline_s is None else time.monotonic() + self.models.deadline_s

@@ -11,7 +11,7 @@ from ragstone.engine.ask_system import SystemQuote
 from ragstone.engine.quote import QuoteLine, quote
 from ragstone.errors import RagstoneError, UsageError
 from ragstone.sweep.plan import SweepPlan
-from ragstone.sweep.run_sweep import read_questions, system_options
+from ragstone.sweep.sweep_questions import read_questions, system_options
 from ragstone.tools.model_options import ModelOptions
 from ragstone.truth.collect import quote_collecting
 
