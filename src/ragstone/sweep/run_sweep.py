@@ -16,7 +16,7 @@ import numpy as np
 
 from ragstone.data.dataset import Dataset, samples_table
 from ragstone.data.types import Sample
-from ragstone.engine.ask_system import SystemOptions, describe_system
+from ragstone.engine.ask_system import describe_system
 from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.progress import Progress, Report, silent
 from ragstone.errors import InterruptedRunError, RagstoneError, StopRunError, UsageError
