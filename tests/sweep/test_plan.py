@@ -63,6 +63,14 @@ GRID = PLAN[PLAN.index("[settings]") :]
         (GRID, f"{GRID}[halving]\nfirst = 1\n", "first must be"),
         (GRID, f"{GRID}[models]\njugde = 'x'\n", "Did you mean judge"),
         ("[system]", "[system", "not a TOML file"),
+        ("concurrency = 1", 'concurrency = "four"', "concurrency must be a whole number"),
+        ("concurrency = 1", "concurrency = true", "concurrency must be a whole number"),
+        ("concurrency = 1", "cache = 1", "cache must be true or false"),
+        ("[data]", "[data]\nlimit = 0", "limit must be a whole number of 1"),
+        ('metrics = ["exact_match", "contains"]', "metrics = 5", "metrics must be a list of names"),
+        ('name = "tickets"', "seed = 1.5", "seed must be"),
+        (GRID, "[settings]\nk = [1, inf]\n", "must be a text, a number"),
+        (GRID, f"{GRID}[halving]\nalpha = 'x'\n", "alpha must be a number"),
     ],
 )
 def test_mistakes_are_explained(home, before, after, words):
@@ -70,6 +78,15 @@ def test_mistakes_are_explained(home, before, after, words):
     with pytest.raises(UsageError, match=words) as error:
         read(home, PLAN.replace(before, after, 1))
     assert "sweep.toml" in str(error.value)
+
+
+def test_long_values_have_short_names_that_differ(home):
+    prompts = [f'"{"Answer in one sentence. " * 9}{end}"' for end in "ab"]
+    plan = read(home, PLAN.replace(GRID, f"[settings]\nprompt = [{', '.join(prompts)}]\n"))
+    names = [setting.name for setting in plan.settings]
+    assert len(set(names)) == 2
+    assert max(map(len, names)) < 60
+    assert plan.settings[0].parameters["prompt"].endswith("a")
 
 
 def test_a_missing_file(home):

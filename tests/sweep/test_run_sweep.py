@@ -146,6 +146,7 @@ def test_one_budget_for_all_settings_survives_the_process(home, calls):
     assert finished.spent_usd == pytest.approx(sum(0.01 * int(call[0]) for call in calls()))
 
 
+@pytest.mark.slow
 def test_a_finished_sweep_is_shown_again_without_a_call(home, calls):
     plan = write(home)
     first = sweep(plan)
@@ -230,6 +231,7 @@ def test_a_store_in_a_bucket(home, bucket, calls):
     assert set(Counter(calls()).values()) == {1}
 
 
+@pytest.mark.slow
 def test_the_questions_of_a_ground_truth(home, cli):
     assert cli("truth", "import", "questions.jsonl", "prices", "-o", "store").code == 0
     plan = write(home, ('questions = "questions.jsonl"', 'truth = "prices"'))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
 import re
 import tomllib
@@ -21,8 +23,11 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 # These are passed with every question.
 _RESERVED = ("question", "contexts", "documents", "history")
 _KEYS = ("name", "objective", "metrics", "seed", "halving", "system", "data", "settings", "setting", "models")
-_SYSTEM_KEYS = ("target", "template", "version", "concurrency", "cache")
-_DATA_KEYS = ("questions", "truth", "format", "map", "limit")
+_SYSTEM_KEYS: dict[str, type] = {"target": str, "template": str, "version": str, "concurrency": int, "cache": bool}
+_DATA_KEYS: dict[str, type] = {"questions": str, "truth": str, "format": str, "map": dict, "limit": int}
+_KINDS = {str: "a text", int: "a whole number of 1 or more", bool: "true or false", dict: "a table", float: "a number"}
+# Longer values are cut in the names of settings.
+_LONGEST = 40
 # Keys of [models] that are spelled as on the command line.
 _SPELLED = {"timeout": "timeout_s", "deadline": "deadline_s", "rpm": "requests_per_minute", "tpm": "tokens_per_minute"}
 
@@ -127,11 +132,16 @@ def _make_plan(table: Mapping[str, Any], folder: str, name: str) -> SweepPlan:
         raise UsageError('[system] needs a target, for example target = "rag.py:answer"')
     if ("questions" in data) == ("truth" in data):
         raise UsageError('[data] needs either questions = "file.jsonl" or truth = "name"')
+    _check_kinds({name: table[name] for name in ("name", "seed") if name in table}, {"name": str, "seed": int}, "")
     if not isinstance(table.get("objective"), str):
         raise UsageError('the file needs the metric that decides, for example objective = "token_f1"')
     if find_metric(table["objective"]) is None:
         parse_metric(table["objective"])  # raises with the nearest names
     metrics = table.get("metrics", [])
+    if not isinstance(metrics, str) and not (
+        isinstance(metrics, list) and all(isinstance(one, str) for one in metrics)
+    ):
+        raise UsageError(f'metrics must be a list of names, for example ["token_f1", "quick"], got {metrics!r}')
     plan = SweepPlan(
         name=str(table.get("name", name)),
         target=_near(system["target"], folder),
@@ -205,7 +215,15 @@ def _read_setting(item: Any) -> Setting:
 
 
 def _describe(parameters: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in parameters.items())
+    return " ".join(f"{name}={_short(value)}" for name, value in parameters.items())
+
+
+def _short(value: Any) -> str:
+    """A value on one line. The end of a long text is replaced by a hash, so that names differ if values do."""
+    text = " ".join(str(value).split())
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - 8].rstrip()}…{hashlib.blake2b(str(value).encode(), digest_size=3).hexdigest()}"
 
 
 def _checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,7 +232,7 @@ def _checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
             raise UsageError(
                 f"'{name}' cannot be a parameter. Use letters, digits and _, and none of {', '.join(_RESERVED)}"
             )
-        if not isinstance(value, str | int | float | bool):
+        if not isinstance(value, str | int | float | bool) or (isinstance(value, float) and not math.isfinite(value)):
             raise UsageError(f"the value of {name} must be a text, a number, true or false, got {value!r}")
     return dict(parameters)
 
@@ -225,6 +243,7 @@ def _read_halving(value: Any) -> Halving | None:
     if not isinstance(value, Mapping):
         raise UsageError("halving must be true, false or a table")
     _check_keys(value, [item.name for item in fields(Halving)], "key of [halving]")
+    _check_kinds(value, {"alpha": float, "first": int, "growth": float}, "[halving] ")
     return Halving(**value)
 
 
@@ -236,12 +255,13 @@ def _read_models(table: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _table(table: Mapping[str, Any], name: str, keys: Sequence[str] | None) -> Mapping[str, Any]:
+def _table(table: Mapping[str, Any], name: str, keys: Mapping[str, type] | None) -> Mapping[str, Any]:
     inner = table.get(name, {})
     if not isinstance(inner, Mapping):
         raise UsageError(f"{name} must be a table: [{name}]")
     if keys is not None:
-        _check_keys(inner, keys, f"key of [{name}]")
+        _check_keys(inner, list(keys), f"key of [{name}]")
+        _check_kinds(inner, keys, f"[{name}] ")
     return inner
 
 
@@ -255,6 +275,15 @@ def _check_keys(table: Mapping[str, Any], known: Sequence[str] | set[str], kind:
     for name in table:
         if name not in known:
             raise UnknownNameError(kind, name, known, f"Choose from: {', '.join(sorted(known))}.")
+
+
+def _check_kinds(table: Mapping[str, Any], kinds: Mapping[str, type], where: str) -> None:
+    for name, value in table.items():
+        kind = kinds[name]
+        is_right = isinstance(value, (int, float) if kind is float else kind)
+        is_right &= kind is bool or not isinstance(value, bool)
+        if not is_right or (kind is int and name != "seed" and value < 1):
+            raise UsageError(f"{where}{name} must be {_KINDS[kind]}, got {value!r}")
 
 
 def _near(target: str, folder: str) -> str:

@@ -92,7 +92,11 @@ def run_sweep(
         except (KeyboardInterrupt, InterruptedRunError):
             raise InterruptedRunError(f"stopped; {_kept(folder)}") from None
         except StopRunError as error:
-            raise StopRunError(f"{str(error).splitlines()[0]}\n{_kept(folder)}") from None
+            raise StopRunError(f"{_first_line(error)}\n{_kept(folder)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _kept(folder: SweepFolder) -> str:
@@ -107,7 +111,7 @@ def _describe(plan: SweepPlan) -> tuple[list[Outcome], list[str]]:
         try:
             _, signature = describe_system(plan.target, **system_options(plan, setting))
         except RagstoneError as error:
-            outcome.failure = str(error)
+            outcome.failure = _first_line(error)
         outcomes.append(outcome)
         signatures.append(signature)
     if all(outcome.failure is not None for outcome in outcomes):
@@ -230,7 +234,7 @@ class _Work:
                 samples = self._ask(number, start, end)
             except (UsageError, StopRunError) as error:
                 self._check_limits()
-                self._fail(number, str(error).splitlines()[0], race)
+                self._fail(number, _first_line(error), race)
                 return
             self._check_limits()
             self.folder.write_answers(number, end, samples)
@@ -300,7 +304,7 @@ class _Work:
             label = f"{number}-{end}"
             done = (run for run in finished_runs(self.folder.looks) if run.name == label)
             run = next(done, None) or self._evaluate(
-                Dataset.from_samples(samples), [self.plan.objective], str(self.folder.looks), name=label
+                Dataset.from_samples(samples), [self.plan.objective], str(self.folder.looks), name=label, resume=True
             )
             values = objective_values(self.plan, run, samples)
             stored = [None if np.isnan(value) else float(value) for value in values]
@@ -320,25 +324,23 @@ class _Work:
         known = self.folder.read("runs", number)
         if known is not None:
             return open_run(f"{self.root}/runs/{known}")
-        place = self.folder.all_answers(number)
-        if place.exists():
-            # Killed while this run was computed, or before it was recorded.
-            run = next(
-                (one for one in finished_runs(open_place(self.root)) if one.info["dataset"]["path"] == str(place)), None
-            )
+        place, run = self.folder.all_answers(number), None
+        # It exists if the process was killed while this run was computed, or before it was recorded.
+        was_begun = place.exists()
+        if was_begun:
+            done = finished_runs(open_place(self.root))
+            run = next((one for one in done if one.info["dataset"]["path"] == str(place)), None)
         else:
-            run = None
             write_table(place, samples_table(self._answers(number, outcome.questions)))
         if run is None:
-            metrics = list(self.plan.metrics) or ["quick"]
-            wanted = [*metrics, self.plan.objective, *USAGE_METRICS]
-            name = f"{self.plan.name} {outcome.setting.name}"
-            run = self._evaluate(str(place), wanted, self.root, name=name, params=outcome.setting.parameters)
+            metrics = [*(self.plan.metrics or ["quick"]), self.plan.objective, *USAGE_METRICS]
+            name, params = f"{self.plan.name} {outcome.setting.name}", outcome.setting.parameters
+            run = self._evaluate(str(place), metrics, self.root, name=name, params=params, resume=was_begun)
         self.folder.write("runs", run.id, number)
         return run
 
     def _evaluate(self, data: Any, metrics: list[str], out: str, **more: Any) -> Run:
-        options = {**self.models.keywords(), **more, "resume": True}
+        options = {**self.models.keywords(), **more}
         options |= {"budget": self.budget, "deadline_s": self._seconds_left()}
         source = data if self.plan.truth is None else read_with_truth(data, self.plan.truth, self.root, "ragstone")
         run = evaluate(source, metrics, out, format="ragstone", **options)
