@@ -274,3 +274,19 @@ def test_the_judge_is_asked_once_for_looks_and_runs(home):
     # Both styles give the same answers, so that they share the replies; looks and runs do, too.
     judged = len((home / "judged.txt").read_text().splitlines())
     assert judged <= 12 + 12
+
+
+def test_answers_survive_until_their_block_is_stored(home, calls, monkeypatch):
+    """A process that is killed after the last answer of a block and before the block is written loses nothing."""
+    from ragstone.errors import InterruptedRunError
+    from ragstone.sweep.sweep_folder import SweepFolder
+
+    changes = [("concurrency = 1", "concurrency = 1\ncache = false"), ("[data]", "[data]\nlimit = 4")]
+    plan = write(home, *changes, ('name = "tickets"', 'name = "tickets"\nhalving = false'))
+    with monkeypatch.context() as patched:
+        patched.setattr(SweepFolder, "write_answers", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(InterruptedRunError, match="--resume"):
+            sweep(plan)
+    assert len(calls()) == 3
+    sweep(plan, resume=True)
+    assert set(Counter(calls()).values()) == {1}

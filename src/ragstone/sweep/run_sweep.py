@@ -6,6 +6,7 @@ is left out with its reason; the others continue. What is stored is never asked 
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -238,6 +239,8 @@ class _Work:
                 return
             self._check_limits()
             self.folder.write_answers(number, end, samples)
+            # Not earlier: the answers must always be in one of the two files.
+            os.remove(self.folder.journal(number, end))
         outcome.questions = end
         reasons = Counter(str(sample.metadata.get(ERROR)) for sample in samples if sample.answer is None)
         if start == 0 and sum(reasons.values()) == len(samples):
@@ -254,6 +257,7 @@ class _Work:
             self.plan.target,
             journal=self.folder.journal(number, end),
             resume=True,
+            keep_journal=True,
             progress=lambda step: self.progress(Progress("asking", done + step.done, total)),
             **options,
         )
