@@ -69,6 +69,7 @@ def test_commands_with_models_have_the_same_call_limits():
         "stress",
         "erag",
         "pool",
+        "sweep",
         "truth collect",
         "truth extract",
         "truth synthesise",

@@ -34,6 +34,7 @@ from ragstone.cli.receive import receive
 from ragstone.cli.report import report
 from ragstone.cli.run import run
 from ragstone.cli.stress import stress
+from ragstone.cli.sweep import sweep
 from ragstone.cli.train import train
 from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
@@ -42,7 +43,7 @@ from ragstone.cli.watch import watch
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     EVALUATE: (demo, run, watch, view, diagnose, explain),
-    COMPARE: (compare, gate, report),
+    COMPARE: (compare, gate, sweep, report),
     TRUTH: (),
     JUDGES: (judge, judge_check, audit, agree, train),
     STRESS: (stress, erag),

@@ -131,6 +131,11 @@ class Budget:
         self._is_spent = False
         self._settled: asyncio.Event | None = None
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether a call was refused because it could exceed the limit."""
+        return self._is_spent
+
     async def reserve(self, amount_usd: float, estimate: Callable[[], float] | None = None) -> float:
         """Reserve money and return the amount. Waits while running calls may release enough; raises if it is used up.
 

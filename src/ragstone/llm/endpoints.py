@@ -11,6 +11,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from ragstone.errors import UsageError
@@ -52,6 +53,8 @@ class Endpoint:
     key_variable: str
     address_variable: str
     lacks_key: bool = False
+    # Further fields of every request body.
+    body: Mapping[str, Any] = field(default_factory=dict)
 
     def check_key(self) -> None:
         """Raise before the first call if a required key is missing, or if a key cannot be sent in a header."""

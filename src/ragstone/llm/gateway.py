@@ -5,8 +5,8 @@ Token probabilities of texts by a model behind the gateway.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragstone.errors import UsageError
@@ -37,8 +37,14 @@ class _Opened(NamedTuple):
     check: Callable[[], None] = lambda: None
 
 
-def _open_model(model: Model, client: HttpClient, timeout_s: float, base_url: str | None = None) -> _Opened:
-    """Open the provider of a model that is a name, a function or an LLM."""
+def _open_model(
+    model: Model,
+    client: HttpClient,
+    timeout_s: float,
+    base_url: str | None = None,
+    body: Mapping[str, Any] | None = None,
+) -> _Opened:
+    """Open the provider of a model that is a name, a function or an LLM. `body` has further fields of its requests."""
     if isinstance(model, LLM):
         return _Opened(model)
     if not isinstance(model, str):
@@ -51,7 +57,10 @@ def _open_model(model: Model, client: HttpClient, timeout_s: float, base_url: st
         return _Opened(load_function(*in_file))
     provider, name = _split_name(model)
     if provider in SERVERS:
-        return _open_endpoint(find_endpoint(provider, name, base_url), client, timeout_s)
+        return _open_endpoint(replace(find_endpoint(provider, name, base_url), body=body or {}), client, timeout_s)
+    if body:
+        names = ", ".join(f"{server}/" for server in SERVERS)
+        raise UsageError(f"{model} takes no parameters. They are passed to functions, commands, addresses and {names}.")
     from ragstone.llm.providers.litellm import LiteLLM  # noqa: PLC0415
 
     llm = LiteLLM(model, timeout_s, base_url)
@@ -134,15 +143,16 @@ class Gateway:
         self._llms: dict[str | int, LLM] = {}
         self._embedders: list[BatchedEmbedder] = []
 
-    def open_llm(self, model: Model, version: str = "") -> LLM:
+    def open_llm(self, model: Model, version: str = "", body: Mapping[str, Any] | None = None) -> LLM:
         """Open a model with cache, budget, retries, limits and recording; the same object for the same model.
 
-        `version` is part of the cache key, so that replies of another version are not used.
+        `version` is part of the cache key, so that replies of another version are not used. `body` has further fields of its
+        requests; the version must name them.
         """
         key = f"{model} {version}" if isinstance(model, str) else id(model)
         if key not in self._llms:
             settings = self._settings
-            opened = _open_model(model, self._client, settings.timeout_s, settings.base_url)
+            opened = _open_model(model, self._client, settings.timeout_s, settings.base_url, body)
             self._llms[key] = self._keep(opened, version)
         return self._llms[key]
 

@@ -68,7 +68,8 @@ class OpenAIEndpoint:
         model = {} if endpoint.model is None else {"model": endpoint.model}
         try:
             url = endpoint.url(what)
-            reply = await self._client.post_json(url, {**model, **body}, endpoint.headers, self._timeout_s)
+            fields = {**model, **body, **endpoint.body}
+            reply = await self._client.post_json(url, fields, endpoint.headers, self._timeout_s)
         except HttpError as error:
             raise self._explain(error) from None
         self._has_answered = True
