@@ -42,7 +42,7 @@ class HttpReply:
 
 
 class HttpClient:
-    """Posts JSON over a connection pool, which is created at the first request in the running loop."""
+    """Sends requests over a connection pool, which is created at the first request in the running loop."""
 
     def __init__(self, concurrency: int = 16, most_bytes: int = _MOST_BYTES) -> None:
         self._concurrency = concurrency
@@ -58,10 +58,19 @@ class HttpClient:
         return await self.post_bytes(url, data, headers, timeout_s)
 
     async def post_bytes(self, url: str, data: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
-        """Like `post_json`, for JSON that is already encoded, for example because its bytes were signed."""
+        """Like `post_json`, for a body that is already encoded, for example because its bytes were signed."""
+        return await self._send("POST", url, data, headers, timeout_s)
+
+    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+        """Return what is at a URL with any status, or raise an HttpError within the timeout."""
+        return await self._send("GET", url, None, headers, timeout_s)
+
+    async def _send(
+        self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], timeout_s: float
+    ) -> HttpReply:
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._post(url, data, headers)
+                return await self._exchange(method, url, data, headers)
         except TimeoutError:
             raise HttpError("timeout", f"{show_address(url)} sent no complete reply within {timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -73,11 +82,11 @@ class HttpClient:
         if session is not None and self._loop is asyncio.get_running_loop():
             await session.close()
 
-    async def _post(self, url: str, data: bytes, headers: Mapping[str, str]) -> HttpReply:
+    async def _exchange(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> HttpReply:
         target, proxy = self._target(url)
         # A redirect would turn POST into GET and could send the key to another host.
-        async with self._open_session().post(
-            target, data=data, headers=headers, proxy=proxy, allow_redirects=False
+        async with self._open_session().request(
+            method, target, data=data, headers=headers, proxy=proxy, allow_redirects=False
         ) as response:
             return HttpReply(response.status, response.headers, await self._read(response, url))
 

@@ -46,3 +46,4 @@ class JudgingOptions(TypedDict, total=False):
     tokens_per_minute: float | None
     cache: bool
     offline: bool
+    batch: Any
