@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from ragstone.llm.base import (
     LLM,
@@ -26,7 +26,15 @@ from ragstone.llm.base import (
     Request,
     UnsupportedFormatError,
 )
-from ragstone.llm.batches import BatchAPI, BatchPendingError, BatchRecord, BatchRecords, BatchSettings, BatchState
+from ragstone.llm.batches import (
+    BatchAPI,
+    BatchPendingError,
+    BatchRecord,
+    BatchRecords,
+    BatchResult,
+    BatchSettings,
+    BatchState,
+)
 from ragstone.llm.budget import Budget, Budgeted, Deadline
 from ragstone.llm.cache import Cache, decode_reply, encode_reply, request_key
 from ragstone.llm.concurrency import gather_or_cancel
@@ -256,7 +264,7 @@ class Batched(LLMWrapper):
                 return found
 
     async def _find(self, record: BatchRecord) -> str | None:
-        taken = frozenset(other.batch for other in self._records.all() if other.batch)
+        taken = frozenset(other.batch for other in self._records.all() if other.batch).union(record.rejected)
         found, _ = await retry(lambda: self._api.find(record, taken), self._patience)
         return found
 
@@ -266,7 +274,14 @@ class Batched(LLMWrapper):
         if found is None:
             self._queue |= wanted
             return
-        await self._collect(found, await self._wait(found), wanted)
+        state = await self._wait(found)
+        results, _ = await retry(lambda: self._api.results(found, state), self._patience)
+        if results and not {result.key for result in results}.intersection(found.keys):
+            foreign = replace(found, batch=None, rejected=(*found.rejected, str(found.batch)))
+            self._records.write(foreign)
+            await self._follow(foreign, wanted)
+            return
+        self._hand_out(found, state, results, wanted)
 
     async def _recover(self, record: BatchRecord) -> BatchRecord | None:
         """Return the record of a process that did not store the id of its batch, with the id; None if there is none."""
@@ -319,9 +334,8 @@ class Batched(LLMWrapper):
             f"batch {record.batch} of {self.name} is not finished ({done}). {self._api.advise(record)}"
         )
 
-    async def _collect(self, record: BatchRecord, state: BatchState, wanted: _Queue) -> None:
+    def _hand_out(self, record: BatchRecord, state: BatchState, results: list[BatchResult], wanted: _Queue) -> None:
         """Store the replies of a batch, then hand them out."""
-        results, _ = await retry(lambda: self._api.results(record, state), self._patience)
         replies, errors = store_results(
             self._api, self._cache, record, results, {k: w.request for k, w in wanted.items()}
         )
@@ -355,7 +369,7 @@ class Batched(LLMWrapper):
 
 
 def store_results(
-    api: BatchAPI, cache: Cache, record: BatchRecord, results: list[Any], requests: dict[str, Request]
+    api: BatchAPI, cache: Cache, record: BatchRecord, results: list[BatchResult], requests: dict[str, Request]
 ) -> tuple[dict[str, Reply], dict[str, LLMError]]:
     """Write the replies of a batch into the cache; return them, and the errors of the other results, by key."""
     replies: dict[str, Reply] = {}

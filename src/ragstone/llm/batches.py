@@ -70,6 +70,8 @@ class BatchRecord:
     owner: Mapping[str, Any] = field(default_factory=dict)
     # The provider's id; None before it is known.
     batch: str | None = None
+    # Batches that were taken for this one and have other requests.
+    rejected: tuple[str, ...] = ()
 
     @property
     def is_starting(self) -> bool:
@@ -101,7 +103,8 @@ class BatchRecords:
         """Return a record, or None if it was removed or cannot be read."""
         with suppress(StorageError, TypeError, ValueError):
             content = read_json(self._file(record_id)) if self._file(record_id).exists() else None
-            return BatchRecord(**{**content, "keys": tuple(content["keys"])}) if content else None
+            tuples = {name: tuple(content[name]) for name in ("keys", "rejected")} if content else {}
+            return BatchRecord(**{**content, **tuples}) if content else None
         return None
 
     def remove(self, record: BatchRecord) -> None:
@@ -167,7 +170,7 @@ class BatchAPI(Protocol):
         ...
 
     async def find(self, record: BatchRecord, taken: frozenset[str]) -> str | None:
-        """Return the id of a batch that was submitted for a record, or None. `taken` are batches of other records."""
+        """Return the id of a batch that was probably submitted for a record, or None; `taken` are those of other records."""
         ...
 
     async def look(self, record: BatchRecord) -> BatchState:

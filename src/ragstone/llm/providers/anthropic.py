@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -39,7 +37,6 @@ _BOUNDS = (
 )
 # The clocks of two machines may differ by so much.
 _CLOCK_S = 300.0
-_POLL_S = 10.0
 _AT_A_TIME = 100
 _PAGES = 20
 
@@ -124,20 +121,14 @@ class AnthropicBatches(BatchEndpoint):
         return str(json.loads(await self._fetch("messages/batches", prepared))["id"])
 
     async def find(self, record: BatchRecord, taken: frozenset[str]) -> str | None:
-        """Look for a batch of the same size and time whose results have the record's keys.
+        """Return the batch of the same size that is nearest in time.
 
-        These batches have no metadata, and their requests are only visible in the results, so this waits for the end of
-        each batch that may be the one.
+        These batches have no metadata, and their requests are only visible in the results. The caller checks those.
         """
-        for batch in await self._recent(record.created - _CLOCK_S):
-            if batch["id"] in taken or sum(batch["request_counts"].values()) != len(record.keys):
-                continue
-            candidate = replace(record, batch=batch["id"])
-            while not (state := await self.look(candidate)).is_ended:
-                await asyncio.sleep(_POLL_S)
-            if {result.key for result in await self.results(candidate, state)} == set(record.keys):
-                return str(batch["id"])
-        return None
+        recent = await self._recent(record.created - _CLOCK_S)
+        same = [batch for batch in recent if sum(batch["request_counts"].values()) == len(record.keys)]
+        found = {abs(_time(batch) - record.created): str(batch["id"]) for batch in same if batch["id"] not in taken}
+        return found[min(found)] if found else None
 
     async def _recent(self, since: float) -> list[Any]:
         """Return the batches that were created since a time; the API lists the newest first."""
@@ -145,7 +136,7 @@ class AnthropicBatches(BatchEndpoint):
         after = ""
         for _ in range(_PAGES):
             page = await self._json(f"messages/batches?limit={_AT_A_TIME}{after}")
-            new = [batch for batch in page["data"] if datetime.fromisoformat(batch["created_at"]).timestamp() >= since]
+            new = [batch for batch in page["data"] if _time(batch) >= since]
             found += new
             if len(new) < len(page["data"]) or not page.get("has_more"):
                 break
@@ -180,6 +171,10 @@ class AnthropicBatches(BatchEndpoint):
         if result.status != 200:
             raise self._explained(result, request)
         return self._chat.read_message(result.body, 0.0)
+
+
+def _time(batch: Mapping[str, Any]) -> float:
+    return datetime.fromisoformat(batch["created_at"]).timestamp()
 
 
 def _result(key: str, result: Mapping[str, Any]) -> BatchResult:

@@ -84,7 +84,7 @@ class OpenAIBatches(BatchEndpoint):
         """Return a request of a batch as JSON."""
         return batch_line(key, self._chat.batch_body(request))
 
-    async def prepare(self, record: BatchRecord, lines: Sequence[bytes]) -> str:
+    async def prepare(self, record: BatchRecord, lines: Sequence[bytes]) -> Any:
         """Upload the requests as a file; return its id."""
         name = f"ragstone-{record.id}.jsonl"
         parts = [
@@ -97,7 +97,7 @@ class OpenAIBatches(BatchEndpoint):
         kind = f"multipart/form-data; boundary={_BOUNDARY}"
         return str(_parse(await self._fetch("files", b"".join(parts), kind), self.where)["id"])
 
-    async def create(self, record: BatchRecord, prepared: str) -> str:
+    async def create(self, record: BatchRecord, prepared: Any) -> str:
         """Submit the batch with the record's id as metadata; return its id."""
         body = {
             "input_file_id": prepared,
@@ -163,12 +163,12 @@ class BatchFiles(OpenAIBatches):
         command += ["--model", self._endpoint.model or ""]
         return f"Answer its requests, for example with\n  {shlex.join(command)}\nand run the same command again."
 
-    async def prepare(self, record: BatchRecord, lines: Sequence[bytes]) -> bytes:
+    async def prepare(self, record: BatchRecord, lines: Sequence[bytes]) -> Any:
         """Return the content of the input file."""
         del record
         return b"".join(piece for line in lines for piece in (line, b"\n"))
 
-    async def create(self, record: BatchRecord, prepared: bytes) -> str:
+    async def create(self, record: BatchRecord, prepared: Any) -> str:
         """Write the input file."""
         try:
             os.makedirs(record.where, exist_ok=True)
