@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from ragstone.errors import StopRunError, UsageError
 from ragstone.llm.batches import BatchRecords, BatchSettings
 from ragstone.llm.cache import open_cache
 from tests.e2e.conftest import COMMAND
-from tests.e2e.judged import calls, check_scores, only_run, rows, write
+from tests.e2e.judged import calls, check_scores, rows, write
 from tests.oracle.batches import BatchOracle
 from tests.oracle.server import OracleServer
 from tests.oracle.world import make_samples
@@ -166,7 +165,7 @@ def test_a_budget_is_reserved_before_submission(tmp_path, monkeypatch):
         limit = 15.0
         run = evaluate(server, tmp_path / "out", budget=limit)
         paid = server.input_tokens + 2 * server.output_tokens
-        assert 0 < sum(server.created.values())
+        assert sum(server.created.values()) > 0
     spent = sum(call["cost_usd"] or 0 for call in calls(run.path))
     assert 0.2 * limit < spent <= limit
     assert paid / 2000 <= limit
@@ -188,7 +187,7 @@ def test_quotes_have_the_price_of_batches(tmp_path, monkeypatch):
 
 def test_files_for_an_offline_tool(tmp_path):
     """Each run writes the requests of one stage; the tool answers them between the runs."""
-    folder, files = tmp_path / "files", []
+    folder, files, words = tmp_path / "files", [], []
     settings = BatchSettings(folder=str(folder), quiet_s=0.2)
     with OracleServer() as server:
         options = {"batch": settings, "metrics": ["ragchecker"]}
@@ -197,7 +196,7 @@ def test_files_for_an_offline_tool(tmp_path):
                 run = _evaluate_files(server, tmp_path, **options)
                 break
             except StopRunError as error:
-                assert "vllm.entrypoints.openai.run_batch" in str(error)
+                words.append(str(error))
                 written = [path for path in sorted(folder.glob("*.input.jsonl")) if path not in files]
                 assert written
                 for path in written:
@@ -211,6 +210,7 @@ def test_files_for_an_offline_tool(tmp_path):
     keys = [json.loads(line)["custom_id"] for path in files for line in path.read_text().splitlines()]
     assert len(keys) == len(set(keys)) > 0
     assert len(files) >= 2
+    assert all("vllm.entrypoints.openai.run_batch" in text for text in words)
     assert all(row["status"] != "failed" for row in run.scores.to_pylist())
     with OracleServer() as server:
         plain = _evaluate_files(server, tmp_path / "plain", batch=False, cache=False, metrics=["ragchecker"])
@@ -225,45 +225,40 @@ def _evaluate_files(server, home, metrics, **options):
     )  # fmt: skip
 
 
-def _answer(server, path, partly=False):
+def _answer(server, path, partly=False, refused=()):
     """What vLLM's run_batch writes."""
     lines = []
     for line in path.read_text().splitlines():
         asked = json.loads(line)
         assert set(asked) == {"custom_id", "method", "url", "body"}
         reply = server._completion(asked["body"], None)
-        response = {"status_code": 200, "request_id": "vllm-batch-1", "body": reply}
-        lines.append(json.dumps({"id": "vllm-1", "custom_id": asked["custom_id"], "response": response, "error": None}))
-    output = path.with_name(path.name.replace(".input.", ".output."))
+        row = {"id": "vllm-1", "custom_id": asked["custom_id"], "error": None}
+        row["response"] = {"status_code": 200, "request_id": "vllm-batch-1", "body": reply}
+        if asked["custom_id"] in refused:
+            row |= {"response": {"status_code": 400, "request_id": "r", "body": None}, "error": "the prompt is empty"}
+        lines.append(json.dumps(row))
     text = "\n".join(lines) + "\n"
-    output.write_text(text[: len(text) // 2] if partly else text)
+    _output(path).write_text(text[: len(text) // 2] if partly else text)
+
+
+def _output(path):
+    return path.with_name(path.name.replace(".input.", ".output."))
 
 
 def test_files_with_errors_fail_their_rows(tmp_path):
-    settings = BatchSettings(folder=str(tmp_path / "files"), quiet_s=0.2)
+    settings, refused = BatchSettings(folder=str(tmp_path / "files"), quiet_s=0.2), set()
     with OracleServer() as server:
-        with pytest.raises(StopRunError):
-            _evaluate_files(server, tmp_path, batch=settings, metrics=["ragchecker.precision"])
-        for path in (tmp_path / "files").glob("*.input.jsonl"):
-            _answer(server, path)
-            output = path.with_name(path.name.replace(".input.", ".output."))
-            lines = output.read_text().splitlines()
-            broken = json.loads(lines[0])
-            broken |= {
-                "response": {"status_code": 400, "request_id": "r", "body": None},
-                "error": "the prompt is empty",
-            }
-            output.write_text("\n".join([json.dumps(broken), *lines[1:]]))
-        for _ in range(5):
+        for _ in range(6):
             try:
                 run = _evaluate_files(server, tmp_path, batch=settings, metrics=["ragchecker.precision"])
                 break
             except StopRunError:
-                for path in (tmp_path / "files").glob("*.input.jsonl"):
-                    if not path.with_name(path.name.replace(".input.", ".output.")).exists():
-                        _answer(server, path)
+                paths = [path for path in (tmp_path / "files").glob("*.input.jsonl") if not _output(path).exists()]
+                refused = refused or {json.loads(paths[0].read_text().splitlines()[0])["custom_id"]}
+                for path in paths:
+                    _answer(server, path, refused=refused)
     failed = [row for row in run.scores.to_pylist() if row["status"] == "failed"]
-    assert failed
+    assert len(failed) == 1
     assert all("the prompt is empty" in row["reason"] for row in failed)
 
 
@@ -295,3 +290,62 @@ def test_a_wrong_key_is_found_before_the_batch(tmp_path, monkeypatch):
         assert "sk-quite-wrong-1234" not in str(caught.value)
         assert not server.batches
     assert pending() == []
+
+
+# Where processes are killed, one after the other: the phase of the server, which of its requests in this process, and
+# whether the server has done it.
+_KILLS = [
+    ("upload", 0, "hold"),  # nothing is submitted
+    ("upload", 0, "hold_after"),  # the file is there, the batch is not
+    ("create", 0, "hold"),
+    ("create", 0, "hold_after"),  # the batch is there, its id is not stored
+    ("look", 0, "hold"),  # while the batch is waited for
+    ("content", 0, "hold"),  # while the results are read
+    ("create", 0, "hold_after"),  # in the second stage
+    ("content", 0, "hold_after"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("judge", "again"), [("openai/oracle", ()), ("anthropic/oracle", ("--resume",))])
+def test_a_killed_process_submits_nothing_twice(judge, again, home, environment):
+    """Each process is killed further on than the one before; the last one ends with the scores of the world."""
+    write(SAMPLES, home / "data.jsonl")
+    phases = [kill for kill in _KILLS if judge == "openai/oracle" or kill[0] != "upload"]
+    with BatchOracle() as server:
+        address = ["--base-url", server.base_url, "--embedder", "openai/oracle"]
+        command = [
+            *COMMAND,
+            "run",
+            "data.jsonl",
+            "-m",
+            ",".join(SETS),
+            "--judge",
+            judge,
+            *address,
+            "--batch",
+            "-o",
+            "out",
+        ]
+        for phase, number, how in phases:
+            server.at[phase] = [""] * number + [how]
+            _kill_when_held(server, [*command, *again], home, environment)
+            server.at.clear()
+        done = subprocess.run([*command, *again], cwd=home, env=environment, capture_output=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert set(server.created.values()) == {1}
+        assert len(server.batches) >= 2
+    check_scores(max((home / "out" / "runs").glob("*/run.json")).parent, SAMPLES)
+    assert pending() == []
+
+
+def _kill_when_held(server, command, home, environment):
+    server.held.clear()
+    process = subprocess.Popen(command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    deadline = time.monotonic() + 90
+    while not server.held and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert server.held, process.communicate()[0].decode()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()

@@ -221,7 +221,8 @@ class BatchOracle(OracleServer):
 
     def _reply_message(self, body: dict[str, Any]) -> dict[str, Any]:
         allowed = {"model", "max_tokens", "messages", "system", "temperature", "output_config"}
-        assert set(body) <= allowed and {"model", "max_tokens", "messages"} <= set(body)
+        assert set(body) <= allowed
+        assert {"model", "max_tokens", "messages"} <= set(body)
         assert all(turn["role"] in ("user", "assistant") for turn in body["messages"])
         schema = body.get("output_config", {}).get("format", {}).get("schema")
         for word in ("maxItems", "minItems", "maxLength", "minimum"):
