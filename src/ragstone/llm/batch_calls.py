@@ -26,6 +26,7 @@ from ragstone.llm.base import (
     Request,
     UnsupportedFormatError,
 )
+from ragstone.llm.batch_results import store_results
 from ragstone.llm.batches import (
     BatchAPI,
     BatchPendingError,
@@ -34,9 +35,10 @@ from ragstone.llm.batches import (
     BatchResult,
     BatchSettings,
     BatchState,
+    BatchUnknownError,
 )
 from ragstone.llm.budget import Budget, Budgeted, Deadline
-from ragstone.llm.cache import Cache, decode_reply, encode_reply, request_key
+from ragstone.llm.cache import Cache, decode_reply, request_key
 from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.llm.wrappers import Patience, calls_are_ordinary, retry
 
@@ -311,7 +313,7 @@ class Batched(LLMWrapper):
                 failures += 1
                 if failures == _MOST_FAILURES:
                     raise BatchPendingError(f"{error}. {self._api.advise(record)}") from None
-            except LLMAccessError as error:
+            except BatchUnknownError as error:
                 drop = f"`ragstone batches cancel {record.id}` removes the record of batch {record.batch}."
                 raise LLMAccessError(f"{error} {drop}") from None
             if state.is_ended:
@@ -366,27 +368,6 @@ class Batched(LLMWrapper):
         for key, waiting in failed.items():
             self._release(key)
             waiting.settle(None)
-
-
-def store_results(
-    api: BatchAPI, cache: Cache, record: BatchRecord, results: list[BatchResult], requests: dict[str, Request]
-) -> tuple[dict[str, Reply], dict[str, LLMError]]:
-    """Write the replies of a batch into the cache; return them, and the errors of the other results, by key."""
-    replies: dict[str, Reply] = {}
-    errors: dict[str, LLMError] = {}
-    known = set(record.keys)
-    for result in results:
-        if result.key not in known:
-            continue
-        try:
-            replies[result.key] = api.read(result, requests.get(result.key))
-        except LLMError as error:
-            errors[result.key] = error
-        except LLMAccessError as error:
-            errors[result.key] = LLMRefusedError(str(error))
-    for key, reply in replies.items():
-        cache.write(key, encode_reply(reply))
-    return replies, errors
 
 
 def _kind(request: Request) -> tuple[str, bool]:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from ragstone.errors import StopRunError, StorageError
-from ragstone.llm.base import Reply, Request
+from ragstone.llm.base import LLMAccessError, Reply, Request
 from ragstone.storage.owners import describe_process, is_local, is_running
 from ragstone.storage.places import Place, read_json
 
@@ -27,6 +27,10 @@ _LONGEST_START_S = 1800.0
 
 class BatchPendingError(StopRunError):
     """A batch is not finished. The same command continues it."""
+
+
+class BatchUnknownError(LLMAccessError):
+    """The provider does not know a batch: it was deleted, or belongs to another account."""
 
 
 @dataclass(frozen=True)

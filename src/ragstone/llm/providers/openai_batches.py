@@ -11,7 +11,7 @@ from typing import Any
 from ragstone.errors import StopRunError
 from ragstone.http.client import HttpClient, HttpError, HttpReply
 from ragstone.llm.base import LLMAccessError, LLMBusyError, Reply, Request
-from ragstone.llm.batches import BatchRecord, BatchResult, BatchState
+from ragstone.llm.batches import BatchRecord, BatchResult, BatchState, BatchUnknownError
 from ragstone.llm.endpoints import Endpoint
 from ragstone.llm.providers.openai import OpenAIChat, OpenAIEndpoint, explain_status, read_choice
 
@@ -57,6 +57,8 @@ class BatchEndpoint(OpenAIEndpoint):
         self._has_answered = True
         if reply.status in (404, 405) and path in ("files", "batches", "messages/batches"):
             raise LLMAccessError(f"{self.where} has no batch API ({path}): repeat the command without --batch.")
+        if reply.status == 404 and "batches/" in path:
+            raise BatchUnknownError(f"{self.where} does not know the batch {path.rpartition('batches/')[2]}.")
         if reply.status != 200:
             raise explain_status(reply, self._endpoint)
         return reply.body
