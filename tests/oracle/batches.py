@@ -99,7 +99,8 @@ class BatchOracle(OracleServer):
         upload = form["file"]
         assert isinstance(upload, web.FileField)
         name = f"file-{len(self.files)}"
-        self.files[name] = content = upload.file.read()
+        with upload.file:
+            self.files[name] = content = upload.file.read()
         about = {"id": name, "object": "file", "bytes": len(content), "created_at": int(time.time())}
         return web.json_response({**about, "filename": upload.filename, "purpose": "batch"})
 

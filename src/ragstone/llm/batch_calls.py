@@ -45,7 +45,7 @@ from ragstone.llm.wrappers import Patience, calls_are_ordinary, retry
 Note = Callable[[str], object]
 _NOTE: ContextVar[Note | None] = ContextVar("ragstone_batch_note", default=None)
 _SECONDS_BETWEEN_NOTES = 60.0
-# After so many failed questions about a batch, the run stops. The batch goes on.
+# After this many failed questions about a batch, the run stops. The batch goes on.
 _MOST_FAILURES = 30
 
 
@@ -60,7 +60,7 @@ def batch_notes(note: Note) -> Iterator[None]:
 
 
 class _Waiting(NamedTuple):
-    """A request and its future, which gets a reply, or None if the request is to be sent as an ordinary call."""
+    """A request and its future, which gets a reply, or None if the request must be sent as an ordinary call."""
 
     request: Request
     future: asyncio.Future[Reply | None]

@@ -105,7 +105,7 @@ class BatchRecords:
 
     def read(self, record_id: str) -> BatchRecord | None:
         """Return a record, or None if it was removed or cannot be read."""
-        with suppress(StorageError, TypeError, ValueError):
+        with suppress(StorageError, TypeError, ValueError, KeyError):
             content = read_json(self._file(record_id)) if self._file(record_id).exists() else None
             tuples = {name: tuple(content[name]) for name in ("keys", "rejected")} if content else {}
             return BatchRecord(**{**content, **tuples}) if content else None
@@ -130,7 +130,7 @@ class BatchRecords:
 
 
 class BatchState(NamedTuple):
-    """What a provider says about a batch."""
+    """The state of a batch, as the provider gives it."""
 
     status: str
     is_ended: bool

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API, for batches and for the calls beside them. Without batches, calls go through LiteLLM."""
+"""Anthropic's Messages API, for batches and for the calls that go with them. Without batches, calls go through LiteLLM."""
 
 from __future__ import annotations
 
