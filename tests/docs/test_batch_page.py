@@ -24,7 +24,8 @@ def test_the_commands_of_the_page(cli, tmp_path, monkeypatch):
         server.steps = ["in_progress"] * 100_000
         stopped = cli(*command.split()[2:], *address, "--deadline", "6")
         assert "same command again" in stopped.err
-        assert cli("batches").out.split()[:7] == blocks[1].splitlines()[1].split() + ["batch_0", "openai/gpt-4o-mini"]
+        titles = blocks[1].splitlines()[1].split()
+        assert cli("batches").out.split()[:7] == [*titles, "batch_0", "openai/gpt-4o-mini"]
         server.steps = ()
         done = cli(*command.split()[2:], *address)
     assert done.code == 0, done.err

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragstone.errors import StopRunError
+from ragstone.errors import StopRunError, StorageError
 from ragstone.llm.base import LLMBusyError, LLMRefusedError, LLMStoppedError, Message, Reply, Request
 from ragstone.llm.batch_calls import Batched, batch_notes
 from ragstone.llm.batches import BatchRecords, BatchResult, BatchSettings, BatchState
@@ -171,6 +171,19 @@ def test_failed_requests_are_called(tmp_path):
     assert (
         "batch batch_0 running: 7 replies; 2 requests failed and are sent as ordinary calls (no result)" in world.notes
     )
+
+
+@pytest.mark.parametrize("error", [LLMBusyError("no connection"), KeyError("data"), StorageError("the disk is full")])
+def test_other_failures_stop_the_run_and_keep_the_record(tmp_path, error):
+    world = World(tmp_path)
+
+    async def fail(record, state):
+        raise error
+
+    world.api.results = fail
+    replies = world.ask(*range(10))
+    assert all(isinstance(reply, StopRunError) and "same command again" in str(reply) for reply in replies[1:])
+    assert len(world.records) == 1
 
 
 def test_a_batch_that_is_refused(tmp_path):

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
+from ragstone.errors import RagstoneError, StopRunError
 from ragstone.llm.base import (
     LLM,
     LLMAccessError,
@@ -137,8 +138,10 @@ class Batched(LLMWrapper):
                 await self._wait_until_quiet()
                 await self._flush()
         except Exception as error:  # noqa: BLE001  (raised in the tasks that wait for replies)
+            words = str(error) if isinstance(error, LLMError | RagstoneError) else f"{type(error).__name__}: {error}"
+            pending = BatchPendingError(f"{words}. Run the same command again to continue.")
             for waiting in (*self._queue.values(), *self._flying.values()):
-                waiting.fail(error)
+                waiting.fail(error if isinstance(error, StopRunError) else pending)
             self._queue.clear()
         finally:
             for key in [*self._reserved]:
@@ -159,17 +162,19 @@ class Batched(LLMWrapper):
             # Another process, or a batch that was recovered, may have stored it meanwhile.
             if reply := decode_reply(self._cache.read(key)):
                 queue.pop(key).settle(reply)
-        work = [self._follow(record, wanted) for record, wanted in self._take_pending(queue)]
-        self._has_batches = self._has_batches or bool(work)
+        pending = self._take_pending(queue)
+        self._has_batches = self._has_batches or bool(pending)
         if self._api.has_calls:
             await self._try_kinds(queue)
         if self._api.has_calls and self._has_batches and len(queue) < self._settings.least:
             for waiting in queue.values():
                 waiting.settle(None)
-        elif queue:
-            self._has_batches = True
-            work += [self._submit(*chunk) for chunk in self._chunks(queue)]
-        await gather_or_cancel(work)
+            queue = {}
+        self._has_batches = self._has_batches or bool(queue)
+        chunks = list(self._chunks(queue))
+        follow = (self._follow(record, wanted) for record, wanted in pending)
+        submit = (self._submit(chunk, lines) for chunk, lines in chunks)
+        await gather_or_cancel([*follow, *submit])
         self._flying = {}
 
     def _take_pending(self, queue: _Queue) -> list[tuple[BatchRecord, _Queue]]:
