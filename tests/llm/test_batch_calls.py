@@ -12,7 +12,7 @@ from ragstone.llm.base import LLMBusyError, LLMRefusedError, LLMStoppedError, Me
 from ragstone.llm.batch_calls import Batched, batch_notes
 from ragstone.llm.batches import BatchRecords, BatchResult, BatchSettings, BatchState
 from ragstone.llm.budget import Budget, Budgeted, Deadline, Price, Prices
-from ragstone.llm.cache import Cache, decode_reply, encode_reply, request_key
+from ragstone.llm.cache import Cache, Cached, decode_reply, encode_reply, request_key
 from ragstone.llm.wrappers import Patience, ordinary_calls
 from ragstone.testing import FakeLLM
 
@@ -118,6 +118,24 @@ def test_one_request_is_called_and_the_others_are_in_one_batch(tmp_path):
     assert (world.called, world.api.sizes, world.records) == (["0"], [19], [])
     key = request_key("fake/model", "", request(7))
     assert decode_reply(world.cache.read(key)).text == "reply to 7"
+
+
+def test_a_reply_of_a_batch_is_written_once(tmp_path):
+    world = World(tmp_path)
+    written = []
+    write = world.cache.write
+    world.cache.write = lambda key, value: (written.append(key), write(key, value))
+    cached = Cached(world.llm, world.cache)
+
+    async def ask():
+        first = await asyncio.gather(*(cached.complete(request(number)) for number in range(10)))
+        again = await asyncio.gather(*(cached.complete(request(number)) for number in range(10)))
+        await cached.close()
+        assert [reply.text for reply in first] == [reply.text for reply in again]
+        assert all(reply.cached and not reply.stored for reply in again)
+
+    asyncio.run(ask())
+    assert sorted(written) == sorted(request_key("fake/model", "", request(number)) for number in range(10))
 
 
 def test_limits_of_the_api(tmp_path):

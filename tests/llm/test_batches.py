@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ragstone.llm.batches import BatchRecord, BatchRecords, BatchSettings, read_batch_option
+from ragstone.llm.cache import open_cache
 from ragstone.storage.owners import describe_process
 from ragstone.storage.places import open_place
 
@@ -26,6 +27,17 @@ def test_a_record_is_stored_until_it_is_removed(records):
     records.remove(found)
     assert records.all() == [second]
     assert records.read(first.id) is None
+
+
+def test_records_in_object_storage(bucket):
+    records = BatchRecords(open_cache(f"{bucket.url}/replies").place)
+    assert records.all() == []
+    record = records.create("openai", "openai/m", "", "where", ["k1"])
+    assert BatchRecords(open_cache(f"{bucket.url}/replies").place).all() == [record]
+    assert open_cache(f"{bucket.url}/replies").clear().entries == 0
+    records.remove(record)
+    records.remove(record)
+    assert records.all() == []
 
 
 def test_no_folder_and_broken_files(records, tmp_path):

@@ -22,7 +22,7 @@ def store_results(
         if result.key not in known:
             continue
         try:
-            replies[result.key] = api.read(result, requests.get(result.key))
+            replies[result.key] = replace(api.read(result, requests.get(result.key)), stored=True)
         except LLMError as error:
             errors[result.key] = error
         except LLMAccessError as error:

@@ -269,7 +269,7 @@ class Cached(LLMWrapper):
         """Store a reply before it is used, so that a killed run never pays for it again."""
         if self._quoted is not None:
             self._quoted[key] = _as_cached(reply)
-        else:
+        elif not reply.stored:
             # In a thread: creating a file takes longer than the rest of a call.
             await asyncio.get_running_loop().run_in_executor(None, self._cache.write, key, encode_reply(reply))
 
