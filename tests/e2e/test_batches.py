@@ -136,9 +136,11 @@ def test_a_batch_whose_confirmation_is_lost_is_not_submitted_again(judge, tmp_pa
 
 def test_a_batch_of_somebody_else_is_not_taken_for_ours(tmp_path):
     """Anthropic's batches have no metadata: what was found by its size and time is checked by its results."""
+    notes = []
     with BatchOracle() as server:
         server.at["create"] = ["foreign"]
-        run = evaluate(server, tmp_path / "out", "anthropic/oracle")
+        run = evaluate(server, tmp_path / "out", "anthropic/oracle", note=notes.append)
+        assert not any("ordinary calls" in note for note in notes)
         ours = {key: count for key, count in server.created.items() if not key.startswith("other-")}
         assert set(ours.values()) == {1}
     check_scores(run.path, SAMPLES)
