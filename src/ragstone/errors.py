@@ -7,6 +7,7 @@ RagstoneError                 caught by the command line and printed without a t
 ├── InputError                the data has problems; lists all of them         exit 2
 ├── MissingExtraError         an optional package is not installed             exit 2
 ├── StorageError              reading or writing a file or a bucket failed      exit 1
+├── ServiceError              a web service failed or refused a request          exit 1
 ├── TruthConflictError        a newer version of the ground truth was saved      exit 1
 ├── StopRunError              an external failure affects every row (a wrong key) exit 1
 └── InterruptedRunError       stopped by the user; finished parts are kept      exit 130
@@ -65,6 +66,10 @@ class MissingExtraError(RagstoneError):
 
 class StorageError(RagstoneError):
     """Reading or writing a file, folder or bucket failed."""
+
+
+class ServiceError(RagstoneError):
+    """A web service that the user named failed or refused a request."""
 
 
 class TruthConflictError(RagstoneError):

@@ -40,8 +40,9 @@ class PlantedJudge:
         noise = np.random.default_rng(int.from_bytes(seed)).normal(0.0, 1.0)
         odds = (2.0 if right else -2.0) + noise + (self.kindness if request.prompt != "token_contradiction" else 0.0)
         likely = 1 / (1 + math.exp(-odds))
-        pairs = (("yes", math.log(likely)), ("no", math.log(1 - likely)))
-        return Reply("yes", self.name, logprobs=pairs[:1], alternatives=(pairs,))
+        words = ("false", "unknown") if request.prompt == "token_contradiction" else ("yes", "no")
+        pairs = ((words[0], math.log(likely)), (words[1], math.log(1 - likely)))
+        return Reply(words[0], self.name, logprobs=pairs[:1], alternatives=(pairs,))
 
     async def close(self):
         """Nothing is open."""

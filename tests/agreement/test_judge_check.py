@@ -33,7 +33,7 @@ def test_both_ways_are_asked_and_the_default_wins_a_tie():
     small, _, _ = ask("openai/oracle-3b")
     assert small.best.way == "tokens", "a small model is asked by tokens"
     assert small.signature.startswith("openai/oracle-3b")
-    assert ";verdicts=tokens/1" in small.signature
+    assert ";verdicts=tokens/2" in small.signature
 
 
 def test_the_cost_is_measured_only_without_the_cache():

@@ -14,7 +14,7 @@ from ragstone.tools.model_options import ModelOptions
 # These commands take the arguments of other programs.
 FOREIGN = ("trec", "ragchecker")
 # These commands write one file: there -o is the file, and --root the store.
-FILE_WRITERS = ("report", "convert", "fuse", "pool", "truth collect")
+FILE_WRITERS = ("report", "convert", "fuse", "pool", "pull", "truth collect")
 
 
 def all_commands(group, prefix=""):

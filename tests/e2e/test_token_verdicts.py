@@ -45,7 +45,7 @@ def test_scores_are_those_of_the_world(tmp_path):
     assert {call["prompt"] for call in calls(done.path)} == {"claims", "claims_and_entities", *TOKENS}
     assert set(done.info["prompts"]) >= TOKENS
     assert "verdicts" not in done.info["prompts"]
-    assert "verdicts=tokens/1" in done.info["judge"]["checker"]
+    assert "verdicts=tokens/2" in done.info["judge"]["checker"]
     one = [body for body in server.bodies if body.get("max_tokens") == 1]
     assert all(body["logprobs"] is True and body["top_logprobs"] == 20 for body in one)
 

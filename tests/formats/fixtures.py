@@ -8,6 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.platforms import records
+
 
 def fixture_of(name: str) -> Callable[[Path], list[str]]:
     """What writes the files of a format; a format without a fixture is not tested, so there must be one."""
@@ -545,4 +547,25 @@ def fixture_mtrag(tmp_path: Path) -> list[str]:
     ]
     path = tmp_path / "mtrag.jsonl"
     _write_jsonl(path, rows)
+    return [str(path)]
+
+
+def fixture_langfuse(tmp_path: Path) -> list[str]:
+    """Observations and scores of two traces."""
+    path = tmp_path / "langfuse.jsonl"
+    _write_jsonl(path, [*records.langfuse_observations(), *records.langfuse_scores()])
+    return [str(path)]
+
+
+def fixture_phoenix(tmp_path: Path) -> list[str]:
+    """Spans of two traces."""
+    path = tmp_path / "phoenix.jsonl"
+    _write_jsonl(path, records.phoenix_spans())
+    return [str(path)]
+
+
+def fixture_langsmith(tmp_path: Path) -> list[str]:
+    """Runs of two traces."""
+    path = tmp_path / "langsmith.jsonl"
+    _write_jsonl(path, records.langsmith_runs())
     return [str(path)]

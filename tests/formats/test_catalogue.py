@@ -11,7 +11,19 @@ from ragstone.formats.sources import Source
 def test_each_module_with_a_format_is_listed_under_its_name():
     assert set(formats()) == {
         *("beir", "deepeval", "dial", "dial_logs", "hf", "mlflow", "openinference", "ragas", "ragas_legacy"),
-        *("ragchecker", "ragstone", "rgb", "trec", "unitxt", "chat", "mtrag", "langgraph"),
+        *(
+            "ragchecker",
+            "ragstone",
+            "rgb",
+            "trec",
+            "unitxt",
+            "chat",
+            "mtrag",
+            "langgraph",
+            "langfuse",
+            "langsmith",
+            "phoenix",
+        ),
     }
     assert all(find_format(name).name == name for name in formats())
 

@@ -25,7 +25,8 @@ def completion(text="fine", **more):
 class Asked:
     """One request as the server saw it."""
 
-    def __init__(self, path, headers, body):
+    def __init__(self, path, headers, body, method="POST"):
+        self.method = method
         self.path = path
         self.headers = headers
         self.body = body
@@ -105,7 +106,7 @@ class Loopback:
         first, *lines = head.strip().split("\r\n")
         headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        asked = Asked(first.split()[1], headers, body)
+        asked = Asked(first.split()[1], headers, body, first.split()[0])
         self.asked.append(asked)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)

@@ -43,7 +43,7 @@ def test_get(loopback):
     async def once():
         client = HttpClient()
         try:
-            return await client.get(f"{loopback.url}/files/1/content?a=b", {"Api-Key": "k"}, 5)
+            return await client.send("GET", f"{loopback.url}/files/1/content?a=b", None, {"Api-Key": "k"}, 5)
         finally:
             await client.close()
 

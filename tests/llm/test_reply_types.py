@@ -7,7 +7,7 @@ from ragstone.llm.prompted import strict_schema
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.reply_types import (
     KINDS,
-    YES_NO,
+    ONE_TOKEN,
     ClaimContextVerdict,
     ClaimsReply,
     ClaimVerdict,
@@ -91,5 +91,5 @@ def test_schemas_require_all_keys_and_have_no_references(kind):
 
 
 def test_every_packaged_prompt_has_a_type():
-    assert set(PromptBook().names) == {*KINDS, *YES_NO}
+    assert set(PromptBook().names) == {*KINDS, *ONE_TOKEN}
     assert set(ClaimContextVerdict.model_fields) == {"claim", "supported_by", "contradicted_by"}

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ragstone.llm.base import Reply
-from ragstone.llm.yes_no import probability_of_yes
+from ragstone.llm.yes_no import FALSE_UNKNOWN, probability_of
 
 
 def reply(**shares):
@@ -25,18 +25,32 @@ def reply(**shares):
     ],
 )
 def test_spellings_count_together(shares, expected):
-    found = probability_of_yes(reply(**shares))
+    found = probability_of(reply(**shares))
     assert found is None if expected is None else found == pytest.approx(expected)
 
 
 def test_no_alternatives():
-    assert probability_of_yes(Reply("yes", "m")) is None
-    assert probability_of_yes(Reply("yes", "m", alternatives=())) is None
-    assert probability_of_yes(Reply("yes", "m", alternatives=((),))) is None
+    assert probability_of(Reply("yes", "m")) is None
+    assert probability_of(Reply("yes", "m", alternatives=())) is None
+    assert probability_of(Reply("yes", "m", alternatives=((),))) is None
 
 
 def test_the_chosen_token_counts_where_the_alternatives_lack_it():
     beside = (("no", math.log(0.2)),)
-    assert probability_of_yes(
+    assert probability_of(
         Reply("yes", "m", logprobs=(("yes", math.log(0.8)),), alternatives=(beside,))
     ) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        ({"false": 0.6, "unknown": 0.2, "true": 0.2}, 0.75),
+        ({"False": 0.3, "un": 0.3, "true": 0.4}, 0.5),
+        ({"true": 1.0}, 0.0),
+        ({"The": 1.0}, None),
+    ],
+)
+def test_false_against_unknown(shares, expected):
+    found = probability_of(reply(**shares), FALSE_UNKNOWN)
+    assert found is None if expected is None else found == pytest.approx(expected)

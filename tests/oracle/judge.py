@@ -156,7 +156,8 @@ def _token_support(data: Data) -> str:
 
 
 def _token_contradiction(data: Data) -> str:
-    return "yes" if _on(data["claim"], read(data["evidence"])) == "contradiction" else "no"
+    stands = {"entailment": "true", "contradiction": "false"}
+    return stands.get(_on(data["claim"], read(data["evidence"])), "unknown")
 
 
 def _token_match(data: Data) -> str:

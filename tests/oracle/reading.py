@@ -86,8 +86,8 @@ def _name_question(message: str, data: dict[str, Any]) -> str:
     """Which question is to be answered by one token, from its last line."""
     last = message.rstrip().rpartition("\n")[2]
     words = {
+        "unknown": "token_contradiction",
         "true": "token_support",
-        "false": "token_contradiction",
         "match": "token_match",
         "better": "token_pair",
         "part": "token_part",

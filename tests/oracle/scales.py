@@ -19,9 +19,13 @@ def on_scale(body: dict[str, Any], share: float) -> dict[str, Any]:
     return {**reasons, "grade": round(low + share * (high - low))}
 
 
+# What a word may be taken for.
+WORDS = {"yes": "no", "no": "Yes", "true": "unknown", "false": "unknown", "unknown": "False"}
+
+
 def one_token(word: str) -> list[dict[str, Any]]:
-    """Yes or no, spelled as models spell it; the other one is not impossible."""
-    shares = {word.title(): 0.9, word: 0.09, "no" if word == "yes" else "Yes": 1e-6, "Well": 0.01}
+    """A word, spelled as models spell it; another one is not impossible."""
+    shares = {word.title(): 0.9, word: 0.09, WORDS[word]: 1e-6, "Well": 0.01}
     others = [{"token": token, "logprob": math.log(share)} for token, share in shares.items()]
     return [{**others[0], "top_logprobs": others}]
 

@@ -181,7 +181,7 @@ class OracleServer:
             "finish_reason": "length" if trouble == "truncated" else "stop",
         }
         if body.get("logprobs") and self.logprobs:
-            one = body.get("max_tokens") == 1 and spoilt in ("yes", "no")
+            one = body.get("max_tokens") == 1 and spoilt in scales.WORDS
             choice["logprobs"] = {"content": (scales.one_token if one else scales.with_alternatives)(spoilt)}
         shown = sum(count_tokens(message["content"]) + 4 for message in body["messages"])
         usage = {"prompt_tokens": shown, "completion_tokens": count_tokens(spoilt)}

@@ -84,7 +84,7 @@ def test_a_cascade_of_three(weights):
     judging = Judging(options, 4)
     signature = judging.tools["checker"].signature
     assert signature.count(">") == 2
-    assert "verdicts=tokens/1" in signature
+    assert "verdicts=tokens/2" in signature
     assert judging.tools["extractor"].signature.startswith("rules/")
     assert judging.tools["rater"].signature.startswith("openai/oracle")
     assert judging.has_ladder

@@ -32,8 +32,9 @@ class YesNo:
         value = self.likely(*asked(request))
         if not isinstance(value, float):
             return Reply("", self.name) if value is None else value
-        pairs = tuple((word, math.log(max(share, 1e-9))) for word, share in (("Yes", value), (" no", 1 - value)))
-        return Reply("Yes", self.name, logprobs=pairs[:1], alternatives=(pairs,))
+        words = ("False", " unknown") if request.prompt == "token_contradiction" else ("Yes", " no")
+        pairs = tuple((word, math.log(max(share, 1e-9))) for word, share in zip(words, (value, 1 - value), strict=True))
+        return Reply(words[0], self.name, logprobs=pairs[:1], alternatives=(pairs,))
 
     async def close(self):
         pass
@@ -67,7 +68,7 @@ def test_each_chunk_is_read_for_all_claims_before_the_next_one():
     assert texts == sorted(texts, key=texts.index), "each text in one piece"
     first = found.each[0]
     assert [one.supported for one in first] == [0.98, 0.03, 0.0], "the last chunk has no word of the claim"
-    assert [one.contradicted for one in first] == [0.0, 0.9, 0.0]
+    assert [one.contradicted for one in first] == [0.0, pytest.approx(0.97 * 0.9), 0.0]
     assert first[0].counted == 0.98
 
 
@@ -84,8 +85,10 @@ def test_questions_about_one_text_share_all_but_their_ends():
     """The code of the tags depends on the evidence alone, so that a server reads it once."""
     model = YesNo(by_words)
     check(model, ["oak", "elm"], ["an ash"])
-    opening = {request.messages[:-1] for request in model.requests}
-    assert len(opening) == 1
+    assert [request.prompt for request in model.requests] == ["token_support"] * 2 + ["token_contradiction"] * 2
+    opening = [request.messages[:-1] for request in model.requests]
+    assert opening[0] == opening[1]
+    assert opening[2] == opening[3]
     parts = [request.messages[-1].content.partition("<claim")[0] for request in model.requests]
     assert len(set(parts)) == 1
     assert all(request.max_tokens == 1 and request.logprobs and request.temperature == 0 for request in model.requests)
@@ -111,7 +114,7 @@ def test_words_by_probability(supported, contradicted, word):
     [verdict] = asyncio.run(TokenChecker(model, PromptBook()).against_text("q", [LAKE], "The lake is deep enough."))
     assert isinstance(verdict, ScoredVerdict)
     assert (verdict, verdict.supported, verdict.counted) == (word, supported, supported)
-    assert verdict.contradicted == min(contradicted, 1 - supported)
+    assert verdict.contradicted == pytest.approx((1 - supported) * contradicted)
 
 
 def test_nothing_is_asked_of_texts_that_state_nothing():

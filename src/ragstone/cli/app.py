@@ -28,7 +28,10 @@ from ragstone.cli.judge_check import judge_check
 from ragstone.cli.metrics import metrics
 from ragstone.cli.models import models
 from ragstone.cli.pool import pool
+from ragstone.cli.pull import pull
+from ragstone.cli.push import push
 from ragstone.cli.ragchecker import ragchecker
+from ragstone.cli.receive import receive
 from ragstone.cli.report import report
 from ragstone.cli.run import run
 from ragstone.cli.stress import stress
@@ -43,7 +46,10 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     TRUTH: (),
     JUDGES: (judge, judge_check, audit, agree, train),
     STRESS: (stress, erag),
-    TOOLS: (metrics, validate, convert, models, cache, batches, doctor, trec, fuse, pool, ragchecker),
+    TOOLS: (
+        *(metrics, validate, convert, pull, push, receive),
+        *(models, cache, batches, doctor, trec, fuse, pool, ragchecker),
+    ),
 }
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

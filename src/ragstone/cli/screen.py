@@ -36,6 +36,19 @@ def noting(quiet: bool) -> Callable[[str], None]:
     return (lambda text: None) if quiet else remark  # noqa: ARG005
 
 
+def every_few_seconds(report: Callable[[str], None]) -> Callable[[str], None]:
+    """The function, called at most every few seconds."""
+    last = time.monotonic()
+
+    def reduced(text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            report(text)
+
+    return reduced
+
+
 def print_table(titles: Iterable[str], rows: Iterable[Iterable[str]], right: Collection[str] = ()) -> None:
     """Prints a table without borders; the columns in `right` are aligned to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -124,6 +124,10 @@ def _rest(row: Mapping[str, Any], metadata: dict[str, Any], **parts: Mapping[str
 class MLflowFormat(RowFormat):
     """Rows of one session are a conversation: the earlier ones are the history of the later ones."""
 
+    def recognises(self, sources: Sequence[Source]) -> bool:
+        """Inputs and outputs; LangSmith's runs have them too, with a `run_type`."""
+        return super().recognises(sources) and not sources[0].keys() & {"run_type"}
+
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """Each row, with the history of its session if it has none of its own."""
         sessions = Sessions()

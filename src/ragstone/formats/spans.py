@@ -84,7 +84,7 @@ def unpack_spans(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def parse_span(row: Mapping[str, Any]) -> Span | None:
     """The span of a row; None if it has no trace id."""
-    row = _nest({**row, "attributes": _untyped(row["attributes"])} if isinstance(row.get("attributes"), list) else row)
+    row = _nest({**row, "attributes": untyped(row["attributes"])} if isinstance(row.get("attributes"), list) else row)
     attributes = row.get("attributes") or {}
     trace = _first(row, _TRACE)
     if not isinstance(trace, str) or not trace.strip("0"):
@@ -183,7 +183,7 @@ def _chunk(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _untyped(pairs: list[Any]) -> dict[str, Any]:
+def untyped(pairs: list[Any]) -> dict[str, Any]:
     """OTLP's list of keys and typed values as a mapping."""
     named = (pair for pair in pairs if isinstance(pair, Mapping) and isinstance(pair.get("key"), str))
     return {pair["key"]: _value(pair.get("value")) for pair in named}
@@ -198,7 +198,7 @@ def _value(typed: Any) -> Any:
         return _count(value)  # OTLP writes 64-bit numbers as text
     if kind in ("arrayValue", "kvlistValue"):
         values = _listed(value.get("values") if isinstance(value, Mapping) else None)
-        return _untyped(values) if kind == "kvlistValue" else [_value(item) for item in values]
+        return untyped(values) if kind == "kvlistValue" else [_value(item) for item in values]
     return value
 
 
@@ -256,7 +256,8 @@ def _count(value: Any) -> int | None:
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
-        return None
+        number = number_of(value)  # tables write 100.0
+        return int(number) if number is not None else None
 
 
 def _time(value: Any) -> float:

@@ -42,14 +42,14 @@ class HttpReply:
 
 
 class HttpClient:
-    """Sends requests over a connection pool, which is created at the first request in the running loop."""
+    """Sends JSON over a connection pool, which is created at the first request in the running loop."""
 
     def __init__(self, concurrency: int = 16, most_bytes: int = _MOST_BYTES) -> None:
         self._concurrency = concurrency
         self._most_bytes = most_bytes
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._targets: dict[str, tuple[URL, URL | None]] = {}
+        self._proxies: dict[tuple[str, str | None], URL | None] = {}
 
     async def post_json(self, url: str, body: Any, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
         """Return the reply to a JSON body with any status, or raise an HttpError within the timeout."""
@@ -58,19 +58,16 @@ class HttpClient:
         return await self.post_bytes(url, data, headers, timeout_s)
 
     async def post_bytes(self, url: str, data: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
-        """Like `post_json`, for a body that is already encoded, for example because its bytes were signed."""
-        return await self._send("POST", url, data, headers, timeout_s)
+        """Like `post_json`, for JSON that is already encoded, for example because its bytes were signed."""
+        return await self.send("POST", url, data, headers, timeout_s)
 
-    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
-        """Return what is at a URL with any status, or raise an HttpError within the timeout."""
-        return await self._send("GET", url, None, headers, timeout_s)
-
-    async def _send(
+    async def send(
         self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], timeout_s: float
     ) -> HttpReply:
+        """Return the reply to a request with any method and status, or raise an HttpError within the timeout."""
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._exchange(method, url, data, headers)
+                return await self._send(method, url, data, headers)
         except TimeoutError:
             raise HttpError("timeout", f"{show_address(url)} sent no complete reply within {timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -82,11 +79,11 @@ class HttpClient:
         if session is not None and self._loop is asyncio.get_running_loop():
             await session.close()
 
-    async def _exchange(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> HttpReply:
-        target, proxy = self._target(url)
+    async def _send(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> HttpReply:
+        target = URL(url)
         # A redirect would turn POST into GET and could send the key to another host.
         async with self._open_session().request(
-            method, target, data=data, headers=headers, proxy=proxy, allow_redirects=False
+            method, target, data=data, headers=headers, proxy=self._proxy(target), allow_redirects=False
         ) as response:
             return HttpReply(response.status, response.headers, await self._read(response, url))
 
@@ -114,15 +111,14 @@ class HttpClient:
             )
         return self._session
 
-    def _target(self, url: str) -> tuple[URL, URL | None]:
-        """Return the URL and its proxy, cached: aiohttp's own `trust_env` uses two threads per request."""
-        cached = self._targets.get(url)
-        if cached is None:
-            target = URL(url)
+    def _proxy(self, target: URL) -> URL | None:
+        """Return the proxy of a host, cached: aiohttp's own `trust_env` uses two threads per request."""
+        key = (target.scheme, target.host)
+        if key not in self._proxies:
             proxy = getproxies().get(target.scheme)
             used = proxy and not (target.host and proxy_bypass(target.host))
-            cached = self._targets[url] = (target, URL(proxy) if proxy and used else None)
-        return cached
+            self._proxies[key] = URL(proxy) if proxy and used else None
+        return self._proxies[key]
 
 
 def _explain(error: Exception, shown: str) -> HttpError:

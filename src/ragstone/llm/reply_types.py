@@ -365,6 +365,10 @@ class YesNoReply(RootModel[Literal["yes", "no"]]):
     """One word, read from the probabilities of the first token."""
 
 
+class StandingReply(RootModel[Literal["true", "false", "unknown"]]):
+    """One word, read as YesNoReply is."""
+
+
 # The reply of each packaged prompt.
 KINDS: dict[str, type[BaseModel]] = {
     "claims": ClaimsReply,
@@ -393,6 +397,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "pass_fail": PassFailReply,
 }
 # Prompts whose reply is one token.
-YES_NO: dict[str, type[BaseModel]] = dict.fromkeys(
-    ("token_support", "token_contradiction", "token_match", "token_pair", "token_part"), YesNoReply
-)
+ONE_TOKEN: dict[str, type[BaseModel]] = {
+    **dict.fromkeys(("token_support", "token_match", "token_pair", "token_part"), YesNoReply),
+    "token_contradiction": StandingReply,
+}

@@ -1,4 +1,4 @@
-"""Yes-or-no questions: the reply is one token, and the probabilities of that token are the answer.
+"""Questions that one word answers: the reply is one token, and the probabilities of that token are the answer.
 
 Several questions about the same data share their instructions, their examples and the beginning of their last message, so
 that servers that keep what they have read (llama.cpp, vLLM, Ollama) read it once.
@@ -9,18 +9,28 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ragstone.llm.base import LLM, LLMError, LLMReplyError, Message, Reply, Request
 from ragstone.llm.prompts import Prompt, PromptBook
 from ragstone.llm.prompts.book import GUARD
 from ragstone.llm.prompts.fence import Data
 
-_YES = frozenset(("yes", "y", "true"))
-_NO = frozenset(("no", "n", "false", "not"))
+
+class Words(NamedTuple):
+    """The first tokens that mean one thing, the other one, and neither of both."""
+
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+    neither: tuple[str, ...] = ()
+
+
+YES_NO = Words(("yes", "y", "true"), ("no", "n", "false", "not"))
+# Of a claim that is not supported: "unknown" may begin with one of several tokens.
+FALSE_UNKNOWN = Words(("false", "no"), ("unknown", "un", "unk", "unclear", "not"), ("true", "yes"))
 _MARKS = " \t\r\n\"'`*.,:;!<>()[]▁Ġ"
-# The least total probability of yes and no at which their ratio counts.
+# The least total probability of the words at which their ratio counts.
 LEAST_MASS = 0.05
-_YES_TEXT = "yes"
 
 
 class NoProbabilitiesError(LLMError):
@@ -31,11 +41,14 @@ class YesNoLLM:
     """Asks a model questions that are answered by yes or no, and returns the probability of yes.
 
     `prompts` are asked with common instructions and examples: names, or prompts that are filled. `first` is the slot that all
-    of them begin with.
+    of them begin with. `words` are other words than yes and no.
     """
 
-    def __init__(self, llm: LLM, book: PromptBook, prompts: Sequence[str | Prompt], first: str) -> None:
+    def __init__(
+        self, llm: LLM, book: PromptBook, prompts: Sequence[str | Prompt], first: str, words: Words = YES_NO
+    ) -> None:
         self.llm = llm
+        self._words = words
         pages = [book.get(prompt) if isinstance(prompt, str) else prompt for prompt in prompts]
         self._prompts = {page.name: page for page in pages}
         self._first = first
@@ -55,12 +68,12 @@ class YesNoLLM:
             prompt_hash=page.hash,
             max_tokens=1,
             logprobs=True,
-            guess=_YES_TEXT if guess else "no",
+            guess=(self._words.one if guess else self._words.other)[0],
         )
         reply = await self.llm.complete(request)
         if reply.quoted:
             return float(guess)
-        likely = probability_of_yes(reply)
+        likely = probability_of(reply, self._words)
         if likely is None:
             raise self._explain(reply)
         self._has_answered = True
@@ -73,16 +86,18 @@ class YesNoLLM:
         return LLMReplyError(said, reply.text, reply.cached) if self._has_answered else NoProbabilitiesError(said)
 
 
-def probability_of_yes(reply: Reply) -> float | None:
-    """Return the share of yes among the first tokens that mean yes or no; None if they are unknown or improbable."""
+def probability_of(reply: Reply, words: Words = YES_NO) -> float | None:
+    """Return the share of the first meaning, by the first token; None if no word is known or likely enough."""
     if not reply.alternatives or not reply.alternatives[0]:
         return None
     # A server may leave the chosen token out of the alternatives.
     first = dict((*(reply.logprobs or ())[:1], *reply.alternatives[0]))
-    yes, no = (
-        math.fsum(math.exp(value) for token, value in first.items() if _word(token) in words) for words in (_YES, _NO)
+    one, other, neither = (
+        math.fsum(math.exp(value) for token, value in first.items() if _word(token) in meaning) for meaning in words
     )
-    return yes / (yes + no) if yes + no >= LEAST_MASS else None
+    if one + other + neither < LEAST_MASS:
+        return None
+    return one / (one + other) if one + other else 0.0
 
 
 def _word(token: str) -> str:

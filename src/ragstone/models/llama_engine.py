@@ -20,6 +20,8 @@ PREFIX = "llama/"
 THREADS_VARIABLE = "RAGSTONE_LLAMA_THREADS"
 # Tokens of prompt and reply together.
 CHAT_CONTEXT = 8192
+# Two beginnings are kept: judges ask two kinds of questions in turns.
+CHAT_SLOTS = 2
 _EDGE = 1 << 20
 
 
@@ -72,8 +74,8 @@ def default_threads() -> int:
     return max(1, cores // 2)
 
 
-def start_engine(name: str, path: Path, context: int, threads: int) -> Any:
-    """Load a model; return the server of llama.cpp."""
+def start_engine(name: str, path: Path, context: int, threads: int, slots: int = 1) -> Any:
+    """Load a model; return the server of llama.cpp. Each slot has its own context and keeps what it has read."""
     try:
         import xllamacpp  # noqa: PLC0415  (slow to import)
     except ImportError:
@@ -81,8 +83,8 @@ def start_engine(name: str, path: Path, context: int, threads: int) -> Any:
     settings = xllamacpp.CommonParams()
     settings.model.path = str(path)
     settings.port = 0
-    settings.n_ctx = context
-    settings.n_parallel = 1
+    settings.n_ctx = context * slots
+    settings.n_parallel = slots
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     settings.cache_ram_mib = 0
     settings.warmup = False
@@ -110,7 +112,7 @@ class LlamaChat:
         """Return the reply to a chat completion in OpenAI's format; it may be an error."""
         with self._lock:
             if self._engine is None:
-                self._engine = start_engine(self.model.name, self.model.path, CHAT_CONTEXT, self._threads)
+                self._engine = start_engine(self.model.name, self.model.path, CHAT_CONTEXT, self._threads, CHAT_SLOTS)
             reply: dict[str, Any] = self._engine.handle_chat_completions({**body, "cache_prompt": True})
             return reply
 

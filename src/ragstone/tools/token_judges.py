@@ -16,7 +16,7 @@ from ragstone.llm.base import LLM, LLMAccessError
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
-from ragstone.llm.yes_no import NoProbabilitiesError, YesNoLLM
+from ragstone.llm.yes_no import FALSE_UNKNOWN, NoProbabilitiesError, YesNoLLM
 from ragstone.text.passages import Passages
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
@@ -76,14 +76,15 @@ class _TokenTool:
         one_by_one: bool = False,
         calibrations: Calibrations | None = None,
     ) -> None:
-        self._verdicts = YesNoLLM(llm, book, (SUPPORT, CONTRADICTED), first="evidence")
+        self._support = YesNoLLM(llm, book, (SUPPORT,), first="evidence")
+        self._contradiction = YesNoLLM(llm, book, (CONTRADICTED,), first="evidence", words=FALSE_UNKNOWN)
         self._matches = YesNoLLM(llm, book, (MATCH,), first="question")
         self._nuggets = YesNoLLM(llm, book, (SUPPORT, PART), first="evidence")
         self._window = window
         # A model with one place for what it has read gets all questions about a text before those about another.
         self._turn = asyncio.Lock() if one_by_one else None
         # Calibrations are stored by the signature of the judge without them.
-        self.uncalibrated = f"{llm.signature};verdicts=tokens/1{f';window={window}' if window else ''}"
+        self.uncalibrated = f"{llm.signature};verdicts=tokens/2{f';window={window}' if window else ''}"
         known = calibrations or Calibrations(known=False)
         self._maps = {
             task: found
@@ -117,7 +118,9 @@ class _TokenTool:
 
     def prompt_hash(self, name: str) -> str:
         """The hashes of the prompts that are asked in place of a prompt."""
-        return {"answer_match": self._matches, "nuggets": self._nuggets}.get(name, self._verdicts).prompt_hashes()
+        if asked := {"answer_match": self._matches, "nuggets": self._nuggets}.get(name):
+            return asked.prompt_hashes()
+        return f"{self._support.prompt_hashes()}+{self._contradiction.prompt_hashes()}"
 
     def _text_turn(self) -> AbstractAsyncContextManager[Any]:
         return self._turn or nullcontext()
@@ -165,8 +168,7 @@ class TokenChecker(_TokenTool):
     async def _nugget(self, text: str, nugget: str) -> ScoredVerdict:
         if not nugget.strip():
             return ScoredVerdict(NOT, 0.0, 0.0, 0.0)
-        shown = self._passages(text).around(nugget, self._window) if self._window else text
-        data = {"evidence": shown, "claim": nugget}
+        data = self._data(text, nugget)
         guess = self._passages(text).share_of_words(nugget) >= _GUESSED_SUPPORT
         supported = await self._nuggets.ask(SUPPORT, data, guess=guess)
         word = NUGGET_SUPPORT
@@ -199,22 +201,29 @@ class TokenChecker(_TokenTool):
         return found
 
     async def _read(self, text: str, claims: Sequence[str]) -> list[ScoredVerdict]:
-        """The verdicts of one text, one claim after the other."""
+        """The verdicts of one text. One question for all claims, then the other: a server may keep one beginning."""
+        if not text.strip():
+            return [ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0) for _ in claims]
         async with self._text_turn():
-            return [await self._verdict(text, claim) for claim in claims]
+            supported = [await self._supported(text, claim) for claim in claims]
+            return [await self._verdict(text, claim, likely) for claim, likely in zip(claims, supported, strict=True)]
 
-    async def _verdict(self, text: str, claim: str) -> ScoredVerdict:
-        if not text.strip() or not claim.strip():
-            return ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0)
-        shown = self._passages(text).around(claim, self._window) if self._window else text
-        data = {"evidence": shown, "claim": claim}
-        share = self._passages(text).share_of_words(claim)
-        likely = await self._verdicts.ask(SUPPORT, data, guess=share >= _GUESSED_SUPPORT)
-        supported = self._calibrate(CLAIM_SUPPORT, likely)
+    async def _supported(self, text: str, claim: str) -> float:
+        if not claim.strip():
+            return 0.0
+        guess = self._passages(text).share_of_words(claim) >= _GUESSED_SUPPORT
+        return self._calibrate(CLAIM_SUPPORT, await self._support.ask(SUPPORT, self._data(text, claim), guess=guess))
+
+    async def _verdict(self, text: str, claim: str, supported: float) -> ScoredVerdict:
         contradicted = 0.0
-        if supported <= LOW:
-            contradicted = min(await self._verdicts.ask(CONTRADICTED, data, guess=False), 1.0 - supported)
+        if supported <= LOW and claim.strip():
+            share = await self._contradiction.ask(CONTRADICTED, self._data(text, claim), guess=False)
+            contradicted = (1.0 - supported) * share
         return ScoredVerdict(_word(supported, contradicted), supported, contradicted, supported)
+
+    def _data(self, text: str, claim: str) -> dict[str, str]:
+        shown = self._passages(text).around(claim, self._window) if self._window else text
+        return {"evidence": shown, "claim": claim}
 
     async def _read_nearest(self, claim: str, chunks: Sequence[str]) -> ScoredVerdict | None:
         """The verdict by the nearest sentences of all chunks, if several chunks may state a part of the claim."""
@@ -224,8 +233,7 @@ class TokenChecker(_TokenTool):
         text = "\n".join(chunks)
         if sum(share > 0 for share in shares) < 2 or self._passages(text).share_of_words(claim) <= max(shares):
             return None
-        async with self._text_turn():
-            return await self._verdict(self._passages(text).around(claim, TOGETHER), claim)
+        return (await self._read(self._passages(text).around(claim, TOGETHER), [claim]))[0]
 
     def _near(self, claim: str, chunks: Sequence[str]) -> list[bool]:
         """Which chunks are read for a claim."""
@@ -276,7 +284,7 @@ def _word(supported: float, contradicted: float) -> str:
         return ENTAILMENT
     if supported > LOW:
         return UNSURE
-    return CONTRADICTION if contradicted >= HIGH else NEUTRAL
+    return CONTRADICTION if contradicted > (1.0 - supported) / 2 else NEUTRAL
 
 
 def _joined(verdicts: Sequence[ScoredVerdict]) -> ScoredVerdict:

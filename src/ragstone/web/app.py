@@ -25,6 +25,7 @@ from starlette.types import ASGIApp
 from ragstone.errors import RagstoneError, UsageError
 from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
+from ragstone.web.listen import bind
 from ragstone.web.pages import comparison, facts, leaderboard, pair, run, runs, sample
 from ragstone.web.render import page_html, page_json, static_file
 from ragstone.web.security import Guard, Guarded, is_loopback
@@ -174,7 +175,7 @@ class Viewer:
         if token is not None and len(token) < 8:
             raise UsageError("the token must have at least 8 characters; omit --token to generate one")
         self.token = token or (None if is_loopback(host) else secrets.token_urlsafe(24))
-        self._socket = _bind(host, port)
+        self._socket = bind(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
         self._library = Library(root)
         app = make_app(self._library, Guard(self.token, frozenset(name.lower() for name in names), read_only))
@@ -211,19 +212,3 @@ class Viewer:
     def stop(self) -> None:
         """Stop the server from another thread."""
         self._server.should_exit = True
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-        # Connections made before the server is up wait instead of being refused.
-        bound.listen(128)
-    except OSError as error:
-        bound.close()
-        raise UsageError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}. Choose another --port; 0 selects any free port."
-        ) from None
-    return bound

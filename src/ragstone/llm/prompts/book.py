@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ragstone.errors import DefinitionError, UnknownNameError, UsageError
 from ragstone.llm.base import Message
 from ragstone.llm.prompts.fence import Data, fence_all
-from ragstone.llm.reply_types import KINDS, YES_NO
+from ragstone.llm.reply_types import KINDS, ONE_TOKEN
 
 _SLOT = re.compile(r"\{(?P<name>[a-z_]+)(?:: (?P<form>list|letters))?\}")
 _TITLE = re.compile(r"#\s+\S+, version (\d+)\s*")
@@ -140,7 +140,7 @@ class PromptBook:
 
 def _packaged_texts() -> Iterable[tuple[str, str]]:
     folder = resources.files("ragstone.llm.prompts")
-    return [(name, folder.joinpath(f"{name}.md").read_text(encoding="utf-8")) for name in (*KINDS, *YES_NO)]
+    return [(name, folder.joinpath(f"{name}.md").read_text(encoding="utf-8")) for name in (*KINDS, *ONE_TOKEN)]
 
 
 def _read_folder(folder: Path, packaged: Mapping[str, Prompt]) -> dict[str, Prompt]:
@@ -238,7 +238,7 @@ def _check_example(slots: Sequence[str], example: Example, path: str, name: str)
         if slot not in slots:
             raise UsageError(f"{path}: '### {slot}' is not a slot of '## User'. Choose from: {', '.join(slots)}.")
     try:
-        (KINDS | YES_NO)[name].model_validate_json(example.reply)
+        (KINDS | ONE_TOKEN)[name].model_validate_json(example.reply)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

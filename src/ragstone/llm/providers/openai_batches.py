@@ -48,10 +48,7 @@ class BatchEndpoint(OpenAIEndpoint):
         url = f"{url}{'&' if '?' in url else '?'}{query}" if query else url
         headers, timeout_s = {**self._headers, "Content-Type": kind}, max(self._timeout_s, TRANSFER_S)
         try:
-            if body is None:
-                reply = await self._client.get(url, headers, timeout_s)
-            else:
-                reply = await self._client.post_bytes(url, body, headers, timeout_s)
+            reply = await self._client.send("GET" if body is None else "POST", url, body, headers, timeout_s)
         except HttpError as error:
             raise self._explain(error) from None
         self._has_answered = True

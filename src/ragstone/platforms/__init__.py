@@ -1,0 +1,1 @@
+"""The HTTP APIs of Langfuse, Phoenix and LangSmith: traces are read, scores are written."""
