@@ -10,6 +10,7 @@ import typer
 from ragstone._version import __version__
 from ragstone.cli.agree import agree
 from ragstone.cli.audit import audit
+from ragstone.cli.batches import batches
 from ragstone.cli.cache import cache
 from ragstone.cli.compare import compare
 from ragstone.cli.config import reads_config
@@ -49,7 +50,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     STRESS: (stress, erag),
     TOOLS: (
         *(metrics, validate, convert, pull, push, receive),
-        *(models, cache, doctor, trec, fuse, pool, ragchecker),
+        *(models, cache, batches, doctor, trec, fuse, pool, ragchecker),
     ),
 }
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -61,7 +61,7 @@ _JUDGING = (
 )
 
 
-@with_models(*_TOOLS, *_JUDGING)
+@with_models(*_TOOLS, *_JUDGING, "batch", "batch_folder")
 def run(
     data: list[str] = data_argument(help="File, folder or URL; - is standard input. DIAL tables and TREC: two files."),
     metrics: list[str] = shared("metrics"),

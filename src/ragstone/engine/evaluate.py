@@ -28,6 +28,8 @@ from ragstone.engine.results import (
 )
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, open_reader
+from ragstone.llm.batch_calls import batch_notes
+from ragstone.llm.wrappers import ordinary_calls
 from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
@@ -82,7 +84,7 @@ def evaluate(
     request = replace(
         make_request(metrics, matcher, name, concurrency, judging),
         params=_check_params(params),
-        backend=_check_backend(backend, workers),
+        backend=_check_backend(backend, workers, bool(judging.get("batch"))),
         workers=workers,
         command=command,
         run_id=run_id,
@@ -112,8 +114,10 @@ def _evaluate_in_temporary_folder(reader: Reader, request: Request, resume: bool
     return run
 
 
-def _check_backend(name: str, workers: int | None) -> str:
+def _check_backend(name: str, workers: int | None, in_batches: bool) -> str:
     """The backend of that name."""
+    if name == "ray" and in_batches:
+        raise UsageError("batches are collected in one process: repeat the command without --backend ray.")
     if name not in BACKENDS:
         raise UnknownNameError("backend", name, BACKENDS, f"Choose from: {', '.join(BACKENDS)}.")
     if workers is not None and workers < 1:
@@ -200,7 +204,7 @@ def _compute(
     with folder.owned():
         opened = request.judging.open(replies=folder.replies)
         exam = Exam(request.judging, plan, profile.rows, note)
-        parts = _work(plan, folder, request, opened, profile, progress, exam)
+        parts = _work(plan, folder, request, opened, profile, progress, exam, note)
         progress(Progress("finishing", profile.rows, profile.rows))
         finish_tables(plan, folder, parts, profile)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
@@ -221,6 +225,7 @@ def _work(
     profile: Profile,
     progress: Report,
     exam: Exam,
+    note: Note,
 ) -> int:
     """Compute all parts with the chosen backend; returns their number."""
     if request.backend == "ray":
@@ -230,7 +235,7 @@ def _work(
         from ragstone.engine.backends.processes import work_in_processes as many  # noqa: PLC0415
 
         if not fits(plan, profile.rows, request.workers):
-            return run_to_end(_execute_and_close(plan, folder, request, opened, progress, exam), plan.waits)
+            return run_to_end(_execute_and_close(plan, folder, request, opened, progress, exam, note), plan.waits)
     from ragstone.engine.backends.processes import run_parts  # noqa: PLC0415
     from ragstone.engine.backends.worker import make_kit  # noqa: PLC0415
 
@@ -250,10 +255,13 @@ async def _execute_and_close(
     opened: Opened,
     progress: Report,
     exam: Exam,
+    note: Note,
 ) -> int:
     try:
-        await exam.ask(opened.tools)
-        return await execute(plan, folder, {**request.tools, **opened.tools}, request.concurrency, progress)
+        with ordinary_calls():
+            await exam.ask(opened.tools)
+        with batch_notes(note):
+            return await execute(plan, folder, {**request.tools, **opened.tools}, request.rows_at_once, progress)
     finally:
         await opened.close()
 

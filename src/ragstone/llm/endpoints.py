@@ -104,10 +104,17 @@ _SERVERS = {
     "litellm_proxy": _Server(
         ("LITELLM_PROXY_API_BASE",), ("LITELLM_PROXY_API_KEY", "LITELLM_PROXY_KEY"), "http://localhost:4000/v1"
     ),
+    # Batches only; calls go through LiteLLM.
+    "anthropic": _Server(
+        ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"),
+        ("ANTHROPIC_API_KEY",),
+        "https://api.anthropic.com/v1",
+        needs_key=True,
+    ),
     # A system at an address of its own.
     "endpoint": _Server(("--system",), ("RAGSTONE_SYSTEM_KEY",)),
 }
-SERVERS = tuple(name for name in _SERVERS if name != "endpoint")
+SERVERS = tuple(name for name in _SERVERS if name not in ("anthropic", "endpoint"))
 _API_VERSION = "2024-10-21"
 
 
@@ -116,7 +123,7 @@ def find_endpoint(provider: str, model: str, base_url: str | None = None) -> End
     server = _SERVERS[provider]
     address = _find_address(provider, server, base_url)
     key = _first_set(server.keys)
-    make = {"azure": _azure, "dial": _dial}.get(provider, _plain)
+    make = {"azure": _azure, "dial": _dial, "anthropic": _anthropic}.get(provider, _plain)
     base, query, headers = make(address, model, key)
     return Endpoint(
         name=f"{provider}/{model}",
@@ -162,6 +169,11 @@ def _plain(address: Address, model: str, key: str | None) -> _Parts:  # noqa: AR
     # Credentials in the address take precedence over the key.
     authorization = address.authorization or bearer
     return base, query, {"Authorization": authorization} if authorization else {}
+
+
+def _anthropic(address: Address, model: str, key: str | None) -> _Parts:
+    base, query, headers = _plain(address, model, None)
+    return base, query, {**headers, **({"x-api-key": key} if key else {})}
 
 
 def _azure(address: Address, model: str, key: str | None) -> _Parts:
