@@ -18,6 +18,9 @@ GUESSED = (*CORE, "id", "reference_contexts")
 _NUMBERED = re.compile(r"(?P<stem>.*?\D)(?P<number>\d{1,3})")
 _LONG = 150
 _LEAST_ALIKE = 0.12
+# Chunks are longer than answers; answers have more words than most references.
+_LONGER = 1.3
+_SHORT, _MEDIUM = 3, 5.5
 
 
 @dataclass(frozen=True)
@@ -151,27 +154,18 @@ def _add_by_content(
     choose("question", sorted(ask, key=lambda one: -one.questions))
     lists = [one for one in free() if one.has_lists and one.words >= 5 and not one.addresses]
     choose("contexts", sorted(lists, key=lambda one: -one.length))
-    texts = sorted((one for one in free() if _is_prose(one)), key=lambda one: -one.length)
     by_name = {one.name: one for one in profiles}
-    shorter = max(
-        [one.length for one in texts[1:]] + [by_name[chosen[key]].length for key in ("answer",) if key in chosen],
-        default=0,
-    )
-    if (
-        texts
-        and texts[0].length >= _LONG
-        and texts[0].length > 1.8 * shorter
-        and (len(texts) > 1 or "answer" in chosen)
-    ):
-        choose("contexts", texts[:1])
+    texts = sorted((one for one in free() if _is_prose(one)), key=lambda one: -one.length)
+    if answer := by_name.get(chosen.get("answer", "")):
+        choose("contexts", [one for one in texts if one.length > _LONGER * answer.length and one.words >= _MEDIUM])
+    elif len(texts) > 1 and texts[0].length > _LONGER * texts[1].length and texts[1].words >= _MEDIUM:
+        # The second is too long for a reference, so it is the answer.
+        choose("contexts", texts)
     texts = [one for one in texts if one.name not in chosen.values()]
-    if "answer" not in chosen:
-        choose("answer", [one for one in texts if one.words >= 3])
-    answer = by_name.get(chosen.get("answer", ""))
-    rest = [one for one in texts if one.name not in chosen.values()]
-    if answer is not None:
-        alike = [one for one in rest if one.shared_words(answer) >= _LEAST_ALIKE and one.length <= 2 * answer.length]
-        choose("references", alike)
+    choose("answer", [one for one in texts if one.words >= _SHORT])
+    if answer := by_name.get(chosen.get("answer", "")):
+        rest = [one for one in texts if one.name not in chosen.values() and one.length <= _LONGER * answer.length]
+        choose("references", [one for one in rest if one.shared_words(answer) >= _LEAST_ALIKE])
     choose("id", [one for one in free() if one.rows >= 3 and one.looks_like_ids and _counts_or_mixes(one)])
 
 
@@ -186,9 +180,11 @@ def _is_prose(profile: ColumnProfile) -> bool:
 
 
 def _may_be_ours(profile: ColumnProfile) -> bool:
-    """Whether the name leaves it open: names of metadata such as `comment` do not."""
+    """Whether the name leaves it open: names of metadata such as `comment` do not, unless the content denies the name."""
     named = read_name(profile.name.removesuffix("*"))
-    return named is None or named.strength <= WEAK
+    if named is None or named.strength <= WEAK:
+        return True
+    return named.field in CORE and _fit(named.field, profile) is None
 
 
 def _counts_or_mixes(profile: ColumnProfile) -> bool:

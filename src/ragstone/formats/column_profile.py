@@ -23,6 +23,7 @@ _ASKS = re.compile(
 _URL = re.compile(r"\s*(?:https?|s3|file)://\S+\s*$")
 _FILE_NAME = re.compile(r"[^\s/]+\.(?:pdf|md|docx?|html?|txt|xlsx?|csv|json)(?:#\S*)?$", re.IGNORECASE)
 _WORD = re.compile(r"\w{2,}")
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+\s*%?\s*$")
 
 
@@ -83,7 +84,7 @@ class ColumnProfile:
     def words(self) -> float:
         """The mean number of words of a text or of an item."""
         texts = self.items if self.has_lists else self.texts
-        return fmean(len(text.split()) for text in texts) if texts else 0.0
+        return fmean(map(_count_words, texts)) if texts else 0.0
 
     @cached_property
     def questions(self) -> float:
@@ -134,6 +135,11 @@ class ColumnProfile:
     def _share(self, test: Any) -> float:
         texts = self.items if self.has_lists else self.texts
         return sum(map(test, texts)) / len(texts) if texts else 0.0
+
+
+def _count_words(text: str) -> float:
+    """The number of words; Chinese and Japanese have about two characters per word and no spaces."""
+    return len(text.split()) + len(_UNSPACED.findall(text)) / 2
 
 
 def _joined(value: Any) -> str:

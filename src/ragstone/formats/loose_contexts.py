@@ -11,7 +11,7 @@ import tokenize
 from collections.abc import Mapping
 from typing import Any
 
-_LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*[,\]])|\{\s*[\"'])")
+_LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*$))|\{\s*[\"'])")
 # Names of the text of a chunk in other tools, the more specific ones first.
 _TEXT_KEYS = ("page_content", "chunk_text", "content", "chunk", "passage", "snippet", "body", "document", "contents")
 

@@ -181,17 +181,22 @@ class _Builder:
         self._bytes += _size(row)
         return values
 
+    def _open(self, contexts: Any) -> Any:
+        """Contexts in one of the forms in which people write them, with a note."""
+        if not self._is_loose:
+            return contexts
+        opened, remark = open_contexts(contexts)
+        if remark:
+            self._report.note(remark)
+        return opened
+
     def _check(self, draft: Draft) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, value in draft.values.items():
             if value is None:
                 continue
-            if name == "contexts" and self._is_loose:
-                value, remark = open_contexts(value)
-                if remark:
-                    self._report.note(remark)
             try:
-                values[name] = coerce(name, value, self._from_text)
+                values[name] = coerce(name, self._open(value) if name == "contexts" else value, self._from_text)
             except Unfit as unfit:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
         if (
