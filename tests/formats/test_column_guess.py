@@ -26,7 +26,7 @@ def understood(path):
             read |= dict(pair.split("=", 1) for pair in listed.split(", "))
     suggested = {}
     for remark in source.remarks:
-        if "--map " in remark:
+        if "--map " in remark and not remark.startswith("columns read"):
             suggested |= dict([shlex.split(remark[remark.rindex("--map ") :])[1].split("=", 1)])
     return {**suggested, **read}, read
 

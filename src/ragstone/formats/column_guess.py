@@ -45,7 +45,9 @@ def map_options(columns: Mapping[str, str]) -> str:
 
 def numbered_columns(pattern: str, columns: Collection[str]) -> list[str]:
     """The columns that a name with a star means, in order: `context_*` is context_1, context_2 and so on."""
-    before, _, after = pattern.partition("*")
+    before, star, after = pattern.partition("*")
+    if not star:
+        return []
     form = re.compile(f"{re.escape(before)}(\\d+){re.escape(after)}")
     found = [(int(match[1]), name) for name in columns if (match := form.fullmatch(name))]
     return [name for _, name in sorted(found)]
@@ -70,7 +72,7 @@ def guess_columns(
             continue
         if name not in chosen:
             chosen[name], strengths[name] = column, strength
-        elif strength >= strengths[name] and strength >= LIKELY:
+        elif strength >= LIKELY and name not in taken:
             rivals.setdefault(name, []).append(column)
     _add_by_content(profiles, wanted, chosen, strengths)
     found = {name: column for name, column in chosen.items() if name not in taken}

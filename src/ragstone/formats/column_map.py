@@ -35,9 +35,10 @@ def note_columns(sources: Sequence[Source], format: Format) -> None:
     keys = source.keys()
     taken = {format.columns.get(key, key): key for key in keys if key in format.columns or key in source.mapped}
     absent = [name for name in GUESSED if name not in taken]
-    if not absent or keys <= set(taken.values()):
+    if not absent:
         return
-    guess = _guess(source, absent, taken)
+    is_known = keys <= set(taken.values())
+    guess = Guess() if is_known else _guess(source, absent, taken)
     # Most files have unique columns that are not ids, and a file with ids of its own is rare.
     likely = {name: column for name, column in guess.likely.items() if name != "id"}
     guess = Guess(guess.sure, likely, guess.rivals)

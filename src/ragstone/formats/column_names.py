@@ -40,16 +40,11 @@ def read_name(name: str) -> Named | None:
     words, folded = _words(), fold(name)
     if not folded:
         return None
-    for kind in ("question", "answer", "contexts", "gold", "id"):
-        if folded in words[kind]["whole"]:
-            return Named("references" if kind == "gold" else kind, SURE)
-    found = _read_words(folded)
-    if found is not None and found.strength == SURE:
-        return found
-    for kind in ("question", "answer", "contexts", "gold", "id"):
-        if folded in words[kind]["weak"]:
-            return Named("references" if kind == "gold" else kind, WEAK)
-    return found or _misspelt(folded)
+    for part, strength in (("whole", SURE), ("weak", WEAK)):
+        for kind in ("question", "answer", "contexts", "gold", "id"):
+            if folded in words[kind][part]:
+                return Named("references" if kind == "gold" else kind, strength)
+    return _read_words(folded) or _misspelt(folded)
 
 
 @cache
