@@ -51,7 +51,7 @@ FILES: dict[str, bytes] = {
     "mixed_contexts.jsonl": b'{"question": "q", "contexts": ["a", {"text": "b"}]}\n',
     "context_without_text.jsonl": b'{"question": "q", "contexts": [{"id": "c"}]}\n',
     "list_as_relevance_grades.jsonl": b'{"question": "q", "relevance": {"a": [1]}}\n',
-    "unknown_columns.jsonl": b'{"prompt": "q", "completion": "a"}\n',
+    "unknown_columns.jsonl": b'{"foo": "q", "bar": "a"}\n',
     "latin1.jsonl": '{"question": "Gr\xf6\xdfe", "answer": "a"}\n'.encode("latin-1"),
     "utf16.jsonl": GOOD.encode("utf-16"),
     "binary.jsonl": bytes(range(256)) * 10,

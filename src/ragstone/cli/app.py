@@ -22,6 +22,7 @@ from ragstone.cli.explain import explain
 from ragstone.cli.fuse import fuse
 from ragstone.cli.gate import gate
 from ragstone.cli.help import COMPARE, EVALUATE, JUDGES, STRESS, TOOLS, TRUTH, PanelCommand, PanelGroup
+from ragstone.cli.init import init
 from ragstone.cli.judge import judge
 from ragstone.cli.judge_check import judge_check
 from ragstone.cli.metrics import metrics
@@ -37,7 +38,7 @@ from ragstone.cli.validate import validate
 from ragstone.cli.view import view
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    EVALUATE: (demo, run, view, diagnose, explain),
+    EVALUATE: (demo, init, run, view, diagnose, explain),
     COMPARE: (compare, gate, report),
     TRUTH: (),
     JUDGES: (judge, judge_check, audit, agree, train),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,13 +149,13 @@ class MoreColumn:
         return f"a column {self.field} ({self.meaning}) would add {count}, for example {', '.join(self.metrics[:2])}"
 
 
-def more_columns(profile: Profile) -> list[MoreColumn]:
-    """The fields that would add metrics, those that add most first."""
+def more_columns(profile: Profile, fields: Sequence[str] = _ADDABLE) -> list[MoreColumn]:
+    """The absent fields, of these, that would add metrics; those that add most first."""
     tools = _default_tools()
     every = [metric for metric in resolve_metrics(["all"]) if not profile.lacks(metric.spec)]
     possible = {step.name for step in profile.plan(every, tools).metrics}
     found = []
-    for name in (name for name in _ADDABLE if name not in profile.present):
+    for name in (name for name in fields if name not in profile.present):
         plan = replace(profile, present={**profile.present, name: profile.rows}).plan(every, tools)
         added = sorted(
             (step.name for step in plan.metrics if step.name not in possible), key=lambda name: not is_headline(name)
