@@ -702,4 +702,25 @@ SECOND = [
         ),
         {"question": "item", "answer": "candidate_answer", "references": "model_solution"},
     ),
+    # What a newcomer stumbled over.
+    Made(
+        "museum.csv",
+        table(
+            LIGHTHOUSE,
+            "text",
+            id="Nr",
+            question="Visitor question",
+            answer="Guide bot says",
+            references="Curator answer",
+            contexts="Archive excerpts",
+        ),
+        {
+            "id": "Nr",
+            "question": "Visitor question",
+            "answer": "Guide bot says",
+            "references": "Curator answer",
+            "contexts": "Archive excerpts",
+        },
+        ";",
+    ),
 ]

@@ -18,6 +18,7 @@ from ragstone.report.run import call_line, judge_failure, judge_lines, metrics_t
 from ragstone.stats.judge_error import JudgeError, Level
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.testing import FakeLLM
+from tests.report.drawing import draw
 from tests.report.pages import Page
 
 ROW = {
@@ -191,7 +192,7 @@ def test_data_cannot_redraw_the_screen(text):
     def echo(answer: str) -> float:
         raise ValueError(answer)
 
-    shown = draw(ragstone.evaluate([{"question": "q", "answer": text}], "echo"))
+    shown = draw(ragstone.ragstone.evaluate([{"question": "q", "answer": text}], "echo"))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
 
 
@@ -324,3 +325,11 @@ def test_people_stand_below_the_local_judge():
 def test_a_language_model_has_no_line_of_people():
     told = info(ASKED)
     assert people_dict(told, SummaryRow("m0", "all", 0.6, 0.58, 0.62, 50, 0, 0)) is None
+
+
+def test_a_small_file_does_not_list_every_metric_that_it_lacks(tmp_path):
+    run = evaluate([{"question": "Why?", "answer": "Because of the tide."}], out=tmp_path)
+    short, full = (draw(run_report(run, full=wanted)) for wanted in (False, True))
+    assert "steps.count" not in short
+    assert "token_f1" in short.partition("not computed")[2]
+    assert "steps.count" in full.partition("not computed")[2]

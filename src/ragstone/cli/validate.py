@@ -39,7 +39,7 @@ def validate(
     if validation.more:
         typer.echo("one more column:")
     for column in validation.more[:3]:
-        typer.echo(f"  {column.text}")
+        _list([column.text])
     for text in validation.notes:
         typer.echo(f"note: {text}")
     next_steps((command_line("run", *data, format=format, map=map, limit=limit), "evaluate it"))

@@ -74,6 +74,7 @@ def guess_columns(
             chosen[name], strengths[name] = column, strength
         elif strength >= LIKELY and name not in taken:
             rivals.setdefault(name, []).append(column)
+    _add_system_answer(candidates, wanted, chosen, strengths)
     _add_by_content(profiles, wanted, chosen, strengths)
     found = {name: column for name, column in chosen.items() if name not in taken}
     sure = {
@@ -138,6 +139,22 @@ def _fit(name: str, profile: ColumnProfile) -> float | None:
     if profile.has_lists:
         return 1.0 if profile.words >= 3 else None
     return min(1.0, profile.length / _LONG) if profile.words >= 4 else None
+
+
+def _add_system_answer(
+    candidates: Sequence[tuple[float, str, str, float]],
+    wanted: Collection[str],
+    chosen: dict[str, str],
+    strengths: dict[str, float],
+) -> None:
+    """Someone's answer beside a text of the system, as in `curator answer` and `bot says`, is the reference."""
+    if strengths.get("answer") != LIKELY or "references" in chosen or "references" not in wanted:
+        return
+    for _, name, column, strength in candidates:
+        if name == "answer" and strength == WEAK and column not in chosen.values():
+            chosen["references"], chosen["answer"] = chosen["answer"], column
+            strengths["references"] = strengths["answer"] = WEAK
+            return
 
 
 def _add_by_content(

@@ -65,7 +65,10 @@ def _read_words(folded: str) -> Named | None:
         kinds |= known
         unknown += not known
     field = _field_of(kinds)
-    return None if field is None else Named(field, LIKELY if unknown else SURE)
+    if field is None:
+        # Whatever a bot does with words, it answers.
+        return Named("answer", WEAK) if "system" in kinds and unknown else None
+    return Named(field, LIKELY if unknown else SURE)
 
 
 def _kinds_of(token: str) -> set[str]:
