@@ -82,7 +82,7 @@ def test_citations_are_possible_only_if_an_answer_cites():
 def test_columns_that_would_add_metrics():
     bare = Profile("a", "ragstone", "f", 3, {"id": 3, "question": 3, "answer": 3, "contexts": 3})
     found = {one.field: one.metrics for one in more_columns(bare)}
-    assert list(found)[0] == "references"
+    assert next(iter(found)) == "references"
     assert "token_f1" in found["references"]
     assert "fact_recall" in found["facts"]
     assert "ndcg" in found["relevance"]

@@ -18,7 +18,6 @@ from ragstone.report.run import call_line, judge_failure, judge_lines, metrics_t
 from ragstone.stats.judge_error import JudgeError, Level
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.testing import FakeLLM
-from tests.report.drawing import draw
 from tests.report.pages import Page
 
 ROW = {
@@ -101,6 +100,12 @@ def test_a_trained_judge_is_named():
 def draw(run, width=110, **options):
     screen = io.StringIO()
     Console(file=screen, width=width, highlight=False, **options).print(run_report(run))
+    return screen.getvalue()
+
+
+def draw_as(report):
+    screen = io.StringIO()
+    Console(file=screen, width=110, highlight=False).print(report)
     return screen.getvalue()
 
 
@@ -192,7 +197,7 @@ def test_data_cannot_redraw_the_screen(text):
     def echo(answer: str) -> float:
         raise ValueError(answer)
 
-    shown = draw(ragstone.ragstone.evaluate([{"question": "q", "answer": text}], "echo"))
+    shown = draw(ragstone.evaluate([{"question": "q", "answer": text}], "echo"))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
 
 
@@ -328,8 +333,8 @@ def test_a_language_model_has_no_line_of_people():
 
 
 def test_a_small_file_does_not_list_every_metric_that_it_lacks(tmp_path):
-    run = evaluate([{"question": "Why?", "answer": "Because of the tide."}], out=tmp_path)
-    short, full = (draw(run_report(run, full=wanted)) for wanted in (False, True))
+    run = ragstone.evaluate([{"question": "Why?", "answer": "Because of the tide."}], out=tmp_path)
+    short, full = (draw_as(run_report(run, full=wanted)) for wanted in (False, True))
     assert "steps.count" not in short
     assert "token_f1" in short.partition("not computed")[2]
     assert "steps.count" in full.partition("not computed")[2]

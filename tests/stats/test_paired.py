@@ -83,7 +83,7 @@ def test_about_half_of_all_samples_of_that_size_decide(up, down, limit):
     assert general < rows
     if (up, down) == (0.0, 0.04):
         assert general < 0.7 * rows
-        assert share_that_decides(up, down, general, limit) < 0.4
+        assert share_that_decides(up, down, general, limit) < share_that_decides(up, down, rows, limit)
 
 
 def test_a_limit_at_the_value_is_never_decided():

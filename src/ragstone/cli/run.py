@@ -219,7 +219,7 @@ def _suggest_after_run(finished: Run, out: str, metrics_file: list[str]) -> None
 
 
 def _missing_column(finished: Run) -> str:
-    """What one more column would add, if the data lacks one of the fields that most metrics need."""
+    """The gain of one more column, if the data lacks one of the fields that most metrics need."""
     from ragstone.engine.catalogue import more_columns
     from ragstone.engine.ingest import Profile
 

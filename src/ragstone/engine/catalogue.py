@@ -144,7 +144,7 @@ class MoreColumn:
 
     @property
     def text(self) -> str:
-        """What it would add, in a line."""
+        """The gain in a line."""
         count = f"{len(self.metrics)} metric{'s' if len(self.metrics) != 1 else ''}"
         return f"a column {self.field} ({self.meaning}) would add {count}, for example {', '.join(self.metrics[:2])}"
 

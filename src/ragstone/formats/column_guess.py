@@ -147,7 +147,7 @@ def _add_system_answer(
     chosen: dict[str, str],
     strengths: dict[str, float],
 ) -> None:
-    """Someone's answer beside a text of the system, as in `curator answer` and `bot says`, is the reference."""
+    """With a text of the system, the answer of a person is the reference, as in `curator answer` and `bot says`."""
     if strengths.get("answer") != LIKELY or "references" in chosen or "references" not in wanted:
         return
     for _, name, column, strength in candidates:

@@ -1,4 +1,4 @@
-"""What the name of a column says about its content, in English and other languages."""
+"""The meaning of the names of columns, in English and other languages."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _read_words(folded: str) -> Named | None:
         unknown += not known
     field = _field_of(kinds)
     if field is None:
-        # Whatever a bot does with words, it answers.
+        # The text of a bot is its answer.
         return Named("answer", WEAK) if "system" in kinds and unknown else None
     return Named(field, LIKELY if unknown else SURE)
 
