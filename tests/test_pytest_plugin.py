@@ -181,7 +181,7 @@ def test_a_root_of_ones_own(pytester):
     assert len(list((pytester.path / "kept" / "runs").iterdir())) == 3
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.slow)])
 def test_a_root_on_the_command_line_is_relative_to_where_it_was_typed(pytester, monkeypatch, workers):
     pytester.makepyfile(TESTS)
     pytester.makeini("[pytest]\nragstone_root = kept\n")

@@ -59,6 +59,17 @@ def test_a_file_of_unknown_names_gets_the_options_that_fit():
         open_reader([{"x": 1, "y": 2}])
 
 
+def test_a_file_is_not_read_in_part():
+    rows = [
+        {"Antwort": f"Um {n} Uhr.", "Soll": f"{n} Uhr", "Frage der Praxis": f"Wann kommt Nummer {n}?"} for n in range(3)
+    ]
+    with pytest.raises(UnknownColumnsError) as caught:
+        open_reader(rows)
+    assert caught.value.options == [
+        *("--map", "question=Frage der Praxis", "--map", "answer=Antwort", "--map", "references=Soll"),
+    ]
+
+
 def test_numbered_columns_are_joined():
     rows = [{"question": "a?", "c_1": "first", "c_10": "third", "c_2": "second", "c_3": "", "c_x": "no"}]
     (sample,) = read_dataset(rows, renames={"contexts": "c_*"})

@@ -15,13 +15,15 @@ from ragstone.formats.sources import Source
 # Formats whose rows are the samples; the others find their fields themselves.
 COMPLETED = ("ragstone", "ragas", "ragas_legacy")
 _LEAST_SURE = 2
+_NEEDED = ("question", "answer", "contexts")
 _LONG_DOCUMENT = 20
 
 
 def map_columns(source: Source) -> None:
     """Reads a file without any of our names, if its names are well known; otherwise raises the `--map` that would fit."""
     guess = _guess(source, GUESSED, {})
-    if len([name for name in guess.sure if name in CORE]) < _LEAST_SURE:
+    # A file that is read in part gives a poor result; one command with all columns is better.
+    if sum(name in CORE for name in guess.sure) < _LEAST_SURE or not guess.likely.keys().isdisjoint(_NEEDED):
         raise _explain(source, guess)
     source.guess(guess.sure)
     source.remarks += [*_applied(guess), *_suggestions(guess)]

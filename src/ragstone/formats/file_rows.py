@@ -86,7 +86,7 @@ def read_csv(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Row]:
                     report.problem(where, f"names a column twice: {', '.join(header)}", hint="rename one of the two")
                     return
             elif len(cells) == len(header):
-                yield Row(where, dict(zip(header, map(_unguarded, cells), strict=True)))
+                yield Row(where, _by_name(header, cells))
             elif cells:
                 message = f"has {len(cells)} cells, the header has {len(header)}"
                 report.problem(where, message, hint="quote cells that contain the delimiter")
@@ -96,9 +96,16 @@ def read_csv(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Row]:
 
 def _name_columns(header: list[str]) -> list[str]:
     """Names without spaces around them. Columns without a name, as spreadsheets leave them, are numbered."""
-    return [name.strip() or f"column {number}" for number, name in enumerate(header, start=1)]
+    return [name.strip() or f"{_UNNAMED}{number}" for number, name in enumerate(header, start=1)]
 
 
+def _by_name(header: list[str], cells: list[str]) -> dict[str, str]:
+    """The cells of a row by column, without empty ones of columns that have no name."""
+    pairs = zip(header, map(_unguarded, cells), strict=True)
+    return {name: cell for name, cell in pairs if cell or not name.startswith(_UNNAMED)}
+
+
+_UNNAMED = "column "
 _DELIMITER_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)
 # Spreadsheets read such cells as formulas.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
