@@ -62,7 +62,7 @@ FILES: dict[str, bytes] = {
     "ragged.csv": b"question,answer\nq,a,extra\nq\n",
     "twice.csv": b"question,question\nq,q\n",
     "unclosed.csv": b'question,answer\n"q,a\n',
-    "no_list.csv": b"question,contexts\nq,plain text\n",
+    "no_list.csv": b'question,contexts\nq,"[""one"" two"\n',
     "latin1.csv": "question,answer\nq,\xe9\n".encode("latin-1"),
     "damaged.parquet": _FINE_PARQUET[:-20],
     "damaged_middle.parquet": _FINE_PARQUET[:20] + b"\xff" * 100 + _FINE_PARQUET[120:],
