@@ -78,4 +78,8 @@ def _show_next(system: str, sample: str, out: str) -> None:
             (command_line("demo", "worse", out=out), "evaluate the other system of the example"),
             (command_line("demo", "chat", out=out), "conversations, citations, steps and cost"),
         ]
-    next_steps(*steps, (command_line("run", "answers.jsonl"), "evaluate your own data"))
+    next_steps(
+        *steps,
+        (command_line("metrics", "fact_recall"), "what a metric means and when it misleads"),
+        (command_line("run", "answers.jsonl"), "evaluate your own data"),
+    )
