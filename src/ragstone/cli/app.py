@@ -23,6 +23,7 @@ from ragstone.cli.explain import explain
 from ragstone.cli.fuse import fuse
 from ragstone.cli.gate import gate
 from ragstone.cli.help import COMPARE, EVALUATE, JUDGES, STRESS, TOOLS, TRUTH, PanelCommand, PanelGroup
+from ragstone.cli.init import init
 from ragstone.cli.judge import judge
 from ragstone.cli.judge_check import judge_check
 from ragstone.cli.metrics import metrics
@@ -43,7 +44,7 @@ from ragstone.cli.view import view
 from ragstone.cli.watch import watch
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    EVALUATE: (demo, run, watch, view, diagnose, explain),
+    EVALUATE: (demo, init, run, watch, view, diagnose, explain),
     COMPARE: (compare, gate, sweep, report),
     TRUTH: (),
     JUDGES: (judge, judge_check, audit, agree, train),

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from ragstone.notify.notify import Listeners
     from ragstone.storage.runs import Run
 
+_MAIN_FIELDS = ("answer", "contexts", "references")
+_RUNS_LOOKED_AT = 5
+_MOST_ALIGNED = 20_000
 _RESULT_FORMATS = ("dial", "ragchecker")
 _TOOLS = (
     "judge",
@@ -205,13 +208,47 @@ def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bo
 
 
 def _suggest_after_run(finished: Run, out: str, metrics_file: list[str]) -> None:
-    """Prints what to do with a finished run: compare it with the run before it, or look inside."""
+    """Prints what one more column would add and what to do next: compare with an earlier run, or look inside."""
+    if column := _missing_column(finished):
+        typer.echo(f"\nmore: {column}")
+    steps = [(command_line("view", out), "look at samples in a browser")]
+    if (before := _run_of_same_questions(finished, out)) is not None:
+        compare = command_line("compare", before.id, finished.id, out=out, metrics_file=metrics_file)
+        steps.insert(0, (compare, "compare with the run before"))
+    next_steps(*steps)
+
+
+def _missing_column(finished: Run) -> str:
+    """The gain of one more column, if the data lacks one of the fields that most metrics need."""
+    from ragstone.engine.catalogue import more_columns
+    from ragstone.engine.ingest import Profile
+
+    profile = Profile(**finished.info["dataset"])
+    wanted = [name for name in _MAIN_FIELDS if name not in profile.present]
+    found = more_columns(profile, wanted) if wanted else []
+    return found[0].text if found else ""
+
+
+def _run_of_same_questions(finished: Run, out: str) -> Run | None:
+    """The newest other run with most of the questions of this run, among the newest ones."""
+    from itertools import islice
+
+    from ragstone.compare.alignment import align
+    from ragstone.errors import RagstoneError
     from ragstone.storage.places import open_place
     from ragstone.storage.runs import finished_runs
 
     others = (run for run in finished_runs(open_place(out)) if run.id != finished.id)
-    steps = [(command_line("view", out), "look at samples in a browser")]
-    if (before := next(others, None)) is not None:
-        compare = command_line("compare", before.id, finished.id, out=out, metrics_file=metrics_file)
-        steps.insert(0, (compare, "compare with the run before"))
-    next_steps(*steps)
+    for other in islice(others, _RUNS_LOOKED_AT):
+        if max(other.info.rows, finished.info.rows) > _MOST_ALIGNED:
+            # Reading the questions would take too long.
+            if other.info.rows == finished.info.rows:
+                return other
+            continue
+        try:
+            pairs = align(other, finished)
+        except RagstoneError:
+            continue
+        if 2 * len(pairs) >= min(other.info.rows, finished.info.rows):
+            return other
+    return None

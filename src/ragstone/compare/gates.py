@@ -21,7 +21,7 @@ from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_head
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.intervals import Interval, mean_interval
-from ragstone.stats.paired import flip_signs
+from ragstone.stats.paired import flip_signs, pairs_to_decide
 from ragstone.stats.power import rows_needed
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import Scores, read_labels, read_scores
@@ -294,13 +294,24 @@ def judge_drops(
         joint = flip_signs(beyond, clusters, resamples=settings.resamples, seed=settings.seed).joint
         p[family] = joint * conditions / np.count_nonzero(family)
     return [
-        _check_drop(check, item, chance, settings, conditions, most_failed)
-        for check, item, chance in zip(checks, items, p, strict=True)
+        _check_drop(check, item, chance, settings, conditions, most_failed, gains)
+        for check, item, chance, gains in zip(checks, items, p, _gains(changes * signs, clusters), strict=True)
     ]
 
 
+def _gains(gains: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+    """One row per condition; without values if rows depend on each other."""
+    return gains.T if clusters is None else np.empty((gains.shape[1], 0))
+
+
 def _check_drop(
-    check: Check, item: Difference, p: float, settings: Settings, conditions: int, most_failed: float
+    check: Check,
+    item: Difference,
+    p: float,
+    settings: Settings,
+    conditions: int,
+    most_failed: float,
+    gains: np.ndarray,
 ) -> Checked:
     lower = item.better == "lower"
     if refused := too_many_failed(check, item.pairs, item.failed, most_failed, item.difference):
@@ -322,13 +333,19 @@ def _check_drop(
     outcome, why = _decide_jointly(check, item.gain_interval, certain, conditions)
     if decide(check, item.gain_interval) == "cannot tell" and item.effect:
         deviation = abs((item.difference or 0.0) / item.effect)
-        why = _more_rows(deviation, abs(item.gain + check.limit), item.pairs)
+        needed = None
+        gains = gains[~np.isnan(gains)]
+        if len(gains) and np.isin(gains, (-1, 0, 1)).all():
+            # The interval of shares is wider than that of other means if few rows changed.
+            needed = pairs_to_decide(gains, -check.limit, _MOST_ROWS, settings.level)
+        why = _more_rows(deviation, abs(item.gain + check.limit), item.pairs, needed)
     return replace(found, outcome=outcome, why=why or item.note)
 
 
-def _more_rows(deviation: float, distance: float, rows: int) -> str:
+def _more_rows(deviation: float, distance: float, rows: int, needed: int | None = None) -> str:
     """The approximate number of rows that would decide, if the value does not change."""
-    needed = rows_needed(deviation, distance) if distance > 1e-3 * deviation else _MOST_ROWS
+    if needed is None:
+        needed = rows_needed(deviation, distance) if distance > 1e-3 * deviation else _MOST_ROWS
     if needed >= _MOST_ROWS:
         return f"{rows} rows are too few, and the value is at the limit"
     return f"{rows} rows are too few; about {max(needed, rows + 1):,} would decide"

@@ -37,6 +37,8 @@ from ragstone.storage.run_info import LAYOUT
 from ragstone.storage.runs import RunFolder, read_batches, read_table, write_table
 from ragstone.storage.scores import read_conversations, read_questions
 
+_REASONS_SHOWN = 2
+
 
 @dataclass
 class _Column:
@@ -133,7 +135,7 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
 
 
 def _summarise(step: MetricStep, column: _Column, folder: RunFolder, clusters: np.ndarray | None) -> SummaryRow:
-    reason = _main_reasons(column.reasons.most_common(2))
+    reason = _main_reasons(column.reasons)
     try:
         if step.metric.spec.corpus:
             score, interval = _corpus_score(step, column, folder, clusters)
@@ -211,8 +213,17 @@ def _same_lengths(kept: pa.ChunkedArray) -> np.ndarray:
     return statistics
 
 
-def _main_reasons(most: Iterable[tuple[str, int]]) -> str | None:
-    return "; ".join(f"{reason} ({count} row{'s' if count != 1 else ''})" for reason, count in most) or None
+def _main_reasons(reasons: Counter[str]) -> str | None:
+    """The two most frequent reasons with their rows, and the number of the others."""
+    texts = [f"{reason} ({_rows(count)})" for reason, count in reasons.most_common(_REASONS_SHOWN)]
+    if more := len(reasons) - len(texts):
+        rest = reasons.total() - sum(count for _, count in reasons.most_common(_REASONS_SHOWN))
+        texts.append(f"{more} other reason{'s' if more != 1 else ''} ({_rows(rest)})")
+    return "; ".join(texts) or None
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'s' if count != 1 else ''}"
 
 
 def describe_run(
