@@ -48,6 +48,8 @@ class Request:
     workers: int | None = None
     # How to resume the run, for the viewer.
     command: str = ""
+    # The commit and the branch of the evaluated code.
+    code: Mapping[str, Any] | None = None
 
     @property
     def tools(self) -> dict[str, Tool]:
@@ -94,6 +96,7 @@ class Request:
         return {
             **({"name": self.name} if self.name else {}),
             "params": dict(self.params),
+            "code": self.code,
             "tools": self.describe_tools(plan),
             "judge": self.judging.describe(plan.needs) or None,
             **self.describe_errors(plan),

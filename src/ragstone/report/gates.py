@@ -39,8 +39,8 @@ def gate_report(gate: Gate) -> RenderableType:
     parts: list[RenderableType] = [heading, Text(), gate_table(checks)]
     if reasons := [f"{item.condition}: {item.why}" for item in checks if item.why]:
         parts += [Text(), *map(indented, reasons)]
-    notes = []
-    if any(item.check.is_change for item in gate.checks):
+    notes = [visible(gate.note)] if gate.note else []
+    if any(item.check.is_change and item.value is not None for item in gate.checks):
         notes.append("value of a drop or rise: paired difference to the baseline, as in `ragstone compare`")
     if gate.left_out:
         notes.append(left_out_line(gate))
@@ -92,6 +92,7 @@ def gate_dict(gate: Gate) -> dict[str, Any]:
         "run": gate.path,
         "name": gate.run,
         "against": gate.baseline,
+        "note": gate.note,
         "sequential": gate.sequential,
         "finished": gate.finished,
         "left_out": list(gate.left_out),
