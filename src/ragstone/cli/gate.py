@@ -96,7 +96,8 @@ def gate(
         _show(decision, json)
     # The run of an early look may be unfinished, so it is not a baseline.
     if not json and not quiet and (decision.exit_code or not sequential):
-        _suggest(decision, run, compared and compared.id if baseline else against, out, metrics_file)
+        shown = compared.id if baseline and compared else against
+        _suggest(decision, run, shown, out, metrics_file)
     raise typer.Exit(decision.exit_code)
 
 

@@ -35,7 +35,7 @@ def _is_name(text: str) -> bool:
 
 
 def _ci_branch(values: Mapping[str, str]) -> str:
-    """The branch of a CI job; empty for a tag. A fork may name its branch like ours, so that one is told apart."""
+    """The branch of a CI job; empty for a tag. The branch of a fork that is named like the target gets another name."""
     if values.get("GITHUB_REF_TYPE") == "tag" or values.get("CI_COMMIT_TAG"):
         return ""
     head = values.get("GITHUB_HEAD_REF")

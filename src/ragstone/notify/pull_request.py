@@ -1,7 +1,7 @@
 """Comments on the pull request (GitHub) or merge request (GitLab) of a CI job.
 
 One comment per key: a later job updates the comment of the earlier one. The token comes from the environment and is
-never printed. Only comments of the token's own account are updated, since anybody can write a comment that looks like ours.
+never printed. Only comments of the token's own account are updated: the text of a comment does not prove who wrote it.
 """
 
 from __future__ import annotations
