@@ -81,7 +81,8 @@ def check_contents(wheel: Path) -> list[str]:
 
 def find_python(name: str) -> str | None:
     """A Python of this version, command or path that starts; pyenv's versions need not be active."""
-    folders = sorted((Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions").glob(f"{name}.*"))
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    folders = sorted(versions.glob(f"{name}.*")) if name in VERSIONS else []
     for candidate in (name, f"python{name}", *(str(folder / "bin" / "python") for folder in reversed(folders))):
         path = shutil.which(candidate)
         if path and subprocess.run([path, "-c", "import venv"], capture_output=True, check=False).returncode == 0:
