@@ -97,19 +97,23 @@ def gate(
     # The run of an early look may be unfinished, so it is not a baseline.
     if not json and not quiet and (decision.exit_code or not sequential):
         shown = compared.id if baseline and compared else against
-        _suggest(decision, run, shown, out, metrics_file)
+        _suggest(decision, run, shown, baseline is not None, out, metrics_file)
     raise typer.Exit(decision.exit_code)
 
 
-def _suggest(decision: Gate, run: str, against: str | None, out: str, metrics_file: list[str]) -> None:
-    if not decision.exit_code:
+def _suggest(
+    decision: Gate, run: str, compared: str | None, of_branch: bool, out: str, metrics_file: list[str]
+) -> None:
+    if decision.exit_code and compared:
+        compare = command_line("compare", compared, run, out=out, metrics_file=metrics_file)
+        next_steps((compare, "see what changed"))
+    elif of_branch:
+        return  # the next run is compared with its branch, and a missing baseline says what to do
+    elif decision.exit_code:
+        next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
+    else:
         baseline = command_line("gate", "NEW", against=run, max_drop=0.02, out=out, metrics_file=metrics_file)
         next_steps((baseline, "check the next version against this run"))
-    elif against:
-        compare = command_line("compare", against, run, out=out, metrics_file=metrics_file)
-        next_steps((compare, "see what changed"))
-    else:
-        next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
 
 
 def _show(decision: Gate, json: bool) -> None:

@@ -175,5 +175,5 @@ def gate_markdown(gate: Gate) -> str:
     against = f" against {escape(gate.baseline)}" if gate.baseline else ""
     heading = f"### Gate of {escape(gate.run)}{against}: {_OUTCOMES[gate.outcome]}"
     notes = [gate.note, left_out_line(gate) if gate.left_out else ""]
-    more = [part for note in notes if note for part in ("", escape(note))]
-    return "\n".join([heading, "", *reasons.markdown(), *more]) + "\n"
+    more = [part for note in notes if note for part in (escape(note), "")]
+    return "\n".join([heading, "", *reasons.markdown(), *more]).rstrip() + "\n"
