@@ -8,17 +8,19 @@ import sys
 import tomllib
 from importlib import resources
 
+import pytest
 import yaml
-
-from ragstone.compare.gate_conditions import read_checks
 from tests.ci.runner import ACTION
 from tests.ci.test_gitlab import JOB
 from tests.docs.test_docs import ROOT, blocks
+
+from ragstone.compare.gate_conditions import read_checks
 
 PAGE = ROOT / "docs/ci.md"
 HARBOUR = resources.files("ragstone.examples") / "harbour"
 
 
+@pytest.mark.slow
 def test_the_printed_gate_is_real(tmp_path):
     shutil.copy(str(HARBOUR / "better.jsonl"), tmp_path / "main.jsonl")
     shutil.copy(str(HARBOUR / "worse.jsonl"), tmp_path / "pull.jsonl")
