@@ -14,7 +14,6 @@ import pyarrow as pa
 import pytest
 
 import ragstone
-from ragstone.engine import results as manifests
 from ragstone.engine.progress import Progress
 from ragstone.errors import (
     DefinitionError,
@@ -377,11 +376,6 @@ def test_more_rows_than_fit_one_part():
     assert run.scores["sample_id"].to_pylist() == [row["id"] for row in data]
     assert run.scores["value"].to_pylist() == [float(row["answer"]) for row in data]
     assert run.summary()["number"].mean == 10_000.0
-
-
-def test_code_revision_is_unknown_without_git(monkeypatch):
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert manifests._code_revision() is None
 
 
 def test_importing_ragstone_loads_nothing_heavy():

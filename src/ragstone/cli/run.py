@@ -74,6 +74,7 @@ def run(
     map: list[str] = shared("map"),
     limit: int | None = shared("limit"),
     name: str = shared("name"),
+    branch: str = option("", "--branch", "Git branch to store; detected by default.", OUTPUT, metavar="NAME"),
     param: list[str] = option(
         [], "--param", "Setting of the system: --param chunk_size=256. Repeatable.", DATA, metavar="NAME=VALUE"
     ),
@@ -112,7 +113,7 @@ def run(
         _show_quote(source, metrics, options, json)
         return
     options |= {"name": name, "resume": resume, "params": _read_params(param), "backend": backend, "workers": workers}
-    options["command"] = resume_command(sys.argv)
+    options |= {"command": resume_command(sys.argv), "branch": branch}
     if write_as not in (None, *_RESULT_FORMATS):
         raise UnknownNameError("format of results", write_as, _RESULT_FORMATS, "Choose from: dial, ragchecker.")
     listeners = _read_listeners(webhook, webhook_format, otel, mlflow)

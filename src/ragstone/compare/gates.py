@@ -70,6 +70,8 @@ class Gate:
     finished: bool = True
     # Metrics that a drop without a metric name does not apply to: they are not headlines.
     left_out: tuple[str, ...] = ()
+    # How the baseline was found, or why there is none.
+    note: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -112,6 +114,30 @@ def check_gate(
     names = {check.metric for check in checks if check.is_change}
     others = [name for name in _shares(run, against)[1] if name not in names] if against and bare else []
     return Gate(run.name, run.path, against.name if against else None, tuple(found), left_out=tuple(others))
+
+
+def check_without_baseline(
+    run: Run,
+    checks: Sequence[Check],
+    outcome: Outcome,
+    why: str,
+    settings: Settings | None = None,
+    most_failed: float = MOST_FAILED,
+) -> Gate:
+    """Check what needs no baseline; all drops and rises get this outcome."""
+    absolute = [check for check in checks if not check.is_change]
+    changes = [check for check in checks if check.is_change]
+    if not changes:
+        raise UsageError("--baseline needs --max-drop X: the largest allowed drop")
+    gate = Gate(run.name, run.path, None, ())
+    if absolute:
+        gate = check_gate(run, absolute, None, settings, most_failed, len(checks))
+    for check in changes:
+        name = "headline metrics" if check.metric == "*" else _canonical_name(check.metric, run)
+        item = replace(check, metric=name)
+        _check_direction(item, run)
+        gate = replace(gate, checks=(*gate.checks, Checked(item, outcome, why)))
+    return gate
 
 
 def _resolve_metrics(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
+from ragstone.engine.code_revision import code_revision
 from ragstone.engine.exam import Exam
 from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
@@ -66,6 +67,7 @@ def evaluate(
     note: Note = unheard,
     command: str = "",
     run_id: str | None = None,
+    branch: str = "",
     **judging: Unpack[JudgingOptions],
 ) -> Run:
     """Evaluate what a RAG system retrieved and answered; returns the stored run.
@@ -76,7 +78,8 @@ def evaluate(
     maps our field names to those of the data. `params` says how the evaluated system was set up (`{"chunk_size": 256}`), so
     that a comparison of many runs reads as a table. `backend` is `local` or `ray`: the execution backend, and `workers` the number of
     workers, by default one per core. `note` is called with each remark about the data. `command` resumes the run; the viewer shows it if the run is killed. `run_id` names the run's
-    folder: a finished run of that name is returned as it is, an unfinished one of the same data is continued. A metric that needs a
+    folder: a finished run of that name is returned as it is, an unfinished one of the same data is continued.
+    `branch` is the git branch to store; by default that of the CI job or of the working folder. A metric that needs a
     model gets the one that is named: `judge="openai/gpt-4o-mini"`; `JudgingOptions` lists the other options.
     """
     if limit is not None and limit < 1:
@@ -88,6 +91,7 @@ def evaluate(
         workers=workers,
         command=command,
         run_id=run_id,
+        code=code_revision(branch),
     )
     try:
         # Mistakes in names and definitions raise an error before the data is read.

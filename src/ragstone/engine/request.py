@@ -51,6 +51,8 @@ class Request:
     command: str = ""
     # The name of the run's folder; a new one by default.
     run_id: str | None = None
+    # The commit and the branch of the evaluated code.
+    code: Mapping[str, Any] | None = None
 
     @property
     def rows_at_once(self) -> int:
@@ -102,6 +104,7 @@ class Request:
         return {
             **({"name": self.name} if self.name else {}),
             "params": dict(self.params),
+            "code": self.code,
             "tools": self.describe_tools(plan),
             "judge": self.judging.describe(plan.needs) or None,
             **self.describe_errors(plan),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -257,7 +256,6 @@ def describe_run(
             "python": platform.python_version(),
             **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
         },
-        "code": _code_revision(),
         "totals": dict(totals),
     }
 
@@ -270,16 +268,6 @@ def write_json(place: Place, value: Any) -> None:
 def now() -> str:
     """This second, as files have it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _code_revision() -> dict[str, Any] | None:
-    """The commit of the user's working folder, so that a run can be traced to the code that was evaluated."""
-    try:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True)
-        status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, timeout=5, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}
 
 
 def add_up(tallies: Iterable[Tally]) -> Tally:

@@ -167,6 +167,14 @@ def leaderboard_markdown(board: Leaderboard, by: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def gate_comment(gate: Gate, comparison: Comparison | None) -> str:
+    """A gate for a pull request, with the comparison folded. It has no texts of samples: others may read it."""
+    if comparison is None:
+        return gate_markdown(gate)
+    summary = "<details><summary>all metrics against the baseline</summary>"
+    return f"{gate_markdown(gate)}\n{summary}\n\n{comparison_markdown(comparison, show=0)}\n</details>\n"
+
+
 def gate_markdown(gate: Gate) -> str:
     """The outcome of a gate and its conditions with reasons."""
     table = gate_table(list(gate.checks))
@@ -175,5 +183,6 @@ def gate_markdown(gate: Gate) -> str:
         reasons.add(*row.cells, item.why)
     against = f" against {escape(gate.baseline)}" if gate.baseline else ""
     heading = f"### Gate of {escape(gate.run)}{against}: {_OUTCOMES[gate.outcome]}"
-    more = ["", escape(left_out_line(gate))] if gate.left_out else []
-    return "\n".join([heading, "", *reasons.markdown(), *more]) + "\n"
+    notes = [gate.note, left_out_line(gate) if gate.left_out else ""]
+    more = [part for note in notes if note for part in (escape(note), "")]
+    return "\n".join([heading, "", *reasons.markdown(), *more]).rstrip() + "\n"
