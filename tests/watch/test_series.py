@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from ragstone.storage.runs import RunFolder
 from ragstone.watch import series as module
 from ragstone.watch.series import Alarm, estimate_series, odds, read_period, worst, worst_rows
 from ragstone.watch.store import PeriodRecord, WatchStore
+from ragstone.web.watches import WatchLibrary
 from tests.watch.made_watch import ferry, make_watch  # noqa: F401  (a fixture)
 
 
@@ -162,6 +164,18 @@ def test_weeks(tmp_path):
     store = make_watch(tmp_path, [0.9, 0.9], draws=4, period="week")
     found = estimate_series(store)
     assert (found.period, [record.period for record in found.periods]) == ("week", ["2026-W41", "2026-W42"])
+
+
+def test_a_watch_on_s3(bucket):
+    store = make_watch(f"s3://{bucket.name}/watch", [0.9, 0.9], draws=4)
+    found = estimate_series(store)
+    assert [point.rows for point in found.points["exact_match"]] == [8, 8]
+    assert len(worst(store, found.periods[1].period, 2)) == 2
+    library = WatchLibrary(store.place)
+    while (seen := library.series()) is None:
+        time.sleep(0.05)
+    assert seen == found
+    library.close()
 
 
 def test_chances_as_words():

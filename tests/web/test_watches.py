@@ -1,6 +1,7 @@
 """The watches under a root."""
 
 import os
+import time
 from dataclasses import replace
 
 import pytest
@@ -41,7 +42,7 @@ def test_a_series_is_estimated_again_if_a_period_changes(tmp_path):
 
     def wait():
         while (series := found.series()) is None:
-            pass
+            time.sleep(0.05)
         return series
 
     first = wait()

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 Bounds = tuple[float | None, float | None]
-# Fitted to the maxima of 200,000 series of weeks and 30,000 of days.
+# Fitted to the maxima of 200,000 series of weeks and 30,000 of days, with splits from the third period on.
 _RATE = 0.45
 # No alarm from fewer rows and periods than these, before and after the change.
 LEAST_PERIODS_BEFORE = 5
