@@ -64,7 +64,7 @@ def test_examples_are_yes_and_no_and_there_are_no_reasons():
     assert said == ["no", "yes"]
     assert model.requests[0].max_tokens == 1
     tool = TokenPair(Judge(model, PromptBook()), manners=["few-shot", "cot"])
-    assert tool.signature.endswith(",few-shot,verdicts=tokens/1")
+    assert tool.signature.endswith(",few-shot,verdicts=tokens/2")
     assert tool.prompts == {"pair": ("token_pair",)}
 
 

@@ -76,10 +76,10 @@ class _TokenTool:
         one_by_one: bool = False,
         calibrations: Calibrations | None = None,
     ) -> None:
-        self._support = YesNoLLM(llm, book, (SUPPORT,), first="evidence")
-        self._contradiction = YesNoLLM(llm, book, (CONTRADICTED,), first="evidence", words=FALSE_UNKNOWN)
-        self._matches = YesNoLLM(llm, book, (MATCH,), first="question")
-        self._nuggets = YesNoLLM(llm, book, (SUPPORT, PART), first="evidence")
+        self._support = YesNoLLM(llm, book, (SUPPORT,))
+        self._contradiction = YesNoLLM(llm, book, (CONTRADICTED,), words=FALSE_UNKNOWN)
+        self._matches = YesNoLLM(llm, book, (MATCH,))
+        self._nuggets = YesNoLLM(llm, book, (SUPPORT, PART))
         self._window = window
         # A model with one place for what it has read gets all questions about a text before those about another.
         self._turn = asyncio.Lock() if one_by_one else None
