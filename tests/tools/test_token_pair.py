@@ -26,7 +26,7 @@ class Leaning:
 
     async def complete(self, request):
         self.requests.append(request)
-        data = dict(re.findall(r"<(answer_\w) \w+>\n(.*?)\n</", request.messages[-1].content, re.DOTALL))
+        data = dict(re.findall(r"<(answer_\w)(?: \w+)?>\n(.*?)\n</", request.messages[-1].content, re.DOTALL))
         odds = self.seat + (len(data["answer_a"]) - len(data["answer_b"])) / 4
         likely = 1 / (1 + math.exp(-odds))
         pairs = (("yes", math.log(likely)), ("no", math.log(1 - likely)))
