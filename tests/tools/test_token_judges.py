@@ -10,8 +10,9 @@ from ragstone.data.types import ScoredVerdict
 from ragstone.llm.base import LLMAccessError, LLMReplyError, Reply
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.yes_no import NoProbabilitiesError
-from ragstone.tools.token_judges import TokenChecker, TokenGrader, WithFallback
+from ragstone.tools.token_judges import TokenChecker, TokenGrader
 from ragstone.tools.verdict_choice import choose_verdicts
+from ragstone.tools.verdict_tools import WithFallback
 
 LAKE = "The Lirra lake is 62 m deep."
 BOAT = "The last boat leaves at 21:40."

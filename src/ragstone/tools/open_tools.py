@@ -164,8 +164,8 @@ class ToolOpener:
         from ragstone.tools.llm_judges import JudgeReader  # noqa: PLC0415
         from ragstone.tools.llm_pairs import JudgePair  # noqa: PLC0415
         from ragstone.tools.llm_rater import JudgeRater  # noqa: PLC0415
-        from ragstone.tools.token_judges import VerdictTools  # noqa: PLC0415
         from ragstone.tools.token_pair import TokenPair  # noqa: PLC0415
+        from ragstone.tools.verdict_tools import VerdictTools  # noqa: PLC0415
 
         if self.gateway is None or self.prompts is None:
             raise AssertionError("a remote model needs a gateway")

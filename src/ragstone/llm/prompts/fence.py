@@ -53,7 +53,9 @@ def fence_plainly(data: Data, template: str) -> dict[str, str]:
     """
     if not all(isinstance(value, str) for value in data.values()):
         return fence_all(data, template)
-    tag = re.compile(rf"[<\uff1c\u2039\u3008\u27e8\ufe64](?=\s*/?\s*(?:{'|'.join(map(re.escape, data))})\b)", re.IGNORECASE)
+    tag = re.compile(
+        rf"[<\uff1c\u2039\u3008\u27e8\ufe64](?=\s*/?\s*(?:{'|'.join(map(re.escape, data))})\b)", re.IGNORECASE
+    )
     clean = {name: tag.sub(r"\g<0> ", harmless(str(value))) for name, value in data.items()}
     return {name: f"<{name}>\n{value}\n</{name}>" for name, value in clean.items()}
 
