@@ -1,4 +1,4 @@
-"""Writes the pages that are made from the code: docs/metrics.md, docs/cli.md and the picture of the demo.
+"""Writes the pages that are made from the code: docs/metrics.md, docs/cli.md, docs/api.md and the picture of the demo.
 
 `make docs` runs it; a test fails when a page no longer says what the code does.
 """
@@ -10,8 +10,11 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from importlib import resources
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property
+from importlib import import_module, resources
+from inspect import Parameter, getattr_static, getdoc, isfunction, signature
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,6 +22,7 @@ from unittest.mock import patch
 from rich.console import Console
 from typer.main import get_command
 
+import ragstone
 from ragstone.cli.app import app
 from ragstone.engine.catalogue import MetricCard, cards, set_names
 from ragstone.engine.evaluate import evaluate
@@ -26,6 +30,7 @@ from ragstone.models.local_judge import read_card
 from ragstone.report.judges import card_lines
 from ragstone.report.run import run_report
 from ragstone.tools.aspects import packaged_aspects
+from ragstone.tools.model_options import ModelOptions
 
 DOCS = Path(__file__).parent
 MADE = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
@@ -204,6 +209,133 @@ def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{name}", command
 
 
+API = """# Python API
+
+Every name of `import ragstone`, from its docstring. [From Python](python.md) shows how they are used and what stability means.
+"""
+# Types inside the results, in reading order; each with its module.
+PARTS = {
+    "ragstone.data.summary": ("SummaryRow",),
+    "ragstone.compare.diagnosis": ("CauseCount", "Advice"),
+    "ragstone.compare.cause_names": ("Cause", "Outcome", "Finding"),
+    "ragstone.compare.signs": ("Reading",),
+    "ragstone.compare.worst_samples": ("WorstSample",),
+    "ragstone.compare.explain": ("Cell", "Working", "Counted"),
+    "ragstone.storage.missing_scores": ("MissingScores",),
+    "ragstone.compare.comparison": ("ChangedSample", "Slice"),
+    "ragstone.compare.differences": ("Difference",),
+    "ragstone.compare.gates": ("Checked",),
+    "ragstone.compare.gate_conditions": ("Check",),
+    "ragstone.engine.quote": ("QuoteLine",),
+}
+
+
+def api_page() -> str:
+    """The public functions with their arguments, then the classes with what they offer."""
+    values = {name: getattr(ragstone, name) for name in ragstone.__all__ if name != "__version__"}
+    functions = {name: value for name, value in values.items() if not isinstance(value, type)}
+    lines = [MADE, API, "## Functions"]
+    for name, function in functions.items():
+        lines += ["", f"### {name}", "", *_function_entry(name, function)]
+    lines += ["", "## Model options", "", "Keyword arguments of `evaluate` and `quote`.", ""]
+    described = _described(ModelOptions, "Attributes:")
+    shared = [one for one in signature(ragstone.evaluate).parameters.values() if one.name in described]
+    lines += [*_argument_table(shared, described), "", "## Classes"]
+    for name, kind in values.items():
+        if isinstance(kind, type):
+            lines += ["", f"### {name}", "", *_class_entry(kind)]
+    lines += ["", "## Parts of results", "", "You get these from results; there is no need to import them."]
+    for module, names in PARTS.items():
+        for name in names:
+            lines += ["", f"### {name}", "", *_class_entry(getattr(import_module(module), name))]
+    return "\n".join(lines) + "\n"
+
+
+def _function_entry(name: str, function: Any) -> Iterator[str]:
+    options = {field.name for field in fields(ModelOptions)}
+    given = signature(function)
+    own = [one for one in given.parameters.values() if one.name not in options]
+    shown = [one.name if one.default is one.empty else f"{one.name}={_default_text(one)}" for one in own]
+    keywords = [at for at, one in enumerate(own) if one.kind is one.KEYWORD_ONLY]
+    if keywords:
+        shown.insert(keywords[0], "*")
+    more = ", **model_options" if len(own) < len(given.parameters) else ""
+    yield f"`{name}({', '.join(shown)}{more}) -> {_type_text(given.return_annotation)}`"
+    yield ""
+    yield _summary(function)
+    described = _described(function, "Args:")
+    if described:
+        yield ""
+        yield from _argument_table(own, described)
+
+
+def _argument_table(parameters: Sequence[Parameter], described: Mapping[str, str]) -> Iterator[str]:
+    yield "| argument | type | default | meaning |"
+    yield "|---|---|---|---|"
+    for one in parameters:
+        default = "" if one.default is one.empty else f"`{_default_text(one)}`"
+        cells = (f"`{one.name}`", f"`{_type_text(one.annotation)}`", default, described[one.name])
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _default_text(parameter: Parameter) -> str:
+    return "…" if callable(parameter.default) else repr(parameter.default)
+
+
+def _class_entry(kind: type) -> Iterator[str]:
+    """The docstring, the fields that it does not describe on one line, then all others."""
+    yield _summary(kind)
+    described, types = _described(kind, "Attributes:"), _annotations(kind)
+    members = [name for name in dict.fromkeys(_members(kind)) if not name.startswith("_")]
+    plain = [name for name in types if not name.startswith("_") and name not in members and name not in described]
+    if plain:
+        yield ""
+        yield "Fields: " + ", ".join(f"`{name}: {_type_text(types[name])}`" for name in plain) + "."
+    if described or members:
+        yield ""
+    for name, text in described.items():
+        yield f"- `{name}: {_type_text(types[name])}`: {text}"
+    for name in members:
+        member = getattr_static(kind, name)
+        given = signature(getattr(kind, name)) if isfunction(member) or isinstance(member, classmethod) else None
+        own = [one.replace(annotation=one.empty) for one in given.parameters.values()] if given else []
+        shown = [one for one in own if one.name != "self"]
+        call = str(given.replace(parameters=shown, return_annotation=given.empty)) if given else ""
+        yield f"- `{name}{call}`: {_summary(member)}"
+
+
+def _members(kind: type) -> list[str]:
+    """The methods and properties of our own classes."""
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("ragstone")]
+    wanted = (property, cached_property, classmethod)
+    return [
+        name for base in ours for name, value in vars(base).items() if isfunction(value) or isinstance(value, wanted)
+    ]
+
+
+def _annotations(kind: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        found |= vars(base).get("__annotations__", {})
+    return found
+
+
+def _summary(thing: Any) -> str:
+    """The docstring without its lists of arguments, on one line."""
+    text = getdoc(thing.func if isinstance(thing, cached_property) else thing) or ""
+    return " ".join(re.split(r"^(?:Args|Attributes|Model options):$", text, flags=re.MULTILINE)[0].split())
+
+
+def _described(thing: Any, heading: str) -> dict[str, str]:
+    part = (getdoc(thing) or "").partition(f"{heading}\n")[2].partition("\n\n")[0]
+    return dict(re.findall(r"^    (\w+): (.*)$", part, flags=re.MULTILINE))
+
+
+def _type_text(annotation: Any) -> str:
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__forward_arg__", str(annotation))
+    return re.sub(r"\b(?:runs|engine|os|pa|np)\.", "", text).replace("str | PathLike[str]", "Path")
+
+
 def trust_page() -> str:
     """How far the local judge can be trusted, from its card."""
     with resources.as_file(resources.files("ragstone.models") / "weights" / "local_judge") as folder:
@@ -231,6 +363,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Yields the path and text of each page."""
     yield DOCS / "metrics.md", metrics_page()
     yield DOCS / "cli.md", cli_page()
+    yield DOCS / "api.md", api_page()
     yield DOCS / "trust.md", trust_page()
     yield DOCS / "images" / "demo.svg", demo_picture()
 

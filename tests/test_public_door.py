@@ -1,7 +1,10 @@
 """The names that users may rely on, and what importing them costs: nothing."""
 
+import functools
+import inspect
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,16 +15,26 @@ import ragstone
 
 PUBLIC = [
     "Chunk",
+    "Comparison",
     "Dataset",
+    "Diagnosis",
+    "Explanation",
     "Fact",
+    "Gate",
+    "Missing",
+    "Progress",
+    "Quote",
     "RagstoneError",
     "Run",
     "Sample",
     "Score",
     "Skip",
+    "Summary",
+    "Worst",
     "__version__",
-    "compare_runs",
+    "compare",
     "evaluate",
+    "gate",
     "match_facts",
     "open_run",
     "quote",
@@ -68,7 +81,70 @@ def test_every_public_name_is_there(name):
 def test_no_subpackage_hides_a_public_name():
     """An imported subpackage becomes an attribute of its package, before `__getattr__` is asked."""
     subpackages = {info.name for info in pkgutil.iter_modules(ragstone.__path__)}
-    assert not subpackages & set(PUBLIC)
+    # This one can be called.
+    assert subpackages & set(PUBLIC) == {"compare"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import ragstone; f = ragstone.compare",
+        "from ragstone import compare as f",
+        "import ragstone.compare.comparison as c, ragstone; c.compare_runs; f = ragstone.compare",
+        "from ragstone.compare.comparison import compare_runs; from ragstone import compare as f",
+    ],
+)
+def test_compare_is_a_function_and_a_package(code):
+    """Whatever was imported before."""
+    check = "assert 'before' in str(inspect.signature(f)) and 'Is `after` better' in f.__doc__"
+    call = (
+        "\ntry: f(1, 2, slice='a')\nexcept TypeError as error: assert 'slices' in str(error)\nelse: raise SystemExit(1)"
+    )
+    modules_after(f"import inspect; {code}; {check}{call}")
+
+
+def describe_api():
+    """Every public name with its signature, and every public class with what it offers."""
+    lines = []
+    for name in PUBLIC:
+        value = getattr(ragstone, name)
+        if isinstance(value, str):
+            continue
+        lines.append(f"{name}{'' if isinstance(value, type) else signature_of(value)}")
+        if isinstance(value, type):
+            lines += [f"    {name}.{line}" for line in sorted(describe_class(value))]
+    return "\n".join(lines) + "\n"
+
+
+def describe_class(kind):
+    for base in kind.__mro__:
+        if base.__module__.startswith("ragstone"):
+            types = {
+                key: getattr(text, "__forward_arg__", text)
+                for key, text in vars(base).get("__annotations__", {}).items()
+            }
+            yield from (f"{name}: {text}" for name, text in types.items() if name[0] != "_")
+            for name, member in vars(base).items():
+                if name[0] == "_":
+                    continue
+                if inspect.isfunction(member) or isinstance(member, classmethod):
+                    yield f"{name}{signature_of(getattr(kind, name))}"
+                elif isinstance(member, property | functools.cached_property):
+                    getter = member.fget if isinstance(member, property) else member.func
+                    yield f"{name} -> {inspect.signature(getter).return_annotation}"
+
+
+def signature_of(function):
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(function)))
+    return re.sub(r"<function (\w+) at \w+>", r"\1", text)
+
+
+def test_signatures_are_those_that_were_promised():
+    """A change here is a change for users: see "What stays" in docs/python.md."""
+    path = Path(__file__).parent / "public_api.txt"
+    if os.environ.get("RAGSTONE_WRITE_API"):
+        path.write_text(describe_api())
+    assert describe_api() == path.read_text(), "if this is meant: RAGSTONE_WRITE_API=1 pytest tests/test_public_door.py"
 
 
 def test_import_star():

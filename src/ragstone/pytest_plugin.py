@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from ragstone.api.public_run import Run as PublicRun
     from ragstone.compare.gates import Checked
     from ragstone.storage.runs import Run
 
@@ -68,9 +69,9 @@ class Runs:
     baselines: str
     offline: bool = False
 
-    def evaluate(self, data: Any, metrics: str | Sequence[str] | None = None, **options: Any) -> Run:
+    def evaluate(self, data: Any, metrics: str | Sequence[str] | None = None, **options: Any) -> PublicRun:
         """Like `ragstone.evaluate`; with --ragstone-offline no model is called."""
-        from ragstone.engine.evaluate import evaluate  # noqa: PLC0415  (slow to import)
+        from ragstone.api.functions import evaluate  # noqa: PLC0415  (slow to import)
 
         if self.offline:
             options["offline"] = True

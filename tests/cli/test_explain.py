@@ -6,6 +6,7 @@ from importlib import resources
 import pytest
 
 import ragstone
+from ragstone.cli.explain import _next_of_metric
 
 HARBOUR = resources.files("ragstone.examples") / "harbour"
 
@@ -69,3 +70,17 @@ def test_explain_for_programs(cli, there):
     assert found["working"]["counts"] == [{"kind": "fact", "above": [1], "below": [1, 2, 3]}]
     assert found["scores"] == [{"metric": "fact_recall", "value": 1 / 3, "status": "ok", "reason": None}]
     assert found["evidence"]["fact_ranks"] == [1, None, None]
+
+
+@pytest.mark.parametrize(
+    ("metric", "wanted"),
+    [
+        ("fact_recall@5", "metrics fact_recall "),
+        ("checklist.tone", "metrics checklist "),
+        ("mine", "explain latest s1 "),
+        ("mine.own", "explain latest s1 "),
+    ],
+)
+def test_the_next_step_is_a_command_that_works(metric, wanted):
+    command, _ = _next_of_metric("latest", "s1", metric, "", [])
+    assert f"{command} ".endswith(wanted)

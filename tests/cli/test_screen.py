@@ -9,7 +9,7 @@ from ragstone.engine.progress import Progress
 
 def test_progress_in_a_file_is_a_line_a_stage_and_not_one_a_batch(monkeypatch, capsys):
     clock = iter(range(1000))
-    monkeypatch.setattr(screen.time, "monotonic", lambda: next(clock) / 100)
+    monkeypatch.setattr("ragstone.report.progress.time.monotonic", lambda: next(clock) / 100)
     with screen.showing_progress(quiet=False) as report:
         for done in range(0, 100_001, 10_000):
             report(Progress("reading", done))
@@ -26,7 +26,7 @@ def test_progress_in_a_file_is_a_line_a_stage_and_not_one_a_batch(monkeypatch, c
 
 def test_progress_in_a_file_says_something_every_few_seconds(monkeypatch, capsys):
     clock = iter(range(0, 1000, 2))
-    monkeypatch.setattr(screen.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("ragstone.report.progress.time.monotonic", lambda: next(clock))
     with screen.showing_progress(quiet=False) as report:
         for done in range(10):
             report(Progress("evaluating", done, 100))

@@ -5,7 +5,12 @@ import pytest
 
 import ragstone
 from ragstone.compare.consistency import measure_consistency, spread_within
+from ragstone.compare.explain import count_items
+from ragstone.compare.sample_evidence import Case
+from ragstone.data.types import Sample
 from ragstone.report.consistency import consistency_dict, consistency_lines
+from ragstone.report.explain import item_texts
+from ragstone.report.markdown import run_markdown
 from ragstone.storage.scores import Scores
 
 
@@ -78,3 +83,32 @@ def test_a_run_without_repeats_has_no_consistency():
     assert measure_consistency(plain) is None
     assert consistency_lines(plain) == []
     assert consistency_dict(plain) is None
+
+
+def test_markdown_has_the_spread(run):
+    text = run_markdown(run)
+    assert "100 answers to 20 questions, 20 of them asked more than once; intervals take whole questions." in text
+    assert "spread within questions" in text
+    assert "| exact\\_match |" in text.partition("spread within questions")[2]
+
+
+def test_other_answers_are_counted_one_by_one(tmp_path):
+    rows = [
+        {"id": f"r{row}", "question": "When?", "answer": text, "repeat_of": "q"}
+        for row, text in enumerate(["At nine.", "at nine", "At ten."])
+    ]
+    run = ragstone.evaluate(rows, ["consistency.exact_match"], tmp_path)
+    explanation = run.explain("r0", "consistency.exact_match")
+    assert explanation.working.counts[0].value == explanation.cells[0].value == 0.5
+    text = str(explanation)
+    assert "1 of 2 other answers = 0.500" in text
+    assert "✓ other answer 1: at nine" in text
+    assert "· other answer 2: At ten." in text
+
+
+def test_matches_of_other_answers_are_counted_one_by_one():
+    sample = Sample("s", answer="a", metadata={"other_answers": ["b", "c"]})
+    [found] = count_items("consistency.answer_match", Case(sample, {"other_answer_matches": [0.25, 1.0]}), {})
+    assert found.kind == "other answer"
+    assert found.value == 0.625
+    assert item_texts(Case(sample, {}), "other answer") == ["b", "c"]

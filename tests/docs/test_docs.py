@@ -109,7 +109,6 @@ def test_public_names_are_documented():
     "page",
     [
         "README.md",
-        "docs/python.md",
         "docs/comparing.md",
         "docs/citations.md",
         "docs/cost.md",

@@ -11,7 +11,7 @@ import ragstone
 from ragstone.errors import StorageError
 from ragstone.storage.owners import describe_process, process_start
 from ragstone.storage.places import open_place
-from ragstone.storage.runs import RunFolder, unfinished_runs
+from ragstone.storage.runs import Run, RunFolder, unfinished_runs
 
 ROWS = [{"id": "a", "question": "q", "answer": "one two", "references": ["one"]}]
 
@@ -97,7 +97,9 @@ def test_unfinished_runs_come_newest_first(tmp_path):
 
 def test_a_run_prints_what_it_is(tmp_path):
     run = ragstone.evaluate(ROWS, "token_f1", tmp_path)
-    assert repr(run) == f"Run({run.id}: 1 samples, 1 metrics, {tmp_path}/runs/{run.id})"
+    inner = Run(run.folder)
+    assert repr(inner) == f"Run({run.id}: 1 samples, 1 metrics, {tmp_path}/runs/{run.id})"
+    assert repr(run) == f"Run {run.id}: 1 sample, 1 metric\n  token_f1 0.667"
     assert "token_f1" in str(run.summary())
 
 

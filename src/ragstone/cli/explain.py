@@ -31,4 +31,14 @@ def explain(
         step = command_line("explain", run, explanation.case.sample.id, "METRIC", out=out, metrics_file=metrics_file)
         next_steps((step, "how one score was computed"))
     else:
-        next_steps((command_line("metrics", metric.split("@")[0]), "what the metric means"))
+        next_steps(_next_of_metric(run, explanation.case.sample.id, metric, out, metrics_file))
+
+
+def _next_of_metric(run: str, sample: str, metric: str, out: str, metrics_file: list[str]) -> tuple[str, str]:
+    """The command for the meaning of a metric. A metric of a file that was not named here has no entry; its family may."""
+    from ragstone.engine.metric_choice import find_metric
+
+    for name in (metric.split("@", maxsplit=1)[0], metric.partition(".")[0]):
+        if find_metric(name):
+            return command_line("metrics", name, metrics_file=metrics_file), "what the metric means"
+    return command_line("explain", run, sample, out=out, metrics_file=metrics_file), "the whole sample"

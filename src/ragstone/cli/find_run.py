@@ -1,61 +1,22 @@
-"""Finds a stored run by its path, its id, its name or the word `latest`."""
+"""Finds a stored run for a command. The imports wait until a command needs a run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragstone.errors import StorageError, UnknownNameError
-
 if TYPE_CHECKING:
     from ragstone.storage.runs import Run, RunFolder
-
-NEWEST = ("latest", "last")
 
 
 def find_run(wanted: str, root: str) -> Run:
     """The finished run of that path, id or name; `latest` is the newest under the root."""
-    from ragstone.storage.places import open_place
-    from ragstone.storage.runs import finished_runs, open_run
+    from ragstone.storage.find_run import find_run as find
 
-    if (folder := _open_folder(wanted, root)) is not None:
-        return open_run(str(folder.place))
-    known: list[str] = []
-    for run in finished_runs(open_place(root)):
-        if wanted in NEWEST or wanted == run.name:
-            return run
-        known += [run.id, run.name]
-    if not known:
-        raise StorageError(
-            f"there is no run '{wanted}', and no other run under {root}. Create one with `ragstone run`; "
-            "-o names another root."
-        )
-    raise UnknownNameError("run", wanted, known, f"The newest run under {root} is {known[0]}.")
+    return find(wanted, root)
 
 
 def find_folder(wanted: str, root: str) -> RunFolder:
     """The folder of a run, finished or not; `latest` is the newest of all."""
-    from ragstone.storage.places import open_place
-    from ragstone.storage.runs import unfinished_runs
+    from ragstone.storage.find_run import find_folder as find
 
-    if (folder := _open_folder(wanted, root)) is not None:
-        return folder
-    unfinished = next(unfinished_runs(open_place(root)), None) if wanted in NEWEST else None
-    try:
-        newest = find_run(wanted, root).folder
-    except StorageError:
-        if unfinished is None:
-            raise
-        return unfinished
-    return unfinished if unfinished and unfinished.id > newest.id else newest
-
-
-def _open_folder(wanted: str, root: str) -> RunFolder | None:
-    """The folder of that path, or of that id under the root."""
-    from ragstone.storage.places import open_place
-    from ragstone.storage.runs import RunFolder
-
-    for path in (wanted, f"{root.rstrip('/')}/runs/{wanted}"):
-        folder = RunFolder(open_place(path))
-        if folder.plan.exists() or folder.manifest.exists():
-            return folder
-    return None
+    return find(wanted, root)

@@ -21,6 +21,7 @@ from ragstone.errors import UnknownNameError, UsageError
 from ragstone.evidence.citations import CitedSupport, cited_support
 from ragstone.evidence.claims import best_supports, chunk_relevance, grounded, may_be_supported, misled, supports
 from ragstone.evidence.conversation import carried_words
+from ragstone.metrics.consistency import read_other_answers, same_answers
 from ragstone.metrics.conversation import answered_turns, carried
 from ragstone.metrics.nuggets import OKAY_WEIGHT, nugget_weights, nugget_worths
 from ragstone.registry import CATALOGUE
@@ -70,6 +71,8 @@ class Counted:
 Count = Callable[[Case, Mapping[str, Any]], Counted]
 # The end of the kind of the items of a checklist, after its name.
 ITEM = " item"
+OTHER_ANSWER = "other answer"
+_CELL = ("metric", "value", "status", "reason")
 
 
 def count_items(metric: str, case: Case, settings: Mapping[str, Any]) -> list[Counted]:
@@ -229,6 +232,10 @@ def _repeated(case: Case, _: Mapping[str, Any]) -> Counted:
     return _counted("answer claim", [sum(column) / len(column) for column in zip(*rows, strict=True)])
 
 
+def _same_answers(case: Case, _: Mapping[str, Any]) -> Counted:
+    return _counted(OTHER_ANSWER, same_answers(case.sample.answer or "", read_other_answers(case.sample.metadata)))
+
+
 def _of_steps(count: StepCount) -> Count:
     return lambda case, settings: _counted(*count(case, settings))
 
@@ -280,6 +287,8 @@ _COUNTS: dict[str, tuple[Count, ...]] = {
     "nugget.weighted_strict": (_nuggets(OKAY_WEIGHT, strict=True),),
     "factscore": (_supported("answer claim", "answer_claims_in_corpus"),),
     "consistency.claims": (_repeated,),
+    "consistency.answer_match": (lambda case, _: _counted(OTHER_ANSWER, case.evidence["other_answer_matches"]),),
+    "consistency.exact_match": (_same_answers,),
     "fact_recall": (_fact_recall,),
     "fact_precision": (_fact_precision,),
     "fact_f1": (_fact_recall, _fact_precision),
@@ -338,9 +347,6 @@ def explain_sample(run: Run, wanted: str, metric: str | None = None) -> Explanat
         cells, calls = [cell], [call for call in calls if call["evidence"] in makers]
     outcome = find_causes(case)
     return Explanation(run.name, row, len(ids), case, outcome, tuple(cells), tuple(calls), working)
-
-
-_CELL = ("metric", "value", "status", "reason")
 
 
 def find_row(ids: pa.ChunkedArray, wanted: str) -> int:

@@ -82,6 +82,9 @@ class Summary(Sequence[SummaryRow]):
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
         )
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         heads = "".join(f"<th>{name}</th>" for name in ("metric", "mean", "95 % interval", "ok/skipped/failed"))
         body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>" for line in self.lines())

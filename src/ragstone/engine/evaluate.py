@@ -104,7 +104,8 @@ def _evaluate_in_temporary_folder(reader: Reader, request: Request, resume: bool
         if isinstance(error, InterruptedRunError):
             raise InterruptedRunError("stopped; without `out` nothing is kept") from None
         raise
-    weakref.finalize(run, home.cleanup)
+    # Other objects of the same run share its folder.
+    weakref.finalize(run.folder, home.cleanup)
     return run
 
 

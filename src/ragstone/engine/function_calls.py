@@ -37,9 +37,11 @@ class Watch:
     @contextmanager
     def row(self, number: int, evidence: str) -> Iterator[None]:
         """Around the making of one row's evidence."""
-        with record_calls(self.calls, str(self._ids[number]), evidence), tally_into(self.tally):
-            yield
-        self._tick()
+        try:
+            with record_calls(self.calls, str(self._ids[number]), evidence), tally_into(self.tally):
+                yield
+        finally:  # a row whose evidence fails is done too
+            self._tick()
 
 
 _LONGEST_REASON = 300

@@ -6,7 +6,7 @@ The metadata of a row has the other answers to its question, from `truth collect
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragstone.data.types import Claim, ScoredVerdict
@@ -30,10 +30,16 @@ _WRONG = "A system that always gives the same wrong answer is consistent."
 @evidence(transient=True)
 def other_answers(metadata: dict[str, Any]) -> list[str]:
     """The other answers to the same question."""
-    others = metadata.get("other_answers")
-    if not isinstance(others, list) or not any(isinstance(text, str) for text in others):
+    others = read_other_answers(metadata)
+    if not others:
         raise Skip("the question has no other answer (metadata.other_answers)")
-    return [text for text in others if isinstance(text, str)]
+    return others
+
+
+def read_other_answers(metadata: Mapping[str, Any]) -> list[str]:
+    """The other answers in the metadata of a row; empty if there are none."""
+    others = metadata.get("other_answers")
+    return [text for text in others if isinstance(text, str)] if isinstance(others, list) else []
 
 
 @evidence(prompts=("verdicts",))
@@ -105,5 +111,10 @@ def consistency_exact_match(answer: str, other_answers: Sequence[str]) -> float:
 
     Case, punctuation, articles and white space do not matter, as in `exact_match`. Skipped if the question was asked once.
     """
+    return sum(same_answers(answer, other_answers)) / len(other_answers)
+
+
+def same_answers(answer: str, others: Sequence[str]) -> list[bool]:
+    """Whether each of the other answers is the same text."""
     mine = tokens(without_marks(answer))
-    return sum(tokens(without_marks(other)) == mine for other in other_answers) / len(other_answers)
+    return [tokens(without_marks(other)) == mine for other in others]

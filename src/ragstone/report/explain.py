@@ -13,11 +13,12 @@ from rich.text import Text
 from ragstone.compare.cause_names import SPLIT
 from ragstone.compare.citations import citation_texts, cited_claims
 from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
-from ragstone.compare.explain import ITEM, Cell, Counted, Explanation, Working
+from ragstone.compare.explain import ITEM, OTHER_ANSWER, Cell, Counted, Explanation, Working
 from ragstone.compare.sample_evidence import Case
 from ragstone.compare.step_counts import call_text, describe_steps, missed_calls
 from ragstone.data.types import ScoredVerdict
 from ragstone.evidence.conversation import carried_words
+from ragstone.metrics.consistency import read_other_answers
 from ragstone.report.judged_items import judged_groups
 from ragstone.report.table import Column, Table
 from ragstone.report.text import number, numbered, one_line, places_for, plain, title, visible
@@ -291,7 +292,7 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
     if working.formula:
         table.add(Text("formula", style="dim"), Text(working.formula))
     for count in working.counts:
-        table.add(Text("here", style="dim"), _count_text(explanation.case, count))
+        table.add(Text("here", style="dim"), count_text(explanation.case, count))
     if not working.counts:
         for name, value in working.inputs.items():
             written = json.dumps(evidence_json(value), ensure_ascii=False)
@@ -299,7 +300,7 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
     yield table
 
 
-def _count_text(case: Case, count: Counted) -> Text:
+def count_text(case: Case, count: Counted) -> Text:
     """`2 of 3 facts = 0.667`, then one line per fact with a mark; for probabilities `1.35 of 3 …` with what each adds."""
     plural = {"entity": "entities"}.get(count.kind, f"{count.kind}s")
     value = "" if count.value is None else f" = {count.value:.3f}"
@@ -335,6 +336,8 @@ def item_texts(case: Case, kind: str) -> list[str]:
     if kind in ("step", "expected step"):
         steps = case.sample.steps if kind == "step" else case.sample.expected_steps
         return [call_text(step) for step in steps or ()]
+    if kind == OTHER_ANSWER:
+        return read_other_answers(case.sample.metadata)
     if kind == "entity":
         return list(case.evidence.get("reference_entities") or ())
     if kind.endswith(ITEM):

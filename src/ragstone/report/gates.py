@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -10,7 +11,8 @@ from rich.text import Text
 
 from ragstone.compare.gates import Checked, Gate
 from ragstone.engine.metric_choice import find_metric
-from ragstone.report.table import TONES, Cell, Column, Table, columns
+from ragstone.report.table import TONES as STYLES
+from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import (
     counted,
     indented,
@@ -22,9 +24,9 @@ from ragstone.report.text import (
     visible,
 )
 
-_TONES = {"passes": "good", "fails": "bad", "cannot tell": "unsure"}
-_MARKS = {"passes": "✓", "fails": "✗", "cannot tell": "?"}
-_ORDER = ("fails", "cannot tell", "passes")
+TONES = {"passes": "good", "fails": "bad", "cannot tell": "unsure"}
+MARKS = {"passes": "✓", "fails": "✗", "cannot tell": "?"}
+ORDER = ("fails", "cannot tell", "passes")
 
 
 def gate_report(gate: Gate) -> RenderableType:
@@ -34,20 +36,33 @@ def gate_report(gate: Gate) -> RenderableType:
     if gate.baseline:
         heading.append(" against ")
         heading.append(visible(gate.baseline), style="not bold")
-    heading.append(f"  {_MARKS[gate.outcome]} {gate.outcome}", style=TONES[_TONES[gate.outcome]])
-    checks = sorted(gate.checks, key=lambda item: _ORDER.index(item.outcome))
+    heading.append(f"  {MARKS[gate.outcome]} {gate.outcome}", style=STYLES[TONES[gate.outcome]])
+    checks = sorted(gate.checks, key=lambda item: ORDER.index(item.outcome))
     parts: list[RenderableType] = [heading, Text(), gate_table(checks)]
     if reasons := [f"{item.condition}: {item.why}" for item in checks if item.why]:
         parts += [Text(), *map(indented, reasons)]
-    notes = []
+    return Group(*parts, *(Text(f"\n{note}", style="dim") for note in gate_notes(gate)))
+
+
+def gate_notes(gate: Gate) -> Iterator[str]:
+    """How to read the values, and which metrics the gate leaves out."""
     if any(item.check.is_change for item in gate.checks):
-        notes.append("value of a drop or rise: paired difference to the baseline, as in `ragstone compare`")
+        yield "value of a drop or rise: paired difference to the baseline, as in `ragstone compare`"
     if gate.left_out:
-        notes.append(left_out_line(gate))
+        yield left_out_line(gate)
     if gate.sequential:
         state = "finished" if gate.finished else "not finished"
-        notes.append(f"the run is {state}; the intervals are valid at every look if samples arrive in random order")
-    return Group(*parts, *(Text(f"\n{note}", style="dim") for note in notes))
+        yield f"the run is {state}; the intervals are valid at every look if samples arrive in random order"
+
+
+def value_texts(item: Checked) -> tuple[str, str]:
+    """The value of a condition and its interval, with a sign for a change."""
+    low, high = item.interval or (None, None)
+    metric = find_metric(item.check.metric)
+    places = places_for(metric.spec.bounds if metric else (None, 1.0), item.value, low, high)
+    if item.check.is_change:
+        return signed(item.value, places), signed_interval(low, high, places)
+    return number(item.value, places), interval_text(low, high, places)
 
 
 def gate_table(checks: list[Checked]) -> Table:
@@ -60,17 +75,14 @@ def gate_table(checks: list[Checked]) -> Table:
         ]
     )
     for item in checks:
-        drop = item.check.is_change
-        low, high = item.interval or (None, None)
-        metric = find_metric(item.check.metric)
-        places = places_for(metric.spec.bounds if metric else (None, 1.0), item.value, low, high)
+        value, interval = value_texts(item)
         table.add(
             item.condition,
-            Cell(signed(item.value, places) if drop else number(item.value, places), item.value),
-            Cell(signed_interval(low, high, places) if drop else interval_text(low, high, places), item.interval),
+            Cell(value, item.value),
+            Cell(interval, item.interval),
             str(item.rows),
             Cell(str(item.failed), item.failed, "bad" if item.failed else "muted"),
-            Cell(item.outcome, tone=_TONES[item.outcome], mark=_MARKS[item.outcome]),
+            Cell(item.outcome, tone=TONES[item.outcome], mark=MARKS[item.outcome]),
         )
     return table
 

@@ -22,6 +22,7 @@ from ragstone.report.comparison import (
     not_compared_lines,
     verdict_cell,
 )
+from ragstone.report.consistency import consistency_dict
 from ragstone.report.diagnosis import disagreement, reason_line
 from ragstone.report.diagnosis import headline as diagnosis_headline
 from ragstone.report.gates import gate_table, left_out_line
@@ -30,7 +31,7 @@ from ragstone.report.leaderboard import letter, order_runs, parameter_text
 from ragstone.report.run import judge_failure, judge_lines, metrics_table
 from ragstone.report.table import Column, Table, columns
 from ragstone.report.table import escape_markdown as escape
-from ragstone.report.text import one_line, p_value, signed
+from ragstone.report.text import number, one_line, p_value, signed
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_scores
 
@@ -59,6 +60,7 @@ def run_markdown(run: Run, worst: int = 5) -> str:
         *([escape(disagreement(diagnosis)), ""] if diagnosis.disagreeing else []),
         *([*advice, ""] if advice else []),
         *metrics_table(rows, metrics, people_of(run.info, rows)).markdown(),
+        *_consistency(run),
         *_causes(diagnosis),
         *_worst(run, diagnosis, worst),
     ]
@@ -71,6 +73,17 @@ def _folded(summary: str, table: Table) -> list[str]:
     if not table.rows:
         return []
     return [f"<details><summary>{summary}</summary>", "", *table.markdown(), "</details>", ""]
+
+
+def _consistency(run: Run) -> list[str]:
+    """The spread of each metric within repeated questions; nothing if no question was asked twice."""
+    found = consistency_dict(run)
+    if found is None:
+        return []
+    table = Table([Column("metric"), *columns("standard deviation within a question", "share of the variance")])
+    for row in found["rows"]:
+        table.add(row["metric"], number(row["within"]), "–" if row["share"] is None else f"{row['share']:.0%}")
+    return [f"{escape(found['headline'])}.", "", *_folded("spread within questions", table)]
 
 
 def _causes(diagnosis: Diagnosis) -> list[str]:

@@ -13,7 +13,7 @@ skew of the data. Half an observation at each bound keeps the interval open if a
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -179,6 +179,7 @@ def student_quantile(freedom: float, probability: float) -> float:
 
 # `joint` needs more than p-values: the permutation test computes it.
 Correction = Literal["joint", "holm", "bh", "none"]
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 
 def correct(p: np.ndarray, correction: Correction = "holm") -> np.ndarray:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict
+from dataclasses import fields
+from typing import Any, TypedDict, TypeVar, cast
 
 from ragstone.llm.base import LLM
+from ragstone.tools.keywords import refuses_unknown_names
+from ragstone.tools.model_options import ModelOptions
 
 # A name such as `openai/gpt-4o-mini`, a function from a list of prompts to a list of replies, or a model of one's own.
 Model = str | Callable[..., Any] | LLM | tuple[str, "Model"]
@@ -46,3 +50,30 @@ class JudgingOptions(TypedDict, total=False):
     tokens_per_minute: float | None
     cache: bool
     offline: bool
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def lists_model_options(function: F) -> F:
+    """Decorator for a function with `**options: Unpack[JudgingOptions]`: its signature and its help list every option.
+
+    Another name is refused with the nearest names, before anything is read.
+    """
+    signature = inspect.signature(function)
+    named = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    types = JudgingOptions.__annotations__
+    options = [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=one.default,
+            annotation=getattr(types[one.name], "__forward_arg__", types[one.name]),
+        )
+        for one in fields(ModelOptions)
+    ]
+    wrapper = cast("Any", refuses_unknown_names(function, [one.name for one in (*named, *options)]))
+    wrapper.__signature__ = signature.replace(parameters=[*named, *options])
+    described = (ModelOptions.__doc__ or "").partition("    Attributes:\n")[2].rstrip()
+    wrapper.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    Model options:\n{described}\n    "
+    return cast("F", wrapper)

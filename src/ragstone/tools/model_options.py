@@ -8,6 +8,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, Self
 
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.tools.keywords import describe_unknown
 
 # How verdicts are asked for.
 VERDICTS = ("auto", "tokens", "json")
@@ -17,58 +18,72 @@ VERDICTS = ("auto", "tokens", "json")
 class ModelOptions:
     """Models and call limits. Without a named model only local models are used.
 
-    `ragstone.evaluate` takes the same names as keyword arguments.
+    `ragstone.evaluate` and `ragstone.quote` take the same names as keyword arguments.
+
+    Attributes:
+        judge: Judge model: a name such as `openai/gpt-4o-mini`, a function, or an object; `local` is the local judge, `local>openai/gpt-4o-mini` escalates uncertain verdicts.
+        extractor: Model that extracts claims, in place of the judge.
+        checker: Model that checks claims, in place of the judge.
+        agreement: Confidence at which the local judge decides without escalating.
+        trained_judge: Your own tool in place of the judge `trained/NAME`.
+        estimator: Your own tool in place of the local judge's estimates.
+        embedder: Embedding model: `local`, a name, or several names joined by + (their mean is used).
+        scorer: Model for token probabilities: `local`, `hf/NAME`, or a server with echo.
+        reward_model: Local reward model.
+        toxicity_model: Local toxicity classifier.
+        corpus: Documents, or a JSONL file of chunks, that claims are looked up in: a path, several, or an object with `search`.
+        base_url: Address of an OpenAI-compatible server.
+        claims: Form of claims: "sentences" or "triplets".
+        scale: Scale of grades: "points" (0 to 100), "stars" (1 to 5), "ten" (1 to 10) or "binary" (pass or fail).
+        grading: Grading steps, any of "cot", "few-shot", "rubric", "own-reference".
+        aspect: Pairwise judging: the aspect in which answers are compared.
+        order: Pairwise judging: in "both" orders or in one "random" order.
+        claims_per_call: Claims checked per call.
+        chunks_per_call: Chunks checked per call.
+        repeats: Times each verdict is asked for; the majority counts.
+        verdicts: "tokens" (one yes or no per claim and text, with its probability), "json", or "auto": tokens for local and small models.
+        exam: False: a language model is not examined before it checks claims.
+        calibration: False: probabilities and means are not calibrated by what judge-check and agree measured.
+        prompts: Folder with prompts that replace the built-in ones.
+        budget: Most that may be spent, such as "5usd". Runs that share one Budget object spend it together.
+        timeout_s: Time limit per call, in seconds.
+        deadline_s: Time limit for all calls together, in seconds.
+        requests_per_minute: Maximum calls per minute.
+        tokens_per_minute: Maximum tokens per minute.
+        cache: False: replies of earlier runs are not used.
+        offline: True: only replies of earlier runs are used; a missing reply fails.
     """
 
-    # Models, by name or as objects. `local` is the local judge; `local>openai/gpt-4o-mini` escalates uncertain verdicts.
-    # `extractor` and `checker` replace the judge for claims and verdicts.
     judge: Any = None
     extractor: Any = None
     checker: Any = None
-    # Confidence at which the local judge decides without escalating.
     agreement: float = 0.9
-    # Your own tools in place of the judge `trained/NAME` and of the local judge's estimates.
     trained_judge: Any = None
     estimator: Any = None
-    # One model, or several names joined by + (their mean is used).
     embedder: Any = None
     scorer: Any = None
     reward_model: Any = None
     toxicity_model: Any = None
-    # Documents, or a JSONL file of chunks, that claims are looked up in: a path or several, or an object with `search`.
     corpus: Any = None
-    # Address of an OpenAI-compatible server.
     base_url: str | None = None
-    # "sentences" or "triplets".
     claims: str = "sentences"
-    # "points" (0 to 100), "stars" (1 to 5), "ten" (1 to 10) or "binary" (pass or fail).
     scale: str = "points"
-    # Any of "cot", "few-shot", "rubric", "own-reference".
     grading: Sequence[str] = ()
-    # Pairwise judging: the aspect to compare, in "both" orders or in one "random" order.
     aspect: str = "quality"
     order: str = "both"
     claims_per_call: int = 25
     chunks_per_call: int = 10
-    # How often each verdict is asked for; the majority counts.
     repeats: int = 1
-    # "tokens": one yes or no per claim and text, with its probability; "json"; "auto": tokens for local and small models.
     verdicts: str = "auto"
-    # False: a language model is not examined before it checks claims.
     exam: bool = True
-    # False: probabilities and means are not calibrated by what judge-check and agree measured.
     calibration: Any = True
-    # Folder with prompts that replace the built-in ones.
     prompts: str | os.PathLike[str] | None = None
-    # For example "5usd". Runs that share one Budget object spend it together.
     budget: Any = None
     timeout_s: float = 120.0
     deadline_s: float | None = None
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
-    # False: replies of earlier runs are not used.
     cache: bool = True
-    # True: only replies of earlier runs are used; a missing reply fails.
     offline: bool = False
 
     def __post_init__(self) -> None:
@@ -86,7 +101,7 @@ class ModelOptions:
         """Options from keyword arguments of `evaluate`; an unknown name is a TypeError."""
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(keywords) - known):
-            raise TypeError(f"evaluate() got an unexpected keyword argument '{unknown[0]}'")
+            raise TypeError(describe_unknown("evaluate", unknown[0], known))
         # `None` means the default unless None is itself a value.
         defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
         return cls(**{k: v for k, v in keywords.items() if v is not None or defaults[k] is None})

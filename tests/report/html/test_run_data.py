@@ -1,5 +1,7 @@
 """The data of a run that its page needs."""
 
+from dataclasses import replace
+
 import pytest
 
 from ragstone.report.html.run_data import read_run_data, show_rows
@@ -18,7 +20,7 @@ def test_it_has_all_metrics_and_samples(data, worse):
 
 def test_rows_beyond_the_diagnosis_are_undecided(data):
     assert data.outcome(0) is data.diagnosis.outcomes[0]
-    cut = type(data)(**{**vars(data), "diagnosis": type("Empty", (), {"outcomes": []})()})
+    cut = replace(data, known=type("Empty", (), {"outcomes": []})())
     assert "first 0 samples" in cut.outcome(0).undecided
 
 

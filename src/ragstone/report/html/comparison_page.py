@@ -54,8 +54,8 @@ def comparison_html(comparison: Comparison, changed: int = _MOST_CHANGED, *, all
         "comparison": comparison,
         "names": (comparison.before.name, comparison.after.name),
         "counts": [(word, len(comparison.having(word))) for word in ("better", "worse", "no evidence", "too few rows")],
-        "headlines": list(_groups(comparison, reach, headlines)),
-        "groups": list(_groups(comparison, reach, _names(comparison) - headlines)),
+        "headlines": list(difference_groups(comparison, reach, headlines)),
+        "groups": list(difference_groups(comparison, reach, _names(comparison) - headlines)),
         "axis": charts.strip_axis(charts.strip_scale(-reach, reach)),
         "slice_axis": charts.strip_axis(charts.strip_scale(-sliced, sliced)),
         "tradeoffs": _tradeoffs(comparison),
@@ -127,7 +127,8 @@ def _names(comparison: Comparison) -> set[str]:
     return {item.metric for item in comparison.metrics}
 
 
-def _groups(comparison: Comparison, reach: float, wanted: Collection[str]) -> Iterator[dict[str, Any]]:
+def difference_groups(comparison: Comparison, reach: float, wanted: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The differences of these metrics by the part of the system that they judge."""
     known = {metric["metric"]: metric for metric in comparison.after.info["metrics"]}
     parts = {item.metric: part_of(known[item.metric]) for item in comparison.metrics if item.metric in wanted}
     for part in dict.fromkeys(parts.values()):

@@ -24,7 +24,7 @@ _UNSAFE_IN_SCRIPT = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u20
 
 def render_page(template: str, data: Mapping[str, Any], embedded: Mapping[str, Any]) -> str:
     """The whole file. `embedded` holds the same data for programs, as JSON inside the page."""
-    style, script = _asset("style.css"), _asset("script.js")
+    style, script = read_asset("style.css"), read_asset("script.js")
     text = (
         _environment()
         .get_template(template)
@@ -38,6 +38,12 @@ def render_page(template: str, data: Mapping[str, Any], embedded: Mapping[str, A
         )
     )
     # JSON may contain half a surrogate pair, which UTF-8 does not allow.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def render_fragment(template: str, data: Mapping[str, Any]) -> str:
+    """A part of a page without style and script, for notebooks."""
+    text = _environment().get_template(template).render(**data)
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -94,7 +100,8 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
+def read_asset(name: str) -> str:
+    """A file of this package."""
     return (resources.files("ragstone.report.html") / name).read_text(encoding="utf-8")
 
 
@@ -103,7 +110,7 @@ def _environment() -> Environment:
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        loader=FunctionLoader(lambda name: _asset(f"templates/{name}")),
+        loader=FunctionLoader(lambda name: read_asset(f"templates/{name}")),
         # Text from data cannot change the direction of writing. Markup values come from our own code.
         finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,

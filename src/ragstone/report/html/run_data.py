@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,15 @@ class RunData:
     metrics: Sequence[MetricInfo]
     summary: Mapping[str, SummaryRow]
     scores: Mapping[str, Scores]
-    diagnosis: Diagnosis
     ids: pa.ChunkedArray
     quality: np.ndarray
     people: Mapping[str, People]
+    known: Diagnosis | None = None
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """The diagnosis; it is made when something asks for it."""
+        return self.known or diagnose(self.run, MOST_DIAGNOSED)
 
     @property
     def faulty(self) -> list[int]:
@@ -52,8 +58,8 @@ class RunData:
         return Outcome(self.ids[row].as_py(), undecided=f"only the first {len(outcomes):,} samples were diagnosed")
 
 
-def read_run_data(run: Run) -> RunData:
-    """Read the data that all parts of a page share."""
+def read_run_data(run: Run, diagnosis: Diagnosis | None = None) -> RunData:
+    """Read the data that all parts of a page share; `diagnosis` if it is known already."""
     metrics = run.info["metrics"]
     scores = read_scores(run, [metric["metric"] for metric in metrics])
     ids = read_table(run.folder.samples, ["id"])["id"]
@@ -63,10 +69,10 @@ def read_run_data(run: Run) -> RunData:
         metrics=metrics,
         summary=summary,
         scores=scores,
-        diagnosis=diagnose(run, MOST_DIAGNOSED),
         ids=ids,
         quality=measure_quality(metrics, scores, len(ids)),
         people=people_of(run.info, summary.values()),
+        known=diagnosis,
     )
 
 

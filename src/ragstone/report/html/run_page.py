@@ -78,6 +78,7 @@ HEADLINES = 12
 MOST_LISTED = 500
 _MOST_SLICE_METRICS = 5
 _MOST_COLUMNS = 6
+_MOST_EXAMPLES = 3
 PARTS: tuple[Part, Part] = ("retriever", "generator")
 STATE_TONES = {
     "good": "good",
@@ -106,12 +107,12 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, 
         "judged": [*judge_lines(run.info), *filter(None, [disagreement(read.diagnosis)])],
         "diagnosis": read.diagnosis,
         "rows": len(read.ids),
-        "tally": _tally(read.diagnosis),
-        "parts": [_part(read.diagnosis, part) for part in PARTS],
+        "tally": tally_data(read.diagnosis),
+        "parts": [part_data(read.diagnosis, part) for part in PARTS],
         "advice": advice_rows(read.diagnosis),
-        "causes": list(_cause_rows(read.diagnosis, shown)),
-        "headlines": list(_metric_groups(read, headlines)),
-        "groups": list(_metric_groups(read, [metric for metric in read.metrics if metric not in headlines])),
+        "causes": list(cause_rows(read.diagnosis, shown)),
+        "headlines": list(metric_groups(read, headlines)),
+        "groups": list(metric_groups(read, [metric for metric in read.metrics if metric not in headlines])),
         "axis": charts.strip_axis(charts.strip_scale(0, 1)),
         "distributions": list(_distributions(read)),
         "consistency": consistency_dict(run),
@@ -125,7 +126,8 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, 
     return render_page("run.html", data, aggregate(run, read.diagnosis))
 
 
-def _tally(diagnosis: Diagnosis) -> dict[str, Any] | None:
+def tally_data(diagnosis: Diagnosis) -> dict[str, Any] | None:
+    """The expected claims or facts as a picture: in the answer, retrieved only, not retrieved."""
     if not diagnosis.tally:
         return None
     parts = [
@@ -137,7 +139,8 @@ def _tally(diagnosis: Diagnosis) -> dict[str, Any] | None:
     return {"plot": charts.stacked(parts), "parts": parts, "total": diagnosis.tally.total()}
 
 
-def _part(diagnosis: Diagnosis, part: Part) -> dict[str, Any]:
+def part_data(diagnosis: Diagnosis, part: Part) -> dict[str, Any]:
+    """The state of a part of the system, and its metrics with their limits."""
     readings = [reading for reading in diagnosis.readings if reading.sign.part == part]
     return {
         "name": part,
@@ -178,10 +181,10 @@ def advice_rows(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     ]
 
 
-def _cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown]) -> Iterator[dict[str, Any]]:
-    """One row per cause, with the shown samples that have it."""
+def cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown] | None = None) -> Iterator[dict[str, Any]]:
+    """One row per cause, with the shown samples that have it; without a page, with the ids of some samples."""
     most = max((count.shown for count in diagnosis.causes), default=1) or 1
-    by_id = {sample.id: sample for sample in shown.values()}
+    by_id = {sample.id: sample for sample in (shown or {}).values()}
     for count in diagnosis.causes:
         yield {
             "name": count.cause.name,
@@ -192,11 +195,13 @@ def _cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown]) -> Iterator[di
             "items": count.items,
             "probability": count.probability,
             "bar": charts.bar(count.shown / most, f"{count.shown:,} samples", "bad" if count.cause.fails else "silent"),
-            "examples": [by_id[name] for name in count.examples if name in by_id][:3],
+            "examples": [
+                by_id.get(name, {"id": name, "anchor": ""}) for name in count.examples if name in by_id or shown is None
+            ][:_MOST_EXAMPLES],
         }
 
 
-def _metric_groups(data: RunData, metrics: Sequence[MetricInfo]) -> Iterator[dict[str, Any]]:
+def metric_groups(data: RunData, metrics: Sequence[MetricInfo]) -> Iterator[dict[str, Any]]:
     """The metrics by the part of the system that they judge, with interval and distribution."""
     for part in dict.fromkeys(part_of(metric) for metric in metrics):
         rows = [_metric_row(data, metric) for metric in metrics if part_of(metric) == part]

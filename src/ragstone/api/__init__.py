@@ -1,0 +1,1 @@
+"""The public layer behind `import ragstone`: functions, and results that print and show themselves."""

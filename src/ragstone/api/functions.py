@@ -1,0 +1,175 @@
+"""The functions of `import ragstone` that evaluate, compare and check runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from ragstone.api.public_run import Path, Run, as_run
+from ragstone.api.shown_results import Comparison, Gate, Quote, shown_as
+from ragstone.compare.comparison import compare_runs
+from ragstone.compare.differences import Settings
+from ragstone.compare.gate_conditions import read_checks
+from ragstone.compare.gates import MOST_FAILED, check_gate
+from ragstone.engine import evaluate as engine
+from ragstone.engine.progress import Report
+from ragstone.engine.quote import quote as quote_run
+from ragstone.engine.request import DEFAULT_CONCURRENCY
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.report.progress import reporting
+from ragstone.stats.intervals import CORRECTIONS, Correction
+from ragstone.storage import runs
+from ragstone.text.matchers import Matcher
+from ragstone.tools.judging_options import JudgingOptions, lists_model_options
+from ragstone.tools.keywords import refuses_unknown_names
+
+# A limit of a metric: a number, or a text with a unit or a share of the baseline: "200ms", "10%".
+Limits = Mapping[str, float | str]
+
+
+@lists_model_options
+def evaluate(
+    data: Any,
+    metrics: str | Sequence[str] | None = None,
+    out: Path | None = None,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    matcher: str | Matcher = "citation",
+    name: str = "",
+    concurrency: int = DEFAULT_CONCURRENCY,
+    resume: bool = False,
+    params: Mapping[str, str | int | float | bool] | None = None,
+    backend: str = "local",
+    workers: int | None = None,
+    progress: bool | Report | None = None,
+    note: engine.Note = engine.unheard,
+    **models: Unpack[JudgingOptions],
+) -> Run:
+    """Evaluate what a RAG system retrieved and answered.
+
+    Args:
+        data: Path or URL (two for formats of two files), a list of dicts, or a pandas, polars, Arrow or Hugging Face table.
+        metrics: Metrics or names of sets; by default all fast metrics that the data allows.
+        out: Folder or s3:// root under which the run is stored; without it the run lives as long as the object.
+        format: Format of the data; detected by default.
+        columns: Our field names and those of the data: `{"question": "prompt"}`.
+        limit: Use at most this many samples.
+        matcher: How facts are found in chunks: "citation", "fuzzy", or your own.
+        name: Name of the run.
+        concurrency: Maximum number of calls at a time.
+        resume: Continue an interrupted run of the same data and metrics.
+        params: How the evaluated system was set up, for comparisons of many runs: `{"chunk_size": 256}`.
+        backend: Execution backend: "local" or "ray".
+        workers: Number of worker processes; one per core by default.
+        progress: True shows a bar, False nothing; by default a bar in a notebook. A function gets each `Progress`.
+        note: Called with each remark about the data or the run.
+    """
+    with reporting(progress) as report:
+        done = engine.evaluate(
+            data,
+            metrics,
+            out,
+            format=format,
+            columns=columns,
+            limit=limit,
+            matcher=matcher,
+            name=name,
+            concurrency=concurrency,
+            resume=resume,
+            params=params,
+            backend=backend,
+            workers=workers,
+            progress=report,
+            note=note,
+            **models,
+        )
+    return Run(done.folder)
+
+
+@lists_model_options
+def quote(
+    data: Any,
+    metrics: str | Sequence[str] | None = None,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    matcher: str | Matcher = "citation",
+    concurrency: int = DEFAULT_CONCURRENCY,
+    **models: Unpack[JudgingOptions],
+) -> Quote:
+    """Estimate calls, tokens, cost and time of `evaluate` with the same arguments. No call is made."""
+    options: dict[str, Any] = {"matcher": matcher, "concurrency": concurrency, **models}
+    return shown_as(Quote, quote_run(data, metrics, format=format, columns=columns, limit=limit, **options))
+
+
+@refuses_unknown_names
+def compare(
+    before: runs.Run | Path,
+    after: runs.Run | Path,
+    metrics: str | Sequence[str] = (),
+    *,
+    slices: Sequence[str] = (),
+    cluster: str | None = None,
+    correction: Correction = "joint",
+    anyway: bool = False,
+    root: Path | None = None,
+) -> Comparison:
+    """Is `after` better than `before`? Paired differences with interval, corrected p and verdict.
+
+    Args:
+        before: The old version: a run, or its path, id or name.
+        after: The new version, evaluated on the same questions.
+        metrics: Metrics to compare; all that both runs have by default.
+        slices: Metadata columns; also compares the samples of each value.
+        cluster: Column whose equal values are resampled together; conversations by default, "none" for single rows.
+        correction: Correction for many metrics: "joint", "holm", "bh" or "none".
+        anyway: Compare although metrics or judges differ.
+        root: Folder or s3:// root of runs that are given by id or name.
+    """
+    if correction not in CORRECTIONS:
+        raise UnknownNameError("correction", correction, CORRECTIONS, f"Choose from: {', '.join(CORRECTIONS)}.")
+    settings = Settings(cluster=cluster, correction=correction)
+    pair = (as_run(before, root), as_run(after, root))
+    return shown_as(Comparison, compare_runs(*pair, metrics, slices, settings, anyway))
+
+
+@refuses_unknown_names
+def gate(
+    run: runs.Run | Path,
+    *,
+    min: Limits | None = None,
+    max: Limits | None = None,
+    against: runs.Run | Path | None = None,
+    max_drop: float | Limits | None = None,
+    max_rise: Limits | None = None,
+    cluster: str | None = None,
+    max_failed: float = MOST_FAILED,
+    root: Path | None = None,
+) -> Gate:
+    """May this run ship? Decides by confidence intervals: passes, fails or cannot tell.
+
+    Args:
+        run: A run, or its path, id or name.
+        min: Minimum means: `{"recall@5": 0.8}`.
+        max: Maximum means.
+        against: The baseline of `max_drop` and `max_rise`.
+        max_drop: Maximum loss against the baseline: one number for all headline metrics, or a number per metric.
+        max_rise: Maximum rise of metrics that should be low: `{"latency_p95": "0.2s", "cost": "10%"}`.
+        cluster: Column whose equal values are resampled together; conversations by default, "none" for single rows.
+        max_failed: Share of failed cells above which the gate cannot tell.
+        root: Folder or s3:// root of runs that are given by id or name.
+    """
+    given: dict[str, Any] = {"min": min, "max": max, "max-drop": max_drop, "max-rise": max_rise}
+    limits = {kind: value for kind, value in given.items() if value is not None and value != {}}
+    if against is not None and max_drop is None and max_rise is None:
+        raise UsageError("against needs max_drop or max_rise: the largest allowed change")
+    if not limits:
+        raise UsageError("a gate needs a condition: min={'recall@5': 0.8}, max=…, or against=RUN with max_drop=0.02")
+    if against is None and (max_drop is not None or max_rise is not None):
+        raise UsageError("max_drop and max_rise need against=RUN: the baseline")
+    baseline = None if against is None else as_run(against, root)
+    checks = read_checks(limits, "gate()")
+    return shown_as(Gate, check_gate(as_run(run, root), checks, baseline, Settings(cluster=cluster), max_failed))

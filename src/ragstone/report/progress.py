@@ -1,0 +1,116 @@
+"""Progress of a run: a bar in a terminal or a notebook, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from ragstone.engine.progress import Progress, Report, silent
+
+_SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BETWEEN_UPDATES = 0.1
+
+
+def in_notebook() -> bool:
+    """Whether a notebook's kernel runs this process."""
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+@contextmanager
+def reporting(progress: bool | Report | None) -> Iterator[Report]:
+    """The progress callback that a user asked for: a bar, none, or their own; by default a bar in a notebook."""
+    if callable(progress):
+        yield progress
+    elif progress or (progress is None and in_notebook()):
+        with showing_bar() as report:
+            yield report
+    else:
+        yield silent
+
+
+@contextmanager
+def showing_bar() -> Iterator[Report]:
+    """A progress callback: a bar in a notebook or a terminal, plain lines elsewhere."""
+    if in_notebook():
+        yield _NotebookBar()
+    elif sys.stderr.isatty():
+        with _terminal_bar() as report:
+            yield report
+    else:
+        yield _Lines()
+
+
+@contextmanager
+def _terminal_bar() -> Iterator[Report]:
+    columns = (
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        TextColumn("{task.completed:,} rows"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def report(progress: Progress) -> None:
+            bar.update(task, description=progress.stage, completed=progress.done, total=progress.total)
+
+        yield report
+
+
+class _NotebookBar:
+    """One output that is replaced; it needs no widgets. The last line stays: how many rows were evaluated."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+        self._stage = ""
+        self._last = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        ends = progress.stage == "finishing"
+        if progress.stage == self._stage and not ends and now - self._last < _SECONDS_BETWEEN_UPDATES:
+            return
+        self._stage, self._last = progress.stage, now
+        text = f"{progress.done:,} rows evaluated" if ends else _line(progress)
+        value = "" if progress.total is None else f' value="{progress.done}" max="{progress.total}"'
+        bar = "" if ends else f'<progress{value} aria-label="{escape(progress.stage)}"></progress> '
+        self._show({"text/plain": text, "text/html": f"<p>{bar}{escape(text)}</p>"})
+
+    def _show(self, data: dict[str, str]) -> None:
+        if self._handle is None:
+            display = importlib.import_module("IPython.display").display
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
+
+
+class _Lines:
+    """Prints a line if a stage begins or ends, and every few seconds in between."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._last = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        ends = progress.total is not None and progress.done == progress.total
+        if progress.stage == self._stage and not ends and now - self._last < _SECONDS_BETWEEN_LINES:
+            return
+        self._stage, self._last = progress.stage, now
+        sys.stderr.write(f"{_line(progress)}\n")
+
+
+def _line(progress: Progress) -> str:
+    of = f" of {progress.total:,}" if progress.total is not None else ""
+    return f"{progress.stage}: {progress.done:,}{of} rows"

@@ -1,0 +1,36 @@
+"""Keyword arguments of public functions: a misspelled one is refused with the nearest names."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+from ragstone.errors import nearest
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def refuses_unknown_names(function: F, names: Iterable[str] = ()) -> F:
+    """Decorator: a keyword argument that the function does not have is a TypeError with a suggestion.
+
+    `names` are those that it takes; those of its signature by default.
+    """
+    known = list(names) or list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def wrapper(*positional: Any, **keywords: Any) -> Any:
+        for name in keywords:
+            if name not in known:
+                raise TypeError(describe_unknown(function.__name__, name, known))
+        return function(*positional, **keywords)
+
+    return cast("F", wrapper)
+
+
+def describe_unknown(function: str, name: str, known: Iterable[str]) -> str:
+    """The message about a keyword argument that a function does not have."""
+    near = nearest(name, known)
+    hint = f". Did you mean {' or '.join(near)}?" if near else ""
+    return f"{function}() got an unexpected keyword argument '{name}'{hint}"

@@ -1,0 +1,34 @@
+"""Misspelled keyword arguments."""
+
+import inspect
+
+import pytest
+
+from ragstone.tools.keywords import describe_unknown, refuses_unknown_names
+
+
+@refuses_unknown_names
+def cook(dish: str, *, minutes: int = 5) -> str:
+    """Cook a dish."""
+    return f"{dish} {minutes}"
+
+
+def test_known_names_are_passed_on():
+    assert cook("soup", minutes=7) == "soup 7"
+    assert cook(dish="soup") == "soup 5"
+
+
+def test_the_signature_and_the_help_stay():
+    assert list(inspect.signature(cook).parameters) == ["dish", "minutes"]
+    assert cook.__doc__ == "Cook a dish."
+
+
+def test_another_name_is_refused_with_a_suggestion():
+    with pytest.raises(
+        TypeError, match=r"^cook\(\) got an unexpected keyword argument 'minuts'\. Did you mean minutes\?$"
+    ):
+        cook("soup", minuts=7)
+
+
+def test_nothing_is_suggested_for_a_name_that_resembles_none():
+    assert describe_unknown("cook", "xyz", ["dish"]) == "cook() got an unexpected keyword argument 'xyz'"
