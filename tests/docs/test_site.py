@@ -85,7 +85,8 @@ def test_search_works_from_the_folder(site, browser):
     outside = []
     page.on("request", lambda request: None if request.url.startswith("file:") else outside.append(request.url))
     page.goto((site / "guides" / "better.html").as_uri())
-    page.locator(".md-search__input").fill("hallucinated")
+    page.locator(".md-search__input").click()
+    page.locator(".md-search__input").press_sequentially("hallucinated")
     page.locator(".md-search-result__item a").first.wait_for(timeout=20_000)
     assert "diagnosis.html" in " ".join(
         link.get_attribute("href") for link in page.locator(".md-search-result__item a").all()
