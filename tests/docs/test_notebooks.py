@@ -11,13 +11,25 @@ from tests.separate_environment import ROOT, run_separately, separate_python
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 WRITE = bool(os.environ.get("RAGSTONE_WRITE_DOCS"))
 EXECUTE = """
-import sys
+import re, sys
 import nbclient, nbformat
 
 notebook = nbformat.read(sys.argv[1], as_version=4)
 nbclient.NotebookClient(notebook, timeout=240, kernel_name="python3").execute()
 for cell in notebook.cells:
     cell.metadata.pop("execution", None)
+    # A command prints in several pieces, with the codes of bold and dim text.
+    pieces, cell["outputs"] = cell.get("outputs", []), []
+    for piece in pieces:
+        last = cell.outputs[-1] if cell.outputs else None
+        if piece.output_type == "stream":
+            piece["text"] = re.sub(r"\\x1b\\[[0-9;]*m", "", piece.text)
+        if last is not None and piece.output_type == last.output_type == "stream" and piece.name == last.name:
+            last["text"] += piece.text
+        else:
+            cell.outputs.append(piece)
+    if cell.cell_type != "code":
+        del cell["outputs"]
 nbformat.write(notebook, sys.argv[2])
 """
 
