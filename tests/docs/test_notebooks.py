@@ -22,12 +22,13 @@ for cell in notebook.cells:
     pieces, cell["outputs"] = cell.get("outputs", []), []
     for piece in pieces:
         last = cell.outputs[-1] if cell.outputs else None
-        if piece.output_type == "stream":
-            piece["text"] = re.sub(r"\\x1b\\[[0-9;]*m", "", piece.text)
         if last is not None and piece.output_type == last.output_type == "stream" and piece.name == last.name:
             last["text"] += piece.text
         else:
             cell.outputs.append(piece)
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            output["text"] = re.sub(r"\\x1b\\[[0-9;]*m", "", output.text)
     if cell.cell_type != "code":
         del cell["outputs"]
 nbformat.write(notebook, sys.argv[2])
