@@ -6,7 +6,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: minilm smollm2 qwen15 browser demo test test-slow test-torch check format bench bench-scale docs site pictures lock clean help
+# Which Pythons `make wheel` installs the wheel with: versions or commands; all of 3.11 to 3.13 that are there by default.
+PYTHONS ?=
+
+.PHONY: wheel minilm smollm2 qwen15 browser demo test test-slow test-torch check format bench bench-scale docs site pictures lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -23,13 +26,17 @@ test-slow: $(VENV)/.dev minilm smollm2 qwen15 browser  ## run the slow tests, so
 test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
 	$(BIN)/python -c 'import sys, pytest; sys.path.append("$<"); sys.exit(pytest.main(["tests/models/test_torch_models.py", "-q", "-rs"]))'
 
-check: $(VENV)/.dev  ## style, types, layers, structure, prose
+check: $(VENV)/.dev  ## style, types, layers, structure, prose, workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/structure.py --check
 	$(BIN)/python scripts/voice.py --check
+	$(BIN)/python scripts/workflows.py
+
+wheel: $(VENV)/.run  ## build sdist and wheel, install the wheel in empty environments, try every command without a network
+	$(BIN)/python scripts/wheel.py $(if $(PYTHONS),--python $(PYTHONS))
 
 format: $(VENV)/.dev  ## fix what can be fixed automatically
 	$(BIN)/ruff check --fix .
@@ -66,7 +73,7 @@ site: .site-venv/.made  ## build the documentation site into site/
 	@touch $@
 
 clean:  ## remove what can be made again
-	rm -rf $(VENV) .site-venv site .bench-venv .benchmarks .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .site-venv site dist .bench-venv .benchmarks .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Ragstone needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }

@@ -283,6 +283,12 @@ def find_references(modules: dict[str, Module]) -> dict[str, list[tuple[str, int
     return places
 
 
+def _assigned(node: ast.stmt) -> list[str]:
+    """The names that a statement assigns to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
 def find_commands(modules: dict[str, Module]) -> set[str]:
     """The dotted names of the functions that are typer commands."""
     found = set()
@@ -292,7 +298,8 @@ def find_commands(modules: dict[str, Module]) -> set[str]:
         for function in module.functions():
             if {"command", "callback"} & decorators(function):
                 found.add(f"{module.name}.{function.name}")
-        if any(isinstance(node, ast.Call) and last_name(node) == "command" for node in ast.walk(module.tree)):
+        calls = any(isinstance(node, ast.Call) and last_name(node) == "command" for node in ast.walk(module.tree))
+        if calls or "COMMANDS" in {name for node in module.tree.body for name in _assigned(node)}:
             targets = [target for node in module.tree.body for target in bindings(module, node).values()]
             found.update(target for target in targets if "cli" in target.split("."))
     return found

@@ -34,6 +34,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _OURS = (
     *("AWS_", "RAGSTONE_ROOT", "RAGSTONE_DEBUG", "RAGSTONE_CACHE", "RAGSTONE_PRICES", "RAGSTONE_MODELS", "NO_COLOR"),
     *("FORCE_COLOR", "COLUMNS", "OPENAI_", "AZURE_", "DIAL_", "OLLAMA_", "VLLM_", "LLAMACPP_", "LITELLM_"),
+    *("GITHUB_", "CI_", "RAGSTONE_GITLAB_TOKEN"),
 )
 
 

@@ -1,8 +1,16 @@
 """The messages and exit codes of errors."""
 
+import ast
+import sys
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from ragstone import errors
+from ragstone.engine.evaluate import evaluate
+from ragstone.notify import notify
+from ragstone.storage import places
 
 
 def test_an_unknown_name_suggests_similar_names():
@@ -46,3 +54,39 @@ def test_a_conflict_names_both_versions():
 
 def test_a_missing_extra_names_the_command():
     assert "pip install 'ragstone[otel]'" in str(errors.MissingExtraError("sending", "otel"))
+
+
+def extras_named_in_the_source():
+    """Each call of MissingExtraError: its file, line and extra."""
+    for path in sorted(Path(errors.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "MissingExtraError":
+                yield f"{path.name}:{node.lineno}", node.args[1]
+
+
+def test_every_missing_extra_names_an_install_line_that_works():
+    declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    calls = list(extras_named_in_the_source())
+    assert len(calls) >= 12
+    for where, extra in calls:
+        assert isinstance(extra, ast.Constant), where
+        assert extra.value in declared["optional-dependencies"], where
+        line = f"pip install '{declared['name']}[{extra.value}]'"
+        assert line in str(errors.MissingExtraError("x", extra.value))
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "use"),
+    [
+        ("fsspec", "fsspec", lambda: places.open_place("memory://a").exists()),
+        ("opentelemetry.sdk._logs", "otel", lambda: notify.check_listeners(notify.Listeners(None, True, False))),
+        ("mlflow", "mlflow", lambda: notify.check_listeners(notify.Listeners(None, False, True))),
+        ("ray", "ray", lambda: evaluate([{"answer": "a", "references": ["a"]}], ["token_f1"], backend="ray")),
+    ],
+)
+def test_without_the_package_the_line_is_shown(monkeypatch, tmp_path, package, extra, use):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(errors.MissingExtraError) as caught:
+        use()
+    assert f"pip install 'ragstone[{extra}]'" in str(caught.value)

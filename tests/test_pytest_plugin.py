@@ -181,6 +181,19 @@ def test_a_root_of_ones_own(pytester):
     assert len(list((pytester.path / "kept" / "runs").iterdir())) == 3
 
 
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.slow)])
+def test_a_root_on_the_command_line_is_relative_to_where_it_was_typed(pytester, monkeypatch, workers):
+    pytester.makepyfile(TESTS)
+    pytester.makeini("[pytest]\nragstone_root = kept\n")
+    inner = pytester.mkdir("inner")
+    make_main(inner / "beside")
+    monkeypatch.chdir(inner)
+    outcome = pytester.runpytest_subprocess("--ragstone-root", "beside", "-p", "xdist", *workers, str(pytester.path))
+    outcome.assert_outcomes(passed=1, failed=1)
+    assert len(list((inner / "beside" / "runs").iterdir())) == 3
+    assert not (pytester.path / "beside").exists()
+
+
 JUDGED = """
 import json
 from pathlib import Path

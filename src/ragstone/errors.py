@@ -2,7 +2,8 @@
 
 RagstoneError                 caught by the command line and printed without a traceback
 ├── UsageError                the request is not valid                         exit 2
-│   └── UnknownNameError      an unknown name, with the nearest known names
+│   ├── UnknownNameError      an unknown name, with the nearest known names
+│   └── UnknownColumnsError   a file with other column names, with the options that would map them
 ├── DefinitionError           a metric or evidence function is declared wrongly  exit 2
 ├── InputError                the data has problems; lists all of them         exit 2
 ├── MissingExtraError         an optional package is not installed             exit 2
@@ -47,6 +48,14 @@ class UnknownNameError(UsageError):
             parts.append(hint)
         super().__init__(" ".join(parts))
         self.name = name
+
+
+class UnknownColumnsError(UsageError):
+    """The columns of a file have other names; `options` are those of a command line that seem to fit."""
+
+    def __init__(self, text: str, options: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.options = list(options)
 
 
 class DefinitionError(RagstoneError):

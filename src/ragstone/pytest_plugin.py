@@ -46,6 +46,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("ragstone_cache", "Folder of cached model replies, for tests without a network.", default="")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """A folder of the command line is relative to where pytest was started. Workers of xdist get the full path."""
+    if named := config.getoption("--ragstone-root"):
+        config.option.ragstone_root = named if "://" in named else str(config.invocation_params.dir / named)
+
+
 @pytest.fixture(scope="session")
 def ragstone_runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
     """Evaluates data and checks conditions. Model replies come from the folder named by `ragstone_cache`."""

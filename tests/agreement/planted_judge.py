@@ -31,7 +31,7 @@ class PlantedJudge:
     async def complete(self, request):
         if request.max_tokens != 1:
             return Reply("not for me", self.name)
-        data = dict(re.findall(r"<(\w+) \w+>\n(.*?)\n</", request.messages[-1].content, re.DOTALL))
+        data = dict(re.findall(r"<(\w+)>\n(.*?)\n</", request.messages[-1].content, re.DOTALL))
         if request.prompt == "token_match":
             right = data["answer"].startswith("Right")
         else:

@@ -8,6 +8,7 @@ import pytest
 
 from ragstone.engine.evaluate import evaluate
 from tests.compare.scored import declare, make_run, noise
+from tests.notify.code_host import github, running_host
 
 
 @pytest.fixture
@@ -169,3 +170,101 @@ def test_an_unfinished_run_needs_the_sequential_gate(cli, store):
         printed = cli("gate", name, "--min", "quality=0.3", "--sequential")
         assert printed.code == 0
         assert "the run is not finished" in printed.out
+
+
+@pytest.fixture
+def branches(catalogue, tmp_path, monkeypatch):
+    """Runs of main, of a branch that is as good, and of one that is worse."""
+    declare(catalogue)
+    monkeypatch.chdir(tmp_path)
+    base = noise(1, 60, 0.1, 0.7)
+    monkeypatch.setenv("GITHUB_SHA", "c0ffee")
+    for branch, scores in (("main", base), ("same", base), ("worse", base - 0.1)):
+        monkeypatch.setenv("GITHUB_REF_NAME", branch)
+        make_run(tmp_path, f"of-{branch}", quality=scores)
+    (tmp_path / "store").rename(tmp_path / "ragstone-store")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["of-same", "--baseline", "main", "--max-drop", "0.02"], 0, "the newest of branch main, commit"),
+        (["of-worse", "--baseline", "main", "--max-drop", "0.02"], 3, "gate of of-worse against of-main"),
+        (["latest", "--baseline", "main", "--max-drop", "quality=0.02"], 3, "ragstone compare 2"),
+        (["of-worse", "--baseline", "main", "--max-drop", "quality=0.02", "--sequential"], 4, "newest of branch main"),
+        (["of-main", "--baseline", "main", "--max-drop", "0.02"], 4, "there is no run of branch main"),
+        (["of-worse", "--baseline", "mian", "--max-drop", "0.02"], 4, "the store has runs of: main, same"),
+        (
+            ["of-main", "--baseline", "mian", "--max-drop", "0.02", "--min", "quality=0.9"],
+            3,
+            "headline metrics drop ≤ 0.02",
+        ),
+    ],
+)
+def test_the_baseline_of_a_branch(cli, branches, arguments, code, words):
+    printed = cli("gate", *arguments)
+    assert printed.code == code
+    assert words in " ".join(printed.out.split())
+    assert printed.err == ""
+
+
+def test_the_first_run_of_a_store(cli, catalogue, tmp_path, monkeypatch):
+    declare(catalogue)
+    monkeypatch.chdir(tmp_path)
+    make_run(tmp_path, "first", quality=noise(1, 60, 0.1, 0.7))
+    given = ("gate", "first", "-o", "store", "--baseline", "main", "--max-drop", "0.02")
+    printed = cli(*given, "--markdown", "gate.md", "--junit", "gate.xml")
+    assert printed.code == 0
+    assert "this is the first run in the store" in " ".join(printed.out.split())
+    assert "✅ passes" in (tmp_path / "gate.md").read_text()
+    assert 'failures="0"' in (tmp_path / "gate.xml").read_text()
+    assert cli(*given, "--require-baseline").code == 4
+    # Conditions without a baseline are checked all the same.
+    assert cli(*given, "--min", "quality=0.9").code == 3
+    # A misspelled metric is an error, not a passed gate.
+    assert cli(*given[:-1], "qualty=0.02").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--against", "of-main", "--baseline", "main", "--max-drop", "0.02"], "either --against RUN or --baseline"),
+        (["--baseline", "main", "--min", "quality=0.5"], "needs --max-drop"),
+        (["--baseline", "mian", "--min", "quality=0.5"], "needs --max-drop"),
+        (["--baseline", "main"], "needs --max-drop"),
+    ],
+)
+def test_mistakes_with_a_baseline(cli, branches, arguments, words):
+    printed = cli("gate", "of-worse", *arguments)
+    assert printed.code == 2
+    assert words in printed.err
+
+
+def test_the_baseline_of_the_settings_file(cli, branches):
+    (branches / "ragstone.toml").write_text('[gate]\nbaseline = "main"\nmax-drop = 0.02\n')
+    assert cli("gate", "of-worse").code == 3
+    assert cli("gate", "of-same", "--against", "of-worse").code == 0
+    (branches / "ragstone.toml").write_text("[gate]\nbaseline = 3\nmax-drop = 0.02\n")
+    assert "baseline must be the name of a branch" in cli("gate", "of-worse").err
+
+
+def test_the_comment(cli, branches, monkeypatch):
+    with running_host() as host:
+        for name, value in github(host).items():
+            monkeypatch.setenv(name, value)
+        for run in ("of-same", "of-worse"):
+            given = ("gate", run, "--baseline", "main", "--max-drop", "0.02", "--comment", "gate", "--json")
+            printed = cli(*given)
+    assert printed.code == 3
+    assert printed.err == "note: updated the comment on the pull request\n"
+    assert "newest of branch main" in json.loads(printed.out)["note"]
+    [comment] = host.comments
+    assert "### Gate of of-worse against of-main: ❌ fails" in comment["body"]
+    assert "<details><summary>all metrics against the baseline</summary>" in comment["body"]
+    # Others may read it: no text of a sample.
+    assert "question 1" not in comment["body"]
+    # A server that does not answer changes nothing.
+    printed = cli(*given)
+    assert printed.code == 3
+    assert "no comment was written" in printed.err

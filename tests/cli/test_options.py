@@ -44,6 +44,7 @@ def test_a_flag_of_several_commands_has_one_meaning():
             meanings[long_name(param)].add((param.help, param.metavar))
     shared_roots = meanings.pop("--root")  # the store of the commands that write one file
     assert {metavar for _, metavar in shared_roots} == {"ROOT"}
+    del meanings["--from"]  # a wheel to install from, or logs to watch
     del meanings["--output"]  # says what each command writes by default
     assert {flag: found for flag, found in meanings.items() if len(found) > 1} == {}
 
@@ -68,9 +69,11 @@ def test_commands_with_models_have_the_same_call_limits():
         "stress",
         "erag",
         "pool",
+        "sweep",
         "truth collect",
         "truth extract",
         "truth synthesise",
+        "watch",
     }
     for name in with_calls:
         flags = {param.name: (param.opts, param.help) for param in options(COMMANDS[name])}

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.report.runs import harbour
+from tests.watch.made_watch import ferry  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +107,13 @@ def test_all_samples_are_for_html(cli, root):
     done = cli("report", "harbour-worse", "--root", root, "--all-samples", "--markdown")
     assert done.code == 2
     assert "HTML" in done.err
+
+
+def test_the_series_of_a_watch(cli, ferry, tmp_path):  # noqa: F811
+    file = tmp_path / "series.html"
+    done = cli("report", ferry.place.path, "-o", file)
+    assert done.code == 0, done.err
+    assert "exact_match seems lower since" in done.out
+    assert "exact_match seems lower since" in file.read_text()
+    assert cli("report", ferry.place.path, "-o", "-").out.startswith("<!doctype html>")
+    assert "leave out --markdown" in cli("report", ferry.place.path, "--markdown").err

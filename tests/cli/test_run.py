@@ -60,3 +60,40 @@ def test_a_judge_that_failed_everywhere_comes_first(cli, home):
 )
 def test_the_command_that_resumes_a_run_has_no_secrets(arguments, command):
     assert resume_command(arguments) == command
+
+
+def write_rows(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_only_a_run_of_the_same_questions_is_offered_for_comparison(cli, home):
+    boats = [{"question": f"When does boat {n} leave?", "answer": "At nine.", "references": ["nine"]} for n in range(4)]
+    trees = [{"question": f"How old is tree {n}?", "answer": "Ten years.", "references": ["ten"]} for n in range(4)]
+    first, second = write_rows(home / "boats.jsonl", *boats), write_rows(home / "trees.jsonl", *trees)
+    options = ("-m", "token_f1", "-o", "store")
+    assert "compare" not in cli("run", first, *options, "--name", "boats").out
+    assert "ragstone compare" not in cli("run", second, *options, "--name", "trees").out
+    run = stored(cli("run", first, *options, "--name", "again", "--json"))
+    assert run.name == "again"
+    printed = cli("run", second, *options, "--name", "trees again").out
+    assert "ragstone compare" in printed
+    offered = printed.partition("ragstone compare ")[2].split()[0]
+    assert open_run(f"store/runs/{offered}").name == "trees"
+
+
+def test_the_end_says_what_one_more_column_would_add(cli, home):
+    rows = [{"question": "When?", "answer": "At nine.", "contexts": ["It leaves at nine."]}]
+    printed = cli("run", write_rows(home / "bare.jsonl", *rows), "-m", "k_precision", "-o", "store").out
+    assert "more: a column references (right answers) would add" in printed
+    whole = [{**rows[0], "references": ["nine"]}]
+    printed = cli("run", write_rows(home / "whole.jsonl", *whole), "-m", "k_precision", "-o", "store").out
+    assert "more: a column" not in printed
+
+
+def test_other_column_names_get_the_whole_command(cli, home, monkeypatch):
+    rows = [{"x": f"When does boat {n} leave?", "y": f"Boat {n} leaves at nine."} for n in range(3)]
+    path = write_rows(home / "x.jsonl", *rows)
+    printed = cli("run", path, "-q")
+    assert printed.code == 2
+    assert "By names and content, this fits: --map question=x --map answer=y" in printed.err

@@ -27,3 +27,22 @@ def test_the_next_step_depends_on_what_is_there(cli, home, monkeypatch):
     assert cli("run", "answers.jsonl", "-m", "token_f1", "-o", "store", "-q").code == 0
     assert "next: ragstone report latest --root store" in cli("view", "store").out
     assert cli("report", "latest", "--root", "store", "-q").code == 0
+
+
+def test_a_run_and_a_sample_are_shown_first(cli, home, monkeypatch):
+    monkeypatch.setattr("ragstone.web.app.Viewer", FakeViewer)
+    assert cli("run", "answers.jsonl", "-m", "token_f1", "-o", "store", "-q", "--name", "mine").code == 0
+    [folder] = (home / "store" / "runs").iterdir()
+    assert f"http://127.0.0.1:1/runs/{folder.name} " in cli("view", "store", "--run", "mine").out
+    assert f"/runs/{folder.name}/samples/2 " in cli("view", "store", "--run", "latest", "--sample", "2").out
+    assert "unknown sample" in cli("view", "store", "--run", "mine", "--sample", "nope").err
+    assert "--sample needs --run" in cli("view", "store", "--sample", "2").err
+
+
+def test_without_a_browser_the_address_is_enough(cli, home, monkeypatch):
+    monkeypatch.setattr("ragstone.web.app.Viewer", FakeViewer)
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    monkeypatch.setenv("DISPLAY", ":0")
+    printed = cli("view", "store", "--open")
+    assert printed.code == 0
+    assert "no browser on this machine" in printed.out

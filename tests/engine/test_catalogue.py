@@ -2,7 +2,8 @@
 
 import pytest
 
-from ragstone.engine.catalogue import cards, check, set_names
+from ragstone.engine.catalogue import cards, check, more_columns, set_names
+from ragstone.engine.ingest import Profile
 from ragstone.errors import InputError, UnknownNameError, UsageError
 from ragstone.registry import parse_metric, resolve_metrics
 
@@ -76,3 +77,15 @@ def test_citations_are_possible_only_if_an_answer_cites():
     assert "unresolved_citations" in check([row]).possible
     plain = {**row, "answer": "The harbour opens at nine."}
     assert "unresolved_citations" in check([plain]).impossible["needs citations, which no row has"]
+
+
+def test_columns_that_would_add_metrics():
+    bare = Profile("a", "ragstone", "f", 3, {"id": 3, "question": 3, "answer": 3, "contexts": 3})
+    found = {one.field: one.metrics for one in more_columns(bare)}
+    assert next(iter(found)) == "references"
+    assert "token_f1" in found["references"]
+    assert "fact_recall" in found["facts"]
+    assert "ndcg" in found["relevance"]
+    # A metric that also needs something else is not promised.
+    assert "fact_recall" not in found["references"]
+    assert [one.field for one in more_columns(bare, ["relevance"])] == ["relevance"]

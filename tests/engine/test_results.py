@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ragstone
+from ragstone.errors import Skip
 from ragstone.registry import Corpus, evidence, metric
 
 pytestmark = pytest.mark.usefixtures("catalogue")
@@ -76,3 +77,12 @@ def test_rows_without_a_score_do_not_count():
 
     [row] = ragstone.evaluate(DATA, "pooled").summary()
     assert (row.mean, row.n_ok, row.n_skipped) == (2.5, 4, 1)
+
+
+def test_reasons_beyond_two_are_counted():
+    @metric("picky")
+    def picky(answer: str) -> float:
+        raise Skip(f"reason {min(len(answer), 4)}")
+
+    [row] = ragstone.evaluate(DATA, "picky").summary()
+    assert row.reason == "reason 4 (2 rows); reason 1 (1 row); 2 other reasons (2 rows)"

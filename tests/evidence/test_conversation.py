@@ -21,3 +21,5 @@ def test_chunks_that_were_retrieved_again_are_left_out():
 def test_carried_words_are_those_that_the_question_lacks():
     assert carried_words("And for children?", "What does the museum cost for children?") == ["cost", "museum"]
     assert carried_words("Why?", "Why?") == []
+    assert carried_words("And for my son?", "Where can I get a ticket for my son?") == ["ticket"]
+    assert carried_words("And tomorrow?", "Can you tell me if we may use our bikes tomorrow?") == ["bike"]

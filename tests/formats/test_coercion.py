@@ -38,7 +38,7 @@ def test_relevance_that_nothing_retrieved_is_a_note(tmp_path):
         ("contexts", [{"text": "a", "score": "high"}], "entry 1 (score) must be a number, got 'high'"),
         ("contexts", [{"text": "a", "score": 10**400}], f"entry 1 (score) must be a number, got {str(10**400)[:60]}…"),
         ("contexts", [{"text": "a", "id": [1]}], "entry 1 (id) must be text or a whole number, got a list"),
-        ("contexts", "one", "must be a list, got text"),
+        ("contexts", 7, "must be a list, got a number"),
         ("question", ["a"], "must be text, got a list"),
         ("references", ["a", {"b": 1}], "entry 2 must be text, got a mapping"),
         ("relevance", {"d1": "high"}, "the grade of 'd1' must be a number, got 'high'"),
@@ -64,7 +64,7 @@ def test_value_that_does_not_fit(tmp_path, field, value, expected):
 
 
 def test_every_problem_of_a_row_is_told(tmp_path):
-    message = complaint(save(tmp_path, [{"question": 1, "contexts": "one", "answerable": "perhaps"}]))
+    message = complaint(save(tmp_path, [{"question": 1, "contexts": 7, "answerable": "perhaps"}]))
     assert [line.split(": ")[1] for line in message.splitlines()[1:]] == ["contexts", "answerable"]
 
 

@@ -48,3 +48,16 @@ def test_rows_within_documents():
     assert next(rows_within({"about": "x", "data": [{"a": 1}]})) == [{"a": 1}]
     assert next(rows_within({"a": [1, 2], "b": [3, 4]})) == [{"a": 1, "b": 3}, {"a": 2, "b": 4}]
     assert next(rows_within({"a": 1}), None) is None
+
+
+def test_quirks_of_spreadsheets():
+    """The line that names the delimiter, spaces around names, columns without a name and empty rows."""
+    lines = ["sep=;\n", " question ;answer;;\n", "a;b;;\n", "c;;x;\n", ";;;\n", "\n"]
+    report = Report()
+    rows = list(read_csv(enumerate(lines, start=1), report))
+    assert [row.values for row in rows] == [
+        {"question": "a", "answer": "b"},
+        {"question": "c", "answer": "", "column 3": "x"},
+    ]
+    assert [row.where for row in rows] == ["line 3", "line 4"]
+    assert report.total == 0

@@ -51,9 +51,9 @@ def test_generated_test_set_has_the_contexts_of_its_questions():
 
 def test_malformed():
     with pytest.raises(InputError) as caught:
-        read_dataset([{"question": "a", "contexts": "b", "ground_truth": {"text": "c"}}])
+        read_dataset([{"question": "a", "contexts": 7, "ground_truth": {"text": "c"}}])
     assert str(caught.value) == (
         "a list in memory: 2 problems\n"
-        "  row 1: contexts: must be a list, got text\n"
+        "  row 1: contexts: must be a list, got a number\n"
         "  row 1: ground_truth: must be a list, got a mapping"
     )

@@ -137,14 +137,24 @@ def test_line_of_200_megabytes(tmp_path):
 
 
 def test_csv_cell_that_is_not_json(tmp_path):
-    table = (
-        'question,contexts,references\na,"[""one"", ""two""]",x\nb,just one chunk,y\nc,"[\'single\', \'quotes\']",z\n'
-    )
+    table = 'question,contexts,references\na,"[""one"", ""two""]",x\nb,"[""one"" ""two""",y\n'
     assert complaint(save(tmp_path, table, "d.csv")) == (
-        "2 problems\n"
-        '  line 3: contexts: is not a JSON list: \'just one chunk\' (write lists as JSON: ["first", "second"])\n'
-        '  line 4: contexts: is not JSON: Expecting value: line 1 column 2 (char 1) (write lists as JSON: ["first", "second"])'
+        "1 problem\n"
+        "  line 3: contexts: is not JSON: Expecting ',' delimiter: line 1 column 8 (char 7) "
+        '(write lists as JSON: ["first", "second"])'
     )
+
+
+def test_csv_cells_that_are_one_text_or_a_list_as_python_prints_it(tmp_path):
+    table = (
+        'question,contexts\na,just one chunk\nb,"[\'it\\\'s\', ""two""]"\nc,"[\'of numpy\'\n \'two\']"\nd,[1] a mark\n'
+    )
+    path = save(tmp_path, table, "d.csv")
+    texts = [[chunk.text for chunk in sample.contexts] for sample in read_dataset(path)]
+    assert texts == [["just one chunk"], ["it's", "two"], ["of numpy", "two"], ["[1] a mark"]]
+    assert notes_of(path) == [
+        "contexts that are one text are read as one chunk; several chunks need a JSON list or several columns"
+    ]
 
 
 def test_csv_row_with_too_many_cells(tmp_path):
@@ -189,7 +199,7 @@ def test_misspelt_column_of_another_format_is_a_note(tmp_path):
 def test_columns_that_fit_nothing(tmp_path):
     assert complaint(save(tmp_path, [{"qestion": "a", "result": "b"}]), UsageError) == (
         "cannot detect the format of FILE. Its columns are qestion, result; ours are question, answer, contexts, references "
-        "and more. Rename them with, for instance, --map question=qestion"
+        "and more. By names and content, this fits: --map question=qestion"
     )
 
 

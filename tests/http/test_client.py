@@ -37,6 +37,22 @@ def test_a_reply_of_any_status(loopback):
     assert loopback.asked[0].headers["api-key"] == "k"
 
 
+def test_get(loopback):
+    loopback.handler = lambda asked: (404, {"said": "no"})
+
+    async def once():
+        client = HttpClient()
+        try:
+            return await client.send("GET", f"{loopback.url}/files/1/content?a=b", None, {"Api-Key": "k"}, 5)
+        finally:
+            await client.close()
+
+    reply = asyncio.run(once())
+    assert (reply.status, json.loads(reply.body)) == (404, {"said": "no"})
+    [asked] = loopback.asked
+    assert (asked.path, asked.headers["api-key"], asked.body) == ("/v1/files/1/content?a=b", "k", b"")
+
+
 def test_half_a_surrogate_pair_is_sent_as_a_question_mark(loopback):
     post(loopback.url, {"text": "a\ud800b"})
     assert loopback.asked[0].json == {"text": "a?b"}

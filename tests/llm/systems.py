@@ -11,13 +11,13 @@ QUICK = Patience(first_wait_s=0.01, longest_wait_s=0.05, attempts=2)
 PASSAGES = [Chunk("The last boat leaves at 21:40.", id="a"), Chunk("Dogs travel free.", id="b")]
 
 
-def using(spec, use, template=None, version=None, quoting=False, **settings):
+def using(spec, use, template=None, version=None, quoting=False, parameters=None, **settings):
     """What `use(system)` gives, a coroutine function, with a gateway around it."""
 
     async def work():
         gateway = Gateway(GatewaySettings(**{"patience": QUICK, "timeout_s": 5.0, **settings}), quoting=quoting)
         try:
-            return await use(open_system(spec, gateway, template, version))
+            return await use(open_system(spec, gateway, template, version, parameters))
         finally:
             await gateway.close()
 

@@ -146,17 +146,11 @@ def test_what_is_set_aside_grows_with_the_longest_reply():
     async def work():
         from ragstone.llm.base import Reply
 
-        llm = Budgeted(FakeLLM([Reply("", "fake", 1, 8000)]), DEAR, Budget(1e9))
-        before = (
-            llm._maximum_usd(request(), Price(0, 1e6)),
-            llm._maximum_usd(request(guess="word " * 1000), Price(0, 1e6)),
-        )
+        prices = Prices({"fake/model": Price(0, 1e6)})
+        llm = Budgeted(FakeLLM([Reply("", "fake", 1, 8000)]), prices, Budget(1e9))
+        before = llm.maximum_usd(request()), llm.maximum_usd(request(guess="word " * 1000))
         await llm.complete(request())
-        return (
-            *before,
-            llm._maximum_usd(request(), Price(0, 1e6)),
-            llm._maximum_usd(request(max_tokens=9), Price(0, 1e6)),
-        )
+        return *before, llm.maximum_usd(request()), llm.maximum_usd(request(max_tokens=9))
 
     assert asyncio.run(work()) == (1024, 3 * 910, 10_000, 9)
 
@@ -283,3 +277,27 @@ def test_a_file_that_is_not_there(monkeypatch):
 
 def test_no_prices_at_all():
     assert Prices().find("openai/gpt-4o") is None
+
+
+def test_the_price_of_batches(tmp_path, monkeypatch):
+    assert load_prices().for_batches().find("openai/gpt-4o-mini") == Price(0.075, 0.3)
+    assert load_prices().for_batches().find("gemini/gemini-2.5-pro") == load_prices().find("gemini/gemini-2.5-pro")
+    assert load_prices().for_batches().find("vllm/anything") == Price(0, 0)
+    path = tmp_path / "prices.toml"
+    monkeypatch.setenv("RAGSTONE_PRICES", str(path))
+    path.write_text('[batch]\nopenai = 0.25\n[models]\n"openai/own" = [8, 4]\n')
+    assert load_prices().for_batches().find("openai/own") == Price(2.0, 1.0)
+    path.write_text('[batch]\nopenai = "half"\n[models]\n')
+    with pytest.raises(UsageError, match="one number per provider"):
+        load_prices()
+
+
+def test_money_that_is_free_now():
+    budget = Budget(10)
+    assert budget.try_reserve(6)
+    assert not budget.try_reserve(6)
+    budget.settle(6, 3)
+    assert budget.try_reserve(7)
+    budget.settle(7, 7)
+    with pytest.raises(LLMStoppedError):
+        budget.try_reserve(1)

@@ -52,7 +52,7 @@ ALSO = {
     "checklist": {"question", "contexts", "reference"},
     "pass_fail": {"question", "contexts", "reference"},
 }
-_OPENING = re.compile(r"^<(\w+) ([a-z]+)(?: (\d+))?>$", re.MULTILINE)
+_OPENING = re.compile(r"^<(\w+)( [a-z]+|)(?: (\d+))?>$", re.MULTILINE)
 
 
 def recognise(body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -68,17 +68,17 @@ def recognise(body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def read_data(message: str) -> dict[str, Any]:
-    """What stands between tags of one code; an opening tag of another code is part of the data."""
+    """What stands between tags of one code, or of none; an opening tag of another code is part of the data."""
     opening = _OPENING.search(message)
     code = opening[2] if opening else None
     found: dict[str, Any] = {}
     while opening and opening[2] == code:
         name, _, count = opening.groups()
-        body, closing, message = message[opening.end() + 1 :].partition(f"</{name} {code}>")
-        assert closing, f"the data of <{name} {code}> does not end"
+        body, closing, message = message[opening.end() + 1 :].partition(f"</{name}{code}>")
+        assert closing, f"the data of <{name}{code}> does not end"
         body = body.removesuffix("\n")
-        found[name] = body if count is None else _read_items(body, str(code), int(count))
-        opening = re.compile(rf"^<(\w+) ({code})(?: (\d+))?>$", re.MULTILINE).search(message)
+        found[name] = body if count is None else _read_items(body, str(code).strip(), int(count))
+        opening = re.compile(rf"^<(\w+)({code})(?: (\d+))?>$", re.MULTILINE).search(message)
     return found
 
 

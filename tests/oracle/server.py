@@ -90,11 +90,15 @@ class OracleServer:
         app.router.add_post("/v1/chat/completions", self._serve)
         app.router.add_post("/v1/embeddings", self._serve)
         app.router.add_get("/stats", self._stats)
+        self.add_routes(app)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024)
         await site.start()
         self.port = self._runner.addresses[0][1]
+
+    def add_routes(self, app: web.Application) -> None:
+        """Further routes of a subclass."""
 
     async def stop(self) -> None:
         if self._runner:

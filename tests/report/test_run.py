@@ -103,6 +103,12 @@ def draw(run, width=110, **options):
     return screen.getvalue()
 
 
+def draw_as(report):
+    screen = io.StringIO()
+    Console(file=screen, width=110, highlight=False).print(report)
+    return screen.getvalue()
+
+
 def fake(*rows, **changes):
     """A run of these summary rows; each metric is described as a share unless told otherwise."""
     described = {"judges": "answer", "against": "references", "signature": "m|v1", **changes}
@@ -324,3 +330,11 @@ def test_people_stand_below_the_local_judge():
 def test_a_language_model_has_no_line_of_people():
     told = info(ASKED)
     assert people_dict(told, SummaryRow("m0", "all", 0.6, 0.58, 0.62, 50, 0, 0)) is None
+
+
+def test_a_small_file_does_not_list_every_metric_that_it_lacks(tmp_path):
+    run = ragstone.evaluate([{"question": "Why?", "answer": "Because of the tide."}], out=tmp_path)
+    short, full = (draw_as(run_report(run, full=wanted)) for wanted in (False, True))
+    assert "steps.count" not in short
+    assert "token_f1" in short.partition("not computed")[2]
+    assert "steps.count" in full.partition("not computed")[2]

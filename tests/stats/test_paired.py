@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.descriptivestats import sign_test as their_sign_test
 
-from ragstone.stats.paired import share_difference_interval, sign_test, standardised_difference, superiority, tally
+from ragstone.stats.paired import (
+    pairs_to_decide,
+    share_difference_interval,
+    sign_test,
+    standardised_difference,
+    superiority,
+    tally,
+)
+from ragstone.stats.power import rows_needed
 
 WORDS = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=40)
 
@@ -56,3 +64,27 @@ def test_share_difference_covers(n, up, down):
     change = np.where(draws < up, 1.0, np.where(draws < up + down, -1.0, 0.0))
     found = [share_difference_interval((row < 0).astype(float), (row > 0).astype(float)) for row in change]
     assert 0.93 <= np.mean([low <= up - down <= high for low, high in found]) <= 0.985
+
+
+def share_that_decides(up, down, rows, limit):
+    draws = np.random.default_rng(5).random((1500, rows))
+    change = np.where(draws < up, 1.0, np.where(draws < up + down, -1.0, 0.0))
+    found = [share_difference_interval((row < 0).astype(float), (row > 0).astype(float)) for row in change]
+    return np.mean([low > limit or high < limit for low, high in found])
+
+
+@pytest.mark.parametrize(("up", "down", "limit"), [(0.0, 0.04, -0.1), (0.04, 0.04, -0.05), (0.08, 0.04, -0.02)])
+def test_about_half_of_all_samples_of_that_size_decide(up, down, limit):
+    """For means in general the estimate was a third too low where few rows change."""
+    seen = np.r_[np.ones(round(25 * up)), -np.ones(round(25 * down)), np.zeros(25 - round(25 * up) - round(25 * down))]
+    rows = pairs_to_decide(seen, limit, 1_000_000)
+    assert 0.4 <= share_that_decides(up, down, rows, limit) <= 0.65
+    general = rows_needed(float(seen.std(ddof=1)), abs(seen.mean() - limit))
+    assert general < rows
+    if (up, down) == (0.0, 0.04):
+        assert general < 0.7 * rows
+        assert share_that_decides(up, down, general, limit) < share_that_decides(up, down, rows, limit)
+
+
+def test_a_limit_at_the_value_is_never_decided():
+    assert pairs_to_decide(np.array([1.0, -1.0, 0.0, 0.0]), 0.0, 10_000) == 10_000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragstone.stats.intervals import mean_interval
-from ragstone.stats.sequential import ConfidenceSequence, watch_mean
+from ragstone.stats.sequential import ConfidenceSequence, any_time_interval, watch_mean
 
 
 def ever_wrong(draw, mean, repeats, rows):
@@ -81,3 +81,30 @@ def test_is_rarely_ever_wrong():
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
 def test_is_wrong_at_any_of_many_looks_in_at_most_one_of_twenty(share):
     assert ever_wrong(lambda random, rows: (random.random(rows) < share).astype(float), share, 500, 500) <= 0.065
+
+
+class TestAnyTimeInterval:
+    def test_it_is_wider_than_students_t_but_not_by_much(self):
+        values = np.random.default_rng(2).normal(size=50)
+        interval = any_time_interval(values)
+        fixed = mean_interval(values)
+        assert 1.2 < (interval.high - interval.low) / (fixed.high - fixed.low) < 2
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("kind", ["normal", "shares"])
+    def test_it_covers_at_all_looks_together(self, kind):
+        random, rounds, missed = np.random.default_rng(8), 1500, 0
+        for _ in range(rounds):
+            values = random.normal(0.3, 1, 200) if kind == "normal" else random.integers(0, 2, (4, 200)).mean(axis=0)
+            mean = 0.3 if kind == "normal" else 0.5
+            intervals = [any_time_interval(values[:count]) for count in range(8, 201, 8)]
+            missed += any(not one.low <= mean <= one.high for one in intervals if one is not None)
+        assert missed / rounds <= 0.05
+
+    def test_equal_values_and_few_values(self):
+        assert any_time_interval(np.array([0.5])) is None
+        assert any_time_interval(np.zeros(9)) is None
+        equal = any_time_interval(np.zeros(9), bounds=(-1.0, 1.0))
+        assert equal.low < 0 < equal.high
+        two = any_time_interval(np.array([0.0, 1.0]), bounds=(-1.0, 1.0))
+        assert (two.low, two.high) == (-1.0, 1.0)

@@ -11,7 +11,8 @@ from ragstone.stats.judge_error import JudgeError, Level
 from ragstone.stats.platt import Platt
 from ragstone.tools.calibrations import EXAM, LABELS, MATCH, SUPPORT, Calibrations, _map_key, store_error, store_map
 from ragstone.tools.open_tools import Judging
-from ragstone.tools.token_judges import TokenChecker, TokenGrader, WithFallback
+from ragstone.tools.token_judges import TokenChecker, TokenGrader
+from ragstone.tools.verdict_tools import WithFallback
 from tests.tools.test_token_judges import LAKE, YesNo
 
 ERROR = JudgeError(Level(0.9, 0.02, 0.05, 30), Level(0.2, 0.03, 0.05, 20))

@@ -12,7 +12,8 @@ from ragstone.tools.llm_extractor import JudgeExtractor
 from ragstone.tools.llm_judges import JudgeChecker
 from ragstone.tools.local_judges import LocalChecker, LocalExtractor
 from ragstone.tools.protocols import ChunkVerdicts, ConversationVerdicts
-from ragstone.tools.token_judges import TokenChecker, WithFallback
+from ragstone.tools.token_judges import TokenChecker
+from ragstone.tools.verdict_tools import WithFallback
 from tests.tools.test_cascade import AGAINST, SURE, UNSURE, Local
 from tests.tools.test_llm_judges import entry, judge, shown, word_in_chunks
 from tests.tools.test_token_judges import YesNo, by_words

@@ -13,7 +13,8 @@ from ragstone.testing import FakeLLM
 from ragstone.tools.cascade import TokenLadder
 from ragstone.tools.llm_judges import JudgeChecker
 from ragstone.tools.nugget_labels import labels_by_parts, worth_of
-from ragstone.tools.token_judges import TokenChecker, WithFallback
+from ragstone.tools.token_judges import TokenChecker
+from ragstone.tools.verdict_tools import WithFallback
 from tests.tools.test_token_judges import YesNo
 
 TWO = "The lake is deep. The lake is cold."

@@ -26,7 +26,7 @@ class Leaning:
 
     async def complete(self, request):
         self.requests.append(request)
-        data = dict(re.findall(r"<(answer_\w) \w+>\n(.*?)\n</", request.messages[-1].content, re.DOTALL))
+        data = dict(re.findall(r"<(answer_\w)(?: \w+)?>\n(.*?)\n</", request.messages[-1].content, re.DOTALL))
         odds = self.seat + (len(data["answer_a"]) - len(data["answer_b"])) / 4
         likely = 1 / (1 + math.exp(-odds))
         pairs = (("yes", math.log(likely)), ("no", math.log(1 - likely)))
@@ -64,7 +64,7 @@ def test_examples_are_yes_and_no_and_there_are_no_reasons():
     assert said == ["no", "yes"]
     assert model.requests[0].max_tokens == 1
     tool = TokenPair(Judge(model, PromptBook()), manners=["few-shot", "cot"])
-    assert tool.signature.endswith(",few-shot,verdicts=tokens/1")
+    assert tool.signature.endswith(",few-shot,verdicts=tokens/2")
     assert tool.prompts == {"pair": ("token_pair",)}
 
 

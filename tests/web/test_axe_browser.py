@@ -11,6 +11,7 @@ from ragstone.report.html.comparison_page import comparison_html
 from ragstone.report.html.run_page import run_html
 from tests.axe import barriers
 from tests.report import runs
+from tests.watch.made_watch import make_watch
 from tests.web import truths
 from tests.web.made_runs import long_run, text_run
 from tests.web.pages.test_run_live import under_way  # noqa: F401  (a fixture)
@@ -32,6 +33,8 @@ def everything(tmp_path_factory, serve):
     changed = truths.ferry()
     changed[0] = replace(changed[0], question="When does the last boat leave Orlsay?")
     truths.save(root, "ferry", changed, "Grace", "shorter", 1)
+    make_watch(root / "ferry-watch", [0.95] * 6 + [0.25] * 2, draws=30)
+    make_watch(root / "new-watch", [])
     several = urlencode([("run", run.id) for run in (worse, better, better)])
     return serve(root), {
         "runs": "/runs",
@@ -56,6 +59,9 @@ def everything(tmp_path_factory, serve):
         "diff": "/truth/ferry/diff",
         "rescore": "/truth/ferry/rescore",
         "create": f"/runs/{worse.id}/truth",
+        "watches": "/watch",
+        "watch": "/watch/ferry-watch",
+        "watch-empty": "/watch/new-watch",
     }
 
 

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-from ragstone.errors import RagstoneError
+from ragstone.errors import RagstoneError, UnknownColumnsError
 
 
 def main() -> None:
@@ -20,6 +20,7 @@ def main() -> None:
         app()
     except RagstoneError as error:
         _print_error(f"error: {error}")
+        _print_mapped_command(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         _print_error("stopped")
@@ -39,6 +40,14 @@ def main() -> None:
             f"internal error: {type(error).__name__}: {error}\nThis is a bug in Ragstone. RAGSTONE_DEBUG=1 shows where."
         )
         sys.exit(1)
+
+
+def _print_mapped_command(error: RagstoneError) -> None:
+    """Prints the same command with the columns mapped, if the error says how."""
+    if isinstance(error, UnknownColumnsError) and error.options:
+        from ragstone.cli.output import command_line, next_steps
+
+        next_steps((command_line(*sys.argv[1:], *error.options), "the same with the columns mapped"), err=True)
 
 
 def _replace_unprintable_characters() -> None:

@@ -10,6 +10,7 @@ import typer
 from ragstone._version import __version__
 from ragstone.cli.agree import agree
 from ragstone.cli.audit import audit
+from ragstone.cli.batches import batches
 from ragstone.cli.cache import cache
 from ragstone.cli.compare import compare
 from ragstone.cli.config import reads_config
@@ -22,6 +23,7 @@ from ragstone.cli.explain import explain
 from ragstone.cli.fuse import fuse
 from ragstone.cli.gate import gate
 from ragstone.cli.help import COMPARE, EVALUATE, JUDGES, STRESS, TOOLS, TRUTH, PanelCommand, PanelGroup
+from ragstone.cli.init import init
 from ragstone.cli.judge import judge
 from ragstone.cli.judge_check import judge_check
 from ragstone.cli.metrics import metrics
@@ -34,20 +36,22 @@ from ragstone.cli.receive import receive
 from ragstone.cli.report import report
 from ragstone.cli.run import run
 from ragstone.cli.stress import stress
+from ragstone.cli.sweep import sweep
 from ragstone.cli.train import train
 from ragstone.cli.trec import trec
 from ragstone.cli.validate import validate
 from ragstone.cli.view import view
+from ragstone.cli.watch import watch
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    EVALUATE: (demo, run, view, diagnose, explain),
-    COMPARE: (compare, gate, report),
+    EVALUATE: (demo, init, run, watch, view, diagnose, explain),
+    COMPARE: (compare, gate, sweep, report),
     TRUTH: (),
     JUDGES: (judge, judge_check, audit, agree, train),
     STRESS: (stress, erag),
     TOOLS: (
         *(metrics, validate, convert, pull, push, receive),
-        *(models, cache, doctor, trec, fuse, pool, ragchecker),
+        *(models, cache, batches, doctor, trec, fuse, pool, ragchecker),
     ),
 }
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ragstone.cli.evaluation import evaluate_data, show_run
-from ragstone.cli.options import argument, shared
+from ragstone.cli.options import argument, option, shared
 from ragstone.cli.output import command_line, next_steps
+from ragstone.cli.view import open_viewer, page_of, serve
 from ragstone.errors import UnknownNameError
 
-_SYSTEMS = ("better", "worse", "chat")
+if TYPE_CHECKING:
+    from ragstone.compare.diagnosis import Diagnosis
+    from ragstone.storage.runs import Run
+
+_SYSTEMS = ("better", "worse", "chat", "sweep")
 
 
 def demo(
-    system: str = argument("[better|worse|chat]", "System of the example.", "better"),
+    system: str = argument("[better|worse|chat|sweep]", "System of the example.", "better"),
+    browse: bool = option(False, "--open", "Open the worst sample in the browser."),
     out: str = shared("out"),
     full: bool = shared("full"),
     json: bool = shared("json"),
@@ -19,36 +27,77 @@ def demo(
 ) -> None:
     """Evaluate the shipped example: 25 questions about a ferry line.
 
-    Two systems answered them. The third, `chat`, is an assistant: 14 turns with citations, steps and cost.
+    Two systems answered them. The third, `chat`, is an assistant: 14 turns with citations, steps and cost. `sweep` runs 12
+    settings of a toy system.
     """
     from importlib import resources
 
     if system not in _SYSTEMS:
         raise UnknownNameError("system", system, _SYSTEMS, f"Choose from: {', '.join(_SYSTEMS)}.")
     with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
+        if system == "sweep":
+            _sweep(str(folder / "sweep.toml"), out, json, quiet)
+            return
         data, options = str(folder / f"{system}.jsonl"), {"name": f"harbour-{system}"}
-        show_run(evaluate_data(data, [], out, options, quiet, json), json, full)
-    if json or quiet:
+        finished = evaluate_data(data, [], out, options, quiet, json)
+        diagnosis = show_run(finished, json, full)
+    if json or diagnosis is None:
         return
-    steps = [(command_line("demo", "worse", out=out), "evaluate the other system of the example")]
+    sample = _show_worst(finished, diagnosis)
+    if not quiet:
+        _show_next(system, sample, out)
+    if browse:
+        path = page_of(finished.id, sample, out)
+        serve(open_viewer(out, path), path, browse)
+
+
+def _show_worst(finished: Run, diagnosis: Diagnosis) -> str:
+    """Prints the worst sample, why it fails, and returns its id."""
+    from ragstone.cli.screen import console
+    from ragstone.compare.sample_order import worst_rows
+    from ragstone.report.diagnosis import worst_report
+
+    faulty = [row for row, outcome in enumerate(diagnosis.outcomes) if outcome.cause]
+    [row] = worst_rows(finished, faulty, 1)
+    sample = finished.samples[row]
+    console().print(worst_report(sample, diagnosis.outcomes[row]))
+    return sample.id
+
+
+def _show_next(system: str, sample: str, out: str) -> None:
+    name = f"harbour-{system}"
+    # `view` takes the root as its argument.
+    opened = command_line("view", out, "--open", run=name, sample=sample)
+    steps = [(opened, "open this sample in the browser")]
     if system == "chat":
-        steps = [
-            (command_line("diagnose", "harbour-chat", out=out), "which part limits quality"),
-            (
-                command_line("explain", "harbour-chat", "c2-2", out=out),
-                "the turn with a wrong answer: claims, citations, steps",
-            ),
-        ]
+        steps.append((command_line("explain", name, "c2-2", out=out), "a turn with a wrong answer, in the terminal"))
     if system == "worse":
         both = ("harbour-worse", "harbour-better")
-        steps = [
+        steps += [
             (command_line("compare", *both, out=out), "compare both systems"),
             (command_line("agree", *both, human="demo", out=out), "compare the metrics with human labels"),
         ]
     if system == "better":
-        steps.append((command_line("demo", "chat", out=out), "conversations, citations, steps and cost"))
+        steps += [
+            (command_line("demo", "worse", out=out), "evaluate the other system of the example"),
+            (command_line("demo", "chat", out=out), "conversations, citations, steps and cost"),
+        ]
     next_steps(
         *steps,
         (command_line("metrics", "fact_recall"), "what a metric means and when it misleads"),
         (command_line("run", "answers.jsonl"), "evaluate your own data"),
+    )
+
+
+def _sweep(path: str, out: str, json: bool, quiet: bool) -> None:
+    from ragstone.cli.sweep import sweep_and_show
+    from ragstone.sweep.plan import read_plan
+
+    results = sweep_and_show(read_plan(path), out, False, json, quiet)
+    if json or quiet:
+        return
+    first, second = (one.run for one in results.standings[:2])
+    next_steps(
+        (command_line("compare", second, first, out=out), "the two best settings in detail"),
+        (command_line("sweep", path, out=out), "the same from its file: copy it for your own system"),
     )

@@ -10,6 +10,7 @@ import typer
 from ragstone.cli.output import command_line, print_json
 
 if TYPE_CHECKING:
+    from ragstone.compare.diagnosis import Diagnosis
     from ragstone.engine.ask_system import SystemQuote
     from ragstone.storage.runs import Run
 
@@ -27,8 +28,8 @@ def evaluate_data(data: Any, metrics: list[str], out: str, options: dict[str, An
         return evaluate(data, metrics or None, out, progress=progress, note=noting(quiet), **options)
 
 
-def show_run(finished: Run, json: bool, full: bool) -> None:
-    """Prints the scores and, for people, a short diagnosis."""
+def show_run(finished: Run, json: bool, full: bool) -> Diagnosis | None:
+    """Prints the scores and, for people, a short diagnosis, which is returned."""
     from ragstone.report.run import call_line, judge_failure, run_report
 
     if json:
@@ -39,7 +40,7 @@ def show_run(finished: Run, json: bool, full: bool) -> None:
         print_json(
             {"run": finished.path, "id": finished.id, "judge_failure": failure, "summary": rows, "totals": totals}
         )
-        return
+        return None
     from ragstone.cli.screen import console
     from ragstone.compare.diagnosis import diagnose
     from ragstone.report.diagnosis import short_report
@@ -54,6 +55,7 @@ def show_run(finished: Run, json: bool, full: bool) -> None:
     if calls := call_line(finished.info):
         typer.echo(f"\n{calls}", nl=False)
     typer.echo(f"\nstored in {finished.path}")
+    return diagnosis
 
 
 def fail_if_nothing_scored(finished: Run, or_most_failed: bool = False) -> None:

@@ -14,8 +14,10 @@ from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
-    from ragstone.compare.gate_conditions import Check
+    from ragstone.compare.baselines import Baseline
+    from ragstone.compare.gate_conditions import Check, Outcome
     from ragstone.compare.gates import Gate
+    from ragstone.storage.runs import Run
 
 _CONDITION = "METRIC=VALUE"
 
@@ -26,6 +28,12 @@ def gate(
     least: list[str] = option([], "--min", "Minimum mean. Repeatable.", METRICS, metavar=_CONDITION),
     most: list[str] = option([], "--max", "Maximum mean. Repeatable.", METRICS, metavar=_CONDITION),
     against: str | None = shared("against"),
+    baseline: str | None = option(
+        None, "--baseline", "Compare with the newest stored run of this branch.", DATA, metavar="BRANCH"
+    ),
+    require_baseline: bool = option(
+        False, "--require-baseline", "The first run in a store is undecided instead of passed.", DATA
+    ),
     max_drop: list[str] = option(
         [],
         "--max-drop",
@@ -57,6 +65,9 @@ def gate(
     out: str = shared("out"),
     markdown: str | None = option(None, "--markdown-file --markdown", "Also write Markdown.", OUTPUT, metavar="FILE"),
     junit: str | None = option(None, "--junit", "Also write JUnit XML.", OUTPUT, metavar="FILE"),
+    comment: str | None = option(
+        None, "--comment", "Also comment on the pull request of the CI job, under this key.", OUTPUT, metavar="KEY"
+    ),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
@@ -71,27 +82,38 @@ def gate(
     checks += [*parse_checks("max-drop", max_drop), *parse_checks("max-rise", max_rise)]
     config = find_config(ctx.params.get("config"))
     if config is not None and (config.is_named or not checks):
-        more, baseline = _read_conditions(config)
-        checks, against = [*checks, *more], against or baseline
-    decision = _decide(run, checks, against, cluster, max_failed, sequential, out)
+        more, named = _read_conditions(config)
+        checks = [*checks, *more]
+        if against is None and baseline is None:
+            against, baseline = named
+    if against and baseline:
+        raise UsageError("give either --against RUN or --baseline BRANCH")
+    decision, compared = _decide(run, checks, against, baseline, require_baseline, cluster, max_failed, sequential, out)
     _write(decision, markdown, junit)
+    if comment is not None:
+        _comment(decision, run, compared, cluster, comment, out)
     if json or not quiet:
         _show(decision, json)
     # The run of an early look may be unfinished, so it is not a baseline.
     if not json and not quiet and (decision.exit_code or not sequential):
-        _suggest(decision, run, against, out, metrics_file)
+        shown = compared.id if baseline and compared else against
+        _suggest(decision, run, shown, baseline is not None, out, metrics_file)
     raise typer.Exit(decision.exit_code)
 
 
-def _suggest(decision: Gate, run: str, against: str | None, out: str, metrics_file: list[str]) -> None:
-    if not decision.exit_code:
+def _suggest(
+    decision: Gate, run: str, compared: str | None, of_branch: bool, out: str, metrics_file: list[str]
+) -> None:
+    if decision.exit_code and compared:
+        compare = command_line("compare", compared, run, out=out, metrics_file=metrics_file)
+        next_steps((compare, "see what changed"))
+    elif of_branch:
+        return  # the next run is compared with its branch, and a missing baseline says what to do
+    elif decision.exit_code:
+        next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
+    else:
         baseline = command_line("gate", "NEW", against=run, max_drop=0.02, out=out, metrics_file=metrics_file)
         next_steps((baseline, "check the next version against this run"))
-    elif against:
-        compare = command_line("compare", against, run, out=out, metrics_file=metrics_file)
-        next_steps((compare, "see what changed"))
-    else:
-        next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
 
 
 def _show(decision: Gate, json: bool) -> None:
@@ -108,35 +130,74 @@ def _decide(
     run: str,
     checks: list[Check],
     against: str | None,
+    branch: str | None,
+    require_baseline: bool,
     cluster: str | None,
     most_failed: float,
     sequential: bool,
     out: str,
-) -> Gate:
+) -> tuple[Gate, Run | None]:
+    """The decision, and the run that it was compared with."""
+    from dataclasses import replace
+
     from ragstone.compare.differences import Settings
-    from ragstone.compare.gates import check_gate
+    from ragstone.compare.gates import check_gate, check_without_baseline
     from ragstone.compare.sequential_gates import check_so_far
 
-    baseline = find_run(against, out) if against else None
+    if sequential and cluster:
+        raise UsageError("--sequential does not support --cluster")
+    baseline = _find_baseline(run, checks, branch, sequential, out) if branch else None
+    compared = baseline.run if baseline else find_run(against, out) if against else None
+    settings = Settings(cluster=cluster)
+    if baseline and compared is None:
+        outcome: Outcome = "passes" if baseline.is_first and not require_baseline else "cannot tell"
+        return check_without_baseline(find_run(run, out), checks, outcome, baseline.note, settings, most_failed), None
     if sequential:
-        if cluster:
-            raise UsageError("--sequential does not support --cluster")
-        return check_so_far(find_folder(run, out), checks, baseline, most_failed)
-    return check_gate(find_run(run, out), checks, baseline, Settings(cluster=cluster), most_failed)
+        gate = check_so_far(find_folder(run, out), checks, compared, most_failed)
+    else:
+        gate = check_gate(find_run(run, out), checks, compared, settings, most_failed)
+    return replace(gate, note=baseline.note if baseline else ""), compared
 
 
-def _read_conditions(config: Config) -> tuple[list[Check], str | None]:
-    """The conditions and the baseline of [gate]; a named file must have some."""
+def _find_baseline(run: str, checks: list[Check], branch: str, sequential: bool, out: str) -> Baseline:
+    from ragstone.compare.baselines import find_baseline
+    from ragstone.storage.places import open_place
+
+    finished = None if sequential else find_run(run, out)
+    folder = finished.folder if finished else find_folder(run, out)
+    metrics = [check.metric for check in checks if check.is_change]
+    return find_baseline(folder, finished.info if finished else None, branch, open_place(out), metrics)
+
+
+def _comment(decision: Gate, run: str, compared: Run | None, cluster: str | None, key: str, out: str) -> None:
+    """Comments on the pull request; a failure is a note and does not change the decision."""
+    from ragstone.cli.screen import remark
+    from ragstone.compare.comparison import compare_runs
+    from ragstone.compare.differences import Settings
+    from ragstone.notify.pull_request import post_comment
+    from ragstone.report.markdown import gate_comment
+
+    comparison = None
+    if compared is not None and decision.finished:
+        comparison = compare_runs(compared, find_run(run, out), settings=Settings(cluster=cluster))
+    remark(post_comment(gate_comment(decision, comparison), key))
+
+
+def _read_conditions(config: Config) -> tuple[list[Check], tuple[str | None, str | None]]:
+    """The conditions, `against` and `baseline` of [gate]; a named file must have some."""
     from ragstone.compare.gate_conditions import KINDS, read_checks
 
     table = config.table.get("gate", {})
     if config.is_named and not table:
         raise UsageError(f"{config.path} has no [gate] table")
-    baseline = table.get("against")
-    if baseline is not None and not isinstance(baseline, str):
-        raise UsageError(f"{config.path}: [gate] against must be the name of a run, got {baseline!r}")
+    for key, kind in (("against", "run"), ("baseline", "branch")):
+        if not isinstance(table.get(key), str | None):
+            raise UsageError(f"{config.path}: [gate] {key} must be the name of a {kind}, got {table[key]!r}")
     conditions = {key.replace("_", "-"): value for key, value in table.items()}
-    return read_checks({key: conditions[key] for key in KINDS if key in conditions}, str(config.path)), baseline
+    return read_checks({key: conditions[key] for key in KINDS if key in conditions}, str(config.path)), (
+        table.get("against"),
+        table.get("baseline"),
+    )
 
 
 def _write(decision: Gate, markdown: str | None, junit: str | None) -> None:

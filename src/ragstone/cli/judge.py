@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FOLDER = "pairs"
 
 
-@with_models("verdicts", "grading", "prompts")
+@with_models("verdicts", "grading", "prompts", "batch", "batch_folder")
 def judge(
     runs: list[str] = argument("A B...", f"{RUNS} One per system."),
     judges: list[str] = shared("judge", []),

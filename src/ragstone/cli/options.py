@@ -110,6 +110,10 @@ SHARED = {
     "deadline": Shared("--deadline", COST, "Time limit for all calls together.", None, "SECONDS"),
     "rpm": Shared("--rpm", COST, "Maximum calls per minute.", None, "N"),
     "tpm": Shared("--tpm", COST, "Maximum tokens per minute.", None, "N"),
+    "batch": Shared("--batch", COST, "Ask language models through their batch API: half the price, up to a day.", False),
+    "batch_folder": Shared(
+        "--batch-folder", COST, "Write requests to files for vLLM's run_batch, and read its results.", None, "FOLDER"
+    ),
     "no_cache": Shared("--no-cache", COST, "Do not use replies stored by earlier runs.", False),
     # Output
     "out": Shared(
@@ -175,7 +179,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("deadline", "rpm", "tpm"), float | None),
     **dict.fromkeys(("claims_per_call", "chunks_per_call", "repeats"), int),
     **dict.fromkeys(("claims", "scale", "grading", "verdicts"), str),
-    **dict.fromkeys(("no_cache", "no_exam", "no_calibration"), bool),
+    **dict.fromkeys(("no_cache", "no_exam", "no_calibration", "batch"), bool),
     "corpus": list[str],
 }
 _FIELDS = {
@@ -213,6 +217,7 @@ def with_models(*names: str) -> Callable[[Callable[..., None]], Callable[..., No
 
 def _read_models(values: Mapping[str, Any]) -> ModelOptions:
     fields = {_FIELDS.get(name, name): value for name, value in values.items() if not name.startswith("no_")}
+    fields["batch"] = fields.pop("batch_folder", None) or fields.get("batch", False)
     if "corpus" in fields:
         fields["corpus"] = fields["corpus"] or None
     if "grading" in fields:

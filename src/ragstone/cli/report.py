@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def report(
-    runs: list[str] = argument("RUN [NEW]", f"One run, or two to compare, the old one first. {RUNS}"),
+    runs: list[str] = argument(
+        "RUN [NEW]", f"One run, or two to compare, the old one first. {RUNS} Or the folder of a watch."
+    ),
     output: str | None = option(
         None,
         "-o --output",
@@ -51,6 +53,8 @@ def report(
     if len(runs) > 2:
         raise UsageError("a report is about one run or two; `ragstone compare` ranks more")
     load_metrics_files(metrics_file)
+    if len(runs) == 1 and _report_watch(runs[0], output, metrics, markdown or latex, quiet):
+        return
     stored = [find_run(name, root) for name in runs]
     if len(stored) == 1:
         if metrics or cluster or anyway:
@@ -70,6 +74,37 @@ def report(
     _write(text, output, stored[-1], file_name, quiet)
     if not quiet:
         next_steps((command_line("view", root), "look at the samples in a browser"))
+
+
+def _report_watch(name: str, output: str | None, metrics: list[str], other_form: bool, quiet: bool) -> bool:
+    """The series of a watch: a table in the terminal, and one HTML file. False if the name is not a watch."""
+    from ragstone.storage.places import open_place
+    from ragstone.watch.store import WatchStore
+
+    store = WatchStore(name)
+    if not store.exists():
+        return False
+    if other_form:
+        raise UsageError(
+            "the series of a watch is an HTML file and a table in the terminal; leave out --markdown and --latex"
+        )
+    from ragstone.cli.screen import console
+    from ragstone.report.html.watch_page import watch_html
+    from ragstone.report.watch import watch_report
+    from ragstone.watch.series import estimate_series
+
+    series = estimate_series(store, metrics)
+    page = watch_html(series, store.place.name)
+    if output == "-":
+        typer.echo(page, nl=False)
+        return True
+    path = store.place.as_shared() / "watch.html" if output is None else open_place(output)
+    path.write_bytes(page.encode("utf-8", "replace"))
+    if not quiet:
+        console().print(watch_report(series))
+        typer.echo(f"written to {path}")
+        next_steps((command_line("view", name), "look at the series and the worst samples in a browser"))
+    return True
 
 
 def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[str], all_samples: bool) -> str:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from ragstone.notify.notify import Listeners
     from ragstone.storage.runs import Run
 
+_MAIN_FIELDS = ("answer", "contexts", "references")
+_RUNS_LOOKED_AT = 5
+_MOST_ALIGNED = 20_000
 _RESULT_FORMATS = ("dial", "ragchecker")
 _TOOLS = (
     "judge",
@@ -61,7 +64,7 @@ _JUDGING = (
 )
 
 
-@with_models(*_TOOLS, *_JUDGING)
+@with_models(*_TOOLS, *_JUDGING, "batch", "batch_folder")
 def run(
     data: list[str] = data_argument(help="File, folder or URL; - is standard input. DIAL tables and TREC: two files."),
     metrics: list[str] = shared("metrics"),
@@ -71,6 +74,7 @@ def run(
     map: list[str] = shared("map"),
     limit: int | None = shared("limit"),
     name: str = shared("name"),
+    branch: str = option("", "--branch", "Git branch to store; detected by default.", OUTPUT, metavar="NAME"),
     param: list[str] = option(
         [], "--param", "Setting of the system: --param chunk_size=256. Repeatable.", DATA, metavar="NAME=VALUE"
     ),
@@ -88,7 +92,7 @@ def run(
     models: ModelOptions = ModelOptions(),
     quote: bool = shared("quote"),
     aspects: list[str] = shared("aspects"),
-    webhook: str | None = option(None, "--webhook", "Post the scores to this URL.", OUTPUT, metavar="URL"),
+    webhook: str | None = option(None, "--webhook", "Post the results to this URL.", OUTPUT, metavar="URL"),
     webhook_format: str = option("json", "--webhook-format", "json or slack.", OUTPUT, metavar="FORM", hidden=True),
     otel: bool = option(False, "--otel", "Send scores as OpenTelemetry events (extra: otel).", OUTPUT),
     mlflow: bool = option(False, "--mlflow", "Log means and files to MLflow (extra: mlflow).", OUTPUT),
@@ -109,7 +113,7 @@ def run(
         _show_quote(source, metrics, options, json)
         return
     options |= {"name": name, "resume": resume, "params": _read_params(param), "backend": backend, "workers": workers}
-    options["command"] = resume_command(sys.argv)
+    options |= {"command": resume_command(sys.argv), "branch": branch}
     if write_as not in (None, *_RESULT_FORMATS):
         raise UnknownNameError("format of results", write_as, _RESULT_FORMATS, "Choose from: dial, ragchecker.")
     listeners = _read_listeners(webhook, webhook_format, otel, mlflow)
@@ -205,13 +209,47 @@ def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bo
 
 
 def _suggest_after_run(finished: Run, out: str, metrics_file: list[str]) -> None:
-    """Prints what to do with a finished run: compare it with the run before it, or look inside."""
+    """Prints what one more column would add and what to do next: compare with an earlier run, or look inside."""
+    if column := _missing_column(finished):
+        typer.echo(f"\nmore: {column}")
+    steps = [(command_line("view", out), "look at samples in a browser")]
+    if (before := _run_of_same_questions(finished, out)) is not None:
+        compare = command_line("compare", before.id, finished.id, out=out, metrics_file=metrics_file)
+        steps.insert(0, (compare, "compare with the run before"))
+    next_steps(*steps)
+
+
+def _missing_column(finished: Run) -> str:
+    """The gain of one more column, if the data lacks one of the fields that most metrics need."""
+    from ragstone.engine.catalogue import more_columns
+    from ragstone.engine.ingest import Profile
+
+    profile = Profile(**finished.info["dataset"])
+    wanted = [name for name in _MAIN_FIELDS if name not in profile.present]
+    found = more_columns(profile, wanted) if wanted else []
+    return found[0].text if found else ""
+
+
+def _run_of_same_questions(finished: Run, out: str) -> Run | None:
+    """The newest other run with most of the questions of this run, among the newest ones."""
+    from itertools import islice
+
+    from ragstone.compare.alignment import align
+    from ragstone.errors import RagstoneError
     from ragstone.storage.places import open_place
     from ragstone.storage.runs import finished_runs
 
     others = (run for run in finished_runs(open_place(out)) if run.id != finished.id)
-    steps = [(command_line("view", out), "look at samples in a browser")]
-    if (before := next(others, None)) is not None:
-        compare = command_line("compare", before.id, finished.id, out=out, metrics_file=metrics_file)
-        steps.insert(0, (compare, "compare with the run before"))
-    next_steps(*steps)
+    for other in islice(others, _RUNS_LOOKED_AT):
+        if max(other.info.rows, finished.info.rows) > _MOST_ALIGNED:
+            # Reading the questions would take too long.
+            if other.info.rows == finished.info.rows:
+                return other
+            continue
+        try:
+            pairs = align(other, finished)
+        except RagstoneError:
+            continue
+        if 2 * len(pairs) >= min(other.info.rows, finished.info.rows):
+            return other
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,8 @@ from rich.text import Text
 from ragstone.engine.progress import Report, silent
 from ragstone.report.progress import showing_bar
 from ragstone.report.text import visible
+
+_SECONDS_BETWEEN_LINES = 5.0
 
 
 def console() -> Console:

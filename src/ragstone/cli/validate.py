@@ -36,6 +36,10 @@ def validate(
     for reason, names in validation.impossible.items():
         typer.echo(f"cannot: {counted(len(names), 'metric')}: {reason}")
         _list(names)
+    if validation.more:
+        typer.echo("one more column:")
+    for column in validation.more[:3]:
+        _list([column.text])
     for text in validation.notes:
         typer.echo(f"note: {text}")
     next_steps((command_line("run", *data, format=format, map=map, limit=limit), "evaluate it"))

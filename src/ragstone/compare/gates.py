@@ -21,7 +21,7 @@ from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_head
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.intervals import Interval, mean_interval
-from ragstone.stats.paired import flip_signs
+from ragstone.stats.paired import flip_signs, pairs_to_decide
 from ragstone.stats.power import rows_needed
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import Scores, read_labels, read_scores
@@ -70,6 +70,8 @@ class Gate:
     finished: bool = True
     # Metrics that a drop without a metric name does not apply to: they are not headlines.
     left_out: tuple[str, ...] = ()
+    # How the baseline was found, or why there is none.
+    note: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -112,6 +114,30 @@ def check_gate(
     names = {check.metric for check in checks if check.is_change}
     others = [name for name in _shares(run, against)[1] if name not in names] if against and bare else []
     return Gate(run.name, run.path, against.name if against else None, tuple(found), left_out=tuple(others))
+
+
+def check_without_baseline(
+    run: Run,
+    checks: Sequence[Check],
+    outcome: Outcome,
+    why: str,
+    settings: Settings | None = None,
+    most_failed: float = MOST_FAILED,
+) -> Gate:
+    """Check what needs no baseline; all drops and rises get this outcome."""
+    absolute = [check for check in checks if not check.is_change]
+    changes = [check for check in checks if check.is_change]
+    if not changes:
+        raise UsageError("--baseline needs --max-drop X: the largest allowed drop")
+    gate = Gate(run.name, run.path, None, ())
+    if absolute:
+        gate = check_gate(run, absolute, None, settings, most_failed, len(checks))
+    for check in changes:
+        name = "headline metrics" if check.metric == "*" else _canonical_name(check.metric, run)
+        item = replace(check, metric=name)
+        _check_direction(item, run)
+        gate = replace(gate, checks=(*gate.checks, Checked(item, outcome, why)))
+    return gate
 
 
 def _resolve_metrics(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:
@@ -294,13 +320,24 @@ def judge_drops(
         joint = flip_signs(beyond, clusters, resamples=settings.resamples, seed=settings.seed).joint
         p[family] = joint * conditions / np.count_nonzero(family)
     return [
-        _check_drop(check, item, chance, settings, conditions, most_failed)
-        for check, item, chance in zip(checks, items, p, strict=True)
+        _check_drop(check, item, chance, settings, conditions, most_failed, gains)
+        for check, item, chance, gains in zip(checks, items, p, _gains(changes * signs, clusters), strict=True)
     ]
 
 
+def _gains(gains: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+    """One row per condition; without values if rows depend on each other."""
+    return gains.T if clusters is None else np.empty((gains.shape[1], 0))
+
+
 def _check_drop(
-    check: Check, item: Difference, p: float, settings: Settings, conditions: int, most_failed: float
+    check: Check,
+    item: Difference,
+    p: float,
+    settings: Settings,
+    conditions: int,
+    most_failed: float,
+    gains: np.ndarray,
 ) -> Checked:
     lower = item.better == "lower"
     if refused := too_many_failed(check, item.pairs, item.failed, most_failed, item.difference):
@@ -322,13 +359,19 @@ def _check_drop(
     outcome, why = _decide_jointly(check, item.gain_interval, certain, conditions)
     if decide(check, item.gain_interval) == "cannot tell" and item.effect:
         deviation = abs((item.difference or 0.0) / item.effect)
-        why = _more_rows(deviation, abs(item.gain + check.limit), item.pairs)
+        needed = None
+        gains = gains[~np.isnan(gains)]
+        if len(gains) and np.isin(gains, (-1, 0, 1)).all():
+            # The interval of shares is wider than that of other means if few rows changed.
+            needed = pairs_to_decide(gains, -check.limit, _MOST_ROWS, settings.level)
+        why = _more_rows(deviation, abs(item.gain + check.limit), item.pairs, needed)
     return replace(found, outcome=outcome, why=why or item.note)
 
 
-def _more_rows(deviation: float, distance: float, rows: int) -> str:
+def _more_rows(deviation: float, distance: float, rows: int, needed: int | None = None) -> str:
     """The approximate number of rows that would decide, if the value does not change."""
-    needed = rows_needed(deviation, distance) if distance > 1e-3 * deviation else _MOST_ROWS
+    if needed is None:
+        needed = rows_needed(deviation, distance) if distance > 1e-3 * deviation else _MOST_ROWS
     if needed >= _MOST_ROWS:
         return f"{rows} rows are too few, and the value is at the limit"
     return f"{rows} rows are too few; about {max(needed, rows + 1):,} would decide"

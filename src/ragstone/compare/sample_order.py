@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragstone.storage.run_info import MetricInfo
-from ragstone.storage.scores import Scores
+from ragstone.storage.runs import Run
+from ragstone.storage.scores import Scores, read_scores
 
 M = TypeVar("M", bound=Mapping[str, Any])
 # The most informative metrics, in reading order; a run has some of them.
@@ -65,6 +66,12 @@ def find_worst(quality: np.ndarray, faulty: Collection[int], most: int) -> list[
     fault[list(faulty)] = True
     order = np.lexsort((np.nan_to_num(quality, nan=2.0), ~fault))
     return [int(row) for row in order[:most] if fault[row] or not np.isnan(quality[row])]
+
+
+def worst_rows(run: Run, faulty: Collection[int], most: int) -> list[int]:
+    """The row numbers of the worst samples of a run, by the order of `find_worst`."""
+    scores = read_scores(run, [metric.metric for metric in run.info.metrics])
+    return find_worst(measure_quality(run.info.metrics, scores, run.info.rows), faulty, most)
 
 
 def _mean_of(columns: Sequence[np.ndarray]) -> np.ndarray:

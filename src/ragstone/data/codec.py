@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import types
 import typing
@@ -22,6 +23,7 @@ _SCALARS: dict[Any, pa.DataType] = {
 GRADES = pa.list_(pa.struct([("id", pa.string()), ("grade", pa.float64())]))
 
 
+@functools.lru_cache(maxsize=2_048)
 def arrow_type(annotation: Any) -> pa.DataType:
     """The Arrow type for values of a Python annotation; TypeError if there is none."""
     annotation = _without_none(annotation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
@@ -40,9 +40,12 @@ class SystemOptions(TypedDict, total=False):
     deadline_s: float | None
     requests_per_minute: float | None
     tokens_per_minute: float | None
-    budget: str | float | None
+    # An amount, or a Budget that several calls share.
+    budget: Any
     # False: answers of earlier runs are not used.
     cache: bool
+    # Passed to the system by name.
+    parameters: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ def _concurrency(options: SystemOptions) -> int:
 def _open(spec: Any, gateway: Gateway, options: SystemOptions) -> System:
     from ragstone.llm.systems import open_system  # noqa: PLC0415
 
-    return open_system(spec, gateway, options.get("template"), options.get("version"))
+    return open_system(spec, gateway, options.get("template"), options.get("version"), options.get("parameters"))
 
 
 def _open_gateway(options: SystemOptions, quoting: bool = False) -> Gateway:

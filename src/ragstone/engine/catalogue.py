@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ragstone.data.schema import FIELDS
 from ragstone.engine.ingest import Profile, Profiler
+from ragstone.engine.metric_choice import is_headline
 from ragstone.errors import UsageError
 from ragstone.formats import open_reader
 from ragstone.registry import CATALOGUE, MetricSpec, parse_metric, resolve_metrics
 from ragstone.registry.catalogue import Closure
 from ragstone.text.matchers import make_matcher
 from ragstone.tools.open_tools import TOOLS, Judging
+from ragstone.tools.protocols import Tool
 
+# Fields that a user can add as one column.
+_ADDABLE = ("question", "answer", "contexts", "references", "facts", "relevance")
 _DIRECTION = {"higher": "higher is better", "lower": "lower is better", "none": "no direction"}
 
 
@@ -131,6 +135,42 @@ def _fields(closure: Closure) -> list[str]:
 
 
 @dataclass(frozen=True)
+class MoreColumn:
+    """A field that the data does not have, and the metrics that it would add; headline metrics first."""
+
+    field: str
+    meaning: str
+    metrics: list[str]
+
+    @property
+    def text(self) -> str:
+        """The gain in a line."""
+        count = f"{len(self.metrics)} metric{'s' if len(self.metrics) != 1 else ''}"
+        return f"a column {self.field} ({self.meaning}) would add {count}, for example {', '.join(self.metrics[:2])}"
+
+
+def more_columns(profile: Profile, fields: Sequence[str] = _ADDABLE) -> list[MoreColumn]:
+    """The absent fields, of these, that would add metrics; those that add most first."""
+    tools = _default_tools()
+    every = [metric for metric in resolve_metrics(["all"]) if not profile.lacks(metric.spec)]
+    possible = {step.name for step in profile.plan(every, tools).metrics}
+    found = []
+    for name in (name for name in fields if name not in profile.present):
+        plan = replace(profile, present={**profile.present, name: profile.rows}).plan(every, tools)
+        added = sorted(
+            (step.name for step in plan.metrics if step.name not in possible), key=lambda name: not is_headline(name)
+        )
+        if added:
+            found.append(MoreColumn(name, FIELDS[name].meaning, added))
+    return sorted(found, key=lambda one: -len(one.metrics))
+
+
+def _default_tools() -> dict[str, Tool]:
+    """The tools that can be used without being named, with the models on this machine."""
+    return {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, dry_run=True).tools}
+
+
+@dataclass(frozen=True)
 class Checked:
     """A summary of valid data and of the metrics that it allows."""
 
@@ -138,6 +178,7 @@ class Checked:
     possible: list[str]
     impossible: dict[str, list[str]]
     notes: list[str]
+    more: list[MoreColumn]
 
 
 def check(
@@ -149,8 +190,7 @@ def check(
     for _ in profiler.batches():
         pass
     profile = profiler.profile()
-    # With the models on this machine too: those that can be used without being named.
-    tools = {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, dry_run=True).tools}
+    tools = _default_tools()
     every = resolve_metrics(["all"])
     pointless = {
         str(metric): f"needs {lack}, which no row has" for metric in every if (lack := profile.lacks(metric.spec))
@@ -160,4 +200,4 @@ def check(
     for name, reason in {**plan.skipped, **pointless}.items():
         impossible.setdefault(reason, []).append(name)
     notes = [*reader.report.notes, *filter(None, [profile.advice])]
-    return Checked(profile, [step.name for step in plan.metrics], impossible, notes)
+    return Checked(profile, [step.name for step in plan.metrics], impossible, notes, more_columns(profile))

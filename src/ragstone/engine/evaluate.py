@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
+from ragstone.engine.code_revision import code_revision
 from ragstone.engine.exam import Exam
 from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
@@ -28,6 +29,8 @@ from ragstone.engine.results import (
 )
 from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, open_reader
+from ragstone.llm.batch_calls import batch_notes
+from ragstone.llm.wrappers import ordinary_calls
 from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.run_info import write_run_info
@@ -63,6 +66,8 @@ def evaluate(
     progress: Report = silent,
     note: Note = unheard,
     command: str = "",
+    run_id: str | None = None,
+    branch: str = "",
     **judging: Unpack[JudgingOptions],
 ) -> Run:
     """Evaluate what a RAG system retrieved and answered; returns the stored run.
@@ -72,7 +77,9 @@ def evaluate(
     `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
     maps our field names to those of the data. `params` says how the evaluated system was set up (`{"chunk_size": 256}`), so
     that a comparison of many runs reads as a table. `backend` is `local` or `ray`: the execution backend, and `workers` the number of
-    workers, by default one per core. `note` is called with each remark about the data. `command` resumes the run; the viewer shows it if the run is killed. A metric that needs a
+    workers, by default one per core. `note` is called with each remark about the data. `command` resumes the run; the viewer shows it if the run is killed. `run_id` names the run's
+    folder: a finished run of that name is returned as it is, an unfinished one of the same data is continued.
+    `branch` is the git branch to store; by default that of the CI job or of the working folder. A metric that needs a
     model gets the one that is named: `judge="openai/gpt-4o-mini"`; `JudgingOptions` lists the other options.
     """
     if limit is not None and limit < 1:
@@ -80,9 +87,11 @@ def evaluate(
     request = replace(
         make_request(metrics, matcher, name, concurrency, judging),
         params=_check_params(params),
-        backend=_check_backend(backend, workers),
+        backend=_check_backend(backend, workers, bool(judging.get("batch"))),
         workers=workers,
         command=command,
+        run_id=run_id,
+        code=code_revision(branch),
     )
     try:
         # Mistakes in names and definitions raise an error before the data is read.
@@ -109,8 +118,10 @@ def _evaluate_in_temporary_folder(reader: Reader, request: Request, resume: bool
     return run
 
 
-def _check_backend(name: str, workers: int | None) -> str:
+def _check_backend(name: str, workers: int | None, in_batches: bool) -> str:
     """The backend of that name."""
+    if name == "ray" and in_batches:
+        raise UsageError("batches are collected in one process: repeat the command without --backend ray.")
     if name not in BACKENDS:
         raise UnknownNameError("backend", name, BACKENDS, f"Choose from: {', '.join(BACKENDS)}.")
     if workers is not None and workers < 1:
@@ -127,7 +138,9 @@ def _check_params(params: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _evaluate(reader: Reader, request: Request, root: Place, resume: bool, progress: Report, note: Note) -> Run:
-    fresh = RunFolder.create(root)
+    fresh = RunFolder.create(root, request.run_id)
+    if request.run_id and fresh.manifest.exists():
+        return Run(fresh)
     with fresh.owned():  # a killed process leaves a folder that `ragstone doctor` recognises
         return _evaluate_in(fresh, reader, request, root, resume, progress, note)
 
@@ -149,8 +162,8 @@ def _evaluate_in(
         note(remark)
     plan = request.plan(profile)
     identity = request.identity(profile, plan)
-    if resume:
-        folder = _continue_or_start(folder, root, identity, note)
+    if resume or request.run_id:
+        folder = _continue_or_start(folder, root, identity, note, request.run_id)
     try:
         truth = reader.report.info.get("truth")
         problem = _compute(folder, plan, request, profile, identity, truth, progress, note)
@@ -195,7 +208,7 @@ def _compute(
     with folder.owned():
         opened = request.judging.open(replies=folder.replies)
         exam = Exam(request.judging, plan, profile.rows, note)
-        parts = _work(plan, folder, request, opened, profile, progress, exam)
+        parts = _work(plan, folder, request, opened, profile, progress, exam, note)
         progress(Progress("finishing", profile.rows, profile.rows))
         finish_tables(plan, folder, parts, profile)
         prompts = opened.prompts(name for step in plan.evidence for name in step.spec.prompts)
@@ -216,6 +229,7 @@ def _work(
     profile: Profile,
     progress: Report,
     exam: Exam,
+    note: Note,
 ) -> int:
     """Compute all parts with the chosen backend; returns their number."""
     if request.backend == "ray":
@@ -225,7 +239,7 @@ def _work(
         from ragstone.engine.backends.processes import work_in_processes as many  # noqa: PLC0415
 
         if not fits(plan, profile.rows, request.workers):
-            return run_to_end(_execute_and_close(plan, folder, request, opened, progress, exam), plan.waits)
+            return run_to_end(_execute_and_close(plan, folder, request, opened, progress, exam, note), plan.waits)
     from ragstone.engine.backends.processes import run_parts  # noqa: PLC0415
     from ragstone.engine.backends.worker import make_kit  # noqa: PLC0415
 
@@ -245,16 +259,29 @@ async def _execute_and_close(
     opened: Opened,
     progress: Report,
     exam: Exam,
+    note: Note,
 ) -> int:
     try:
-        await exam.ask(opened.tools)
-        return await execute(plan, folder, {**request.tools, **opened.tools}, request.concurrency, progress)
+        with ordinary_calls():
+            await exam.ask(opened.tools)
+        with batch_notes(note):
+            return await execute(plan, folder, {**request.tools, **opened.tools}, request.rows_at_once, progress)
     finally:
         await opened.close()
 
 
-def _continue_or_start(fresh: RunFolder, root: Place, identity: dict[str, Any], note: Note) -> RunFolder:
-    """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none."""
+def _continue_or_start(
+    fresh: RunFolder, root: Place, identity: dict[str, Any], note: Note, run_id: str | None
+) -> RunFolder:
+    """The newest interrupted run of the same data, metrics and tools; the fresh folder if there is none.
+
+    A folder with a name of its own is the only candidate; finished parts of other data in it are removed.
+    """
+    if run_id:
+        plan = read_json(fresh.plan) if fresh.plan.exists() else None
+        if not isinstance(plan, dict) or not plan.items() >= identity.items():
+            fresh.remove_scaffold()
+        return fresh
     for folder in unfinished_runs(root):
         plan = read_json(folder.plan)
         if (

@@ -9,6 +9,7 @@ from typing import Any
 
 from ragstone.engine.plan import Plan
 from ragstone.llm.base import LLMStoppedError
+from ragstone.llm.batches import read_batch_option
 from ragstone.llm.wrappers import Call
 from ragstone.storage.runs import RunFolder, read_batches
 from ragstone.tools.judge_exam import AT_CHANCE, ask_items, find_patterns, load_items, mark
@@ -32,9 +33,15 @@ _MATRIX = "answer_claims_in_contexts"
 def examines(judging: Judging, plan: Plan, rows: int) -> bool:
     """Whether a run begins with an exam: a language model that is named by a text checks claims of some rows."""
     options = judging.options
-    off = os.environ.get(VARIABLE, "").strip().lower() == "off" or options.get("offline")
+    off = os.environ.get(VARIABLE, "").strip().lower() == "off" or options.get("offline") or writes_files(options)
     wanted = options.get("exam", True) and not off
     return bool(wanted and rows >= LEAST_ROWS and "checker" in plan.needs and judging.checker_name)
+
+
+def writes_files(options: Mapping[str, Any]) -> bool:
+    """Whether requests are written to files, so that there is no model to examine before the run."""
+    settings = read_batch_option(options.get("batch"))
+    return settings is not None and settings.folder is not None
 
 
 async def examine(checker: Any, name: str) -> dict[str, Any]:

@@ -145,7 +145,8 @@ async def execute(
                 meter.add_rows(part[0].rows)
 
         # While one part waits for its last rows, the next one keeps the model busy.
-        await (gather_or_cancel(work() for _ in range(PARTS_IN_FLIGHT)) if plan.waits else work())
+        in_flight = max(PARTS_IN_FLIGHT, concurrency // WAITING_PART_ROWS)
+        await (gather_or_cancel(work() for _ in range(in_flight)) if plan.waits else work())
     return count
 
 

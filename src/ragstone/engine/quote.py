@@ -24,7 +24,7 @@ from ragstone.engine.plan import Plan
 from ragstone.engine.progress import silent
 from ragstone.engine.request import DEFAULT_CONCURRENCY, Request, make_request
 from ragstone.formats import Reader, open_reader
-from ragstone.llm.wrappers import Call
+from ragstone.llm.wrappers import Call, ordinary_calls
 from ragstone.registry import CATALOGUE
 from ragstone.storage.leftovers import temporary_folder
 from ragstone.storage.places import open_place
@@ -61,6 +61,8 @@ class Quote:
     total: QuoteLine
     metrics: tuple[QuoteLine, ...]
     skipped: Mapping[str, str]
+    # Whether language models are asked in batches, at the price of batches.
+    in_batches: bool = False
 
 
 def quote(
@@ -100,7 +102,9 @@ def _quote(request: Request, reader: Reader) -> Quote:
         line("all together", {step.spec.name for step in plan.evidence}),
         sum_calls(EXAM, [call for call in calls if call.evidence == EXAM], request.concurrency),
     )
-    return Quote(len(table), len(chosen), total, tuple(line for line in lines if line.calls), plan.skipped)
+    called = tuple(line for line in lines if line.calls)
+    in_batches = bool(request.judging.options.get("batch"))
+    return Quote(len(table), len(chosen), total, called, plan.skipped, in_batches)
 
 
 def _add(line: QuoteLine, exam: QuoteLine) -> QuoteLine:
@@ -116,7 +120,8 @@ async def _walk(plan: Plan, request: Request, rows: pa.Table, count: int) -> lis
     watch = Watch(batch.column("id").to_pylist())
     try:
         if examines(request.judging, plan, count):
-            await ask_first_items(opened.tools["checker"], watch.calls)
+            with ordinary_calls():
+                await ask_first_items(opened.tools["checker"], watch.calls)
         gate = asyncio.Semaphore(request.concurrency)
         await collect_all(plan, Ledger(batch), {**request.tools, **opened.tools}, gate, watch)
     finally:

@@ -22,6 +22,7 @@ from ragstone.tools.protocols import Tool
 from ragstone.tools.roles import LOCAL_ROLES
 
 DEFAULT_CONCURRENCY = 16
+ROWS_IN_BATCHES = 50_000
 # Default local models take some seconds for this many rows, the local judge some minutes: 1 to 8 on two cores, by processor
 # and length of the chunks. For more rows, their metrics must be named.
 MOST_ROWS_UNNAMED = 1_000
@@ -48,6 +49,15 @@ class Request:
     workers: int | None = None
     # How to resume the run, for the viewer.
     command: str = ""
+    # The name of the run's folder; a new one by default.
+    run_id: str | None = None
+    # The commit and the branch of the evaluated code.
+    code: Mapping[str, Any] | None = None
+
+    @property
+    def rows_at_once(self) -> int:
+        """The number of rows that wait for a model at a time. A batch should have the requests of many rows."""
+        return max(self.concurrency, ROWS_IN_BATCHES) if self.judging.options.get("batch") else self.concurrency
 
     @property
     def tools(self) -> dict[str, Tool]:
@@ -94,6 +104,7 @@ class Request:
         return {
             **({"name": self.name} if self.name else {}),
             "params": dict(self.params),
+            "code": self.code,
             "tools": self.describe_tools(plan),
             "judge": self.judging.describe(plan.needs) or None,
             **self.describe_errors(plan),

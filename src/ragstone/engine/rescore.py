@@ -29,7 +29,7 @@ from ragstone.tools.protocols import Tool
 _UNDEFINED = "its definition is not loaded; name its file with --metrics-file"
 
 # Parts of the manifest that a rescored run keeps.
-_KEPT = ("params", "tools", "judge", "judge_error", "judge_languages", "cause_rates", "token_judges", "prompts")
+_KEPT = ("params", "code", "tools", "judge", "judge_error", "judge_languages", "cause_rates", "token_judges", "prompts")
 
 
 class StoredReader(Reader):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -36,6 +35,8 @@ from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT
 from ragstone.storage.runs import RunFolder, read_batches, read_table, write_table
 from ragstone.storage.scores import read_conversations, read_questions
+
+_REASONS_SHOWN = 2
 
 
 @dataclass
@@ -133,7 +134,7 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
 
 
 def _summarise(step: MetricStep, column: _Column, folder: RunFolder, clusters: np.ndarray | None) -> SummaryRow:
-    reason = _main_reasons(column.reasons.most_common(2))
+    reason = _main_reasons(column.reasons)
     try:
         if step.metric.spec.corpus:
             score, interval = _corpus_score(step, column, folder, clusters)
@@ -211,8 +212,17 @@ def _same_lengths(kept: pa.ChunkedArray) -> np.ndarray:
     return statistics
 
 
-def _main_reasons(most: Iterable[tuple[str, int]]) -> str | None:
-    return "; ".join(f"{reason} ({count} row{'s' if count != 1 else ''})" for reason, count in most) or None
+def _main_reasons(reasons: Counter[str]) -> str | None:
+    """The two most frequent reasons with their rows, and the number of the others."""
+    texts = [f"{reason} ({_rows(count)})" for reason, count in reasons.most_common(_REASONS_SHOWN)]
+    if more := len(reasons) - len(texts):
+        rest = reasons.total() - sum(count for _, count in reasons.most_common(_REASONS_SHOWN))
+        texts.append(f"{more} other reason{'s' if more != 1 else ''} ({_rows(rest)})")
+    return "; ".join(texts) or None
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'s' if count != 1 else ''}"
 
 
 def describe_run(
@@ -246,7 +256,6 @@ def describe_run(
             "python": platform.python_version(),
             **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
         },
-        "code": _code_revision(),
         "totals": dict(totals),
     }
 
@@ -259,16 +268,6 @@ def write_json(place: Place, value: Any) -> None:
 def now() -> str:
     """This second, as files have it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _code_revision() -> dict[str, Any] | None:
-    """The commit of the user's working folder, so that a run can be traced to the code that was evaluated."""
-    try:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True)
-        status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, timeout=5, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}
 
 
 def add_up(tallies: Iterable[Tally]) -> Tally:

@@ -12,6 +12,12 @@ from ragstone.tools.protocols import Extractor
 
 # System messages and the output of tools are not said in the conversation.
 SPEAKERS = ("user", "assistant")
+_ASKING = content_stems(
+    "i me my mine we us our you your one some any every all each other another such same can could will would shall "
+    "should may might must need want like get gets got getting give take make go use let please tell say know if "
+    "because while during without within per up out off again just only very more most much many too here now yes ok "
+    "am i'm i've it's don't doesn't isn't can't won't them him hers theirs whether why both either neither else still"
+)
 
 
 @evidence(replaces="question", prompts=("standalone_question",))
@@ -23,10 +29,13 @@ async def standalone_question(question: str, history: list[Turn], extractor: Ext
     return (await extractor.standalone_question(question, said)).strip() or question
 
 
-@evidence(transient=True)
+@evidence(transient=True, version=2)
 def carried_words(question: str, standalone_question: str) -> list[str]:
-    """The content words of the completed question that the question itself does not have, as stems."""
-    return sorted(content_stems(standalone_question) - content_stems(question))
+    """The content words of the completed question that the question itself does not have, as stems.
+
+    Words with which anything can be asked, such as "my", "can" and "get", are not the subject.
+    """
+    return sorted(content_stems(standalone_question) - content_stems(question) - _ASKING)
 
 
 def history_text(history: Sequence[Turn], contexts: Sequence[Chunk] = ()) -> str:

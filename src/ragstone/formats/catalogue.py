@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import shlex
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from ragstone.data.schema import FIELDS
-from ragstone.errors import InputError, Problem, UnknownNameError, UsageError, nearest
+from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Format
+from ragstone.formats.column_map import map_columns, note_columns
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 
@@ -35,9 +34,11 @@ def find_format(name: str) -> Format:
 def recognise(sources: Sequence[Source]) -> Format:
     """The format that matches the content. Foreign formats come first, as their names are more specific."""
     candidates = [item for item in formats().values() if item.name != "ragstone" and item.recognises(sources)]
-    if not candidates and formats()["ragstone"].recognises(sources):
-        return formats()["ragstone"]
+    own = formats()["ragstone"]
+    if not candidates and own.recognises(sources):
+        candidates = [own]
     if len(candidates) == 1:
+        note_columns(sources, candidates[0])
         return candidates[0]
     names = " and ".join(str(source) for source in sources)
     if candidates:
@@ -45,6 +46,9 @@ def recognise(sources: Sequence[Source]) -> Format:
         raise UsageError(f"{names} could be {choices}: choose one with --format")
     for source in sources:
         _check_readable(source)
+    if len(sources) == 1 and sources[0].keys():
+        map_columns(sources[0])
+        return own
     raise UsageError(f"cannot detect the format of {names}. {_advice(sources)}")
 
 
@@ -64,12 +68,6 @@ def _advice(sources: Sequence[Source]) -> str:
         return "Two files must be DIAL tables, or TREC qrels and run. Choose with --format."
     if sources[0].kind == "folder":
         return "It is a folder: pass a file, or a BEIR folder with corpus.jsonl, queries.jsonl and qrels."
-    keys = sorted(sources[0].keys())
-    if not keys:
-        return f"Choose one with --format: {', '.join(formats())}."
-    near = next(((name, key) for key in keys for name in nearest(key, FIELDS, 1)), None)
-    known = "question, answer, contexts, references"
-    example = shlex.join(["--map", f"{near[0]}={near[1]}" if near else f"question={keys[0]}"])
-    return (
-        f"Its columns are {', '.join(keys[:12])}; ours are {known} and more. Rename them with, for instance, {example}"
-    )
+    if sources[0].kind == "text" and sources[0].is_workbook:
+        return "It is an Excel workbook: save the sheet as CSV UTF-8 and pass that file."
+    return f"Choose one with --format: {', '.join(formats())}."

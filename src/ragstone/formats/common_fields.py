@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragstone.data.schema import GIVEN_EVIDENCE
+from ragstone.formats.loose_contexts import parse_list
 from ragstone.formats.messages import decode
 from ragstone.formats.values import Unfit, plain, shown
 
@@ -30,6 +31,9 @@ def parse_cell(name: str, cell: str) -> Any:
         try:
             return json.loads(cell)
         except (ValueError, RecursionError) as error:
+            # pandas writes lists as Python prints them.
+            if (value := parse_list(cell)) is not None:
+                return value
             raise Unfit(f"is not JSON: {error}", _LIST_HINT) from None
     if name in _LISTS_ONLY:
         raise Unfit(f"is not a JSON list: {shown(cell)}", _LIST_HINT)

@@ -69,18 +69,24 @@ def read_csv(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Row]:
 
     stream = texts()
     first = next(stream, "")
-    reader = csv.reader(itertools.chain([first], stream), delimiter=max(",\t;", key=first.count), strict=True)
+    # Excel writes the delimiter into a line of its own.
+    if named := _DELIMITER_LINE.fullmatch(first):
+        start = 0
+        first = next(stream, "")
+    delimiter = named[1] if named else max(",\t;", key=first.count)
+    reader = csv.reader(itertools.chain([first], stream), delimiter=delimiter, strict=True)
     header: list[str] = []
     try:
-        for cells in reader:
+        # Spreadsheets leave empty rows at the end.
+        for cells in (cells for cells in reader if any(map(str.strip, cells)) or not header):
             where, start = f"line {start}", 0
             if not header:
-                header = cells
+                header = _name_columns(cells)
                 if len(set(header)) < len(header):
                     report.problem(where, f"names a column twice: {', '.join(header)}", hint="rename one of the two")
                     return
             elif len(cells) == len(header):
-                yield Row(where, dict(zip(header, map(_unguarded, cells), strict=True)))
+                yield Row(where, _by_name(header, cells))
             elif cells:
                 message = f"has {len(cells)} cells, the header has {len(header)}"
                 report.problem(where, message, hint="quote cells that contain the delimiter")
@@ -88,6 +94,19 @@ def read_csv(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Row]:
         report.problem(f"line {start}", f"is not CSV: {error}", hint="check the quotes of the row that starts there")
 
 
+def _name_columns(header: list[str]) -> list[str]:
+    """Names without spaces around them. Columns without a name, as spreadsheets leave them, are numbered."""
+    return [name.strip() or f"{_UNNAMED}{number}" for number, name in enumerate(header, start=1)]
+
+
+def _by_name(header: list[str], cells: list[str]) -> dict[str, str]:
+    """The cells of a row by column, without empty ones of columns that have no name."""
+    pairs = zip(header, map(_unguarded, cells), strict=True)
+    return {name: cell for name, cell in pairs if cell or not name.startswith(_UNNAMED)}
+
+
+_UNNAMED = "column "
+_DELIMITER_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)
 # Spreadsheets read such cells as formulas.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)

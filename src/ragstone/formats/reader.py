@@ -22,6 +22,9 @@ from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Draft, Format, RowFormat, WritableFormat
 from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce
+from ragstone.formats.column_guess import numbered_columns
+from ragstone.formats.column_map import COMPLETED
+from ragstone.formats.loose_contexts import open_contexts
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.usage import with_usage
@@ -112,8 +115,10 @@ class Reader:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Checked samples; all problems of the file are raised together at the end."""
         self.report.clear()
+        for remark in (remark for source in self.sources for remark in source.remarks):
+            self.report.note(remark)
         checks = _Checks(self.report, self.format.columns if isinstance(self.format, RowFormat) else {})
-        builder = _Builder(self.schema, self.report, self._from_text, self.tolerant)
+        builder = _Builder(self.schema, self.report, self._from_text, self.tolerant, self.format.name in COMPLETED)
         rows = 0
         for draft in itertools.islice(self.format.read(self.sources, self.report), self.limit):
             values = builder.add(draft, checks)
@@ -141,11 +146,12 @@ class Reader:
 class _Builder:
     """Collects checked rows into batches."""
 
-    def __init__(self, schema: pa.Schema, report: Report, from_text: bool, tolerant: bool) -> None:
+    def __init__(self, schema: pa.Schema, report: Report, from_text: bool, tolerant: bool, is_loose: bool) -> None:
         self._schema = schema
         self._report = report
         self._from_text = from_text
         self._tolerant = tolerant
+        self._is_loose = is_loose
         self._start()
 
     def _start(self) -> None:
@@ -175,13 +181,22 @@ class _Builder:
         self._bytes += _size(row)
         return values
 
+    def _open(self, contexts: Any) -> Any:
+        """Contexts in one of the forms in which people write them, with a note."""
+        if not self._is_loose:
+            return contexts
+        opened, remark = open_contexts(contexts)
+        if remark:
+            self._report.note(remark)
+        return opened
+
     def _check(self, draft: Draft) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, value in draft.values.items():
             if value is None:
                 continue
             try:
-                values[name] = coerce(name, value, self._from_text)
+                values[name] = coerce(name, self._open(value) if name == "contexts" else value, self._from_text)
             except Unfit as unfit:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
         if (
@@ -286,7 +301,8 @@ class _Checks:
     def _note_lookalikes(self) -> None:
         """Note metadata columns that look like misspelled fields."""
         absent = {theirs: ours for theirs, ours in self._columns.items() if ours not in self._present}
-        for key in sorted(self._unknown):
+        noted = " ".join(self._report.notes)
+        for key in sorted(key for key in self._unknown if f"={key}" not in noted):
             for near in difflib.get_close_matches(key, absent, 1, _ALIKE):
                 ours = absent[near]
                 self._report.note(f"column '{key}' is kept as metadata. If it is the {near}, add --map {ours}={key}")
@@ -327,7 +343,7 @@ def read_dataset(
 
 def _check_renames(source: Source, back: Mapping[str, str]) -> None:
     for theirs, ours in back.items():
-        if theirs not in source.columns:
+        if theirs not in source.columns and not numbered_columns(theirs, source.columns):
             hint = f"The columns are: {', '.join(sorted(source.columns))}. Use one of them in --map {ours}=COLUMN."
             raise UnknownNameError("column", theirs, source.columns, hint)
 

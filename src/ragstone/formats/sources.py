@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragstone.errors import InputError, Problem, UsageError
+from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.file_rows import (
     BOM,
     HEAD_BYTES,
@@ -82,6 +83,9 @@ class Source:
 
     def __init__(self, given: Any, renames: Mapping[str, str] | None = None) -> None:
         self._renames = dict(renames or {})
+        self._guessed: dict[str, str] = {}
+        # What the user should know about how the columns are read.
+        self.remarks: list[str] = []
         self._table: pa.Table | None = None
         self._rows: list[Any] | None = None
         self.place: Place | None = None
@@ -111,6 +115,11 @@ class Source:
         if kind == "empty":
             raise InputError(self.name, [Problem("is empty", hint="there must be at least one sample")])
         return kind
+
+    @property
+    def is_workbook(self) -> bool:
+        """Whether the file is a ZIP archive, as Excel writes it."""
+        return self._head[:4] == b"PK\x03\x04"
 
     @cached_property
     def _head(self) -> bytes:
@@ -157,7 +166,9 @@ class Source:
 
     def keys(self) -> frozenset[str]:
         """The names in the first rows, or of a JSON document without rows."""
-        return frozenset(self._renames.get(name, name) for name in self.columns)
+        names = {**self._guessed, **self._renames}
+        joined = {ours for theirs, ours in names.items() if "*" in theirs and numbered_columns(theirs, self.columns)}
+        return frozenset(names.get(name, name) for name in self.columns) | joined
 
     @cached_property
     def columns(self) -> frozenset[str]:
@@ -172,16 +183,43 @@ class Source:
     @property
     def mapped(self) -> frozenset[str]:
         """The fields to which the user mapped columns."""
-        return frozenset(self._renames.values())
+        return frozenset((*self._renames.values(), *self._guessed.values()))
+
+    def head(self, most: int) -> list[dict[str, Any]]:
+        """The first rows with the names of the file; fewer than `most` if these are all."""
+        if self.kind in ("folder", "text"):
+            return []
+        if self.kind == "parquet" or self._table is not None:
+            return [
+                row for batch in itertools.islice(self.batches(most), 1) for row in batch.slice(0, most).to_pylist()
+            ]
+        return [row.values for row in itertools.islice(self._raw_rows(Report()), most)]
+
+    def guess(self, columns: Mapping[str, str]) -> None:
+        """Read these columns (our names to theirs) as our fields, in rows that do not have the field itself."""
+        self._guessed = {theirs: ours for ours, theirs in columns.items()}
 
     def rows(self, report: Report) -> Iterator[Row]:
         """The rows; unreadable ones are reported and left out."""
         rows = self._raw_rows(report)
-        if not self._renames:
+        if not self._renames and not self._guessed:
             return rows
         # A column with the name of a field that the user mapped to another column is not that field.
-        names = {name: f"original_{name}" for name in self.mapped} | self._renames
-        return (Row(row.where, {names.get(key, key): value for key, value in row.values.items()}) for row in rows)
+        names = {ours: f"original_{ours}" for ours in self._renames.values()} | self._renames
+        return (Row(row.where, self._rename(row.values, names)) for row in rows)
+
+    def _rename(self, row: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+        guessed = {theirs: ours for theirs, ours in self._guessed.items() if row.get(ours) is None}
+        renamed: dict[str, Any] = {}
+        joined: dict[str, str] = {}
+        for theirs, ours in {**guessed, **self._renames}.items():
+            if "*" in theirs and (found := numbered_columns(theirs, row)):
+                renamed[ours] = [row[name] for name in found if row[name] not in (None, "")]
+                joined |= dict.fromkeys(found, ours)
+        for key, value in row.items():
+            if key not in joined and not (value is None and key in guessed.values()):
+                renamed[names.get(key) or guessed.get(key, key)] = value
+        return renamed
 
     def _raw_rows(self, report: Report) -> Iterator[Row]:
         if self.kind == "jsonl":
@@ -245,13 +283,13 @@ class Source:
         for number, values in enumerate([self.document()] if rows is None else rows, start=1):
             yield from take_row(f"item {number}", values, report)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
+    def batches(self, size: int = 10_000) -> Iterator[pa.RecordBatch]:
         """The rows of a Parquet or Arrow file or of a table in memory, as Arrow batches."""
         if self._table is not None:
-            yield from self._table.to_batches(max_chunksize=10_000)
+            yield from self._table.to_batches(max_chunksize=size)
         elif self.kind == "parquet":
             with self._parquet() as file, storage_errors(f"cannot read {self.name}"):
-                yield from file.iter_batches(batch_size=10_000)
+                yield from file.iter_batches(batch_size=size)
         elif self.kind == "arrow":
             with self.open() as stream, storage_errors(f"cannot read {self.name}"):
                 reader = pa.ipc.open_file(pa.py_buffer(stream.read()))

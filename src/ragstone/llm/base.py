@@ -85,6 +85,8 @@ class Reply:
     cached: bool = False
     # A quote's guess: no model was asked.
     quoted: bool = False
+    # From a batch: it is in the cache already.
+    stored: bool = False
     # Attachments of the reply; DIAL applications return retrieved chunks this way.
     attachments: tuple[Mapping[str, Any], ...] = ()
 

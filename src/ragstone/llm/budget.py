@@ -19,6 +19,8 @@ from ragstone.errors import UsageError
 from ragstone.llm.base import LLM, LLMStoppedError, LLMWrapper, Reply, Request, estimate_request
 
 VARIABLE = "RAGSTONE_PRICES"
+# In the reason of every cell that failed because the budget was spent.
+SPENT = "usd is spent"
 _FREE = ("ollama", "vllm", "llamacpp", "llama", "function", "command", "fake")
 # Providers that resell or forward models under the same names.
 _RESELLERS = ("azure", "dial", "litellm_proxy")
@@ -37,6 +39,10 @@ class Price:
         """Return the cost of these tokens."""
         return (input_tokens * self.input_usd + output_tokens * self.output_usd) / _MILLION
 
+    def times(self, factor: float) -> Price:
+        """Return this price times a factor."""
+        return Price(self.input_usd * factor, self.output_usd * factor)
+
 
 @dataclass(frozen=True)
 class Prices:
@@ -45,6 +51,8 @@ class Prices:
     models: Mapping[str, Price] = field(default_factory=dict)
     # Date of the shipped table.
     date: str = ""
+    # By provider: the price of a batch divided by the price of calls.
+    batch: Mapping[str, float] = field(default_factory=dict)
 
     def find(self, name: str) -> Price | None:
         """Return the price of a model, ignoring a release date in its name, or None if unknown."""
@@ -59,12 +67,20 @@ class Prices:
             candidates += [model, undated, f"openai/{model}", f"openai/{undated}"]
         return next((self.models[candidate] for candidate in candidates if candidate in self.models), None)
 
+    def for_batches(self) -> Prices:
+        """Return the prices of batches."""
+        factors = {name: self.batch.get(name.partition("/")[0], 1.0) for name in self.models}
+        return replace(self, models={name: price.times(factors[name]) for name, price in self.models.items()})
+
 
 def load_prices() -> Prices:
     """Load the shipped prices, overridden by the file in RAGSTONE_PRICES."""
     shipped = _shipped_prices()
     path = os.environ.get(VARIABLE)
-    return Prices({**shipped.models, **_read_user_file(path)}, shipped.date) if path else shipped
+    if not path:
+        return shipped
+    models, batch = _read_user_file(path)
+    return Prices({**shipped.models, **models}, shipped.date, {**shipped.batch, **batch})
 
 
 def _advise_price(name: str) -> str:
@@ -79,10 +95,10 @@ and set {VARIABLE}=prices.toml"""
 @cache
 def _shipped_prices() -> Prices:
     table = tomllib.loads((resources.files("ragstone.llm") / "prices.toml").read_text(encoding="utf-8"))
-    return Prices({name: Price(*pair) for name, pair in table["models"].items()}, table["date"])
+    return Prices({name: Price(*pair) for name, pair in table["models"].items()}, table["date"], table["batch"])
 
 
-def _read_user_file(path: str) -> dict[str, Price]:
+def _read_user_file(path: str) -> tuple[dict[str, Price], dict[str, float]]:
     try:
         with open(path, "rb") as stream:
             table = tomllib.load(stream)
@@ -90,10 +106,12 @@ def _read_user_file(path: str) -> dict[str, Price]:
         raise UsageError(f"cannot read {path} ({VARIABLE}): {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} ({VARIABLE}) is not TOML: {error}") from None
-    models = table.get("models")
+    models, batch = table.get("models"), table.get("batch", {})
     if not isinstance(models, dict):
         raise UsageError(f"{path} ({VARIABLE}) has no table [models]. {_advise_price('openai/gpt-4o-mini')}")
-    return {name: _read_price(name, pair, path) for name, pair in models.items()}
+    if not (isinstance(batch, dict) and all(map(_is_amount, batch.values()))):
+        raise UsageError(f"{path} ({VARIABLE}): [batch] must have one number per provider, such as openai = 0.5")
+    return {name: _read_price(name, pair, path) for name, pair in models.items()}, batch
 
 
 def _read_price(name: str, pair: Any, path: str) -> Price:
@@ -129,22 +147,32 @@ class Budget:
         self._is_spent = False
         self._settled: asyncio.Event | None = None
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether a call was refused because it could exceed the limit."""
+        return self._is_spent
+
     async def reserve(self, amount_usd: float, estimate: Callable[[], float] | None = None) -> float:
         """Reserve money and return the amount. Waits while running calls may release enough; raises if it is used up.
 
         `estimate` gives the amount after a wait: replies in the meantime may have changed it.
         """
-        while True:
-            if self._is_spent or self.spent_usd + amount_usd > self.limit_usd:
-                self._is_spent = True
-                self._wake()
-                raise LLMStoppedError(self._message())
-            if self.spent_usd + self._reserved + amount_usd <= self.limit_usd:
-                self._reserved += amount_usd
-                return amount_usd
+        while not self.try_reserve(amount_usd):
             self._settled = self._settled or asyncio.Event()
             await self._settled.wait()
             amount_usd = estimate() if estimate else amount_usd
+        return amount_usd
+
+    def try_reserve(self, amount_usd: float) -> bool:
+        """Reserve money if enough is free, and return whether it is. Raises if the budget is used up."""
+        if self._is_spent or self.spent_usd + amount_usd > self.limit_usd:
+            self._is_spent = True
+            self._wake()
+            raise LLMStoppedError(self._message())
+        if self.spent_usd + self._reserved + amount_usd > self.limit_usd:
+            return False
+        self._reserved += amount_usd
+        return True
 
     def settle(self, reserved_usd: float, used_usd: float) -> None:
         """Record the cost of a call and release the rest of its reservation."""
@@ -160,7 +188,7 @@ class Budget:
 
     def _message(self) -> str:
         return (
-            f"the budget of {self.limit_usd:g} usd is spent: {self.spent_usd:.4f} usd so far, "
+            f"the budget of {self.limit_usd:g} {SPENT}: {self.spent_usd:.4f} usd so far, "
             "and the next call could exceed it. Run again with a larger --budget: replies so far are cached."
         )
 
@@ -183,6 +211,11 @@ class Deadline:
         self._seconds = seconds
         self._clock = clock
         self._end = None if seconds is None else clock() + seconds
+
+    @property
+    def left_s(self) -> float:
+        """The seconds that are left; infinite without a deadline."""
+        return math.inf if self._end is None else self._end - self._clock()
 
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[None]:
@@ -228,12 +261,12 @@ class Budgeted(LLMWrapper):
 
     async def _complete(self, request: Request) -> Reply:
         if self._budget is None or self._price is None:
-            return self._add_cost(request, await self._llm.complete(request))
-        estimate = partial(self._maximum_usd, request, self._price)
+            return self.add_cost(request, await self._llm.complete(request))
+        estimate = partial(self.maximum_usd, request)
         reserved = await self._budget.reserve(estimate(), estimate)
         used = 0.0
         try:
-            reply = self._add_cost(request, await self._llm.complete(request))
+            reply = self.add_cost(request, await self._llm.complete(request))
             used = reply.cost_usd or 0.0
         except asyncio.CancelledError:
             # The server may continue and charge for the call.
@@ -243,7 +276,10 @@ class Budgeted(LLMWrapper):
             self._budget.settle(reserved, used)
         return reply
 
-    def _maximum_usd(self, request: Request, price: Price) -> float:
+    def maximum_usd(self, request: Request) -> float:
+        """Return the estimated maximum cost of a call; 0 if the price is unknown."""
+        if self._price is None:
+            return 0.0
         sent, guessed = estimate_request(request)
         most = request.max_tokens or max(
             _LIKELY_MOST_TOKENS, _GUESS_MARGIN * guessed, round(_LONGEST_MARGIN * self._longest_reply)
@@ -251,9 +287,10 @@ class Budgeted(LLMWrapper):
         replies, longest = self._replies.get(request.prompt, (0, 0))
         if replies >= _REPLIES_NEEDED:
             most = min(most, max(_LEARNED_MARGIN * longest, guessed))
-        return price.cost_usd(_INPUT_MARGIN * sent, most)
+        return self._price.cost_usd(_INPUT_MARGIN * sent, most)
 
-    def _add_cost(self, request: Request, reply: Reply) -> Reply:
+    def add_cost(self, request: Request, reply: Reply) -> Reply:
+        """Return a reply with its cost, and learn its length."""
         if self._price is None or reply.cost_usd is not None:
             return reply
         sent, received = reply.input_tokens, reply.output_tokens

@@ -73,6 +73,11 @@ class Cache:
     def __repr__(self) -> str:
         return f"Cache({str(self.folder)!r})"
 
+    @property
+    def place(self) -> Place:
+        """The folder, for files other than replies."""
+        return open_place(self.folder).as_private()
+
     def read(self, key: str) -> Any:
         """Return the value of a key, or None. A broken file is a miss."""
         try:
@@ -225,20 +230,7 @@ class Cached(LLMWrapper):
 
     def key(self, request: Request) -> str:
         """Return the cache key of a request."""
-        return make_key(
-            {
-                "kind": "chat",
-                "model": self._llm.signature,
-                "address": self._address,
-                "messages": [[message.role, message.content, *message.documents] for message in request.messages],
-                "format": request.reply_format,
-                "schema": request.schema,
-                "temperature": request.temperature,
-                "max_tokens": request.max_tokens,
-                "repeat": request.repeat,
-                "logprobs": request.logprobs,
-            }
-        )
+        return request_key(self._llm.signature, self._address, request)
 
     async def _ask(self, key: str, request: Request) -> Reply:
         flight: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
@@ -277,14 +269,32 @@ class Cached(LLMWrapper):
         """Store a reply before it is used, so that a killed run never pays for it again."""
         if self._quoted is not None:
             self._quoted[key] = _as_cached(reply)
-        else:
+        elif not reply.stored:
             # In a thread: creating a file takes longer than the rest of a call.
-            await asyncio.get_running_loop().run_in_executor(None, self._cache.write, key, _as_json(reply))
+            await asyncio.get_running_loop().run_in_executor(None, self._cache.write, key, encode_reply(reply))
 
     def _read(self, key: str) -> Reply | None:
         if self._quoted is not None and (quoted := self._quoted.get(key)) is not None:
             return quoted
-        return _from_json(self._cache.read(key))
+        return decode_reply(self._cache.read(key))
+
+
+def request_key(signature: str, address: str, request: Request) -> str:
+    """Return the cache key of a request to the model with this signature at this address."""
+    return make_key(
+        {
+            "kind": "chat",
+            "model": signature,
+            "address": address,
+            "messages": [[message.role, message.content, *message.documents] for message in request.messages],
+            "format": request.reply_format,
+            "schema": request.schema,
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+            "repeat": request.repeat,
+            "logprobs": request.logprobs,
+        }
+    )
 
 
 def speed_name(llm: LLM, address: str) -> str:
@@ -296,13 +306,14 @@ def _as_cached(reply: Reply) -> Reply:
     return replace(reply, cached=True, cost_usd=0.0, attempts=0)
 
 
-def _as_json(reply: Reply) -> dict[str, Any]:
+def encode_reply(reply: Reply) -> dict[str, Any]:
+    """Return a reply as it is stored."""
     names = ("text", "model", "input_tokens", "output_tokens", "finish_reason", "logprobs", "alternatives")
     stored = {name: getattr(reply, name) for name in names}
     return {**stored, "attachments": reply.attachments} if reply.attachments else stored
 
 
-def _from_json(stored: Any) -> Reply | None:
+def decode_reply(stored: Any) -> Reply | None:
     """Decode a stored reply; None if it is malformed."""
     try:
         logprobs, alternatives = stored["logprobs"], stored.get("alternatives")
@@ -331,6 +342,11 @@ class DistantCache(Cache):
 
     def __repr__(self) -> str:
         return f"DistantCache({self.url!r})"
+
+    @property
+    def place(self) -> Place:
+        """The folder, for files other than replies."""
+        return self._root
 
     def read(self, key: str) -> Any:
         """Return the value of a key, or None."""

@@ -11,6 +11,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from ragstone.errors import UsageError
@@ -52,6 +53,8 @@ class Endpoint:
     key_variable: str
     address_variable: str
     lacks_key: bool = False
+    # Further fields of every request body.
+    body: Mapping[str, Any] = field(default_factory=dict)
 
     def check_key(self) -> None:
         """Raise before the first call if a required key is missing, or if a key cannot be sent in a header."""
@@ -101,10 +104,17 @@ _SERVERS = {
     "litellm_proxy": _Server(
         ("LITELLM_PROXY_API_BASE",), ("LITELLM_PROXY_API_KEY", "LITELLM_PROXY_KEY"), "http://localhost:4000/v1"
     ),
+    # Batches only; calls go through LiteLLM.
+    "anthropic": _Server(
+        ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"),
+        ("ANTHROPIC_API_KEY",),
+        "https://api.anthropic.com/v1",
+        needs_key=True,
+    ),
     # A system at an address of its own.
     "endpoint": _Server(("--system",), ("RAGSTONE_SYSTEM_KEY",)),
 }
-SERVERS = tuple(name for name in _SERVERS if name != "endpoint")
+SERVERS = tuple(name for name in _SERVERS if name not in ("anthropic", "endpoint"))
 _API_VERSION = "2024-10-21"
 
 
@@ -113,7 +123,7 @@ def find_endpoint(provider: str, model: str, base_url: str | None = None) -> End
     server = _SERVERS[provider]
     address = _find_address(provider, server, base_url)
     key = _first_set(server.keys)
-    make = {"azure": _azure, "dial": _dial}.get(provider, _plain)
+    make = {"azure": _azure, "dial": _dial, "anthropic": _anthropic}.get(provider, _plain)
     base, query, headers = make(address, model, key)
     return Endpoint(
         name=f"{provider}/{model}",
@@ -159,6 +169,11 @@ def _plain(address: Address, model: str, key: str | None) -> _Parts:  # noqa: AR
     # Credentials in the address take precedence over the key.
     authorization = address.authorization or bearer
     return base, query, {"Authorization": authorization} if authorization else {}
+
+
+def _anthropic(address: Address, model: str, key: str | None) -> _Parts:
+    base, query, headers = _plain(address, model, None)
+    return base, query, {**headers, **({"x-api-key": key} if key else {})}
 
 
 def _azure(address: Address, model: str, key: str | None) -> _Parts:

@@ -5,14 +5,16 @@ Token probabilities of texts by a model behind the gateway.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragstone.errors import UsageError
 from ragstone.http.addresses import show_address
 from ragstone.http.client import HttpClient
 from ragstone.llm.base import LLM, Message, Request
+from ragstone.llm.batch_calls import Batched
+from ragstone.llm.batches import BatchAPI, BatchSettings
 from ragstone.llm.budget import Budget, Budgeted, Deadline, Prices, load_prices, price_for
 from ragstone.llm.cache import Cache, Cached, speed_name
 from ragstone.llm.concurrency import gather_then_raise
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 
 Model = str | Callable[[list[str]], Any] | LLM
+_MOST_BATCH_BYTES = 2 * 1024**3
 
 
 class _Opened(NamedTuple):
@@ -35,10 +38,18 @@ class _Opened(NamedTuple):
     address: str = ""
     # Raises if a key or a package is missing. Not called for quotes.
     check: Callable[[], None] = lambda: None
+    # The batch API, if batches are wanted.
+    batches: BatchAPI | None = None
 
 
-def _open_model(model: Model, client: HttpClient, timeout_s: float, base_url: str | None = None) -> _Opened:
-    """Open the provider of a model that is a name, a function or an LLM."""
+def _open_model(
+    model: Model,
+    client: HttpClient,
+    timeout_s: float,
+    base_url: str | None = None,
+    body: Mapping[str, Any] | None = None,
+) -> _Opened:
+    """Open the provider of a model that is a name, a function or an LLM. `body` has further fields of its requests."""
     if isinstance(model, LLM):
         return _Opened(model)
     if not isinstance(model, str):
@@ -51,7 +62,10 @@ def _open_model(model: Model, client: HttpClient, timeout_s: float, base_url: st
         return _Opened(load_function(*in_file))
     provider, name = _split_name(model)
     if provider in SERVERS:
-        return _open_endpoint(find_endpoint(provider, name, base_url), client, timeout_s)
+        return _open_endpoint(replace(find_endpoint(provider, name, base_url), body=body or {}), client, timeout_s)
+    if body:
+        names = ", ".join(f"{server}/" for server in SERVERS)
+        raise UsageError(f"{model} takes no parameters. They are passed to functions, commands, addresses and {names}.")
     from ragstone.llm.providers.litellm import LiteLLM  # noqa: PLC0415
 
     llm = LiteLLM(model, timeout_s, base_url)
@@ -62,6 +76,35 @@ def _open_endpoint(endpoint: Endpoint, client: HttpClient, timeout_s: float) -> 
     from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
 
     return _Opened(OpenAIChat(endpoint, client, timeout_s), endpoint.shown, endpoint.check_key)
+
+
+def open_batches(model: str, base_url: str | None, folder: str | None, client: HttpClient, timeout_s: float) -> _Opened:
+    """Open a model and its batch API; with a folder, files in place of the API."""
+    provider, name = _split_name(model)
+    if provider == "anthropic" and folder is None:
+        from ragstone.llm.providers.anthropic import VERSION, AnthropicBatches, AnthropicChat  # noqa: PLC0415
+
+        endpoint = find_endpoint(provider, name, base_url)
+        endpoint = replace(endpoint, headers={**endpoint.headers, **VERSION})
+        messages = AnthropicChat(endpoint, client, timeout_s)
+        batches: BatchAPI = AnthropicBatches(messages, endpoint, client, timeout_s)
+        # The address is that of LiteLLM's calls, so that both find each other's replies in the cache.
+        return _Opened(messages, show_address(base_url or ""), endpoint.check_key, batches)
+    if provider == "openai" or (folder is not None and provider in SERVERS):
+        from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
+        from ragstone.llm.providers.openai_batches import BatchFiles, OpenAIBatches  # noqa: PLC0415
+
+        endpoint = find_endpoint(provider, name, base_url)
+        if endpoint.model is not None:
+            chat = OpenAIChat(endpoint, client, timeout_s)
+            if folder is not None:
+                return _Opened(chat, endpoint.shown, batches=BatchFiles(chat, endpoint, folder))
+            batches = OpenAIBatches(chat, endpoint, client, timeout_s)
+            return _Opened(chat, endpoint.shown, endpoint.check_key, batches)
+    raise UsageError(
+        f"{model} has no batches. --batch needs a model of openai/ or anthropic/; --batch-folder writes files for "
+        "vllm/ and other servers with OpenAI's protocol. Repeat the command without it."
+    )
 
 
 def _find_server(name: str, base_url: str | None, output: str, local: str) -> Endpoint:
@@ -105,6 +148,8 @@ class GatewaySettings:
     offline: bool = False
     # Limits shared with other gateways.
     limiter: Limiter | None = None
+    # Ask language models in batches.
+    batch: BatchSettings | None = None
 
     def __post_init__(self) -> None:
         limits = (
@@ -127,6 +172,8 @@ class Gateway:
         self._quoting = quoting
         self.timeout_s = settings.timeout_s
         self._client = HttpClient(settings.concurrency)
+        # Results of batches are large.
+        self._batch_client = HttpClient(settings.concurrency, _MOST_BATCH_BYTES)
         self._limiter = settings.limiter or Limiter(
             settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
         )
@@ -134,15 +181,20 @@ class Gateway:
         self._llms: dict[str | int, LLM] = {}
         self._embedders: list[BatchedEmbedder] = []
 
-    def open_llm(self, model: Model, version: str = "") -> LLM:
+    def open_llm(self, model: Model, version: str = "", body: Mapping[str, Any] | None = None) -> LLM:
         """Open a model with cache, budget, retries, limits and recording; the same object for the same model.
 
-        `version` is part of the cache key, so that replies of another version are not used.
+        `version` is part of the cache key, so that replies of another version are not used. `body` has further fields of its
+        requests; the version must name them.
         """
         key = f"{model} {version}" if isinstance(model, str) else id(model)
         if key not in self._llms:
             settings = self._settings
-            opened = _open_model(model, self._client, settings.timeout_s, settings.base_url)
+            if settings.batch and isinstance(model, str) and not split_file_name(model):
+                folder = settings.batch.folder
+                opened = open_batches(model, settings.base_url, folder, self._batch_client, settings.timeout_s)
+            else:
+                opened = _open_model(model, self._client, settings.timeout_s, settings.base_url, body)
             self._llms[key] = self._keep(opened, version)
         return self._llms[key]
 
@@ -178,17 +230,29 @@ class Gateway:
 
     def _keep(self, opened: _Opened, version: str = "") -> LLM:
         address = f"{opened.address} version {version}" if version else opened.address
-        llm = self._wrap(opened.llm, opened.check, address)
+        llm = self._wrap(opened.llm, opened.check, address, in_batches=opened.batches is not None)
+        if opened.batches and not self._quoting and not self._settings.offline:
+            llm = self._batch(llm, opened.batches, address)
         if self._settings.cache is not None:
             llm = Cached(llm, self._settings.cache, address, read_only=self._quoting)
         return Recorded(llm)
 
-    def _wrap(self, llm: LLM, check: Callable[[], None], address: str = "") -> LLM:
+    def _batch(self, llm: LLM, batches: BatchAPI, address: str) -> LLM:
+        """Put a model that makes calls behind its batch API."""
+        settings = self._settings
+        if settings.batch is None or settings.cache is None:
+            raise UsageError("batches need the cache for their replies: repeat the command without --no-cache.")
+        meter = Budgeted(llm, settings.prices.for_batches(), settings.budget)
+        limits = (settings.budget, self._deadline, settings.patience)
+        return Batched(llm, batches, settings.cache, address, settings.batch, meter, *limits)
+
+    def _wrap(self, llm: LLM, check: Callable[[], None], address: str = "", in_batches: bool = False) -> LLM:
         """Wrap a model in limits, retries and budget, or for a quote."""
         settings = self._settings
         if self._quoting:
             speed = settings.cache.read_speed(speed_name(llm, address)) if settings.cache else None
-            return Quoting(llm, price_for(llm.name, settings.prices, settings.budget), speed)
+            price = price_for(llm.name, settings.prices, settings.budget)
+            return Quoting(llm, price, speed, settings.prices.for_batches().find(llm.name) if in_batches else None)
         if settings.offline:
             return Offline(llm)
         check()
@@ -209,6 +273,7 @@ class Gateway:
         self._llms.clear()
         self._embedders.clear()
         await self._client.close()
+        await self._batch_client.close()
 
 
 # Separates the text from what precedes it, as with local models.

@@ -365,10 +365,6 @@ class YesNoReply(RootModel[Literal["yes", "no"]]):
     """One word, read from the probabilities of the first token."""
 
 
-class StandingReply(RootModel[Literal["true", "false", "unknown"]]):
-    """One word, read as YesNoReply is."""
-
-
 # The reply of each packaged prompt.
 KINDS: dict[str, type[BaseModel]] = {
     "claims": ClaimsReply,
@@ -399,5 +395,5 @@ KINDS: dict[str, type[BaseModel]] = {
 # Prompts whose reply is one token.
 ONE_TOKEN: dict[str, type[BaseModel]] = {
     **dict.fromkeys(("token_support", "token_match", "token_pair", "token_part"), YesNoReply),
-    "token_contradiction": StandingReply,
+    "token_contradiction": RootModel[Literal["true", "false", "unknown"]],
 }

@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -143,29 +143,61 @@ def open_system(
     gateway: Gateway,
     template: str | os.PathLike[str] | None = None,
     version: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> System:
     """Open a function, a chain, `file.py:name`, `cmd:…`, a model name or the address of an endpoint.
 
     `template` is a file with the prompt for models. `version` identifies the state of a system whose code is not visible.
+    `parameters` are passed by name: keyword arguments of a function, words or variables of a command, fields of the
+    requests to an endpoint. One that the name of the system or its template has in braces is only put there.
     """
     if not isinstance(spec, str):
-        return _open_object(spec, gateway, None, version)
-    if in_file := split_file_name(spec.strip()):
+        return _open_object(spec, gateway, None, version, parameters)
+    (name, path), rest = _fill_names((spec, None if template is None else os.fspath(template)), parameters or {})
+    if in_file := split_file_name(name.strip()):
         loaded = load_name(*in_file, "system")
-        return _open_object(loaded.value, gateway, loaded.label, version or loaded.version)
+        return _open_object(loaded.value, gateway, loaded.label, version or loaded.version, rest)
     if (line := _command_line(spec)) is not None:
         from ragstone.llm.providers.command import CommandSystem  # noqa: PLC0415
 
-        command = CommandSystem(line, gateway.timeout_s)
+        command = CommandSystem(line, gateway.timeout_s, parameters)
         return System(
             gateway.open_llm(command, version or ""), _JSONExchange(takes_contexts=True), _version_suffix(version)
         )
-    chosen = _Template(template)
-    endpoint = find_system_endpoint(spec)
-    state = version or ""
-    llm = gateway.open_llm(spec, state) if endpoint is None else gateway.open_endpoint(endpoint, state)
+    chosen = _Template(path)
+    endpoint = find_system_endpoint(name)
+    version = f"{version or ''}{_parameters_mark(rest)}"
+    if endpoint is None:
+        llm = gateway.open_llm(name, version, rest)
+    else:
+        llm = gateway.open_endpoint(replace(endpoint, body=rest), version)
     exchange = _ChatExchange(chosen, sends_documents=llm.name.startswith("dial/"))
     return System(llm, exchange, f",template={chosen.hash}{_version_suffix(version)}")
+
+
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+def _fill_names(
+    texts: tuple[str, str | None], parameters: Mapping[str, Any]
+) -> tuple[tuple[str, str | None], dict[str, Any]]:
+    """The name of a system and its template with parameters in place of `{their names}`, and the other parameters."""
+    used = {name for text in texts for name in _NAME.findall(text or "") if name in parameters}
+
+    def fill(slot: re.Match[str]) -> str:
+        return str(parameters[slot[1]]) if slot[1] in used else slot[0]
+
+    spec, template = texts
+    filled = (_NAME.sub(fill, spec), None if template is None else _NAME.sub(fill, template))
+    return filled, {name: value for name, value in parameters.items() if name not in used}
+
+
+def _parameters_mark(parameters: Mapping[str, Any]) -> str:
+    """A hash of parameters for signatures and cache keys; empty if there are none."""
+    if not parameters:
+        return ""
+    content = json.dumps(parameters, sort_keys=True, default=str)
+    return f"-p{hashlib.blake2b(content.encode(), digest_size=6).hexdigest()}"
 
 
 def _version_suffix(version: str | None) -> str:
@@ -179,8 +211,10 @@ def _command_line(spec: str) -> str | None:
     return spec.strip() if len(spec.split()) > 1 else None
 
 
-def _open_object(value: Any, gateway: Gateway, label: str | None, version: str | None) -> System:
-    from ragstone.llm.providers.python_function import CallableSystem, as_function  # noqa: PLC0415
+def _open_object(
+    value: Any, gateway: Gateway, label: str | None, version: str | None, parameters: Mapping[str, Any] | None = None
+) -> System:
+    from ragstone.llm.providers.python_function import CallableSystem, as_function, bind_parameters  # noqa: PLC0415
 
     chain = as_function(value)
     if chain is None and not callable(value):
@@ -193,7 +227,11 @@ def _open_object(value: Any, gateway: Gateway, label: str | None, version: str |
     if state == UNKNOWN_VERSION:
         # Two chains of one class may differ, so this chain has its own cache.
         state = f"unseen-{secrets.token_hex(4)}"
-    system = CallableSystem(chain or value, f"function/{name}", state, gateway.timeout_s)
+    function = chain or value
+    if parameters:
+        function = bind_parameters(function, parameters, str(name))
+        state = f"{state}{_parameters_mark(parameters)}"
+    system = CallableSystem(function, f"function/{name}", state, gateway.timeout_s)
     return System(gateway.open_llm(system), _JSONExchange(system.takes_contexts))
 
 

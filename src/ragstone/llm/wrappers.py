@@ -169,6 +169,24 @@ def _record(request: Request, model: str, **outcome: Any) -> None:
         calls.append(Call(sample_id, evidence, request.prompt, request.prompt_hash, model, **outcome))
 
 
+_ORDINARY: ContextVar[bool] = ContextVar("ragstone_ordinary_calls", default=False)
+
+
+@contextmanager
+def ordinary_calls() -> Iterator[None]:
+    """Send the requests of this block as ordinary calls, not in batches."""
+    token = _ORDINARY.set(True)
+    try:
+        yield
+    finally:
+        _ORDINARY.reset(token)
+
+
+def calls_are_ordinary() -> bool:
+    """Return whether requests are sent as ordinary calls here."""
+    return _ORDINARY.get()
+
+
 class Recorded(LLMWrapper):
     """Records the calls of a model in the list set by `record_calls`."""
 
@@ -247,10 +265,13 @@ class Speed(NamedTuple):
 class Quoting(LLMWrapper):
     """Never calls the model. Returns the request's guess with its estimated tokens and cost, and the time if it was measured."""
 
-    def __init__(self, llm: LLM, price: Price | None, speed: Speed | None = None) -> None:
+    def __init__(
+        self, llm: LLM, price: Price | None, speed: Speed | None = None, batch_price: Price | None = None
+    ) -> None:
         super().__init__(llm)
         self._price = price
         self._speed = speed
+        self._batch_price = batch_price
 
     async def complete(self, request: Request) -> Reply:
         """Return the guess with estimated tokens and their cost."""
@@ -259,7 +280,8 @@ class Quoting(LLMWrapper):
         if self._speed:
             sent = self._speed.sent_tokens(sent)
             seconds = self._speed.time_s(sent, received)
-        cost = None if self._price is None else self._price.cost_usd(sent, received)
+        price = self._price if self._batch_price is None or calls_are_ordinary() else self._batch_price
+        cost = None if price is None else price.cost_usd(sent, received)
         return Reply(
             request.guess,
             self.name,

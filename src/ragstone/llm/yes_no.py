@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ragstone.llm.base import LLM, LLMError, LLMReplyError, Message, Reply, Request
 from ragstone.llm.prompts import Prompt, PromptBook
-from ragstone.llm.prompts.book import GUARD
+from ragstone.llm.prompts.book import PLAIN_GUARD
 from ragstone.llm.prompts.fence import Data
 
 
@@ -40,18 +40,15 @@ class NoProbabilitiesError(LLMError):
 class YesNoLLM:
     """Asks a model questions that are answered by yes or no, and returns the probability of yes.
 
-    `prompts` are asked with common instructions and examples: names, or prompts that are filled. `first` is the slot that all
-    of them begin with. `words` are other words than yes and no.
+    `prompts` are asked with common instructions and examples: names, or prompts that are filled. `words` are other words
+    than yes and no.
     """
 
-    def __init__(
-        self, llm: LLM, book: PromptBook, prompts: Sequence[str | Prompt], first: str, words: Words = YES_NO
-    ) -> None:
+    def __init__(self, llm: LLM, book: PromptBook, prompts: Sequence[str | Prompt], words: Words = YES_NO) -> None:
         self.llm = llm
         self._words = words
         pages = [book.get(prompt) if isinstance(prompt, str) else prompt for prompt in prompts]
         self._prompts = {page.name: page for page in pages}
-        self._first = first
         self._opening = tuple(_opening(list(self._prompts.values())))
         self._has_answered = False
 
@@ -63,7 +60,7 @@ class YesNoLLM:
         """Return the probability of yes, or raise an LLMError. `guess` is the reply that a quote assumes."""
         page = self._prompts[prompt]
         request = Request(
-            messages=(*self._opening, Message("user", page.lay_out(data, keyed_by=self._first))),
+            messages=(*self._opening, Message("user", page.lay_out(data, plainly=True))),
             prompt=prompt,
             prompt_hash=page.hash,
             max_tokens=1,
@@ -106,9 +103,9 @@ def _word(token: str) -> str:
 
 def _opening(prompts: Sequence[Prompt]) -> list[Message]:
     """Return the instructions of all prompts, and their examples."""
-    messages = [Message("system", "\n\n".join([*(prompt.system for prompt in prompts), GUARD]))]
+    messages = [Message("system", "\n\n".join([*(prompt.system for prompt in prompts), PLAIN_GUARD]))]
     for prompt in prompts:
         for example in prompt.examples:
-            messages.append(Message("user", prompt.lay_out(example.data)))
+            messages.append(Message("user", prompt.lay_out(example.data, plainly=True)))
             messages.append(Message("assistant", json.loads(example.reply)))
     return messages

@@ -85,11 +85,13 @@ def _has_host(url: str) -> bool:
         return False
 
 
-def deliver(webhook: Webhook, message: Any, delivery_id: str, waits_s: tuple[float, ...] = _WAITS_S) -> Delivery:
+def deliver(
+    webhook: Webhook, message: Any, delivery_id: str, waits_s: tuple[float, ...] = _WAITS_S, event: str = EVENT
+) -> Delivery:
     """Post a message; errors are returned in the Delivery and never raised."""
     body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     try:
-        attempts, status, error = run_to_end(_post(webhook, body, delivery_id, waits_s))
+        attempts, status, error = run_to_end(_post(webhook, body, delivery_id, waits_s, event))
     except Exception as problem:  # noqa: BLE001  (a notification must never fail a finished run)
         attempts, status, error = 1, None, f"{type(problem).__name__} while posting"
     return Delivery(
@@ -105,7 +107,7 @@ def deliver(webhook: Webhook, message: Any, delivery_id: str, waits_s: tuple[flo
 
 
 async def _post(
-    webhook: Webhook, body: bytes, delivery_id: str, waits_s: tuple[float, ...]
+    webhook: Webhook, body: bytes, delivery_id: str, waits_s: tuple[float, ...], event: str
 ) -> tuple[int, int | None, str | None]:
     """The number of attempts, the last status and the last error."""
     client = HttpClient(concurrency=1, most_bytes=1024 * 1024)
@@ -115,7 +117,7 @@ async def _post(
             status, error, wait_s = None, None, None
             try:
                 reply = await client.post_bytes(
-                    webhook.address.url, body, _headers(webhook, body, delivery_id), _TIMEOUT_S
+                    webhook.address.url, body, _headers(webhook, body, delivery_id, event), _TIMEOUT_S
                 )
                 status, error, wait_s = _judge(reply)
             except HttpError as problem:
@@ -144,8 +146,8 @@ def _asked_wait(reply: HttpReply) -> float:
     return float(value) if value.isdecimal() else 0.0
 
 
-def _headers(webhook: Webhook, body: bytes, delivery_id: str) -> dict[str, str]:
-    headers = {"X-Ragstone-Event": EVENT, "X-Ragstone-Delivery": delivery_id}
+def _headers(webhook: Webhook, body: bytes, delivery_id: str, event: str) -> dict[str, str]:
+    headers = {"X-Ragstone-Event": event, "X-Ragstone-Delivery": delivery_id}
     if webhook.address.authorization:
         headers["Authorization"] = webhook.address.authorization
     if webhook.secret:
@@ -178,7 +180,7 @@ def make_message(aggregate: Mapping[str, Any], format: str) -> dict[str, Any]:
 def slack_text(found: Mapping[str, Any]) -> str:
     """The run in a few lines of Slack markup; text from data cannot create mentions or links."""
     run, rows = found["run"], found["dataset"]["rows"]
-    lines = [f"*{_plain(run['name'])}* finished: {rows:,} sample{'s' if rows != 1 else ''}"]
+    lines = [f"*{plain_line(run['name'])}* finished: {rows:,} sample{'s' if rows != 1 else ''}"]
     if diagnosis := found["diagnosis"]:
         lines += _diagnosed(diagnosis)
     scored = [metric for metric in found["metrics"] if metric["mean"] is not None]
@@ -191,7 +193,7 @@ def slack_text(found: Mapping[str, Any]) -> str:
     cost = found["totals"].get("cost_usd")
     if cost:
         lines.append(f"cost ${cost:.2f}")
-    lines.append(f"run `{_plain(run['id'])}`")
+    lines.append(f"run `{plain_line(run['id'])}`")
     return "\n".join(lines)
 
 
@@ -208,10 +210,10 @@ def _diagnosed(found: Mapping[str, Any]) -> Sequence[str]:
 def _metric(metric: Mapping[str, Any]) -> str:
     low, high = metric["ci_low"], metric["ci_high"]
     interval = "" if low is None or high is None else f" ({low:.3f} – {high:.3f})"
-    return f"• `{_plain(metric['metric'])}` {metric['mean']:.3f}{interval}"
+    return f"• `{plain_line(metric['metric'])}` {metric['mean']:.3f}{interval}"
 
 
-def _plain(text: str) -> str:
+def plain_line(text: str) -> str:
     """One line with the special characters of Slack escaped or replaced."""
     line = " ".join("".join(sign for sign in text if sign.isprintable() or sign.isspace()).split())
     for sign, written in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("`", "'"), ("*", "∗"), ("@", "@\u200b")):

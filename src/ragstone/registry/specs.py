@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import sys
@@ -143,10 +144,16 @@ class EvidenceSpec(FunctionSpec):
 
     def _returns(self, piece: str) -> Any:
         """The return annotation; for several pieces that of one key of the TypedDict."""
-        returns = typing.get_type_hints(self.function).get("return")
+        returns = _type_hints(self.function).get("return")
         if self.yields == (self.name,):
             return returns
-        return typing.get_type_hints(returns)[piece] if isinstance(returns, type) else None
+        return _type_hints(returns)[piece] if isinstance(returns, type) else None
+
+
+@functools.lru_cache(maxsize=2_048)
+def _type_hints(declared: Any) -> dict[str, Any]:
+    """The annotations of a function or class; every plan asks for them."""
+    return typing.get_type_hints(declared)
 
 
 @dataclass(frozen=True)

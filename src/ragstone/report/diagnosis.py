@@ -8,17 +8,19 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.compare.cause_names import Part
+from ragstone.compare.cause_names import Outcome, Part
 from ragstone.compare.diagnosis import Advice, CauseCount, Diagnosis
 from ragstone.compare.signs import LEAST_ROWS, PARTS, Reading
+from ragstone.data.types import Sample
 from ragstone.report.run import LABEL, PEOPLE, metric_label, people_text
 from ragstone.report.table import Cell, Column, Table, columns
-from ragstone.report.text import counted, interval_text, title, visible
+from ragstone.report.text import counted, interval_text, one_line, title, visible
 
 _BAR = 10
 _STATE_TONES = {"good": "green", "bad": "bad", "seems bad": "unsure"}
 _MOST_EXAMPLES = 3
 _NEVER = 100_000
+_MOST_CHARACTERS = 160
 
 
 def headline(diagnosis: Diagnosis) -> str:
@@ -100,6 +102,18 @@ def short_report(diagnosis: Diagnosis) -> RenderableType:
     for item in diagnosis.advice[:2]:
         table.add("→", f"{item.text} ({_numbers(item)})")
     return Group(title("diagnosis"), table)
+
+
+def worst_report(sample: Sample, outcome: Outcome) -> RenderableType:
+    """The worst sample of a run: what was asked, said and expected, and the main cause of its failure."""
+    table = _arrow_table()
+    expected = "; ".join(sample.references or ())
+    for name, text in (("question", sample.question), ("answer", sample.answer), ("expected", expected)):
+        if text:
+            table.add("", f"{name}: {one_line(text, _MOST_CHARACTERS)}")
+    if cause := outcome.cause:
+        table.add("→", Cell(f"{cause.name}: {cause.meaning}", tone="strong"))
+    return Group(title(f"worst sample: {visible(sample.id)}"), table)
 
 
 def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:

@@ -46,7 +46,9 @@ def gate_report(gate: Gate) -> RenderableType:
 
 def gate_notes(gate: Gate) -> Iterator[str]:
     """How to read the values, and which metrics the gate leaves out."""
-    if any(item.check.is_change for item in gate.checks):
+    if gate.note:
+        yield visible(gate.note)
+    if any(item.check.is_change and item.value is not None for item in gate.checks):
         yield "value of a drop or rise: paired difference to the baseline, as in `ragstone compare`"
     if gate.left_out:
         yield left_out_line(gate)
@@ -104,6 +106,7 @@ def gate_dict(gate: Gate) -> dict[str, Any]:
         "run": gate.path,
         "name": gate.run,
         "against": gate.baseline,
+        "note": gate.note,
         "sequential": gate.sequential,
         "finished": gate.finished,
         "left_out": list(gate.left_out),

@@ -10,7 +10,7 @@ from ragstone.compare.comparison import ChangedSample, Comparison
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.gates import Gate
 from ragstone.compare.leaderboard import Leaderboard
-from ragstone.compare.sample_order import find_worst, measure_quality
+from ragstone.compare.sample_order import worst_rows
 from ragstone.compare.signs import people_of
 from ragstone.data.summary import ALL
 from ragstone.report.comparison import (
@@ -33,7 +33,6 @@ from ragstone.report.table import Column, Table, columns
 from ragstone.report.table import escape_markdown as escape
 from ragstone.report.text import number, one_line, p_value, signed
 from ragstone.storage.runs import Run, read_table
-from ragstone.storage.scores import read_scores
 
 _OUTCOMES = {"passes": "✅ passes", "fails": "❌ fails", "cannot tell": "❔ cannot tell"}
 
@@ -98,11 +97,8 @@ def _causes(diagnosis: Diagnosis) -> list[str]:
 
 
 def _worst(run: Run, diagnosis: Diagnosis, most: int) -> list[str]:
-    metrics = run.info["metrics"]
     samples = read_table(run.folder.samples, ["id", "question", "answer"])
-    quality = measure_quality(metrics, read_scores(run, [metric["metric"] for metric in metrics]), len(samples))
-    faulty = [row for row, outcome in enumerate(diagnosis.outcomes) if outcome.cause]
-    rows = find_worst(quality, faulty, most)
+    rows = worst_rows(run, [row for row, outcome in enumerate(diagnosis.outcomes) if outcome.cause], most)
     table = Table(columns("sample", "question", "answer", "cause", align="left"))
     for row, sample in zip(rows, samples.take(pa.array(rows, pa.int64())).to_pylist(), strict=True):
         cause = diagnosis.outcomes[row].cause if row < len(diagnosis.outcomes) else None
@@ -171,6 +167,14 @@ def leaderboard_markdown(board: Leaderboard, by: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def gate_comment(gate: Gate, comparison: Comparison | None) -> str:
+    """A gate for a pull request, with the comparison folded. It has no texts of samples: others may read it."""
+    if comparison is None:
+        return gate_markdown(gate)
+    summary = "<details><summary>all metrics against the baseline</summary>"
+    return f"{gate_markdown(gate)}\n{summary}\n\n{comparison_markdown(comparison, show=0)}\n</details>\n"
+
+
 def gate_markdown(gate: Gate) -> str:
     """The outcome of a gate and its conditions with reasons."""
     table = gate_table(list(gate.checks))
@@ -179,5 +183,6 @@ def gate_markdown(gate: Gate) -> str:
         reasons.add(*row.cells, item.why)
     against = f" against {escape(gate.baseline)}" if gate.baseline else ""
     heading = f"### Gate of {escape(gate.run)}{against}: {_OUTCOMES[gate.outcome]}"
-    more = ["", escape(left_out_line(gate))] if gate.left_out else []
-    return "\n".join([heading, "", *reasons.markdown(), *more]) + "\n"
+    notes = [gate.note, left_out_line(gate) if gate.left_out else ""]
+    more = [part for note in notes if note for part in (escape(note), "")]
+    return "\n".join([heading, "", *reasons.markdown(), *more]).rstrip() + "\n"

@@ -54,8 +54,13 @@ def _duration(seconds: float) -> str:
 
 
 def _basis(quote: Quote) -> str:
+    time = "The time is a rough estimate, from earlier calls if there were any."
+    if quote.in_batches:
+        time = (
+            "Prices are those of batches, except for the exam. The time is that of calls: a batch can take up to a day."
+        )
     rows = "all" if quote.sampled_rows == quote.rows else f"{quote.sampled_rows} of the"
     return (
         f"From {rows} {quote.rows:,} rows. The length of replies is estimated. Metrics share calls, so the total is less "
-        "than the sum. The time is a rough estimate, from earlier calls if there were any."
+        f"than the sum. {time}"
     )

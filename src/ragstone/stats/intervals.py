@@ -24,17 +24,20 @@ _REACH = 36.0
 _STEPS = 52
 
 
-def bounded_mean_ends(values: np.ndarray, bounds: tuple[float, float], level: float = 0.95) -> tuple[float, float]:
+def bounded_mean_ends(
+    values: np.ndarray, bounds: tuple[float, float], level: float = 0.95, worth: np.ndarray | None = None
+) -> tuple[float, float]:
     """The lowest and highest mean that empirical likelihood does not reject. Every value must be within the bounds.
 
-    The weights that reach a mean with the least loss of likelihood are proportional to count / (tilt + distance from a
+    `worth` is the number of independent rows that each value counts for, by default 1. The weights that reach a mean with the least loss of likelihood are proportional to count / (tilt + distance from a
     bound): each end of the interval is a search for one number.
     """
     low, high = bounds
     scale = high - low
-    distinct, counts = np.unique((np.asarray(values, dtype=np.float64) - low) / scale, return_counts=True)
+    distinct, places = np.unique((np.asarray(values, dtype=np.float64) - low) / scale, return_inverse=True)
+    counts = np.bincount(places, worth).astype(np.float64)
     shares = np.concatenate([[0.0], distinct, [1.0]])
-    weights = np.concatenate([[_PSEUDO_WEIGHT], counts.astype(np.float64), [_PSEUDO_WEIGHT]])
+    weights = np.concatenate([[_PSEUDO_WEIGHT], counts, [_PSEUDO_WEIGHT]])
     limit = NormalDist().inv_cdf((1 + level) / 2) ** 2
     mean = float(np.average(distinct, weights=counts))
     lowest = min(mean, _lowest_mean(shares, weights, limit))

@@ -44,9 +44,35 @@ def share_difference_interval(before: np.ndarray, after: np.ndarray, level: floa
     pairs = sum(counts)
     if pairs < 2:
         return None
-    up, down = ((count + 1) / (pairs + 2) for count in (counts.higher, counts.lower))
+    return _bonett_price(counts.higher, counts.lower, pairs, level)
+
+
+def _bonett_price(higher: float, lower: float, pairs: float, level: float) -> Interval:
+    up, down = ((count + 1) / (pairs + 2) for count in (higher, lower))
     reach = NormalDist().inv_cdf((1 + level) / 2) * ((up + down - (up - down) ** 2) / (pairs + 2)) ** 0.5
     return Interval(max(-1.0, up - down - reach), min(1.0, up - down + reach))
+
+
+def pairs_to_decide(changes: np.ndarray, limit: float, most: int, level: float = 0.95) -> int:
+    """The number of pairs at which the interval of a difference of shares excludes the limit, if the shares stay.
+
+    `changes` are -1, 0 or 1. At this number about half of all samples decide. `most` if it is not reached before.
+    """
+    counts = tally(changes)
+    pairs = sum(counts)
+
+    def decides(size: int) -> bool:
+        low, high = _bonett_price(counts.higher * size / pairs, counts.lower * size / pairs, size, level)
+        return low > limit or high < limit
+
+    size = pairs
+    while not decides(size) and size < most:
+        size *= 2
+    below, above = size // 2, size
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (below, middle) if decides(middle) else (middle, above)
+    return min(above, most)
 
 
 def standardised_difference(differences: np.ndarray) -> float | None:

@@ -81,3 +81,33 @@ def watch_mean(
     for value in values:
         interval = sequence.add([value])
         yield sequence.count, sequence.mean or 0.0, interval
+
+
+# The variance of the effect size, in standard deviations, that the bets expect.
+_PRIOR_VARIANCE = 1.0
+
+
+def any_time_interval(
+    values: np.ndarray, level: float = 0.95, bounds: tuple[float, float] = (-math.inf, math.inf)
+) -> Interval | None:
+    """The interval of a mean at a number of rows that may depend on the rows, such as where a sequential test stopped.
+
+    The t-test with a Gaussian mixture over the effect size (Lai 1976; Wang and Ramdas 2023): exact for normal values, near to
+    it for means of several bounded scores. Equal values with finite bounds get the confidence sequence of their bounds. None
+    if there is nothing to tell: fewer than two rows, or too few for a finite end.
+    """
+    count = len(values)
+    if count < 2:
+        return None
+    low, high = bounds
+    mean, variance = float(np.mean(values)), float(np.var(values))
+    if variance <= 1e-18:
+        finite = math.isfinite(low) and math.isfinite(high) and low < high
+        return ConfidenceSequence(low, high, level).add(values.tolist()) if finite else None
+    shrunk = count + 1 / _PRIOR_VARIANCE
+    kept = ((1 - level) ** 2 / (_PRIOR_VARIANCE * shrunk)) ** (1 / count)
+    share = (1 - kept) * shrunk / count
+    if share >= 1:
+        return Interval(low, high) if math.isfinite(low) and math.isfinite(high) else None
+    reach = math.sqrt(variance * share / (1 - share))
+    return Interval(max(low, mean - reach), min(high, mean + reach))

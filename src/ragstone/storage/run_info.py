@@ -175,6 +175,16 @@ class RunInfo(_Record):
         return next((metric for metric in self.metrics if metric.metric == name), None)
 
     @property
+    def branch(self) -> str:
+        """The git branch of the evaluated code; empty if unknown, as in runs of earlier versions."""
+        return str((self.raw.get("code") or {}).get("branch") or "")
+
+    @property
+    def commit(self) -> str:
+        """The git commit of the evaluated code; empty if unknown."""
+        return str((self.raw.get("code") or {}).get("commit") or "")
+
+    @property
     def judge_warnings(self) -> list[str]:
         """The warnings about the judge of claims, from its exam and its verdicts."""
         return [str(warning) for warning in (self.raw.get("judge_check") or {}).get("warnings", ())]

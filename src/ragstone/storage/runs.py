@@ -40,11 +40,11 @@ class RunFolder:
         self._new_above: list[str] = []
 
     @classmethod
-    def create(cls, root: Place) -> RunFolder:
-        """A new folder; names sort by time."""
+    def create(cls, root: Place, name: str | None = None) -> RunFolder:
+        """A folder of that name, or a new one whose name sorts by time."""
         now = datetime.now(UTC)
         # Microseconds sort runs of the same second; random digits separate runs of the same microsecond.
-        name = f"{now:%Y%m%d-%H%M%S}-{now.microsecond:05x}{secrets.randbelow(16**3):03x}"
+        name = name or f"{now:%Y%m%d-%H%M%S}-{now.microsecond:05x}{secrets.randbelow(16**3):03x}"
         folder = cls(root / "runs" / name)
         if root.is_local:
             folder._new_above = _missing_folders(os.path.dirname(folder.place.path))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,10 +119,15 @@ def read_conversations(samples: Place) -> np.ndarray | None:
     """The conversation of each sample; a sample without one is its own. None if no conversation has two samples."""
     table = read_table(samples, ["id", "metadata"])
     metadata = [json.loads(cell) if cell else {} for cell in table["metadata"].to_pylist()]
+    return label_conversations(table["id"].to_pylist(), metadata)
+
+
+def label_conversations(ids: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> np.ndarray | None:
+    """The conversation of each sample from its id and metadata; None if no conversation has two samples."""
     named = [next((row[key] for key in _CONVERSATION_COLUMNS if row.get(key) is not None), None) for row in metadata]
     if len(labels := {_word(name) for name in named if name is not None}) == sum(name is not None for name in named):
         return None
-    alone = (f"#{name}" if name in labels else name for name in table["id"].to_pylist())
+    alone = (f"#{name}" if name in labels else name for name in ids)
     return np.array([own if name is None else _word(name) for own, name in zip(alone, named, strict=True)], object)
 
 

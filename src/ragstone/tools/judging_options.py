@@ -50,6 +50,7 @@ class JudgingOptions(TypedDict, total=False):
     tokens_per_minute: float | None
     cache: bool
     offline: bool
+    batch: Any
 
 
 F = TypeVar("F", bound=Callable[..., Any])

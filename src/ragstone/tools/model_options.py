@@ -85,6 +85,8 @@ class ModelOptions:
     tokens_per_minute: float | None = None
     cache: bool = True
     offline: bool = False
+    # True: language models are asked through their batch API. A folder: through files in OpenAI's batch format.
+    batch: Any = False
 
     def __post_init__(self) -> None:
         for name in ("repeats", "claims_per_call", "chunks_per_call"):
@@ -92,6 +94,8 @@ class ModelOptions:
             if not isinstance(value, int) or value < 1:
                 raise UsageError(f"{name} must be 1 or more, got {value!r}")
 
+        if self.batch and not self.cache:
+            raise UsageError("batches need the cache for their replies: leave out --no-cache (cache=False).")
         if self.verdicts not in VERDICTS:
             hint = f"Choose from: {', '.join(VERDICTS)}."
             raise UnknownNameError("way of asking for verdicts", self.verdicts, VERDICTS, hint)

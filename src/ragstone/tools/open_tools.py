@@ -164,8 +164,8 @@ class ToolOpener:
         from ragstone.tools.llm_judges import JudgeReader  # noqa: PLC0415
         from ragstone.tools.llm_pairs import JudgePair  # noqa: PLC0415
         from ragstone.tools.llm_rater import JudgeRater  # noqa: PLC0415
-        from ragstone.tools.token_judges import VerdictTools  # noqa: PLC0415
         from ragstone.tools.token_pair import TokenPair  # noqa: PLC0415
+        from ragstone.tools.verdict_tools import VerdictTools  # noqa: PLC0415
 
         if self.gateway is None or self.prompts is None:
             raise AssertionError("a remote model needs a gateway")
@@ -273,7 +273,8 @@ TOOLS: dict[str, ToolSpec] = {
 
 def gateway_settings(options: JudgingOptions, concurrency: int, replies: str | None = None) -> GatewaySettings:
     """The gateway settings of a run; `replies` is a folder for its replies, used if the cache is off."""
-    from ragstone.llm.budget import parse_budget  # noqa: PLC0415  (slow import)
+    from ragstone.llm.batches import read_batch_option  # noqa: PLC0415  (slow import)
+    from ragstone.llm.budget import parse_budget  # noqa: PLC0415
     from ragstone.llm.cache import open_cache  # noqa: PLC0415
     from ragstone.llm.gateway import GatewaySettings  # noqa: PLC0415
 
@@ -288,6 +289,7 @@ def gateway_settings(options: JudgingOptions, concurrency: int, replies: str | N
         budget=None if budget is None else parse_budget(budget),
         base_url=options.get("base_url"),
         offline=bool(options.get("offline", False)),
+        batch=read_batch_option(options.get("batch")),
     )
 
 

@@ -6,25 +6,22 @@ The evidence comes first, so that a model which keeps what it has read reads eac
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from ragstone.data.types import ScoredVerdict
-from ragstone.llm.base import LLM, LLMAccessError
+from ragstone.llm.base import LLM
 from ragstone.llm.concurrency import gather_then_raise
-from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
-from ragstone.llm.yes_no import FALSE_UNKNOWN, NoProbabilitiesError, YesNoLLM
+from ragstone.llm.yes_no import FALSE_UNKNOWN, YesNoLLM
 from ragstone.text.passages import Passages
 from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
 from ragstone.tools.calibrations import MATCH as ANSWER_MATCH
 from ragstone.tools.calibrations import SUPPORT as CLAIM_SUPPORT
 from ragstone.tools.calibrations import Calibrations
-from ragstone.tools.llama import is_llama
-from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.local_judges import TOGETHER, with_question
 from ragstone.tools.nugget_labels import NOT, PARTIAL, worth_of
 from ragstone.tools.nugget_labels import SUPPORT as NUGGET_SUPPORT
@@ -37,9 +34,6 @@ from ragstone.tools.protocols import (
     ConversationVerdicts,
     strongest,
 )
-from ragstone.tools.verdict_choice import choose_verdicts
-
-T = TypeVar("T")
 
 SUPPORT, CONTRADICTED, MATCH, PART = "token_support", "token_contradiction", "token_match", "token_part"
 # The prompts that are asked in place of those that evidence functions declare.
@@ -59,11 +53,6 @@ _MOST_WORDS, _FEW_WORDS = 0.5, 0.34
 # The share of words in the evidence at which a quote assumes support.
 _GUESSED_SUPPORT = 0.6
 
-# Options of a checker that replies in JSON.
-_SIZES = ("repeats", "claims_per_call", "chunks_per_call")
-# Words that a small local model reads of a long text.
-LLAMA_WINDOW = 700
-
 
 class _TokenTool:
     """Asks a model for single tokens. `window` is the number of words that are read of a long text; None: all."""
@@ -76,10 +65,10 @@ class _TokenTool:
         one_by_one: bool = False,
         calibrations: Calibrations | None = None,
     ) -> None:
-        self._support = YesNoLLM(llm, book, (SUPPORT,), first="evidence")
-        self._contradiction = YesNoLLM(llm, book, (CONTRADICTED,), first="evidence", words=FALSE_UNKNOWN)
-        self._matches = YesNoLLM(llm, book, (MATCH,), first="question")
-        self._nuggets = YesNoLLM(llm, book, (SUPPORT, PART), first="evidence")
+        self._support = YesNoLLM(llm, book, (SUPPORT,))
+        self._contradiction = YesNoLLM(llm, book, (CONTRADICTED,), words=FALSE_UNKNOWN)
+        self._matches = YesNoLLM(llm, book, (MATCH,))
+        self._nuggets = YesNoLLM(llm, book, (SUPPORT, PART))
         self._window = window
         # A model with one place for what it has read gets all questions about a text before those about another.
         self._turn = asyncio.Lock() if one_by_one else None
@@ -297,112 +286,3 @@ def _joined(verdicts: Sequence[ScoredVerdict]) -> ScoredVerdict:
 
 async def _nothing() -> None:
     return None
-
-
-class WithFallback:
-    """A tool that asks for tokens, and for JSON from the moment that the model turns out to give no probabilities.
-
-    Without `json`, that error ends the run. `note` is called once.
-    """
-
-    def __init__(self, tokens: Any, json: Any, note: Callable[[str], None] = lambda _: None) -> None:
-        self._tokens, self._json, self._note = tokens, json, note
-        self._failed = False
-        calibrated = getattr(tokens, "calibrated", "")
-        self.signature = tokens.signature if json is None else f"{json.signature};verdicts=auto/1{calibrated}"
-
-    @property
-    def uncalibrated(self) -> str:
-        """The signature of the judge that is asked for tokens, without calibration."""
-        return str(self._tokens.uncalibrated)
-
-    @property
-    def token_prompts(self) -> str:
-        """The hashes of the prompts that ask for a match by tokens."""
-        return str(self._tokens.prompt_hash("answer_match"))
-
-    @property
-    def _current(self) -> Any:
-        return self._json if self._failed else self._tokens
-
-    def prompt_hash(self, name: str) -> str:
-        """The hashes of the prompts of both ways of asking."""
-        hashes = [tool.prompt_hash(name) for tool in (self._tokens, self._json) if tool is not None]
-        return "+".join(hashes)
-
-    @property
-    def prompts(self) -> dict[str, tuple[str, ...]]:
-        """The prompts of the tool in use."""
-        found: dict[str, tuple[str, ...]] = getattr(self._current, "prompts", {})
-        return found
-
-    def calls_for(self, claims: int, chunks: int = 1) -> int:
-        """The number of calls of the tool in use."""
-        count: int = self._current.calls_for(claims, chunks)
-        return count
-
-    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
-        """One verdict per claim."""
-        return await self._try(lambda tool: tool.against_text(question, claims, text))
-
-    async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
-        """One verdict per claim and chunk, and one for all chunks together."""
-        return await self._try(lambda tool: tool.against_chunks(question, claims, chunks))
-
-    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
-        """One label per nugget."""
-        return await self._try(lambda tool: tool.nuggets(question, nuggets, answer))
-
-    async def against_conversation(
-        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
-    ) -> ConversationVerdicts:
-        """The same, and one verdict per claim against the earlier turns."""
-        return await self._try(lambda tool: tool.against_conversation(question, claims, chunks, history))
-
-    async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
-        """For each reference the probability that the answer says the same."""
-        return await self._try(lambda tool: tool.matches(question, answer, references))
-
-    async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
-        """For each chunk whether it helps to come to the answer."""
-        return await self._try(lambda tool: tool.useful_chunks(question, answer, chunks))
-
-    async def _try(self, ask: Callable[[Any], Awaitable[T]]) -> T:
-        if self._failed:
-            return await ask(self._json)
-        try:
-            return await ask(self._tokens)
-        except NoProbabilitiesError as error:
-            if self._json is None:
-                raise LLMAccessError(
-                    f"{error}: verdicts cannot be read from tokens. Choose --verdicts json."
-                ) from error
-            if not self._failed:
-                self._failed = True
-                self._note(f"{error}: verdicts are asked for as JSON (--verdicts json)")
-        return await ask(self._json)
-
-
-class VerdictTools:
-    """Opens the checker and the grader of a language model: by tokens, as JSON, or by tokens as far as the server can."""
-
-    def __init__(
-        self, options: Mapping[str, Any], calibrations: Calibrations, note: Callable[[str], None] = lambda _: None
-    ) -> None:
-        self._options, self._calibrations, self._note = options, calibrations, note
-
-    def open(self, role: str, model: Any, judge: Judge) -> Any:
-        """The tool for a role."""
-        options = self._options
-        way = choose_verdicts(
-            options.get("verdicts", "auto"), model, options.get("base_url"), options.get("repeats", 1)
-        )
-        sizes: dict[str, Any] = {name: value for name, value in options.items() if name in _SIZES}
-        as_json = JudgeChecker(judge, **sizes) if role == "checker" else JudgeReader(judge)
-        if way == "json":
-            return as_json
-        inside = is_llama(model)
-        kind = TokenChecker if role == "checker" else TokenGrader
-        window = LLAMA_WINDOW if inside else None
-        tokens = kind(judge.llm, judge.prompts, window, one_by_one=inside, calibrations=self._calibrations)
-        return WithFallback(tokens, as_json if way == "auto" else None, self._note)

@@ -37,7 +37,7 @@ class TokenPair(JudgePair):
     @property
     def signature(self) -> str:
         """The model and the settings."""
-        return f"{super().signature},verdicts=tokens/1"
+        return f"{super().signature},verdicts=tokens/2"
 
     def _examples(self, shown: Collection[str]) -> list[Example]:
         """The examples with a winner, answered by yes or no."""
@@ -46,7 +46,7 @@ class TokenPair(JudgePair):
 
     async def _decide(self, prompt: Prompt, data: Mapping[str, Any]) -> Decision:
         if prompt.hash not in self._asked:
-            self._asked[prompt.hash] = YesNoLLM(self._judge.llm, self._judge.prompts, [prompt], first="question")
+            self._asked[prompt.hash] = YesNoLLM(self._judge.llm, self._judge.prompts, [prompt])
         try:
             likely = await self._asked[prompt.hash].ask(prompt.name, data, guess=True)
         except NoProbabilitiesError as error:

@@ -131,6 +131,7 @@ def collect(
     *,
     journal: str | None = None,
     resume: bool = False,
+    keep_journal: bool = False,
     repeats: int = 1,
     progress: Report = silent,
     note: Callable[[str], object] = unheard,
@@ -140,7 +141,8 @@ def collect(
 
     The metadata gets latency, tokens and price as far as they are known. A failed question becomes a row without an
     answer, with the reason in its metadata. With `repeats` each question is asked several times; its rows have its id as
-    `repeat_of`. `journal` is a local file with the answers so far; `resume` continues from it.
+    `repeat_of`. `journal` is a local file with the answers so far; `resume` continues from it. It is
+    removed if no question failed, unless `keep_journal` leaves that to the caller.
     """
     samples, times = _repeat(questions, repeats)
     _, signature = describe_system(system, **options)
@@ -161,7 +163,7 @@ def collect(
             kept.close()
     if asking.problem:
         note(asking.problem)
-    if kept and not asking.failures:
+    if kept and not asking.failures and not keep_journal:
         kept.remove()
     outcomes = {outcome.asked.id: outcome for outcome in asking.outcomes}
     rows = [

@@ -1,10 +1,4 @@
-"""Estimates production metrics from a run: each case is weighted by the number of requests that it represents.
-
-Population means from a stratified sample with weights: Hájek's estimate with its interval.
-
-The mean is Σ w·y / Σ w. Its error is the variance within strata, by the linearised ratio (Särndal, Swensson and Wretman 1992,
-5.6 and 5.7); a stratum that was drawn completely has no error.
-"""
+"""Estimates production metrics from a run: each case is weighted by the number of requests that it represents."""
 
 from __future__ import annotations
 
@@ -16,57 +10,10 @@ import numpy as np
 
 from ragstone.engine.metric_choice import choose_metrics, find_metric
 from ragstone.errors import UsageError
-from ragstone.stats.intervals import Interval, student_quantile
+from ragstone.stats.weighted import weighted_mean
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_scores
 from ragstone.truth.samples import WEIGHT
-
-
-class WeightedMean(NamedTuple):
-    """A mean with its interval; None if the draws do not determine the error."""
-
-    mean: float
-    interval: Interval | None
-
-
-def weighted_mean(
-    values: np.ndarray, weights: np.ndarray, strata: np.ndarray, level: float = 0.95
-) -> WeightedMean | None:
-    """The population mean; nan values are ignored, and the result is None if there is no other value.
-
-    Draws of one stratum have the same weight N/n, which gives N.
-    """
-    known = ~np.isnan(values)
-    total = float(weights[known].sum())
-    if not total > 0:
-        return None
-    mean = float((weights[known] * values[known]).sum() / total)
-    # A draw without a value has no weight but counts as drawn.
-    residuals = np.where(known, weights * (np.nan_to_num(values) - mean), 0.0) / total
-    variance, freedom = 0.0, 0
-    for members in _groups(weights, strata):
-        n = len(members)
-        missing = max(0.0, 1.0 - n / float(weights[members].sum()))
-        spread = residuals[members] - residuals[members].mean()
-        variance += missing * n / (n - 1) * float(spread @ spread)
-        freedom += n - 1
-    complete = bool(np.all(weights[known] <= 1.0 + 1e-9))
-    if not freedom:
-        return WeightedMean(mean, Interval(mean, mean) if complete else None)
-    reach = student_quantile(freedom, (1 + level) / 2) * variance**0.5
-    return WeightedMean(mean, Interval(mean - reach, mean + reach))
-
-
-def _groups(weights: np.ndarray, strata: np.ndarray) -> list[np.ndarray]:
-    """The draws of each stratum; single draws are grouped, since one draw has no variance."""
-    members_by_stratum = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
-    groups = sorted((members for members in members_by_stratum if len(members) > 1), key=len)
-    # A stratum that was drawn completely has no error.
-    single = [members for members in members_by_stratum if len(members) == 1 and weights[members[0]] > 1.0]
-    if len(single) == 1 and groups:
-        return [np.concatenate([groups[0], *single]), *groups[1:]]
-    return [*groups, np.concatenate(single)] if len(single) > 1 else groups
-
 
 # The metadata name of the strata from which a harvest drew a case.
 _DRAWS = "draws"

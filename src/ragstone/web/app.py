@@ -26,7 +26,7 @@ from ragstone.errors import RagstoneError, UsageError
 from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
 from ragstone.web.listen import bind
-from ragstone.web.pages import comparison, facts, leaderboard, pair, run, runs, sample
+from ragstone.web.pages import comparison, facts, leaderboard, pair, run, runs, sample, watch
 from ragstone.web.render import page_html, page_json, static_file
 from ragstone.web.security import Guard, Guarded, is_loopback
 from ragstone.web.truth import case, create, diff, edit, queue, rescore, versions
@@ -44,7 +44,9 @@ View = Callable[..., Page]
 
 VIEWS: dict[str, View] = {}
 CHANGES: dict[str, View] = {}
-for _module in (runs, run, sample, facts, leaderboard, comparison, pair, versions, case, queue, diff, create, rescore):
+for _module in (runs, run, sample, facts, leaderboard, comparison, pair, watch):
+    VIEWS |= _module.VIEWS
+for _module in (versions, case, queue, diff, create, rescore):
     VIEWS |= _module.VIEWS
 for _module in (create, case, edit, rescore):
     CHANGES |= _module.CHANGES
@@ -57,7 +59,7 @@ PORT = 8765
 def make_app(library: Library, guard: Guard | None = None) -> ASGIApp:
     """Create the viewer for a library, protected by a guard."""
     guard = guard or Guard()
-    routes = [Route("/", lambda request: _redirect(request, "/runs"))]
+    routes = [Route("/", lambda request: _redirect(request, "/watch" if library.watches.is_watch else "/runs"))]
     routes += [Route("/static/{name}", lambda request: _file(request.path_params["name"]))]
     routes += [Route("/favicon.ico", lambda _: _file("icon.svg"))]
     for path, change in CHANGES.items():

@@ -30,6 +30,7 @@ from ragstone.web.run_index import RunIndex, TableState
 from ragstone.web.truth.jobs import Rescoring
 from ragstone.web.truth.loaded_version import LoadedVersion
 from ragstone.web.truth.store import TruthLibrary
+from ragstone.web.watches import WatchLibrary
 
 # Diagnosing this many samples takes seconds. Their diagnosis is shown until all samples are diagnosed.
 FIRST_FEW = 10_000
@@ -108,6 +109,7 @@ class Library:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root: Place = open_place(root)
         self.truth = TruthLibrary(self.root)
+        self.watches = WatchLibrary(self.root)
         self.rescoring = Rescoring()
         self._joined: BackgroundCache[int] = BackgroundCache(_MAX_LISTED)
         self._runs = lru_cache(maxsize=_MAX_LISTED)(Run)
@@ -208,7 +210,7 @@ class Library:
             self._pairs,
             self._boards,
         )
-        for worker in (*caches, self.rescoring, self.truth):
+        for worker in (*caches, self.rescoring, self.truth, self.watches):
             worker.close()
 
     def _folder(self, place: Place) -> RunFolder:

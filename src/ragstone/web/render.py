@@ -20,6 +20,7 @@ from ragstone._version import __version__
 from ragstone.report.html import charts
 from ragstone.report.html.charts import element, line, picture, short
 from ragstone.report.html.page import breakable
+from ragstone.report.html.series_chart import series_chart
 from ragstone.report.text import visible
 from ragstone.web.marked_text import marked_text
 
@@ -160,6 +161,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "strip": strip,
         "tradeoff": charts.tradeoff,
+        "series_chart": series_chart,
         "strip_axis": lambda low, high: charts.strip_axis(charts.strip_scale(low, high)),
         "bars": bars,
         "trend": trend,

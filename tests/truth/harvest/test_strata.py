@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.stats.weighted import weighted_mean
 from ragstone.truth.harvest.strata import draw, shares
-from ragstone.truth.weighted_means import weighted_mean
 
 VERDICTS = ("good", "bad", "unclear")
 

@@ -38,21 +38,32 @@ _TURN_MARKS = re.compile(
 )
 
 
-def fence_all(data: Data, template: str, lettered: Collection[str] = (), keyed_by: str | None = None) -> dict[str, str]:
-    """Return each piece of data between its tags. `template` is the text around; items of `lettered` lists have letters.
-
-    With `keyed_by`, the code depends on that piece alone, so that messages which begin with it share a prefix.
-    """
+def fence_all(data: Data, template: str, lettered: Collection[str] = ()) -> dict[str, str]:
+    """Return each piece of data between its tags. `template` is the text around; items of `lettered` lists have letters."""
     clean = {name: _clean(value) for name, value in data.items()}
-    code = make_code(clean, template, keyed_by)
+    code = make_code(clean, template)
     return {name: _fence(name, value, code, name in lettered) for name, value in clean.items()}
 
 
-def make_code(data: Data, template: str = "", keyed_by: str | None = None) -> str:
+def fence_plainly(data: Data, template: str) -> dict[str, str]:
+    """Return each piece of data between tags without a code; what looks like such a tag in the data is broken.
+
+    For small models, which the code confuses: the exam of a 1.5B model had 17 of 24 verdicts right with codes and 20 without.
+    Messages that begin with the same piece share a prefix. Lists are fenced with a code.
+    """
+    if not all(isinstance(value, str) for value in data.values()):
+        return fence_all(data, template)
+    tag = re.compile(
+        rf"[<\uff1c\u2039\u3008\u27e8\ufe64](?=\s*/?\s*(?:{'|'.join(map(re.escape, data))})\b)", re.IGNORECASE
+    )
+    clean = {name: tag.sub(r"\g<0> ", harmless(str(value))) for name, value in data.items()}
+    return {name: f"<{name}>\n{value}\n</{name}>" for name, value in clean.items()}
+
+
+def make_code(data: Data, template: str = "") -> str:
     """Return letters that do not occur in the data or the template; deterministic."""
     texts = [part for name, value in data.items() for part in (name, *_parts(value))]
-    keys = texts if keyed_by is None else [keyed_by, *_parts(data[keyed_by])]
-    digest = hashlib.sha256("".join(f"{len(text)}:{text}" for text in keys).encode("utf-8", "surrogatepass")).digest()
+    digest = hashlib.sha256("".join(f"{len(text)}:{text}" for text in texts).encode("utf-8", "surrogatepass")).digest()
     hay = unicodedata.normalize("NFKC", "\n".join((template, *texts))).casefold()
     salt = 0
     while (code := _letters(digest, salt)) in hay:

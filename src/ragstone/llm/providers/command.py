@@ -1,6 +1,7 @@
 """A user's system as a command. The question is JSON on standard input, or replaces `{question}`; the answer is read from stdout.
 
-No shell is used. The command is split into arguments once, and a question is always a single argument.
+No shell is used. The command is split into arguments once, and a question is always a single argument. A parameter replaces
+its name in braces, and is an environment variable: `top_k` is RAGSTONE_PARAM_TOP_K.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import shlex
 import signal
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,14 +23,15 @@ from ragstone.llm.answers import Answer, read_answer, reply_with
 from ragstone.llm.base import LLMAccessError, LLMError, Reply, Request
 from ragstone.llm.endpoints import hide_secrets
 
-_SLOT = "{question}"
+_SLOT = re.compile(r"\{(\w+)\}")
+_VARIABLE = "RAGSTONE_PARAM_"
 _MAX_MESSAGE = 200
 
 
 class CommandSystem:
     """Starts the command once per question."""
 
-    def __init__(self, line: str, timeout_s: float) -> None:
+    def __init__(self, line: str, timeout_s: float, parameters: Mapping[str, Any] | None = None) -> None:
         try:
             self._arguments = shlex.split(line)
         except ValueError as error:
@@ -35,13 +39,16 @@ class CommandSystem:
         if not self._arguments:
             raise UsageError("the command is empty. Write, for example, cmd:./my-rag --k 5")
         self._timeout_s = timeout_s
+        self._parameters = {name: _as_text(value) for name, value in (parameters or {}).items()}
         self.name = f"command/{os.path.basename(self._arguments[0])}"
 
     @property
     def signature(self) -> str:
         """The command with a hash of the files that it names, so that an edited script has a new signature."""
         digest = hashlib.blake2b(json.dumps(self._arguments).encode(), digest_size=6)
-        for argument in self._arguments:
+        if self._parameters:
+            digest.update(json.dumps(sorted(self._parameters.items())).encode())
+        for argument in self._fill({}):
             if os.path.isfile(argument):
                 with open(argument, "rb") as stream:
                     digest.update(stream.read())
@@ -57,8 +64,7 @@ class CommandSystem:
         """Do nothing: every process has ended."""
 
     async def _run(self, asked: dict[str, Any]) -> str:
-        arguments = [argument.replace(_SLOT, asked["question"]) for argument in self._arguments]
-        process = await self._start(arguments)
+        process = await self._start(self._fill({"question": asked["question"]}))
         line = json.dumps(asked, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -71,11 +77,22 @@ class CommandSystem:
             raise LLMError(f"{self.name} exited with {process.returncode}{_last_line(errors)}")
         return output.decode("utf-8", "replace").strip()
 
+    def _fill(self, values: Mapping[str, str]) -> list[str]:
+        """The arguments with the values in place of their names in braces; values are not filled again."""
+        known = {**self._parameters, **values}
+        return [_SLOT.sub(lambda slot: known.get(slot[1], slot[0]), argument) for argument in self._arguments]
+
     async def _start(self, arguments: list[str]) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
+        variables = {f"{_VARIABLE}{name.upper()}": value for name, value in self._parameters.items()}
         try:
             return await asyncio.create_subprocess_exec(
-                *arguments, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+                *arguments,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                start_new_session=True,
+                env={**os.environ, **variables},
             )
         except FileNotFoundError:
             raise LLMAccessError(f"the program '{self._arguments[0]}' does not exist. Check the command.") from None
@@ -83,6 +100,11 @@ class CommandSystem:
             raise LLMAccessError(f"'{self._arguments[0]}' is not executable.") from None
         except (OSError, ValueError) as error:
             raise LLMError(f"{self.name} cannot be started for this question: {error}") from None
+
+
+def _as_text(value: Any) -> str:
+    """A parameter as a word of a command: true and false as JSON writes them."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 async def _kill(process: asyncio.subprocess.Process) -> None:

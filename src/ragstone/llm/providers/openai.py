@@ -33,7 +33,10 @@ _TOO_LONG = (
     *("prompt is too long", "input is too long", "exceeds the maximum number of tokens", "max_model_len"),
 )
 _FILTERED = ("content_filter", "content management policy", "moderation", "flagged", "safety", "responsibleai")
-_FORMAT = ("response_format", "json_schema", "json_object", "json mode", "structured output", "guided", "grammar")
+_FORMAT = (
+    *("response_format", "json_schema", "json_object", "json mode", "structured output", "guided", "grammar"),
+    *("output_config", "output_format"),
+)
 
 
 # Some models refuse a parameter. It is omitted from then on, or sent under its newer name.
@@ -68,7 +71,8 @@ class OpenAIEndpoint:
         model = {} if endpoint.model is None else {"model": endpoint.model}
         try:
             url = endpoint.url(what)
-            reply = await self._client.post_json(url, {**model, **body}, endpoint.headers, self._timeout_s)
+            fields = {**model, **body, **endpoint.body}
+            reply = await self._client.post_json(url, fields, endpoint.headers, self._timeout_s)
         except HttpError as error:
             raise self._explain(error) from None
         self._has_answered = True
@@ -91,6 +95,10 @@ class OpenAIChat(OpenAIEndpoint):
     """A chat model."""
 
     _unwanted: frozenset[str] = frozenset()
+
+    def batch_body(self, request: Request) -> dict[str, Any]:
+        """Return a request for a batch, without the parameters that the server refused in calls."""
+        return {"model": self._endpoint.model, **chat_body(request, self._unwanted)}
 
     async def complete(self, request: Request) -> Reply:
         """Send one request; repeat it only if the server refuses an optional parameter."""

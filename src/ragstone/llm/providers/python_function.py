@@ -7,13 +7,14 @@ answers questions. LangChain runnables and LlamaIndex query engines are recognis
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ragstone.errors import UsageError
+from ragstone.errors import UnknownNameError, UsageError
 from ragstone.llm.answers import read_answer, reply_with
 from ragstone.llm.base import LLMError, Reply, Request, UnsupportedFormatError
 from ragstone.llm.concurrency import run_in_thread
@@ -168,6 +169,24 @@ def _contexts_parameter(function: Callable[..., Any]) -> str | None:
         if item.default is item.empty and item.kind is item.POSITIONAL_OR_KEYWORD
     ]
     return required[1] if len(required) > 1 and required[1] not in ("documents", "history") else None
+
+
+_HANDED_OVER = ("question", "documents", "history", *_CONTEXTS)
+
+
+def bind_parameters(function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> Callable[..., Any]:
+    """The function with these keyword arguments. Raises if it has no parameter of that name."""
+    known = _parameters(function)
+    takes_any = any(item.kind is item.VAR_KEYWORD for item in known.values())
+    named = [key for key, item in known.items() if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)][
+        0 if takes_any else 1 :
+    ]
+    for parameter in parameters:
+        if parameter in _HANDED_OVER:
+            raise UsageError(f"'{parameter}' cannot be a parameter of a setting: it is passed with every question")
+        if parameter not in named and not takes_any:
+            raise UnknownNameError(f"parameter of {name}:", parameter, named, f"It has: {', '.join(named) or 'none'}.")
+    return functools.partial(function, **parameters)
 
 
 _QUESTION = ("question", "input", "query")

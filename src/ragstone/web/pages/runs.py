@@ -93,6 +93,7 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
         "page": "runs",
         "title": "Runs",
         "root": str(library.root),
+        "watch": "/watch" if library.watches.any() else "",
         "state": state,
         "total": len(finished),
         "fitting": len(matching),

@@ -1,0 +1,91 @@
+"""Chunks as people write them: one text, a JSON or Python list in a cell, or mappings that call the text otherwise."""
+
+from __future__ import annotations
+
+import ast
+import io
+import itertools
+import json
+import re
+import tokenize
+from collections.abc import Mapping
+from typing import Any
+
+_LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*$))|\{\s*[\"'])")
+# Names of the text of a chunk in other tools, the more specific ones first.
+_TEXT_KEYS = ("page_content", "chunk_text", "content", "chunk", "passage", "snippet", "body", "document", "contents")
+
+
+def parse_list(cell: str) -> Any:
+    """The list or mapping that a text contains as JSON, or as Python and numpy print it; None if it contains none."""
+    if not _LOOKS_LIKE_LIST.match(cell):
+        return None
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return _parse_python(cell)
+
+
+def _parse_python(cell: str) -> Any:
+    try:
+        tokens = [
+            token for token in tokenize.generate_tokens(io.StringIO(cell.strip()).readline) if token.string.strip()
+        ]
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    inner = tokens[1:-1]
+    # numpy prints ['a' 'b'] without commas, which Python would read as one text.
+    if inner and all(token.type == tokenize.STRING for token in inner) and tokens[0].string == "[":
+        texts = [ast.literal_eval(token.string) for token in inner]
+        return texts if all(isinstance(text, str) for text in texts) else None
+    if any(one.type == two.type == tokenize.STRING for one, two in itertools.pairwise(tokens)):
+        return None
+    try:
+        value = ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, list | tuple | dict) else None
+
+
+def text_of_chunk(item: Any) -> str | None:
+    """The text of a chunk that is a text or a mapping; None if it has none."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Mapping):
+        return next((item[key] for key in ("text", *_TEXT_KEYS) if isinstance(item.get(key), str)), None)
+    return None
+
+
+def open_contexts(value: Any) -> tuple[Any, str]:
+    """Contexts as a list of chunks, and a remark on how they were read. Other values are left for the checks."""
+    remark = ""
+    if isinstance(value, str) and value.strip():
+        if _LOOKS_LIKE_LIST.match(value):
+            parsed = parse_list(value)
+            if parsed is None:
+                return value, ""
+            value = [parsed] if isinstance(parsed, Mapping) else list(parsed)
+        else:
+            return [
+                value
+            ], "contexts that are one text are read as one chunk; several chunks need a JSON list or several columns"
+    if (
+        isinstance(value, list | tuple)
+        and value
+        and all(isinstance(item, Mapping) and "text" not in item for item in value)
+    ):
+        keys = {next((key for key in _TEXT_KEYS if isinstance(item.get(key), str)), None) for item in value}
+        if None not in keys and len(keys) == 1:
+            [key] = keys
+            value = [_rename(item, str(key)) for item in value]
+            remark = f"the text of a chunk is its part '{key}'"
+    return value, remark
+
+
+def _rename(chunk: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The chunk with our name for its text; the source may be in the metadata, as LangChain has it."""
+    renamed = {name: part for name, part in chunk.items() if name != key} | {"text": chunk[key]}
+    about = chunk.get("metadata")
+    if isinstance(about, Mapping) and isinstance(about.get("source"), str):
+        renamed.setdefault("source", about["source"])
+    return renamed

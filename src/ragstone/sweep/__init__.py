@@ -1,0 +1,1 @@
+"""Sweeps: many settings of one system on the same questions."""

@@ -1,0 +1,280 @@
+"""The log files of a watch: which there are, and what is new in each since the last position.
+
+Lines are read up to the last complete one. A file keeps its position when it is renamed, copied or compressed by log
+rotation: it is recognised by its first bytes and by those before the position.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import IO, Any, NamedTuple
+
+from pyarrow import fs
+
+from ragstone.errors import InputError, Problem, UsageError
+from ragstone.formats.dial_logs import DialLogsFormat
+from ragstone.formats.file_rows import LONGEST_LINE_BYTES
+from ragstone.formats.log_parts import Selection, find_parts
+from ragstone.formats.sources import Source
+from ragstone.storage.places import Place, open_place, storage_errors
+from ragstone.watch.state import FileState, State
+
+LINES, WHOLE = "lines", "whole"
+BLOCK_BYTES = 4 << 20
+_HEAD_BYTES = 1024
+_LINES = re.compile(r"\.(jsonl|ndjson|log)([.-].*)?$", re.IGNORECASE)
+_READABLE = re.compile(r"\.(jsonl|ndjson|log|json|csv|tsv|parquet|arrow|feather)([.-].*)?$", re.IGNORECASE)
+_UNFINISHED = re.compile(r"(^[._~])|\.(tmp|swp|crc|inprogress|part)$|~$", re.IGNORECASE)
+_WILD = re.compile(r"[*?\[]")
+
+
+class Found(NamedTuple):
+    """A file of a source with its size and time of change."""
+
+    place: Place
+    version: str
+    size: int
+
+
+class Line(NamedTuple):
+    """A row of a growing file and the position of its first byte."""
+
+    position: int
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The complete lines after a position, the next position, and the number of lines that are not JSON objects."""
+
+    lines: list[Line]
+    position: int
+    broken: int
+    at_end: bool
+
+
+def find_files(url: str, first: date | None) -> Iterator[Found]:
+    """The files of a source: a file and its rotated copies, a folder, or a pattern with * and ?.
+
+    `first` is the first day of interest; folders of earlier days in DIAL's layouts are not listed.
+    """
+    place = open_place(url)
+    if _WILD.search(url) and not place.exists():
+        yield from _find_by_pattern(place)
+    elif place.is_folder():
+        if DialLogsFormat().recognises([Source(place)]):
+            for part in find_parts(place, Selection(first=first)):
+                if part.place is not None:
+                    yield _describe(part.place)
+        else:
+            yield from (one for one in _inside(place) if _READABLE.search(one.place.name))
+    else:
+        parent, name = _parent(place), place.name
+        for one in _inside(parent, recursive=False):
+            if one.place.name == name or one.place.name.startswith((f"{name}.", f"{name}-")):
+                yield one
+
+
+def _find_by_pattern(place: Place) -> Iterator[Found]:
+    if place.is_local:
+        for path in sorted(glob.glob(place.path, recursive=True)):
+            if os.path.isfile(path) and not _UNFINISHED.search(os.path.basename(path)):
+                yield _describe(open_place(path))
+        return
+    fixed = place.path[: _WILD.search(place.path).start()].rpartition("/")[0]  # type: ignore[union-attr]
+    above = Place(place.files, fixed, place.url[: len(place.url) - len(place.path) + len(fixed)])
+    yield from (one for one in _inside(above) if fnmatch.fnmatchcase(one.place.path, place.path))
+
+
+def _parent(place: Place) -> Place:
+    return Place(place.files, place.path.rpartition("/")[0], place.url.rpartition("/")[0] or ".")
+
+
+def _inside(folder: Place, recursive: bool = True) -> Iterator[Found]:
+    with storage_errors(f"cannot list {folder}"):
+        selector = fs.FileSelector(folder.path, allow_not_found=True, recursive=recursive)
+        entries = folder.files.get_file_info(selector)
+    for info in sorted(entries, key=lambda info: info.path):
+        if info.type == fs.FileType.File and not _UNFINISHED.search(info.base_name):
+            yield _as_found(folder / info.path[len(folder.path.rstrip("/")) + 1 :], info)
+
+
+def _describe(place: Place) -> Found:
+    with storage_errors(f"cannot look at {place}"):
+        return _as_found(place, place.files.get_file_info(place.path))
+
+
+def _as_found(place: Place, info: fs.FileInfo) -> Found:
+    changed = info.mtime_ns if info.mtime_ns is not None else 0
+    return Found(place, f"{info.size}-{changed}", info.size or 0)
+
+
+def changed_files(source: int, found: Sequence[Found], state: State) -> Iterator[tuple[str, Found]]:
+    """The files with something new, each with the number under which the state knows it.
+
+    New files are entered into the state. Files without a complete line are left for later.
+    """
+    paths = {one.place.path: one for one in found}
+    known = {number: entry for number, entry in state.files.items() if entry.source == source}
+    taken = {
+        number for number, entry in known.items() if entry.path in paths and entry.looked == paths[entry.path].version
+    }
+    quiet = {known[number].path for number in taken}
+    for one in found:
+        if one.place.path in quiet or not one.size:
+            continue
+        free = {number: entry for number, entry in known.items() if number not in taken}
+        number = _find_known(one, free)
+        if number is None and any(_is_copy(one, entry, paths) for entry in known.values()):
+            continue
+        if number is None:
+            number = str(state.next_file)
+            state.next_file += 1
+            state.files[number] = known[number] = FileState(source, one.place.path)
+        state.files[number].path = one.place.path
+        taken.add(number)
+        yield number, one
+
+
+def _find_known(one: Found, known: dict[str, FileState]) -> str | None:
+    """The entry whose bytes this file has: that of its path first, otherwise one that was renamed."""
+    order = sorted(known, key=lambda number: (known[number].path != one.place.path, int(number)))
+    for number in order:
+        entry = known[number]
+        if entry.kind == WHOLE or not entry.head:
+            if entry.path == one.place.path:
+                return number
+        elif _has_bytes(one, entry):
+            return number
+    return None
+
+
+def _is_copy(one: Found, entry: FileState, paths: dict[str, Found]) -> bool:
+    """Whether a file is a copy of a known one that is still there, such as one that is just being made by log rotation."""
+    original = paths.get(entry.path)
+    if entry.kind == WHOLE or not entry.head or original is None or original.place == one.place:
+        return False
+    if _has_bytes(one, entry):
+        return True
+    with _reading(one.place) as stream:
+        if _digest(stream.read(entry.head_bytes)) != entry.head:
+            return False
+        end = stream.seek(0, io.SEEK_END)
+        copy = _before(stream, end)
+    with _reading(original.place) as stream:
+        return end < entry.position and _before(stream, end) == copy
+
+
+def _has_bytes(one: Found, entry: FileState) -> bool:
+    with _reading(one.place) as stream:
+        if _digest(stream.read(entry.head_bytes)) != entry.head:
+            return False
+        stream.seek(0, io.SEEK_END)
+        return stream.tell() >= entry.position and _digest(_before(stream, entry.position)) == entry.tail
+
+
+def _before(stream: IO[bytes], position: int) -> bytes:
+    start = max(0, position - _HEAD_BYTES)
+    stream.seek(start)
+    return stream.read(position - start)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def remember(entry: FileState, place: Place, position: int) -> None:
+    """Move the position of a growing file, and note the bytes by which it is recognised."""
+    with _reading(place) as stream:
+        head = stream.read(min(_HEAD_BYTES, position))
+        entry.head, entry.head_bytes = _digest(head), len(head)
+        entry.tail = _digest(_before(stream, position))
+    entry.position = position
+
+
+def kind_of_file(one: Found) -> str | None:
+    """`lines` for JSON lines, `whole` for documents and tables; None if that is not clear yet."""
+    if _LINES.search(one.place.name):
+        return LINES
+    try:
+        kind = Source(one.place).kind
+    except InputError:
+        return None
+    if kind == "jsonl":
+        return LINES
+    return WHOLE if kind in ("json", "csv", "parquet", "arrow") else None
+
+
+def read_block(place: Place, position: int) -> Block:
+    """The next lines of a growing file. The last line counts without a line break if it is a complete JSON object."""
+    with _reading(place) as stream:
+        stream.seek(position)
+        content = stream.read(BLOCK_BYTES)
+        while b"\n" not in content and len(content) < LONGEST_LINE_BYTES and (more := stream.read(BLOCK_BYTES)):
+            content += more
+        at_end = not stream.read(1)
+    end = content.rfind(b"\n") + 1
+    rest = content[end:]
+    if rest and ((at_end and _parse(rest) is not None) or len(content) >= LONGEST_LINE_BYTES):
+        end = len(content)
+    lines, broken, start = [], 0, 0
+    for line in content[:end].splitlines(keepends=True) if end else ():
+        values = _parse(line)
+        if values is not None:
+            lines.append(Line(position + start, values))
+        elif line.strip():
+            broken += 1
+        start += len(line)
+    return Block(lines, position + end, broken, at_end)
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        values = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+@contextmanager
+def _reading(place: Place) -> Iterator[IO[bytes]]:
+    """The decompressed bytes."""
+    with storage_errors(f"cannot read {place}"), place.open_input() as file:
+        raw: Any = io.BufferedReader(file)
+        try:
+            if raw.peek(2)[:2] == b"\x1f\x8b":
+                yield _seekable(raw)
+            else:
+                yield raw
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(
+                str(place), [Problem(f"is a damaged gzip file: {error}", hint="compress it again")]
+            ) from None
+
+
+def _seekable(raw: IO[bytes]) -> IO[bytes]:
+    """A gzip file cannot be sought from its end."""
+    with gzip.GzipFile(fileobj=raw) as packed:
+        return io.BytesIO(packed.read())
+
+
+def check_sources(urls: Sequence[str]) -> None:
+    """Raises if a source is missing or cannot be watched."""
+    for url in urls:
+        if url == "-":
+            raise UsageError("a watch cannot read standard input. Append the log to a file and watch that.")
+        place = open_place(url)
+        if place.is_local and not _WILD.search(url) and not place.exists() and not _parent(place).exists():
+            raise UsageError(f"there is no file or folder '{url}'. Check --from.")

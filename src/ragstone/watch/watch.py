@@ -1,0 +1,170 @@
+"""Watches logs: one pass reads what is new, closes periods that are over, evaluates them and follows them up.
+
+Every pass starts from the stored state, so that it does not matter how the one before it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import ragstone.metrics  # noqa: F401  (fills the catalogue)
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.registry import resolve_metrics
+from ragstone.watch.calendar_periods import PERIODS, period_end
+from ragstone.watch.intake import Intake
+from ragstone.watch.period_runs import PATIENCE, PeriodEvaluator, make_record
+from ragstone.watch.read_logs import read_logs
+from ragstone.watch.requests import Interpreter
+from ragstone.watch.sample_design import Design
+from ragstone.watch.sources import check_sources
+from ragstone.watch.state import COMPLETE, OPEN, State, read_state
+from ragstone.watch.store import WatchStore
+
+DEFAULT_METRICS = ("reference_free",)
+DEFAULT_GRACE_S = 6 * 3600.0
+# These cannot change, because rows that were not drawn are not stored.
+_FIXED = ("period", "design", "since")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a watch, as stored in watch.json."""
+
+    sources: tuple[str, ...]
+    design: Design
+    period: str = "day"
+    metrics: tuple[str, ...] = DEFAULT_METRICS
+    judge: str = ""
+    since: str | None = None
+    # How long after its end a period is open for requests that arrive late.
+    grace_s: float = DEFAULT_GRACE_S
+    mask: bool = False
+    format: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.period not in PERIODS:
+            raise UnknownNameError("period", self.period, PERIODS, f"Choose from: {', '.join(PERIODS)}.")
+        if self.grace_s < 0:
+            raise UsageError("--grace must be 0 or more")
+
+    def as_json(self) -> dict[str, Any]:
+        """The content of watch.json."""
+        return {
+            **{name: getattr(self, name) for name in ("period", "judge", "since", "grace_s", "mask", "format")},
+            "design": self.design.as_json(),
+            "metrics": list(self.metrics),
+            "sources": list(self.sources),
+            "columns": dict(self.columns),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Settings:
+        """The settings in watch.json."""
+        values = {name: value for name, value in content.items() if name in cls.__dataclass_fields__}
+        lists = {name: tuple(values[name]) for name in ("metrics", "sources")}
+        return cls(**{**values, **lists, "design": Design.from_json(values["design"])})
+
+
+def open_watch(store: WatchStore, wanted: Settings) -> Settings:
+    """Store the settings of a new watch, or check those of an existing one. New sources are added."""
+    resolve_metrics(wanted.metrics)
+    stored = Settings.from_json(store.settings()) if store.exists() else None
+    if stored is None:
+        check_sources(wanted.sources)
+        store.write_settings(wanted.as_json())
+        return wanted
+    before, after = stored.as_json(), wanted.as_json()
+    for name in _FIXED:
+        if before[name] != after[name]:
+            raise UsageError(
+                f"the {name} of {store.place} is {before[name]}, not {after[name]}. "
+                "Leave the option out, or start another watch: requests that were not drawn are not stored."
+            )
+    merged = replace(wanted, sources=tuple(dict.fromkeys((*stored.sources, *wanted.sources))))
+    if merged != stored:
+        check_sources(wanted.sources)
+        store.write_settings(merged.as_json())
+    return merged
+
+
+@dataclass(frozen=True)
+class Pass:
+    """The result of one pass: new requests, and the periods that became complete."""
+
+    requests: int
+    complete: tuple[str, ...]
+    state: State
+
+
+@dataclass
+class Watch:
+    """A watch that is worked on.
+
+    `follow_up` is called for each complete period until it returns True; a kill may repeat it, so it must be idempotent.
+    """
+
+    store: WatchStore
+    settings: Settings
+    options: Mapping[str, Any] = field(default_factory=dict)
+    budget_per_day: float | None = None
+    follow_up: Callable[[str], bool] = lambda _: True
+    note: Callable[[str], object] = lambda _: None
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def clean(self) -> None:
+        """Remove what a killed process left behind."""
+        self._open().remove_leftovers()
+
+    def step(self) -> Pass:
+        """One pass over everything."""
+        now = self.clock()
+        intake = self._open()
+        before = _requests(intake.state)
+        settings = self.settings
+        interpreter = Interpreter(intake.state, now, settings.format, settings.columns, settings.mask)
+        read_logs(list(settings.sources), intake, interpreter, settings.since, self.note)
+        for name in intake.state.in_phase(OPEN):
+            if period_end(name) + timedelta(seconds=settings.grace_s) <= now:
+                intake.close(name, now.isoformat())
+        evaluator = PeriodEvaluator(
+            self.store, intake, settings.metrics, now, self.budget_per_day, self.options, self.note
+        )
+        try:
+            evaluator.evaluate_all()
+        finally:
+            self._write_records(intake)
+        return Pass(_requests(intake.state) - before, self._follow_up(intake), intake.state)
+
+    def _open(self) -> Intake:
+        state, settings = read_state(self.store.state_file), self.settings
+        return Intake(self.store.place, self.store.state_file, state, settings.design, settings.period, settings.since)
+
+    def _write_records(self, intake: Intake) -> None:
+        """The counts of open periods, and late requests of others."""
+        for name, period in intake.state.periods.items():
+            if period.phase == OPEN:
+                self.store.write_period(make_record(name, period, intake))
+            elif period.followed and name in intake.touched:
+                record = self.store.period(name)
+                if record is not None and record.late != period.late:
+                    self.store.write_period(replace(record, late=period.late))
+
+    def _follow_up(self, intake: Intake) -> tuple[str, ...]:
+        fresh = [name for name in intake.state.in_phase(COMPLETE) if not intake.state.periods[name].followed]
+        for name in fresh:
+            period = intake.state.periods[name]
+            self.store.write_period(make_record(name, period, intake))
+            if not self.follow_up(name) and datetime.fromisoformat(period.closed_at) + PATIENCE > self.clock():
+                continue
+            period.followed = True
+            intake.commit()
+            intake.forget(name)
+        return tuple(fresh)
+
+
+def _requests(state: State) -> int:
+    return sum(sum(period.seen.values()) + period.late for period in state.periods.values())
