@@ -46,7 +46,9 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
             LOG.warning("%s links to %s, which does not exist.", page.file.src_uri, path)
         if path in _PAGE_OF:
             return f"[{link['text']}]({posixpath.relpath(_PAGE_OF[path], here or '.')}{link['part'] or ''})"
-        return f"[{link['text']}]({config.repo_url}/blob/main/{path})" if config.repo_url else f"{link['text']} (`{path}`)"
+        return (
+            f"[{link['text']}]({config.repo_url}/blob/main/{path})" if config.repo_url else f"{link['text']} (`{path}`)"
+        )
 
     return _OUTSIDE.sub(replaced, markdown)
 

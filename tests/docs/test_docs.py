@@ -125,7 +125,9 @@ def test_python_examples_run(page, folder):
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["docs/index.md", "docs/guides/no-truth.md", "docs/guides/no-key.md", "docs/guides/production.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/index.md", "docs/guides/no-truth.md", "docs/guides/no-key.md", "docs/guides/production.md"]
+)
 def test_shell_examples_of_the_first_pages_run(page, folder):
     commands = [
         line.split("#")[0].split()

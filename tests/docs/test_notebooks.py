@@ -77,12 +77,18 @@ def test_notebooks_run(path, tmp_path):
     command = tmp_path / "bin" / "ragstone"
     command.parent.mkdir()
     # Without a proxy that answers, calls to the network fail at once.
-    nowhere = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     variables = {"RAGSTONE_CACHE": str(tmp_path / "replies"), "RAGSTONE_MODELS": str(tmp_path / "models"), **nowhere}
-    variables |= {"IPYTHONDIR": str(tmp_path / "ipython"), "COLUMNS": "100", "LOGNAME": "ida", "NO_COLOR": "1", "TERM": "dumb"}
+    variables |= {
+        "IPYTHONDIR": str(tmp_path / "ipython"),
+        "COLUMNS": "100",
+        "LOGNAME": "ida",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+    }
     variables |= {"PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}", "NO_PROXY": "127.0.0.1,localhost"}
     code = f"import sys; sys.argv[1:] = [{str(path)!r}, {str(tmp_path / 'done.ipynb')!r}]\n{EXECUTE}"
-    command.write_text(f"#!/bin/sh\nexec {separate_python()} -m ragstone \"$@\"\n")
+    command.write_text(f'#!/bin/sh\nexec {separate_python()} -m ragstone "$@"\n')
     command.chmod(0o755)
     done = run_separately(code, tmp_path, **variables)
     assert done.returncode == 0, done.stderr

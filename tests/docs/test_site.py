@@ -73,7 +73,9 @@ def test_the_site_loads_nothing_from_outside(site):
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > len(PAGES)
     for page in pages:
-        loaded = re.findall(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=\"?(https?:[^\s\">]+)", page.read_text())
+        loaded = re.findall(
+            r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=\"?(https?:[^\s\">]+)", page.read_text()
+        )
         assert loaded == [], page.name
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?(https?:)?//|@import", sheet.read_text()), sheet.name
