@@ -128,7 +128,7 @@ def test_python_examples_run(page, folder):
 @pytest.mark.parametrize(
     "page", ["docs/index.md", "docs/guides/no-truth.md", "docs/guides/no-key.md", "docs/guides/production.md"]
 )
-def test_shell_examples_of_the_first_pages_run(page, folder):
+def test_shell_examples_of_the_first_pages_run(page, folder, cli):
     commands = [
         line.split("#")[0].split()
         for block in blocks(ROOT / page, "")
@@ -138,8 +138,8 @@ def test_shell_examples_of_the_first_pages_run(page, folder):
     ]
     assert len(commands) >= 2
     for command in commands:
-        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=folder)
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        done = cli(*command[1:])
+        assert done.code == 0, f"{command}: {done.err}"
 
 
 @pytest.mark.slow

@@ -19,6 +19,8 @@ def home(tmp_path, monkeypatch):
     shutil.copy(str(HARBOUR / "better.jsonl"), tmp_path / "new.jsonl")
     (tmp_path / "log.jsonl").write_text(LOG)
     monkeypatch.chdir(tmp_path)
+    # A quote counts the exam, which the tests turn off.
+    monkeypatch.delenv("RAGSTONE_EXAM")
     return tmp_path
 
 
