@@ -63,7 +63,7 @@ docs: $(VENV)/.dev  ## write the generated pages
 
 # In an environment of its own: the site needs none of our packages.
 site: .site-venv/.made  ## build the documentation site into site/
-	@NO_MKDOCS_2_WARNING=1 .site-venv/bin/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 .site-venv/bin/mkdocs build --strict
 	@echo "open site/index.html"
 
 .site-venv/.made: requirements/site.txt

@@ -72,7 +72,7 @@ def _notebook_page(notebook: dict[str, Any]) -> str:
 def _cell(cell: dict[str, Any]) -> str:
     source = "".join(cell["source"])
     if cell["cell_type"] != "code":
-        return source
+        return source.replace(".ipynb)", ".md)")
     outputs = [_output(output) for output in cell["outputs"]]
     return "\n\n".join([f"```python\n{source}\n```", *filter(None, outputs)])
 

@@ -51,6 +51,12 @@ def test_every_page_is_one_click_from_the_start():
     assert not absent, f"add {', '.join(absent)} to the table of all pages in docs/index.md"
 
 
+def test_warnings_of_the_build_are_errors():
+    """With --quiet, mkdocs does not count warnings."""
+    [line] = [line for line in (ROOT / "Makefile").read_text().splitlines() if "mkdocs build" in line]
+    assert line.endswith("mkdocs build --strict")
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The site as `make site` builds it."""
