@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 # Which Pythons `make wheel` installs the wheel with: versions or commands; all of 3.11 to 3.13 that are there by default.
 PYTHONS ?=
 
-.PHONY: wheel minilm smollm2 qwen15 browser demo test test-slow test-torch check format bench bench-scale docs pictures lock clean help
+.PHONY: wheel minilm smollm2 qwen15 browser demo test test-slow test-torch check format bench bench-scale docs site pictures lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -52,6 +52,7 @@ bench-scale: $(VENV)/.dev  ## measure one process, several, and workers of Ray
 lock: $(VENV)/.dev  ## renew the lock files
 	$(PIP) install uv
 	$(BIN)/uv pip compile pyproject.toml --extra fsspec --extra local --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
+	$(BIN)/uv pip compile --group site --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/site.txt
 	$(BIN)/uv pip compile pyproject.toml --group demo --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
 
 pictures: $(VENV)/.dev minilm browser  ## take new screenshots for the documentation
@@ -60,8 +61,19 @@ pictures: $(VENV)/.dev minilm browser  ## take new screenshots for the documenta
 docs: $(VENV)/.dev  ## write the generated pages
 	$(BIN)/python docs/generate.py
 
+# In an environment of its own: the site needs none of our packages.
+site: .site-venv/.made  ## build the documentation site into site/
+	@NO_MKDOCS_2_WARNING=1 .site-venv/bin/mkdocs build --strict
+	@echo "open site/index.html"
+
+.site-venv/.made: requirements/site.txt
+	@test -n "$(PYTHON)" || { echo "The site needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }
+	@$(PYTHON) -m venv --clear .site-venv
+	@.site-venv/bin/python -m pip -qq --disable-pip-version-check install --require-hashes -r requirements/site.txt
+	@touch $@
+
 clean:  ## remove what can be made again
-	rm -rf $(VENV) dist .bench-venv .benchmarks .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .site-venv site dist .bench-venv .benchmarks .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Ragstone needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }

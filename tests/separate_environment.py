@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# Clients of the platforms, and the frameworks of docs/recipes.md.
+# Clients of the platforms, the frameworks of docs/recipes.md, and the kernel of the notebooks in examples/.
 PACKAGES = (
     *("langfuse>=3", "arize-phoenix-client>=1.20", "langsmith>=0.4"),
-    *("langchain-core>=1", "llama-index-core>=0.13", "haystack-ai>=2.16", "dspy>=3"),
+    *("langchain-core>=1", "llama-index-core>=0.13", "haystack-ai>=2.16", "dspy>=3", "openai>=2"),
+    *("nbclient>=0.10", "ipykernel>=6.30"),
     "pandas",
 )
 _HOME = Path(os.environ.get("RAGSTONE_TEST_ENVIRONMENTS") or Path.home() / ".cache" / "ragstone-tests")

@@ -12,7 +12,7 @@ import pytest
 import ragstone
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ANSWERS = (
     '{"question": "When does the last boat leave?", "answer": "At 21:40.", '
     '"contexts": ["The last boat leaves at 21:40."], "references": ["21:40"]}\n'
@@ -43,6 +43,7 @@ def folder(tmp_path, monkeypatch):
     # The answers of two versions to the same questions.
     (tmp_path / "old.jsonl").write_text(ANSWERS.replace("At 21:40.", "At nine."))
     (tmp_path / "new.jsonl").write_text(ANSWERS)
+    (tmp_path / "answers.csv").write_text("question,answer,contexts,references\nWhen?,At nine.,At nine.,nine\n")
     (tmp_path / "answers.json").write_text(f"[{ANSWERS}]")
     (tmp_path / "log.jsonl").write_text(LOG)
     (tmp_path / "my_rag.py").write_text(
@@ -109,6 +110,8 @@ def test_public_names_are_documented():
     "page",
     [
         "README.md",
+        "docs/index.md",
+        "docs/evidence.md",
         "docs/comparing.md",
         "docs/citations.md",
         "docs/cost.md",
@@ -122,18 +125,44 @@ def test_python_examples_run(page, folder):
         assert done.returncode == 0, done.stderr
 
 
-def test_shell_examples_of_the_readme_run(folder):
+@pytest.mark.parametrize(
+    "page", ["docs/index.md", "docs/guides/no-truth.md", "docs/guides/no-key.md", "docs/guides/production.md"]
+)
+def test_shell_examples_of_the_first_pages_run(page, folder, cli):
     commands = [
         line.split("#")[0].split()
-        for block in blocks(ROOT / "README.md", "")
+        for block in blocks(ROOT / page, "")
         for line in block.splitlines()
         # What asks a model or a bucket of the user's is not there.
         if line.startswith("ragstone ") and "s3://" not in line and "openai/" not in line
     ]
-    assert len(commands) >= 4
+    assert len(commands) >= 2
     for command in commands:
-        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=folder)
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        done = cli(*command[1:])
+        assert done.code == 0, f"{command}: {done.err}"
+
+
+@pytest.mark.slow
+def test_the_example_of_the_readme_prints_what_it_shows(tmp_path, monkeypatch):
+    """Copied and pasted, with the local judge."""
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
+    [example], [expected] = blocks(ROOT / "README.md", "bash"), blocks(ROOT / "README.md", "text")
+    code = f'ragstone() {{ "{sys.executable}" -m ragstone "$@"; }}\n{example}'
+    done = subprocess.run(["bash", "-e", "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    printed = iter([re.sub(r"\d+%", "", line).rstrip() for line in done.stdout.splitlines()])
+    for line in expected.splitlines():
+        assert line == "…" or re.sub(r"\d+%", "", line) in printed, line
+
+
+def test_the_readme_fits_on_a_screen_and_names_commands_that_exist():
+    """One screen of text, one picture; commands of the table are real."""
+    text = (ROOT / "README.md").read_text()
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    assert len(prose.split()) <= 500
+    assert len(re.findall(r"!\[", text)) == 1
+    known = set(re.findall(r"^## `?(?:ragstone )?([a-z-]+)", (ROOT / "docs/cli.md").read_text(), flags=re.MULTILINE))
+    assert set(re.findall(r"`ragstone ([a-z-]+)", prose)) <= known
 
 
 def test_shell_examples_of_the_data_page_run(folder):
