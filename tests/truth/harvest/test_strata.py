@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.truth.harvest.strata import draw, shares
 from ragstone.stats.weighted import weighted_mean
+from ragstone.truth.harvest.strata import draw, shares
 
 VERDICTS = ("good", "bad", "unclear")
 
