@@ -126,7 +126,7 @@ def _join(places: Sequence[Place], target: Place, schema: pa.Schema, columns: di
 
 
 def _write_group(writer: pq.ParquetWriter, tables: Sequence[pa.Table]) -> None:
-    whole = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+    whole = tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries().combine_chunks()
     writer.write_table(whole, row_group_size=max(1, whole.num_rows))
 
 
