@@ -133,6 +133,10 @@ SHARED = {
     # Execution
     "concurrency": Shared("-j --concurrency", EXECUTION, "Maximum number of calls at a time.", 16, "N", 1),
     "resume": Shared("--resume", EXECUTION, "Continue an interrupted run.", False),
+    "backend": Shared("--backend", EXECUTION, "Execution backend: local or ray.", "local"),
+    "workers": Shared(
+        "--workers", EXECUTION, "Number of worker processes; all cores by default.", None, minimum=1
+    ),
 }  # fmt: skip
 _UNSET: Any = object()
 

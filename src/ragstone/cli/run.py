@@ -14,7 +14,6 @@ import typer
 from ragstone.cli.evaluation import evaluate_data, fail_if_nothing_scored, show_run, write_ragchecker_results
 from ragstone.cli.options import (
     DATA,
-    EXECUTION,
     METRICS,
     OUTPUT,
     data_argument,
@@ -84,10 +83,8 @@ def run(
     metrics_file: list[str] = shared("metrics_file"),
     concurrency: int = shared("concurrency"),
     resume: bool = shared("resume"),
-    backend: str = option("local", "--backend", "Execution backend: local or ray.", EXECUTION),
-    workers: int | None = option(
-        None, "--workers", "Number of worker processes; all cores by default.", EXECUTION, min=1
-    ),
+    backend: str = shared("backend"),
+    workers: int | None = shared("workers"),
     write_as: str | None = option(None, "--as", "Also write results as dial or ragchecker.", OUTPUT, metavar="FORMAT"),
     models: ModelOptions = ModelOptions(),
     quote: bool = shared("quote"),

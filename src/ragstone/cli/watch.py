@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ragstone.notify.webhook import Webhook
     from ragstone.watch.proposals import Desk
     from ragstone.watch.sample_design import Design
+    from ragstone.watch.series import Cache
     from ragstone.watch.store import PeriodRecord, WatchStore
     from ragstone.watch.watch import Pass, Settings, Watch
 
@@ -70,6 +71,8 @@ def watch(
     seed: int | None = shared("seed", None),
     now: str | None = option(None, "--now", "Use this time as now, to replay a log.", EXECUTION, hidden=True),
     concurrency: int = shared("concurrency"),
+    backend: str = shared("backend"),
+    workers: int | None = shared("workers"),
     to: str | None = shared("to"),
     proposed: int = option(
         10, "--propose", "Number of the worst answers of a period to propose to --to.", OUTPUT, metavar="N", min=1
@@ -86,6 +89,7 @@ def watch(
     It can be killed and started again at any moment. Later calls need only WATCH.
     """
     from ragstone.cli.screen import noting
+    from ragstone.engine.evaluate import check_backend
     from ragstone.llm.budget import parse_budget
     from ragstone.watch.state import only_watcher
     from ragstone.watch.store import WatchStore
@@ -113,18 +117,22 @@ def watch(
         design = _read_design(store, rate, per_period, strata, rate_of, seed)
         settings = open_watch(store, _settings(store, chosen, design))
         options = {**models.keywords(), "judge": settings.judge or None, "concurrency": concurrency}
-        follow_up = _follow_up(store, _open_desk(to, author, out), proposed, hook, note)
+        options |= {"backend": check_backend(backend, workers), "workers": workers}
+        cache: Cache = {}
+        follow_up = _follow_up(store, _open_desk(to, author, out), proposed, hook, note, cache)
         work = Watch(store, settings, options, budget, follow_up, note, **clock)
         work.clean()
-        _work(work, once, wait_s, json, quiet, note)
+        _work(work, once, wait_s, json, quiet, note, cache)
 
 
-def _work(work: Watch, once: bool, wait_s: float, json: bool, quiet: bool, note: Callable[[str], None]) -> None:
+def _work(
+    work: Watch, once: bool, wait_s: float, json: bool, quiet: bool, note: Callable[[str], None], cache: Cache
+) -> None:
     while True:
         try:
             done = work.step()
             if once or (not quiet and (done.requests or done.complete)):
-                _show(work, done, json, quiet, once)
+                _show(work, done, json, quiet, once, cache)
         except RagstoneError as error:
             if once or isinstance(error, UsageError | InterruptedRunError):
                 raise
@@ -209,10 +217,14 @@ def _open_desk(name: str | None, author: str | None, root: str) -> Desk | None:
 
 
 def _follow_up(
-    store: WatchStore, desk: Desk | None, count: int, webhook: Webhook | None, note: Callable[[str], None]
+    store: WatchStore,
+    desk: Desk | None,
+    count: int,
+    webhook: Webhook | None,
+    note: Callable[[str], None],
+    cache: Cache,
 ) -> Callable[[str], bool]:
     """A function that proposes the worst answers of a complete period and posts its alarms."""
-    cache: dict[Any, Any] = {}
 
     def follow_up(period: str) -> bool:
         from ragstone.watch.series import estimate_series, worst
@@ -237,30 +249,33 @@ def _follow_up(
     return follow_up
 
 
-def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool) -> None:
+def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool, cache: Cache) -> None:
     from ragstone.cli.screen import console, print_table
     from ragstone.report.text import counted
     from ragstone.report.watch import series_dict, watch_report
     from ragstone.watch.series import estimate_series
+    from ragstone.watch.state import COMPLETE
 
     if json:
-        series = series_dict(estimate_series(work.store))
+        series = series_dict(estimate_series(work.store, cache=cache))
         state = {"left_out": done.state.left_out, "duplicates": done.state.duplicates}
         print_json({"requests": done.requests, "complete": done.complete, **state, **series})
         return
     if quiet:
         return
     typer.echo(f"{counted(done.requests, 'new request')}; {work.settings.design.describe()}")
-    records = work.store.periods()
-    pending = [record for record in records if not record.complete]
+    # A long series is not read for the few periods that are not complete.
+    waiting = sorted(name for name, period in done.state.periods.items() if period.phase != COMPLETE)
+    pending = [record for name in waiting[-_PERIODS_SHOWN:] if (record := work.store.period(name))]
     if pending:
         titles = ("period", "requests", "drawn", "evaluated", "")
-        print_table(titles, map(_row, pending[-_PERIODS_SHOWN:]), right=titles[1:4])
-    counts = {**done.state.left_out, "requests after the end of their period": sum(one.late for one in records)}
+        print_table(titles, map(_row, pending), right=titles[1:4])
+    late = sum(period.late for period in done.state.periods.values())
+    counts = {**done.state.left_out, "requests after the end of their period": late}
     for reason, times in counts.items():
         typer.echo(f"left out: {reason}: {times:,}" if times else "", nl=bool(times))
-    if once and len(pending) < len(records):
-        console().print("", watch_report(estimate_series(work.store)), sep="\n")
+    if once and len(waiting) < len(done.state.periods):
+        console().print("", watch_report(estimate_series(work.store, cache=cache)), sep="\n")
     if once:
         next_steps((command_line("view", str(work.store.place)), "look at the series and the runs in a browser"))
 

@@ -87,7 +87,7 @@ def evaluate(
     request = replace(
         make_request(metrics, matcher, name, concurrency, judging),
         params=_check_params(params),
-        backend=_check_backend(backend, workers, bool(judging.get("batch"))),
+        backend=check_backend(backend, workers, bool(judging.get("batch"))),
         workers=workers,
         command=command,
         run_id=run_id,
@@ -118,8 +118,8 @@ def _evaluate_in_temporary_folder(reader: Reader, request: Request, resume: bool
     return run
 
 
-def _check_backend(name: str, workers: int | None, in_batches: bool) -> str:
-    """The backend of that name."""
+def check_backend(name: str, workers: int | None, in_batches: bool = False) -> str:
+    """Return the backend of that name; raises if it cannot be used."""
     if name == "ray" and in_batches:
         raise UsageError("batches are collected in one process: repeat the command without --backend ray.")
     if name not in BACKENDS:

@@ -33,10 +33,11 @@ from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.quantiles import quantile_interval, quantile_of, rows_for_interval
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT
-from ragstone.storage.runs import RunFolder, read_batches, read_table, write_table
+from ragstone.storage.runs import PartFolder, RunFolder, read_batches, read_small_tables, read_table, write_table
 from ragstone.storage.scores import read_conversations, read_questions
 
 _REASONS_SHOWN = 2
+_GROUP_ROWS = 2_000
 
 
 @dataclass
@@ -104,18 +105,29 @@ _VERDICTS_PER_CLAIM = (
 
 def ladder_totals(folder: RunFolder, parts: int) -> dict[str, Any]:
     """Totals of a judge cascade over all parts, including those from before an interruption."""
-    places = [folder.part(number).tally for number in range(parts)]
-    return add_up(Tally(**read_json(place)) for place in places if place.exists()).totals()
+    numbers = sorted(number for number in folder.parts_with(PartFolder.TALLY) if number < parts)
+    return add_up(Tally(**read_json(folder.part(number).tally)) for number in numbers).totals()
 
 
 def _join(places: Sequence[Place], target: Place, schema: pa.Schema, columns: dict[str, _Column] | None = None) -> None:
-    """Copy the parts into one file, a row group a part, so that memory stays that of one part."""
+    """Copy the parts into one file. Small parts share a row group: each takes memory until the file is complete."""
+    least = _GROUP_ROWS * max(1, len(columns or ()))
+    group: list[pa.Table] = []
     with target.writing() as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
-        for place in places:
-            table = read_table(place)
-            writer.write_table(table.cast(schema))
+        for table in read_small_tables(places):
+            group.append(table.cast(schema))
             if columns is not None:
                 _gather(table, columns)
+            if sum(one.num_rows for one in group) >= least:
+                _write_group(writer, group)
+                group = []
+        if group:
+            _write_group(writer, group)
+
+
+def _write_group(writer: pq.ParquetWriter, tables: Sequence[pa.Table]) -> None:
+    whole = tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+    writer.write_table(whole, row_group_size=max(1, whole.num_rows))
 
 
 def _gather(table: pa.Table, columns: dict[str, _Column]) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from urllib.parse import quote, unquote
+
+from pyarrow import fs
 
 from ragstone.errors import UsageError
 from ragstone.storage.places import Place
@@ -59,6 +61,8 @@ class Part:
     place: Place | None = None
     deployment: str | None = None
     day: date | None = None
+    # Size and time of change, if the file was listed.
+    info: fs.FileInfo | None = field(default=None, compare=False)
 
 
 def find_parts(root: Place, selection: Selection) -> Iterator[Part]:
@@ -88,14 +92,14 @@ def _find_deployment(root: Place, name: str) -> Place:
 
 
 def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selection: Selection) -> Iterator[Part]:
-    for child in folder.children():
+    for child, info in folder.entries():
         name = _KEY.sub("", child.name, count=1)
         if child.name.startswith(("_", ".")):
             continue
         if _ends_like_a_part(name):
             owner = deployment or (_owner(folder.path) if known else None)
             if selection.has_deployment(owner):
-                yield Part(child, owner, _as_day(known))
+                yield Part(child, owner, _as_day(known), info)
         elif name == _PARSED:
             yield from _walk(child, deployment, (), selection)
         elif (deeper := _deeper(name, known)) is not None:

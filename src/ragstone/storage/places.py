@@ -66,15 +66,37 @@ class Place:
         """Whether there is a file or folder."""
         return bool(self.kind() != fs.FileType.NotFound)
 
+    def is_file(self) -> bool:
+        """Whether there is a file. On S3 one request; `exists` lists a folder of that name too if there is no file."""
+        if self.is_local:
+            return bool(self.kind() == fs.FileType.File)
+        with storage_errors(f"cannot look at {self}"):
+            try:
+                self.files.open_input_file(self.path).close()
+            except FileNotFoundError:
+                return False
+        return True
+
     def is_folder(self) -> bool:
         """Whether it is a folder (on S3: a prefix with objects)."""
         return bool(self.kind() == fs.FileType.Directory)
 
     def children(self) -> list[Place]:
         """The entries of a folder, sorted by name; empty if the folder does not exist."""
+        return [place for place, _ in self.entries()]
+
+    def entries(self) -> list[tuple[Place, fs.FileInfo]]:
+        """The same with size and time of change of each, without a request per entry."""
         with storage_errors(f"cannot list {self}"):
             entries = self.files.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
-        return [self / info.base_name for info in sorted(entries, key=lambda info: info.base_name)]
+        return [(self / info.base_name, info) for info in sorted(entries, key=lambda info: info.base_name)]
+
+    def files_below(self) -> list[str]:
+        """The paths of all files in a folder and its subfolders, relative to it and sorted: on S3 one request per 1,000 files."""
+        with storage_errors(f"cannot list {self}"):
+            entries = self.files.get_file_info(fs.FileSelector(self.path, allow_not_found=True, recursive=True))
+        start = len(self.path.rstrip("/")) + 1
+        return sorted(info.path[start:] for info in entries if info.type == fs.FileType.File)
 
     def open_input(self) -> pa.NativeFile:
         """A seekable file to read. A pipe or device is refused, because opening it can wait forever."""
@@ -90,9 +112,8 @@ class Place:
 
     def remove(self) -> None:
         """Remove a file if it exists."""
-        with storage_errors(f"cannot remove {self}"):
-            if self.exists():
-                self.files.delete_file(self.path)
+        with storage_errors(f"cannot remove {self}"), suppress(FileNotFoundError):
+            self.files.delete_file(self.path)
 
     def remove_folder(self) -> None:
         """Remove a folder and its content if it exists."""
@@ -209,6 +230,8 @@ def _s3() -> fs.FileSystem:
         request_timeout=_S3_TIMEOUT_S,
         retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=3),
         force_virtual_addressing=False,
+        # A small file is one request in place of three.
+        allow_delayed_open=True,
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -23,6 +25,7 @@ from ragstone.storage.places import Place, open_place, storage_errors
 from ragstone.storage.run_info import read_run_info
 
 _ROWS_AT_A_TIME = 1000
+_FILES_AHEAD = 16
 
 
 class RunFolder:
@@ -74,8 +77,12 @@ class RunFolder:
 
     def finished_parts(self) -> set[int]:
         """The numbers of the finished parts."""
-        folders = [PartFolder(place) for place in self._parts.children()]
-        return {int(folder.place.name) for folder in folders if folder.scores.exists()}
+        return self.parts_with(PartFolder.SCORES)
+
+    def parts_with(self, name: str) -> set[int]:
+        """The numbers of the parts that have a file of this name; one listing for all parts."""
+        paths = (path.partition("/") for path in self._parts.files_below())
+        return {int(part) for part, _, file in paths if file == name}
 
     def holds_work(self) -> bool:
         """Whether a resumed run can reuse finished parts or stored replies."""
@@ -116,11 +123,13 @@ class RunFolder:
 class PartFolder:
     """The results of one batch. The scores are written last: if they exist, the part is finished."""
 
+    SCORES, TALLY = "scores.parquet", "tally.json"
+
     def __init__(self, place: Place) -> None:
         self.place = place
-        self.scores = place / "scores.parquet"
+        self.scores = place / self.SCORES
         self.calls = place / "calls.parquet"
-        self.tally = place / "tally.json"
+        self.tally = place / self.TALLY
 
     def evidence(self, name: str) -> Place:
         """The part's share of one kind of evidence."""
@@ -220,6 +229,26 @@ def read_table(place: Place, columns: list[str] | None = None) -> pa.Table:
     """A whole Parquet file, or those of the columns that it has."""
     with storage_errors(f"cannot read {place}"), place.open_input() as stream:
         return pq.ParquetFile(stream).read(columns=columns)
+
+
+def read_small_tables(places: Iterable[Place]) -> Iterator[pa.Table]:
+    """Many small Parquet files, in order. Remote files are read ahead, a few at a time, each with one request for its content."""
+    with ThreadPoolExecutor(_FILES_AHEAD) as pool:
+        ahead: deque[Future[pa.Table]] = deque()
+        for place in places:
+            if place.is_local:
+                yield read_table(place)
+                continue
+            ahead.append(pool.submit(_read_small, place))
+            if len(ahead) > _FILES_AHEAD:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+
+
+def _read_small(place: Place) -> pa.Table:
+    with storage_errors(f"cannot read {place}"):
+        return pq.ParquetFile(pa.BufferReader(place.read_bytes())).read()
 
 
 def read_batches(place: Place, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:

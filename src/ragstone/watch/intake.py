@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,16 +18,17 @@ from ragstone.data.dataset import samples_table
 from ragstone.data.schema import SAMPLES
 from ragstone.data.types import Sample
 from ragstone.storage.places import Place
-from ragstone.storage.runs import read_table, write_table
+from ragstone.storage.runs import read_small_tables, write_table
 from ragstone.watch.calendar_periods import period_of, period_start
 from ragstone.watch.requests import HeldTraces, Request
 from ragstone.watch.sample_design import Design, evaluation_order
 from ragstone.watch.state import CLOSED, COMPLETE, OPEN, PeriodState, State, write_state
 
-# More segments of a period are merged into one.
+# More segments of a level are merged into one of the next level.
 MOST_SEGMENTS = 24
 _MOST_RECENT = 50_000
 _ROWS = ".rows.parquet"
+_UNKNOWN = PeriodState()
 _KEYS = pa.schema([("key", pa.uint64()), ("stratum", pa.string())])
 _DRAWN = pa.schema([*SAMPLES, ("watch_key", pa.uint64()), ("watch_stratum", pa.string())])
 
@@ -141,8 +142,7 @@ class Intake:
                 self._write_segment(name, segment, _as_keys(pile), _as_drawn(pile.new_rows))
                 period.segments.append(segment)
                 pile.new_keys, pile.new_strata, pile.new_rows = [], [], []
-            if len(period.segments) > MOST_SEGMENTS:
-                unused += self._merge(name, f"{generation:08d}m")
+            unused += self._merge_small(name, f"{generation:08d}")
         unused += self._commit_traces(f"traces-{generation:08d}.json")
         write_state(self._state_file, self.state)
         for place in unused:
@@ -151,8 +151,8 @@ class Intake:
     def close(self, name: str, moment: str) -> None:
         """End a period: its counts are final and its drawn rows are in the order of evaluation. Commits."""
         generation = self.state.generation + 1
-        unused = self._merge(name, f"{generation:08d}c")
         period = self.state.periods[name]
+        unused = self._merge(name, f"{generation:08d}c", period.segments)
         drawn = self.drawn(name)
         period.drawn = _counted(drawn["watch_stratum"].to_pylist())
         period.phase, period.closed_at = CLOSED, moment
@@ -162,7 +162,10 @@ class Intake:
 
     def drawn(self, name: str) -> pa.Table:
         """The drawn rows of a period; in the order of evaluation if it is closed."""
-        return _concat([self._rows_file(name, one) for one in self.state.periods[name].segments], _DRAWN)
+        return self._drawn_in(name, self.state.periods[name].segments)
+
+    def _drawn_in(self, name: str, segments: Sequence[str]) -> pa.Table:
+        return _concat([self._rows_file(name, one) for one in segments], _DRAWN)
 
     def forget(self, name: str) -> None:
         """Remove the drawn rows of a complete period, which are in its runs; its keys stay. Not committed."""
@@ -172,17 +175,16 @@ class Intake:
 
     def remove_leftovers(self) -> None:
         """Remove the files of a killed process, which no state names."""
-        for folder in self._home.children():
-            if folder.name.startswith("traces-"):
-                if folder.name != self.state.held:
-                    folder.remove()
-                continue
-            period = self.state.periods.get(folder.name)
-            named = set(period.segments) if period else set()
-            is_done = period is not None and period.followed
-            for file in folder.children():
-                if file.name.partition(".")[0] not in named or (is_done and file.name.endswith(_ROWS)):
-                    file.remove()
+        for path in self._home.files_below():
+            name, _, file = path.rpartition("/")
+            if not name:
+                is_named = file == self.state.held or not file.startswith("traces-")
+            else:
+                period = self.state.periods.get(name, _UNKNOWN)
+                is_named = file.partition(".")[0] in period.segments
+                is_named &= not (period.followed and file.endswith(_ROWS))
+            if not is_named:
+                (self._home / path).remove()
 
     def _pile(self, name: str) -> _Pile:
         if name not in self._piles:
@@ -194,14 +196,24 @@ class Intake:
                     pile.enters(key, stratum, size)
         return self._piles[name]
 
-    def _merge(self, name: str, segment: str) -> list[Place]:
-        """Write all segments of a period as one; returns the files that are then unused."""
+    def _merge_small(self, name: str, generation: str) -> list[Place]:
+        """Merge segments of one level into one of the next, so that a row is written again a few times at most."""
+        segments = self.state.periods[name].segments
+        unused: list[Place] = []
+        for level in range(1 + max((one.count("m") for one in segments), default=0)):
+            alike = [one for one in self.state.periods[name].segments if one.count("m") == level]
+            if len(alike) > MOST_SEGMENTS:
+                unused += self._merge(name, generation + "m" * (level + 1), alike)
+        return unused
+
+    def _merge(self, name: str, segment: str, merged: Sequence[str]) -> list[Place]:
+        """Write some segments of a period as one; returns the files that are then unused."""
         period = self.state.periods[name]
-        keys = _concat([self._keys_file(name, one) for one in period.segments], _KEYS)
-        rows = _DRAWN.empty_table() if period.phase == COMPLETE else self._in_order(self.drawn(name))
+        keys = _concat([self._keys_file(name, one) for one in merged], _KEYS)
+        rows = _DRAWN.empty_table() if period.phase == COMPLETE else self._in_order(self._drawn_in(name, merged))
         self._write_segment(name, segment, keys, rows)
-        unused = [file(name, one) for one in period.segments for file in (self._keys_file, self._rows_file)]
-        period.segments = [segment]
+        unused = [file(name, one) for one in merged for file in (self._keys_file, self._rows_file)]
+        period.segments = [segment, *(one for one in period.segments if one not in merged)]
         return unused
 
     def _in_order(self, drawn: pa.Table) -> pa.Table:
@@ -250,7 +262,7 @@ def _as_drawn(rows: list[tuple[Sample, int, str]]) -> pa.Table:
 
 
 def _concat(files: list[Place], schema: pa.Schema) -> pa.Table:
-    return pa.concat_tables([schema.empty_table(), *(read_table(file) for file in files)])
+    return pa.concat_tables([schema.empty_table(), *read_small_tables(files)])
 
 
 def _counted(strata: list[str]) -> dict[str, int]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
+
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import SAMPLES
 from ragstone.engine.evaluate import evaluate
@@ -22,6 +24,8 @@ from ragstone.watch.state import CLOSED, COMPLETE, Attempt, PeriodState
 from ragstone.watch.store import PeriodRecord, WatchStore
 
 ROWS_PER_RUN = 500
+# A cluster needs work for all of its workers; a run that is killed goes on with its finished parts.
+ROWS_PER_RAY_RUN = 50_000
 # The first run with a budget shows what a row costs.
 _PILOT_ROWS = 10
 _COST_MARGIN = 1.3
@@ -42,6 +46,8 @@ class PeriodEvaluator:
     budget_per_day: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     note: Callable[[str], object] = lambda _: None
+    # The drawn rows of the period that is evaluated.
+    _drawn: tuple[str, pa.Table] | None = field(default=None, init=False)
 
     def evaluate_all(self) -> None:
         """Evaluate all that the budget allows."""
@@ -69,7 +75,9 @@ class PeriodEvaluator:
             self.intake.commit()
             budget = None if left is None else Budget(attempt.reserved_usd)
             run = self._run(name, period, attempt, budget)
-            self._spend((budget.spent_usd if budget else 0.0) - attempt.reserved_usd)
+            # Workers of a cluster do not spend from this budget, but from one that they share.
+            spent = max(budget.spent_usd, run.info["totals"].get("cost_usd") or 0.0) if budget else 0.0
+            self._spend(spent - attempt.reserved_usd)
             if was_stopped_by_budget(run):
                 run.folder.place.remove_folder()
                 if attempt.rows == 1 and was_stopped:
@@ -83,7 +91,9 @@ class PeriodEvaluator:
             self.intake.commit()
 
     def _run(self, name: str, period: PeriodState, attempt: Attempt, budget: Budget | None) -> Run:
-        rows = self.intake.drawn(name).select(SAMPLES.names).slice(period.evaluated, attempt.rows)
+        if self._drawn is None or self._drawn[0] != name:
+            self._drawn = name, self.intake.drawn(name).select(SAMPLES.names)
+        rows = self._drawn[1].slice(period.evaluated, attempt.rows)
         options = {**self.options, **({"budget": budget} if budget else {})}
         return evaluate(
             Dataset(rows.combine_chunks(), name),
@@ -119,9 +129,10 @@ class PeriodEvaluator:
 
     def _rows_for(self, left: float | None) -> int:
         cost = self.intake.state.cost_per_row
+        most = ROWS_PER_RAY_RUN if self.options.get("backend") == "ray" else ROWS_PER_RUN
         if left is None:
-            return ROWS_PER_RUN
-        return _PILOT_ROWS if cost is None else max(1, min(ROWS_PER_RUN, int(left / (_COST_MARGIN * cost))))
+            return most
+        return _PILOT_ROWS if cost is None else max(1, min(most, int(left / (_COST_MARGIN * cost))))
 
     def _reservation(self, rows: int, left: float | None, was_stopped: bool) -> float:
         """The most that a run may cost; if it is killed, this much counts as spent."""
@@ -139,8 +150,10 @@ def was_stopped_by_budget(run: Run) -> bool:
 
 def make_record(name: str, period: PeriodState, intake: Intake) -> PeriodRecord:
     """The public record of a period, from the state."""
-    rows = intake.drawn(name).select(["id", "watch_stratum"]).slice(0, period.evaluated)
-    strata = dict(zip(rows["id"].to_pylist(), rows["watch_stratum"].to_pylist(), strict=True))
+    strata: dict[str, str] = {}
+    if period.evaluated:  # the rows of an open period are not read
+        rows = intake.drawn(name).select(["id", "watch_stratum"]).slice(0, period.evaluated)
+        strata = dict(zip(rows["id"].to_pylist(), rows["watch_stratum"].to_pylist(), strict=True))
     evaluated: dict[str, int] = {}
     for stratum in strata.values():
         evaluated[stratum] = evaluated.get(stratum, 0) + 1

@@ -77,7 +77,7 @@ def find_files(url: str, first: date | None) -> Iterator[Found]:
         if DialLogsFormat().recognises([Source(place)]):
             for part in find_parts(place, Selection(first=first)):
                 if part.place is not None:
-                    yield _describe(part.place)
+                    yield _as_found(part.place, part.info) if part.info else _describe(part.place)
         else:
             yield from (one for one in _inside(place) if _READABLE.search(one.place.name))
     else:
@@ -132,12 +132,13 @@ def changed_files(source: int, found: Sequence[Found], state: State) -> Iterator
         number for number, entry in known.items() if entry.path in paths and entry.looked == paths[entry.path].version
     }
     quiet = {known[number].path for number in taken}
+    index = _KnownFiles(known)
     for one in found:
         if one.place.path in quiet or not one.size:
             continue
-        free = {number: entry for number, entry in known.items() if number not in taken}
-        number = _find_known(one, free)
-        if number is None and any(_is_copy(one, entry, paths) for entry in known.values()):
+        alike = index.with_head_of(one)
+        number = _find_known(one, known, [*index.at_path(one.place.path), *alike], taken)
+        if number is None and any(_is_copy(one, known[other], paths) for other in alike):
             continue
         if number is None:
             number = str(state.next_file)
@@ -146,13 +147,57 @@ def changed_files(source: int, found: Sequence[Found], state: State) -> Iterator
         state.files[number].path = one.place.path
         taken.add(number)
         yield number, one
+        index.add(number)
 
 
-def _find_known(one: Found, known: dict[str, FileState]) -> str | None:
+class _KnownFiles:
+    """The known files by path and by their first bytes, so that a new file is opened once and not once per known file."""
+
+    def __init__(self, known: dict[str, FileState]) -> None:
+        self._known = known
+        self._by_path: dict[str, list[str]] = {}
+        self._by_head: dict[int, dict[str, list[str]]] = {}
+        for number in known:
+            self.add(number)
+
+    def add(self, number: str) -> None:
+        """Enter a known file that was read."""
+        entry = self._known[number]
+        numbers = [self._by_path.setdefault(entry.path, [])]
+        if entry.kind != WHOLE and entry.head:
+            numbers.append(self._by_head.setdefault(entry.head_bytes, {}).setdefault(entry.head, []))
+        for some in numbers:
+            if number not in some:
+                some.append(number)
+
+    def at_path(self, path: str) -> list[str]:
+        """The numbers of the files that were at a path."""
+        return self._by_path.get(path, [])
+
+    def with_head_of(self, one: Found) -> list[str]:
+        """The numbers of the files that begin with the same bytes, oldest first."""
+        if not self._by_head or not _may_have_lines(one):
+            return []
+        try:
+            with _reading(one.place) as stream:
+                start = stream.read(max(self._by_head))
+        except InputError:  # its reader says what is wrong with it
+            return []
+        found = (heads.get(_digest(start[:size]), []) for size, heads in self._by_head.items())
+        return sorted({number for numbers in found for number in numbers}, key=int)
+
+
+def _may_have_lines(one: Found) -> bool:
+    """Tables are not JSON lines."""
+    return not one.place.name.lower().endswith((".parquet", ".arrow", ".feather"))
+
+
+def _find_known(one: Found, known: dict[str, FileState], numbers: list[str], taken: set[str]) -> str | None:
     """The entry whose bytes this file has: that of its path first, otherwise one that was renamed."""
-    order = sorted(known, key=lambda number: (known[number].path != one.place.path, int(number)))
-    for number in order:
+    for number in dict.fromkeys(numbers):
         entry = known[number]
+        if number in taken:
+            continue
         if entry.kind == WHOLE or not entry.head:
             if entry.path == one.place.path:
                 return number

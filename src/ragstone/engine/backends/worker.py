@@ -6,8 +6,11 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import pyarrow.parquet as pq
 
 from ragstone.engine.execute import Part, compute_part, open_samples, read_parts
 from ragstone.engine.plan import Plan
@@ -76,6 +79,8 @@ class PartWorker:
         self._opened: Opened | None = None
         self._shared = shared
         self._gate: asyncio.Semaphore | None = None
+        self._files = ExitStack()
+        self._samples: pq.ParquetFile | None = None
 
     def work(self, parts: Sequence[Part]) -> list[Done]:
         """Compute and store parts; what stops the run comes back as its words."""
@@ -87,23 +92,30 @@ class PartWorker:
         if opened is not None:
             self._loop.run_until_complete(opened.close())
         self._loop.close()
+        self._files.close()
 
     async def _work(self, parts: Sequence[Part]) -> list[Done]:
         try:
             self._open()
-            if not self._folder.samples.exists():
-                raise StorageError(
-                    f"a worker cannot find {self._folder.samples}. Store the run where all workers can reach it, "
-                    "for instance with -o s3://bucket/prefix."
-                )
-            finished = [part for part in parts if self._folder.part(part.number).scores.exists()]
-            with open_samples(self._folder) as samples:
-                left = list(read_parts(self._folder, samples, [part for part in parts if part not in finished]))
+            samples = self._open_samples()
+            unfinished = [part for part in parts if not self._folder.part(part.number).scores.is_file()]
+            left = list(read_parts(self._folder, samples, unfinished))
             gate = self._gate or asyncio.Semaphore(self._kit.concurrency)
             await gather_or_cancel(compute_part(self._kit.plan, self._folder, part, self._tools, gate) for part in left)
         except RagstoneError as error:
             return [Done(part.number, 0, str(error)) for part in parts]
         return [Done(part.number, part.rows) for part in parts]
+
+    def _open_samples(self) -> pq.ParquetFile:
+        """The samples, opened once: the footer of a large file has an entry for each of its thousands of row groups."""
+        if self._samples is None:
+            if not self._folder.samples.is_file():
+                raise StorageError(
+                    f"a worker cannot find {self._folder.samples}. Store the run where all workers can reach it, "
+                    "for instance with -o s3://bucket/prefix."
+                )
+            self._samples = self._files.enter_context(open_samples(self._folder))
+        return self._samples
 
     def _open(self) -> None:
         if self._opened is None:
