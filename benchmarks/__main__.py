@@ -19,7 +19,9 @@ def main() -> int:
     """Run the chosen benchmarks; 1 if a binding target was missed."""
     known = [found.name for found in pkgutil.iter_modules(benchmarks.cases.__path__)]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure Ragstone.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(known)}; by default {', '.join(CASES)}")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"which: {', '.join(known)}; by default {', '.join(CASES)}"
+    )
     parser.add_argument("--all", action="store_true", help="run all of them: about an hour")
     parser.add_argument("--peers", action="store_true", help="install other tools into .bench-venv and compare")
     parser.add_argument("--rows", type=int, help="most rows; 1,000,000 by default if benchmarks are named")

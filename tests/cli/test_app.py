@@ -25,7 +25,9 @@ def test_the_line_in_the_list_is_the_first_paragraph_of_the_help(name):
 
 
 def test_the_list_of_commands_loads_none_of_them():
-    code = "import sys; from ragstone.cli import main; sys.argv[1:] = ['--help']\ntry: main()\nexcept SystemExit: pass\n"
+    code = (
+        "import sys; from ragstone.cli import main; sys.argv[1:] = ['--help']\ntry: main()\nexcept SystemExit: pass\n"
+    )
     code += "print(*(name for name in sys.modules if name.startswith('ragstone.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.splitlines()[-1].split()) == {

@@ -33,7 +33,7 @@ class _LatePandas:
             return None
         if self.is_hidden:
             raise ModuleNotFoundError("pandas is not needed yet", name=name)
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
