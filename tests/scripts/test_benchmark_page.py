@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from benchmarks.page import GOALS, Release, last_release, machine, page, read_history, record
 from benchmarks.results import Result
 
