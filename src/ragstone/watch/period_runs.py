@@ -24,7 +24,7 @@ from ragstone.watch.state import CLOSED, COMPLETE, Attempt, PeriodState
 from ragstone.watch.store import PeriodRecord, WatchStore
 
 ROWS_PER_RUN = 500
-# A cluster needs work for all of its workers; a run that is killed goes on with its finished parts.
+# A cluster needs work for all of its workers; a killed run keeps its finished parts.
 ROWS_PER_RAY_RUN = 50_000
 # The first run with a budget shows what a row costs.
 _PILOT_ROWS = 10
