@@ -57,7 +57,6 @@ def test_a_pass_does_not_read_complete_periods(bucket, requests):  # noqa: F811
         fresh[count] = requests.count()
         assert not requests.count("/periods/2026-01")
         assert not requests.count("/runs/2026-01")
-    print(idle, fresh)
     assert idle[2] == idle[6]
     assert fresh[2] == fresh[6]
     assert sum(idle[6].values()) < 20
@@ -74,7 +73,6 @@ def test_requests_per_new_file(bucket, requests):  # noqa: F811
         requests.reset()
         assert bench.step("2026-11-10T12:00:00").requests == 2 * count
         found[count] = requests.count("/logs")
-    print(found)
     first, second = (found[10]["GET"] - found[5]["GET"]) / 5, (found[20]["GET"] - found[10]["GET"]) / 10
     assert first == second <= 6
     assert found[20]["HEAD"] <= 6 * 20
@@ -97,7 +95,6 @@ def test_requests_per_period(bucket, requests):  # noqa: F811
         read[count] = sum(requests.count().values())
     for counts, most in ((found, 110), (read, 15)):
         first, second = (counts[4] - counts[2]) / 2, (counts[8] - counts[4]) / 4
-        print(counts)
         assert abs(first - second) <= 1
         assert second <= most
 
