@@ -42,7 +42,7 @@ format: $(VENV)/.dev  ## fix what can be fixed automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.dev  ## measure; PEERS=1 installs other tools beside and compares
+bench: $(VENV)/.dev  ## measure the start, texts and retrieval, some minutes; PEERS=1 installs other tools beside and compares
 	$(BIN)/python -m benchmarks $(if $(PEERS),--peers)
 
 bench-scale: $(VENV)/.dev  ## measure one process, several, and workers of Ray

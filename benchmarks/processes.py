@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -31,8 +32,12 @@ def command_line() -> list[str]:
 
 def measure(command: Sequence[str]) -> Finished:
     """Run a command to its end; a command that fails ends the benchmark with its words."""
+    # Without compiled files every start would compile the sources again.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     launcher = [sys.executable, "-S", str(_LAUNCHER), *command]
-    found = json.loads(subprocess.run(launcher, capture_output=True, text=True, check=True, cwd=ROOT).stdout)
+    found = json.loads(
+        subprocess.run(launcher, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
+    )
     if found["code"]:
         raise SystemExit(f"{' '.join(command)} failed:\n{found['errors']}")
     return Finished(found["output"], found["seconds"], found["cpu_seconds"], found["peak_bytes"])

@@ -296,7 +296,8 @@ def find_commands(modules: dict[str, Module]) -> set[str]:
         if "cli" not in module.name.split("."):
             continue
         for function in module.functions():
-            if {"command", "callback"} & decorators(function):
+            # `ragstone.cli.app` loads the function `run` of the module `run` by name.
+            if {"command", "callback"} & decorators(function) or function.name == module.name.rsplit(".", 1)[-1]:
                 found.add(f"{module.name}.{function.name}")
         calls = any(isinstance(node, ast.Call) and last_name(node) == "command" for node in ast.walk(module.tree))
         if calls or "COMMANDS" in {name for node in module.tree.body for name in _assigned(node)}:

@@ -9,7 +9,8 @@ Definitions:
 - Lines are newline characters, as `cat | wc -l` counts them.
 - The length of a function runs from its `def` line to its last line. For a typer command in a package called `cli`
   only the body counts, because its signature is the list of its options. A command is a function that is decorated
-  with `.command()` or `.callback()`, or that a module which calls `.command()` imports from the `cli` package.
+  with `.command()` or `.callback()`, that a module which calls `.command()` imports from the `cli` package, or that has
+  the name of its module.
 - An import edge is any import of a module in `src`, including imports inside functions and
   `import_module("literal")`, excluding `if TYPE_CHECKING:` blocks. `from package import module` is an edge to the
   module only. A cycle is a strongly connected component of two or more modules, or a module that imports itself.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.cases.million import ROWS_VARIABLE
 from benchmarks.contestants import Contestant, Heavy, Light, Ragstone
 from benchmarks.peers.environment import peer_python
 from benchmarks.processes import Finished, measure
@@ -111,7 +113,8 @@ def _memory(comparison: Comparison, others: Mapping[str, Contestant]) -> Iterato
 def _growth() -> Iterator[Result]:
     """Lexical metrics of more and more rows."""
     comparison = Comparison("lexical", _LEXICAL, answers_file, _SCALE_ROWS)
-    for rows in _SCALES:
+    most = int(os.environ.get(ROWS_VARIABLE, max(_SCALES)))
+    for rows in (rows for rows in _SCALES if rows <= most):
         alone, whole = (_our_process(comparison, rows // _SCALE_ROWS, metrics) for metrics in ((), _LEXICAL))
         memory = f"{(whole.peak_bytes - alone.peak_bytes) / 1e9:.2f} GB beyond the lists"
         yield Result(f"lexical, {rows:,} rows", float(whole.output) / rows * 1e6, "µs/row", note=memory)

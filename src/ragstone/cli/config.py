@@ -143,6 +143,9 @@ def _check(config: Config, group: Any) -> None:
             known = [*group.commands, *(name.replace("_", "-") for name in common)]
             raise UnknownNameError(f"section or key in {config.path}:", key, known, "docs/config.md lists them.")
         else:
+            if not any(_key(key) in options for options in _COMMANDS.values()):
+                # Loads the other commands: one of them has the option.
+                list(group.commands.values())
             named = (options[_key(key)] for options in _COMMANDS.values() if _key(key) in options)
             if (one := next(named, None)) is not None:
                 _convert(one, value, f"{config.path}: {key}", config.path)

@@ -21,9 +21,11 @@ MOST_DIAGNOSED = 2_000
 
 def evaluate_data(data: Any, metrics: list[str], out: str, options: dict[str, Any], quiet: bool, json: bool) -> Run:
     """Evaluates with progress and notes on standard error."""
+    from ragstone.cli.late_pandas import leave_pandas_out
     from ragstone.cli.screen import noting, showing_progress
     from ragstone.engine.evaluate import evaluate
 
+    leave_pandas_out()
     with showing_progress(quiet or json) as progress:
         return evaluate(data, metrics or None, out, progress=progress, note=noting(quiet), **options)
 

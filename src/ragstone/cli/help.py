@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
-
-from ragstone.cli.options import EXECUTION, PANELS
 
 # With more options than this, the most used ones come first and the others follow in panels.
 FEW_OPTIONS = 10
@@ -28,6 +27,8 @@ class PanelCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments, then the most used options, then the others by panel."""
+        from ragstone.cli.options import EXECUTION, PANELS
+
         sections: dict[str, list[Any]] = {"Arguments": [], "Options": [], **{panel: [] for panel in PANELS}}
         shown = [param for param in self.get_params(ctx) if not getattr(param, "hidden", False)]
         options = [param for param in shown if param.param_type_name == "option"]
@@ -53,14 +54,17 @@ class PanelGroup(TyperGroup):
         del ctx
         return list(self.commands)
 
+    def summaries(self, ctx: Any) -> Iterable[tuple[str, str, str]]:
+        """Panel, name and first paragraph of each command."""
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            yield command.rich_help_panel, name, (command.help or "").partition("\n\n")[0]
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """One line per command, grouped by panel."""
         sections: dict[str, list[tuple[str, str]]] = {}
         width = max(map(len, self.list_commands(ctx)))
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            panel = command.rich_help_panel
-            line = (command.help or "").partition("\n\n")[0]
+        for panel, name, line in self.summaries(ctx):
             sections.setdefault(panel, []).append((f"{name:<{width}}", line))
         for title, lines in sorted(sections.items(), key=lambda item: GROUPS.index(item[0])):
             with formatter.section(title):

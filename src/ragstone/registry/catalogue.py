@@ -37,16 +37,22 @@ class Catalogue:
     def __init__(self) -> None:
         self._metrics: dict[str, MetricSpec] = {}
         self._evidence: dict[str, EvidenceSpec] = {}
+        # Names of the metrics beside their ids, kept because each new metric looks them up.
+        self._names = _Names({})
 
     def add_metric(self, spec: MetricSpec) -> None:
         """Take in a metric; the same definition again (a notebook cell run twice) replaces it."""
         _refuse_other(self._metrics.get(spec.name), spec, "metric")
         for name in (spec.name, *(alias for alias, _ in spec.aliases)):
-            other = self._by_any_name().get(name)
+            other = self._find(name)
             if other and other.spec.name != spec.name:
                 raise DefinitionError(f"metric '{spec.name}': the name '{name}' already means '{other.spec.name}'")
-            if name in ("all", "quick") or name in self.sets():
+            if name in ("all", "quick") or name in self._other_names().sets:
                 raise DefinitionError(f"metric '{spec.name}': '{name}' is the name of a set of metrics")
+        if spec.name in self._metrics:
+            self._names = _Names({})
+        else:
+            self._other_names().add(spec)
         self._metrics[spec.name] = spec
 
     def add_evidence(self, spec: EvidenceSpec) -> None:
@@ -130,9 +136,8 @@ class Catalogue:
 
     def metric(self, name: str) -> Preset:
         """The metric of a name: an id, `family.name`, an alias, or the last part of an id if only one has it."""
-        names = self._by_any_name()
-        if name.lower() in names:
-            return names[name.lower()]
+        if (preset := self._find(name.lower())) is not None:
+            return Preset(preset.spec, dict(preset.settings))
         own = [spec for spec in self._metrics.values() if spec.name.rpartition(".")[2] == name.lower()]
         if len(own) == 1:
             return Preset(own[0], {})
@@ -162,13 +167,33 @@ class Catalogue:
             first.setdefault(homes[near], near)
         return list(first.values())
 
-    def _by_any_name(self) -> dict[str, Preset]:
-        names: dict[str, Preset] = {}
-        for spec in self._metrics.values():
-            names[f"{spec.family}.{spec.name}"] = Preset(spec, {})
-            names.update({alias: Preset(spec, dict(settings)) for alias, settings in spec.aliases})
-        names.update({name: Preset(spec, {}) for name, spec in self._metrics.items()})
-        return names
+    def _find(self, name: str) -> Preset | None:
+        spec = self._metrics.get(name)
+        return Preset(spec, {}) if spec is not None else self._other_names().presets.get(name)
+
+    def _other_names(self) -> _Names:
+        if self._names.metrics is not self._metrics or self._names.size != len(self._metrics):
+            self._names = _Names(self._metrics)
+        return self._names
+
+
+class _Names:
+    """Families and sets, and the presets of `family.name` and of aliases."""
+
+    def __init__(self, metrics: dict[str, MetricSpec]) -> None:
+        self.metrics = metrics
+        self.size = 0
+        self.sets: set[str] = set()
+        self.presets: dict[str, Preset] = {}
+        for spec in metrics.values():
+            self.add(spec)
+
+    def add(self, spec: MetricSpec) -> None:
+        """Take in the names of one more metric."""
+        self.size += 1
+        self.sets |= {spec.family, *dict(spec.sets)}
+        self.presets[f"{spec.family}.{spec.name}"] = Preset(spec, {})
+        self.presets |= {alias: Preset(spec, dict(settings)) for alias, settings in spec.aliases}
 
 
 def _refuse_other(known: FunctionSpec | None, spec: FunctionSpec, kind: str) -> None:

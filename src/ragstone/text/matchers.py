@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.text.alphabet import shorten
 from ragstone.text.words import FoldedText, Span
 
 if TYPE_CHECKING:
@@ -119,14 +120,18 @@ class FuzzyMatcher(FoldingMatcher):
         wanted, texts = [facts[number].folded.strip() for number in numbers], [chunk.folded for chunk in chunks]
         if not wanted or not texts:
             return
+        short = shorten([*wanted, *texts])
+        short_facts, short_texts = short[: len(wanted)], short[len(wanted) :]
         # Most facts are in few chunks: one call finds the candidate pairs, and positions are computed only for these.
-        likeness = process.cdist(wanted, texts, scorer=fuzz.partial_ratio, score_cutoff=_LEAST_LIKENESS)
+        likeness = process.cdist(short_facts, short_texts, scorer=fuzz.partial_ratio, score_cutoff=_LEAST_LIKENESS)
         for position, index in zip(*map(np.ndarray.tolist, likeness.T.nonzero()), strict=True):
             fact, chunk, words = facts[numbers[index]], chunks[position], wanted[index]
             if fact.folded in chunk.folded:
                 yield from _citations(numbers[index], position, fact, chunk)
             elif len(words) <= len(chunk.folded) and (
-                near := fuzz.partial_ratio_alignment(words, chunk.folded, score_cutoff=_LEAST_LIKENESS)
+                near := fuzz.partial_ratio_alignment(
+                    short_facts[index], short_texts[position], score_cutoff=_LEAST_LIKENESS
+                )
             ):
                 yield from _near(numbers[index], position, words, chunk, near)
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import RagstoneError, UsageError
 from ragstone.llm.base import LLMAccessError, LLMRefusedError, Reply, Request
 from ragstone.llm.concurrency import run_in_thread
-from ragstone.llm.providers.openai import chat_body, read_choice
-from ragstone.models.llama_engine import PREFIX, Gguf, LlamaChat, find_gguf
+
+if TYPE_CHECKING:
+    from ragstone.models.llama_engine import Gguf, LlamaChat
+
+_PREFIX = "llama/"
 
 
 def is_llama(model: Any) -> bool:
     """Whether a name is `llama/NAME`."""
-    return isinstance(model, str) and model.strip().startswith(PREFIX)
+    return isinstance(model, str) and model.strip().startswith(_PREFIX)
 
 
 class LlamaLLM:
@@ -30,6 +33,8 @@ class LlamaLLM:
 
     async def complete(self, request: Request) -> Reply:
         """Return the model's reply."""
+        from ragstone.llm.providers.openai import chat_body, read_choice  # noqa: PLC0415  (slow import)
+
         async with self._turn:
             started = time.perf_counter()
             try:
@@ -47,8 +52,10 @@ class LlamaLLM:
 
 def open_llama(name: str) -> LlamaLLM:
     """Open a model by `llama/NAME`. Its file is found now and loaded at first use."""
+    from ragstone.models.llama_engine import find_gguf  # noqa: PLC0415  (slow import)
+
     name = name.strip()
-    wanted = name.removeprefix(PREFIX)
+    wanted = name.removeprefix(_PREFIX)
     if not wanted:
         raise UsageError("name a model: llama/qwen2.5-1.5b, or llama/ and the path of a .gguf file")
     return LlamaLLM(name, _chat(find_gguf(wanted)))
@@ -62,4 +69,6 @@ def in_process(model: Any) -> Any:
 @lru_cache(maxsize=4)
 def _chat(model: Gguf) -> LlamaChat:
     """One engine per file, however often it is opened."""
+    from ragstone.models.llama_engine import LlamaChat  # noqa: PLC0415
+
     return LlamaChat(model)

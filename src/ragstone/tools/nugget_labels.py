@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ragstone.data.types import ScoredVerdict
-from ragstone.llm.prompted import Bounds, Judge, ask_in_pieces
-from ragstone.llm.reply_types import NuggetLabel, NuggetLabelsReply
 from ragstone.text.statements import statements
 from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, UNSURE
+
+if TYPE_CHECKING:
+    from ragstone.llm.prompted import Bounds, Judge
+    from ragstone.llm.reply_types import NuggetLabelsReply
 
 SUPPORT, PARTIAL, NOT = "support", "partial_support", "not_support"
 LABELS = (SUPPORT, PARTIAL, NOT)
@@ -20,6 +23,8 @@ Check = Callable[[Sequence[str]], Awaitable[Sequence[ScoredVerdict]]]
 
 async def ask_labels(judge: Judge, question: str, nuggets: Sequence[str], answer: str, repeat: int) -> list[list[str]]:
     """A language model's label for each nugget, in one call."""
+    from ragstone.llm.prompted import ask_in_pieces  # noqa: PLC0415  (slow import: metrics need only the labels)
+    from ragstone.llm.reply_types import NuggetLabel, NuggetLabelsReply  # noqa: PLC0415
 
     async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
         numbers = range(1, len(some) + 1)
