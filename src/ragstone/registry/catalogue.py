@@ -37,7 +37,7 @@ class Catalogue:
     def __init__(self) -> None:
         self._metrics: dict[str, MetricSpec] = {}
         self._evidence: dict[str, EvidenceSpec] = {}
-        # Names of the metrics beside their ids, kept because each new metric looks them up.
+        # Names of the metrics other than their ids, kept because each new metric looks them up.
         self._names = _Names({})
 
     def add_metric(self, spec: MetricSpec) -> None:
