@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from ragstone.stats.intervals import correct, mean_interval, unanimous_interval, wilson_interval
+from ragstone.stats.intervals import correct, mean_interval, studentised_interval, unanimous_interval, wilson_interval
 
 P = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -126,3 +126,9 @@ def test_that_all_agree_is_no_certainty():
 def test_tiny_differences_have_an_interval():
     low, high = mean_interval(np.array([0.0, 2.9647615051022726e-120]), bounds=SHARE)
     assert 0 <= low <= high <= 1
+
+
+def test_rounding_of_equal_values_does_not_stretch_a_resampled_interval():
+    values = np.array([0.1 + 0.2 + 0.7 / 3] * 14 + [0.2])
+    found = studentised_interval(float(values.mean()), values, 0.0, 0.95)
+    assert -1.0 < found.low < values.mean() < found.high < 2.0

@@ -22,7 +22,7 @@ def leave_pandas_out() -> None:
 
 
 class _LatePandas:
-    """Hides pandas at first; later tells pyarrow when it is imported."""
+    """Hides pandas at first; later tells pyarrow when other code has imported it."""
 
     is_hidden = True
 

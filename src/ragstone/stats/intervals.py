@@ -138,7 +138,9 @@ def studentised_interval(value: float, pseudo: np.ndarray, extra: float, level: 
     drawn = (pseudo - pseudo.mean())[random.integers(0, size, (_RESAMPLES, size))]
     means = drawn.mean(axis=1) + extra**0.5 * random.normal(size=_RESAMPLES)
     errors = np.sqrt(drawn.var(axis=1, ddof=1) / size + extra)
-    low, high = np.quantile(means[errors > 0] / errors[errors > 0], [(1 - level) / 2, (1 + level) / 2])
+    # Of equal values rounding may leave a tiny error.
+    varied = errors > _ROUNDING * error**0.5
+    low, high = np.quantile(means[varied] / errors[varied], [(1 - level) / 2, (1 + level) / 2])
     # Never less than Student's t on the whole: resamples of few distinct labels can look too sure.
     least = 2 * student_quantile(effective_freedom(pseudo), (1 + level) / 2)
     stretch = max(1.0, least / (high - low)) if high > low else 1.0
