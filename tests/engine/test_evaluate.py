@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import ragstone
+from ragstone.engine.evaluate import evaluate
 from ragstone.engine.progress import Progress
 from ragstone.errors import (
     DefinitionError,
@@ -428,13 +429,13 @@ def test_claim_evidence_in_the_data_needs_no_judge():
 
 def test_a_run_with_a_name_is_computed_once(tmp_path):
     rows = [{"id": str(number), "question": "Why?", "answer": f"Because of {number}."} for number in range(3)]
-    first = ragstone.evaluate(rows, "refusal", tmp_path, run_id="2026-11-16-000")
+    first = evaluate(rows, "refusal", tmp_path, run_id="2026-11-16-000")
     assert first.id == "2026-11-16-000"
     written = first.folder.manifest.read_bytes()
-    assert ragstone.evaluate(rows, "refusal", tmp_path, run_id="2026-11-16-000").folder.manifest.read_bytes() == written
+    assert evaluate(rows, "refusal", tmp_path, run_id="2026-11-16-000").folder.manifest.read_bytes() == written
     # Killed before its end: the parts of other metrics are not used.
     first.folder.manifest.remove()
     first.folder.plan.write_bytes(b'{"fingerprint": "another"}')
     (first.folder.part(0).place / "scores.parquet").write_bytes(b"not a table")
-    again = ragstone.evaluate(rows, "distinct_1", tmp_path, run_id="2026-11-16-000")
+    again = evaluate(rows, "distinct_1", tmp_path, run_id="2026-11-16-000")
     assert [row.metric for row in again.summary()] == ["distinct_1"]

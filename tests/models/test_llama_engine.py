@@ -84,7 +84,7 @@ def test_it_is_loaded_once_and_at_first_use(weights, monkeypatch):
     assert chat.ask({"messages": []}) == {"asked": {"messages": [], "cache_prompt": True}}
     chat.ask({})
     [settings] = started
-    assert (settings.n_parallel, settings.cpuparams.n_threads, settings.model.path) == (1, 1, str(weights))
+    assert (settings.n_parallel, settings.cpuparams.n_threads, settings.model.path) == (2, 1, str(weights))
     chat.close()
     chat.ask({})
     assert len(started) == 2

@@ -9,8 +9,8 @@ from importlib.metadata import distributions
 from pydoc_data.topics import topics
 
 import pytest
-
 from benchmarks import laws
+
 from ragstone.models.local_judge import Judgements, open_local_judge
 from ragstone.models.store import Store
 from ragstone.tools.local_judges import LocalChecker

@@ -19,7 +19,7 @@ _SYSTEMS = ("better", "worse", "chat", "sweep")
 
 def demo(
     system: str = argument("[better|worse|chat|sweep]", "System of the example.", "better"),
-    browse: bool = option(False, "--open", "Open the worst sample in the browser."),
+    browse: bool = option(False, "--open", "Open the browser."),
     out: str = shared("out"),
     full: bool = shared("full"),
     json: bool = shared("json"),

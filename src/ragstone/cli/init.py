@@ -20,7 +20,7 @@ _FILES = {
 
 
 def init(
-    dry_run: bool = option(False, "--dry-run", "Print what would be written and write nothing."),
+    dry_run: bool = option(False, "--dry-run", "Show what would be done; write nothing."),
 ) -> None:
     """Write a settings file, a tiny example and a CI file into this folder.
 

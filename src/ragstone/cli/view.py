@@ -29,7 +29,7 @@ def view(
         [], "--host-name --name", "Host name that browsers use, for example behind a proxy. Repeatable.", metavar="HOST"
     ),
     read_only: bool = option(False, "--read-only", "Do not allow changes to ground truth."),
-    run: str | None = option(None, "--run", "Show this run first: id, name or latest.", metavar="RUN"),
+    run: str | None = option(None, "--run", "Stored run: folder, id or name.", metavar="RUN"),
     sample: str | None = option(None, "--sample", "Show this sample of --run first: id or row number.", metavar="ID"),
     browse: bool = option(False, "--open", "Open the browser."),
 ) -> None:

@@ -36,6 +36,8 @@ from ragstone.tools.protocols import Tool
 
 # Rows in a part when a model is asked: what an interruption may cost.
 WAITING_PART_ROWS = 100
+# A batch has the requests of many rows, and so of many parts.
+_ROWS_PER_PART_IN_FLIGHT = 100
 
 
 class Part(NamedTuple):
@@ -145,7 +147,7 @@ async def execute(
                 meter.add_rows(part[0].rows)
 
         # While one part waits for its last rows, the next one keeps the model busy.
-        in_flight = max(PARTS_IN_FLIGHT, concurrency // WAITING_PART_ROWS)
+        in_flight = max(PARTS_IN_FLIGHT, concurrency // _ROWS_PER_PART_IN_FLIGHT)
         await (gather_or_cancel(work() for _ in range(in_flight)) if plan.waits else work())
     return count
 

@@ -95,8 +95,9 @@ class Place:
         """The paths of all files in a folder and its subfolders, relative to it and sorted: on S3 one request per 1,000 files."""
         with storage_errors(f"cannot list {self}"):
             entries = self.files.get_file_info(fs.FileSelector(self.path, allow_not_found=True, recursive=True))
-        start = len(self.path.rstrip("/")) + 1
-        return sorted(info.path[start:] for info in entries if info.type == fs.FileType.File)
+        # Some file systems list paths with another leading slash.
+        start = len(self.path.strip("/")) + 1
+        return sorted(info.path.lstrip("/")[start:] for info in entries if info.type == fs.FileType.File)
 
     def open_input(self) -> pa.NativeFile:
         """A seekable file to read. A pipe or device is refused, because opening it can wait forever."""

@@ -52,6 +52,7 @@ class ModelOptions:
         tokens_per_minute: Maximum tokens per minute.
         cache: False: replies of earlier runs are not used.
         offline: True: only replies of earlier runs are used; a missing reply fails.
+        batch: True: language models are asked through their batch API; a folder: through files in OpenAI's batch format.
     """
 
     judge: Any = None
@@ -85,7 +86,6 @@ class ModelOptions:
     tokens_per_minute: float | None = None
     cache: bool = True
     offline: bool = False
-    # True: language models are asked through their batch API. A folder: through files in OpenAI's batch format.
     batch: Any = False
 
     def __post_init__(self) -> None:

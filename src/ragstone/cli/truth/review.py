@@ -30,7 +30,7 @@ _PROVENANCE = option([], "--provenance", "Only this provenance: synthetic, harve
 _LEAST = option(None, "--min-confidence", "Only items at least this certain.", DATA, metavar="SHARE", min=0, max=1)
 _MOST = option(None, "--max-confidence", "Only items at most this certain.", DATA, metavar="SHARE", min=0, max=1)
 _STATUS = option("proposed", "--status", "Status of the items: proposed, accepted or rejected.", DATA)
-_DRY_RUN = option(False, "--dry-run", "Show the decisions and save nothing.")
+_DRY_RUN = option(False, "--dry-run", "Show what would be done; write nothing.")
 
 
 def accept(
