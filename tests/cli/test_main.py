@@ -37,7 +37,7 @@ def _parameters():
         (errors.DefinitionError("what"), 2),
         (errors.InputError("file", [errors.Problem("what")]), 2),
         (errors.MissingExtraError("this", "fsspec"), 2),
-        (errors.UnknownColumnsError("what", ["--map question=frage"]), 2),
+        (errors.UnknownColumnsError("what"), 2),
         (errors.StorageError("what"), 1),
         (errors.ServiceError("what"), 1),
         (errors.TruthConflictError("harbour", 3, 2), 1),
