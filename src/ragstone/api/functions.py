@@ -45,7 +45,6 @@ def evaluate(
     workers: int | None = None,
     progress: bool | Report | None = None,
     note: engine.Note = engine.unheard,
-    branch: str = "",
     **models: Unpack[JudgingOptions],
 ) -> Run:
     """Evaluate what a RAG system retrieved and answered.
@@ -66,7 +65,6 @@ def evaluate(
         workers: Number of worker processes; one per core by default.
         progress: True shows a bar, False nothing; by default a bar in a notebook. A function gets each `Progress`.
         note: Called with each remark about the data or the run.
-        branch: Git branch to store; by default that of the CI job or of the working folder.
     """
     with reporting(progress) as report:
         done = engine.evaluate(
@@ -85,7 +83,6 @@ def evaluate(
             workers=workers,
             progress=report,
             note=note,
-            branch=branch,
             **models,
         )
     return Run(done.folder)
