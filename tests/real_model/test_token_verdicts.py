@@ -1,12 +1,7 @@
-"""Token verdicts by a real chat model in this process: Qwen2.5-Coder-1.5B on one thread, on claims of our own.
-
-The model comes from RAGSTONE_TEST_GGUF, the path of a .gguf file, or from the store of models (`make qwen15`).
-"""
+"""Token verdicts by a real chat model in this process, on claims of our own."""
 
 import asyncio
-import os
 import time
-from pathlib import Path
 
 import pytest
 
@@ -14,31 +9,20 @@ import ragstone
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.providers.openai import chat_body
 from ragstone.models.llama_engine import Gguf, LlamaChat
-from ragstone.models.store import Store
 from ragstone.tools.llama import LlamaLLM
 from ragstone.tools.token_judges import TokenChecker, TokenGrader
-from tests.conftest import MODELS
+from tests.real_model.chat_model import THREADS, find_chat_model, require_speed, threads
 from tests.real_model.conftest import find_weights
 from tests.real_model.support_set import CLAIMS, SETS, auc
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
-NAME = "qwen2.5-coder-1.5b"
-
-
-def find_chat_model():
-    pytest.importorskip("xllamacpp", reason="there is no xllamacpp for this machine")
-    if named := os.environ.get("RAGSTONE_TEST_GGUF"):
-        return Path(named)
-    found = Store(MODELS).find(NAME)
-    if found is None:
-        pytest.skip(f"the model is not there: make qwen15, or set RAGSTONE_TEST_GGUF (a .gguf file of {NAME})")
-    return found.path(next(file for file in found.files if file.endswith(".gguf")))
 
 
 @pytest.fixture(scope="module")
 def llm():
+    require_speed()
     path = find_chat_model()
-    return LlamaLLM("llama/test", LlamaChat(Gguf("test", path, f"llama/{path.stem}"), threads=1))
+    return LlamaLLM("llama/test", LlamaChat(Gguf("test", path, f"llama/{path.stem}"), threads=threads()))
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +72,8 @@ def test_matches_on_answers_of_our_own(llm):
 
 def test_a_judge_with_no_server_and_no_key(tmp_path, monkeypatch):
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "replies"))
-    monkeypatch.setenv("RAGSTONE_LLAMA_THREADS", "1")
+    require_speed()
+    monkeypatch.setenv(THREADS, str(threads()))
     _, text, _ = SETS[0]
     row = {
         "question": "When does the last boat leave?",
