@@ -96,4 +96,4 @@ def test_other_column_names_get_the_whole_command(cli, home, monkeypatch):
     path = write_rows(home / "x.jsonl", *rows)
     printed = cli("run", path, "-q")
     assert printed.code == 2
-    assert "By names and content, this fits: --map question=x --map answer=y" in printed.err
+    assert "A guess by names and content, to be checked: --map question=x --map answer=y" in printed.err

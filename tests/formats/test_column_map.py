@@ -75,3 +75,75 @@ def test_numbered_columns_are_joined():
     (sample,) = read_dataset(rows, renames={"contexts": "c_*"})
     assert [chunk.text for chunk in sample.contexts] == ["first", "second", "third"]
     assert sample.metadata == {"c_x": "no"}
+
+
+TICKETS = [
+    {
+        "ticket_id": f"T-{n}",
+        "user_query": f"When does boat {n} leave?",
+        "bot_reply": f"Boat {n} leaves at nine.",
+        "gold": "At nine.",
+    }
+    for n in range(6)
+]
+
+
+def test_a_mapped_column_is_not_suggested_again():
+    mapped = {"id": "ticket_id", "question": "user_query"}
+    assert notes(TICKETS, renames={"id": "ticket_id"}) == [
+        "columns read by their names: question=user_query, answer=bot_reply, references=gold. "
+        "Use --map for another choice; --format ragstone turns this off"
+    ]
+    own = [{"question": row["user_query"], "ticket_id": row["ticket_id"], "answer": row["bot_reply"]} for row in TICKETS]
+    assert notes(own, renames={"id": "ticket_id"}) == []
+    assert "=ticket_id" not in " ".join(notes(TICKETS, renames=mapped))
+    assert "=user_query" not in " ".join(notes(TICKETS, renames=mapped))
+
+
+def test_mapped_columns_count_as_known():
+    rows = [{"x": f"When does boat {n} leave?", "y": f"The boat {n} leaves at nine.", "z": "yes"} for n in range(3)]
+    (sample, *_) = read_dataset(rows, renames={"question": "x", "answer": "y"})
+    assert (sample.question, sample.answer) == ("When does boat 0 leave?", "The boat 0 leaves at nine.")
+
+
+def test_a_unique_column_that_ends_with_id_is_the_id():
+    assert [sample.id for sample in read_dataset(TICKETS)][:2] == ["T-0", "T-1"]
+    assert "id=ticket_id" in notes(TICKETS)[0]
+    own = [{"question": row["user_query"], "ticket_id": row["ticket_id"], "answer": row["bot_reply"]} for row in TICKETS]
+    assert [sample.id for sample in read_dataset(own)][:2] == ["T-0", "T-1"]
+    with_id = [{**row, "id": f"mine-{row['ticket_id']}"} for row in own]
+    assert [sample.id for sample in read_dataset(with_id)][:2] == ["mine-T-0", "mine-T-1"]
+    repeated = [*own, {**own[0], "question": "Another?"}]
+    assert next(iter(read_dataset(repeated))).id.startswith("q-")
+
+
+def test_two_columns_that_end_with_id_are_not_read():
+    rows = [{**row, "trace_id": f"x{n}"} for n, row in enumerate(TICKETS)]
+    assert next(iter(read_dataset(rows))).id.startswith("q-")
+
+
+ODD = [
+    {
+        "utterance": f"How much does ride {n} cost?",
+        "generated_text_final": f"Ride {n} costs 1 euro to unlock plus 15 cents per minute.",
+        "kb_hits": f"Unlocking bike {n} costs 1 euro. Every minute costs 15 cents. Day passes cost 12 euros and cover rides.",
+        "human_label_text": f"Unlocking {n} costs 1 euro and each minute 15 cents.",
+    }
+    for n in range(14)
+]
+
+
+def test_two_rows_do_not_tell_answers_from_chunks():
+    with pytest.raises(UnknownColumnsError) as caught:
+        open_reader(ODD[:2])
+    assert caught.value.options == []
+    assert str(caught.value).endswith(
+        "A guess by names and content, to be checked: --map question=utterance --map answer=COLUMN. "
+        "Not mapped: generated_text_final, kb_hits, human_label_text"
+    )
+
+
+def test_a_guess_names_the_texts_that_it_leaves_out():
+    with pytest.raises(UnknownColumnsError, match=r"Not mapped: human_label_text$") as caught:
+        open_reader(ODD)
+    assert "question=utterance" in caught.value.options

@@ -199,7 +199,7 @@ def test_misspelt_column_of_another_format_is_a_note(tmp_path):
 def test_columns_that_fit_nothing(tmp_path):
     assert complaint(save(tmp_path, [{"qestion": "a", "result": "b"}]), UsageError) == (
         "cannot detect the format of FILE. Its columns are qestion, result; ours are question, answer, contexts, references "
-        "and more. By names and content, this fits: --map question=qestion"
+        "and more. A guess by names and content, to be checked: --map question=qestion --map answer=COLUMN"
     )
 
 

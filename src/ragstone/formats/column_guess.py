@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ragstone.formats.column_names import LIKELY, SURE, WEAK, read_name
+from ragstone.formats.column_names import LIKELY, SURE, WEAK, fold, read_name
 from ragstone.formats.column_profile import ColumnProfile
 
 ROWS_PROFILED = 200
@@ -21,6 +21,8 @@ _LEAST_ALIKE = 0.12
 # Chunks are longer than answers; answers have more words than most references.
 _LONGER = 1.3
 _SHORT, _MEDIUM = 3, 5.5
+# In fewer rows, lengths and common words do not tell answers from chunks and references.
+_LEAST_ROWS = 3
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,14 @@ def guess_columns(
     sure = {
         name: column
         for name, column in found.items()
-        if strengths[name] == SURE and name not in rivals and (name != "id" or is_whole)
+        if name not in rivals and (strengths[name] == SURE or _is_own_id(name, column)) and (name != "id" or is_whole)
     }
     return Guess(sure, {name: column for name, column in found.items() if name not in sure}, rivals)
+
+
+def _is_own_id(name: str, column: str) -> bool:
+    """Whether it is an id by its last word, as in `ticket_id`; that no value repeats is known."""
+    return name == "id" and fold(column).endswith(" id")
 
 
 def _with_groups(profiles: list[ColumnProfile], rows: Sequence[Mapping[str, Any]]) -> list[ColumnProfile]:
@@ -175,6 +182,8 @@ def _add_by_content(
     choose("contexts", sorted(lists, key=lambda one: -one.length))
     by_name = {one.name: one for one in profiles}
     texts = sorted((one for one in free() if _is_prose(one)), key=lambda one: -one.length)
+    if len(texts) > 1 and texts[0].rows < _LEAST_ROWS:
+        texts = []
     if answer := by_name.get(chosen.get("answer", "")):
         choose("contexts", [one for one in texts if one.length > _LONGER * answer.length and one.words >= _MEDIUM])
     elif len(texts) > 1 and texts[0].length > _LONGER * texts[1].length and texts[1].words >= _MEDIUM:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ragstone.errors import UnknownColumnsError
 from ragstone.formats.base import Format, RowFormat
-from ragstone.formats.column_guess import CORE, GUESSED, ROWS_PROFILED, Guess, guess_columns, map_options
+from ragstone.formats.column_guess import CORE, GUESSED, ROWS_PROFILED, Guess, guess_columns, map_options, numbered_columns
 from ragstone.formats.column_names import SURE, read_name
 from ragstone.formats.column_profile import ColumnProfile
 from ragstone.formats.sources import Source
@@ -17,16 +17,23 @@ COMPLETED = ("ragstone", "ragas", "ragas_legacy")
 _LEAST_SURE = 2
 _NEEDED = ("question", "answer", "contexts")
 _LONG_DOCUMENT = 20
+_MOST_SHOWN = 12
+# Columns with fewer words per cell are labels, ids and the like.
+_LEAST_WORDS = 1.5
 
 
 def map_columns(source: Source) -> None:
     """Reads a file without any of our names, if its names are well known; otherwise raises the `--map` that would fit."""
-    guess = _guess(source, GUESSED, {})
+    taken = _mapped(source)
+    guess = _guess(source, [name for name in GUESSED if name not in taken], taken)
     # A file that is read in part gives a poor result; one command with all columns is better.
-    if sum(name in CORE for name in guess.sure) < _LEAST_SURE or not guess.likely.keys().isdisjoint(_NEEDED):
-        raise _explain(source, guess)
-    source.guess(guess.sure)
-    source.remarks += [*_applied(guess), *_suggestions(guess)]
+    known = sum(name in CORE for name in {**taken, **guess.sure})
+    if known < _LEAST_SURE or not guess.likely.keys().isdisjoint(_NEEDED):
+        raise _explain(source, guess, taken)
+    if guess.sure:
+        source.guess(guess.sure)
+        source.remarks += _applied(guess)
+    source.remarks += _suggestions(guess)
 
 
 def note_columns(sources: Sequence[Source], format: Format) -> None:
@@ -40,6 +47,7 @@ def note_columns(sources: Sequence[Source], format: Format) -> None:
     if not absent:
         return
     is_known = keys <= set(taken.values())
+    taken |= _mapped(source)
     guess = Guess() if is_known else _guess(source, absent, taken)
     # Most files have unique columns that are not ids, and a file with ids of its own is rare.
     likely = {name: column for name, column in guess.likely.items() if name != "id"}
@@ -48,6 +56,11 @@ def note_columns(sources: Sequence[Source], format: Format) -> None:
         source.guess(guess.sure)
         source.remarks += _applied(guess)
     source.remarks += [*_suggestions(guess), *_doubts(source, taken, guess)]
+
+
+def _mapped(source: Source) -> dict[str, str]:
+    """Our fields and the columns to which the user mapped them."""
+    return {ours: theirs for theirs, ours in source.renames.items()}
 
 
 def _guess(source: Source, wanted: Sequence[str], taken: dict[str, str]) -> Guess:
@@ -92,13 +105,33 @@ def _doubts(source: Source, taken: dict[str, str], guess: Guess) -> list[str]:
     return notes
 
 
-def _explain(source: Source, guess: Guess) -> UnknownColumnsError:
+def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownColumnsError:
     columns = sorted(source.columns)
-    shown = ", ".join(columns[:12]) + (f" and {len(columns) - 12} more" if len(columns) > 12 else "")
+    shown = ", ".join(columns[:_MOST_SHOWN]) + _more(columns)
     text = f"cannot detect the format of {source}. Its columns are {shown}; ours are question, answer, contexts, references and more."
     if not guess.all:
         return UnknownColumnsError(f"{text} Name the columns: --map question=COLUMN --map answer=COLUMN")
     for ours, names in guess.rivals.items():
         text += f" Several columns could be the {ours}: {', '.join([guess.all[ours], *names])}."
+    found = {**taken, **guess.all}
+    # Samples without answer and chunks have nothing to measure.
+    is_usable = "answer" in found or "contexts" in found
     options = map_options(guess.all)
-    return UnknownColumnsError(f"{text} By names and content, this fits: {options}", shlex.split(options))
+    text += f" A guess by names and content, to be checked: {options}{'' if is_usable else ' --map answer=COLUMN'}"
+    rest = _other_texts(source, set(found.values()))
+    if rest:
+        text += f". Not mapped: {', '.join(rest[:_MOST_SHOWN])}{_more(rest)}"
+    return UnknownColumnsError(text, shlex.split(options) if is_usable else ())
+
+
+def _more(names: Sequence[str]) -> str:
+    return f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+
+
+def _other_texts(source: Source, used: Collection[str]) -> list[str]:
+    """The columns with texts or lists that no field uses, in the order of the file."""
+    rows = source.head(ROWS_PROFILED)
+    joined = {name for pattern in used for name in numbered_columns(pattern, source.columns)}
+    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name not in {*used, *joined}]
+    profiles = [ColumnProfile(name, [row.get(name) for row in rows]) for name in names]
+    return [one.name for one in profiles if one.words >= _LEAST_WORDS and not one.addresses]

@@ -181,6 +181,11 @@ class Source:
         return frozenset(str(key) for row in rows for key in row.values)
 
     @property
+    def renames(self) -> Mapping[str, str]:
+        """The columns that the user mapped, and our names for them."""
+        return self._renames
+
+    @property
     def mapped(self) -> frozenset[str]:
         """The fields to which the user mapped columns."""
         return frozenset((*self._renames.values(), *self._guessed.values()))
