@@ -64,6 +64,30 @@ def test_repr_is_a_few_lines(shown):
         assert max(map(len, lines)) <= 200, name
 
 
+def test_cells_of_metrics_that_were_not_computed_are_not_skipped_cells():
+    rows = [{"question": f"When does boat {n} leave?", "answer": "At nine."} for n in range(3)]
+    run = ragstone.evaluate(rows, ["token_f1", "ari"])
+    assert run.info.skipped
+    assert "skipped cells" not in repr(run)
+
+
+def test_one_worst_sample_is_a_line(shown):
+    text = repr(shown["worst"][0])
+    assert text.startswith("WorstSample(row=")
+    assert len(text) < 250
+    assert "\n" not in text
+
+
+def test_a_comparison_without_evidence_has_numbers(worse, better, tmp_path):
+    rows = [{"question": f"When does boat {n} leave?", "answer": "At nine.", "references": ["At nine."]} for n in range(8)]
+    other = [{**rows[0], "answer": "At ten."}, *rows[1:]]
+    runs = [ragstone.evaluate(data, ["token_f1", "exact_match"]) for data in (rows, other)]
+    text = repr(ragstone.compare(*runs))
+    assert f"A {runs[0].id} → B {runs[1].id}, 8 pairs" in text
+    assert "There is no evidence that B differs from A" in text
+    assert "· token_f1 1.000 → 0.9" in text
+
+
 def test_repr_says_what_matters(shown):
     assert repr(shown["run"]).startswith("Run harbour-worse (")
     assert "6 skipped cells: run.missing" in repr(shown["run"])

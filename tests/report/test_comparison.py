@@ -2,12 +2,15 @@
 
 import pytest
 
+import ragstone
+from ragstone.compare.cause_moves import count_moves
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.differences import Difference
 from ragstone.report.comparison import (
     changed_most,
     comparison_dict,
     comparison_report,
+    deciding_line,
     failed_lines,
     headline,
     method_line,
@@ -46,6 +49,39 @@ def test_gains_and_losses_are_separate(comparison):
 def test_the_method_names_mde_only_if_shown(comparison):
     assert "80 % power" in method_line(comparison)
     assert "MDE" not in method_line(comparison, detectable=False)
+
+
+def test_the_method_names_p_only_if_shown(comparison):
+    assert " p: " in method_line(comparison)
+    assert " p: " not in method_line(comparison, tested=False)
+    assert "a wider terminal or --json shows p" in " ".join(draw(comparison_report(comparison), 70).split())
+
+
+def test_pairs_that_would_decide():
+    near = Difference("near", "higher", (0.0, 1.0), 14, 0, 0, verdict="no evidence", effect=0.5, units=14)
+    far = Difference("far", "higher", (0.0, 1.0), 14, 0, 0, verdict="no evidence", effect=0.0001, units=14)
+    sure = Difference("sure", "higher", (0.0, 1.0), 14, 0, 0, verdict="better", effect=1.0, units=14)
+    line = deciding_line([far, sure, near])
+    assert line == "If the differences stay, about this many pairs would decide one metric tested alone: 18 for near."
+    assert deciding_line([far, sure]) == ""
+
+
+def test_equal_scores_are_told_with_the_pairs_that_lack_one(tmp_path):
+    rows = [{"question": f"When {n}?", "answer": "At nine.", "references": ["At nine."]} for n in range(3)]
+    short = [{**rows[0], "references": []}, *rows[1:]]
+    runs = [ragstone.evaluate(data, ["token_f1"], tmp_path) for data in (rows, short)]
+    assert headline(compare_runs(*runs)) == (
+        "B and A have the same scores wherever both have one; in 1 of 3 pairs only one of them has a score."
+    )
+
+
+def test_fixed_and_newly_failing_samples_are_counted(worse, better):
+    comparison = compare_runs(worse, better)
+    moves = count_moves(comparison, 1_000)
+    assert moves.fixed > moves.newly_failing
+    text = " ".join(draw(comparison_report(comparison, moves=moves), 200).split())
+    assert f"{moves.fixed} fixed by B, {moves.newly_failing} newly failing, {moves.still_failing} still failing" in text
+    assert count_moves(comparison, 10) is None
 
 
 def test_rows_that_one_run_skips_are_told():

@@ -73,7 +73,9 @@ def _show_two(
     markdown: bool,
     json: bool,
 ) -> None:
+    from ragstone.cli.evaluation import MOST_DIAGNOSED
     from ragstone.cli.screen import console
+    from ragstone.compare.cause_moves import count_moves
     from ragstone.compare.comparison import compare_runs
     from ragstone.report.comparison import comparison_dict, comparison_report
     from ragstone.report.markdown import comparison_markdown
@@ -84,7 +86,8 @@ def _show_two(
     elif markdown:
         typer.echo(comparison_markdown(comparison, show))
     else:
-        console().print(comparison_report(comparison, show, full or bool(metrics)))
+        moves = count_moves(comparison, MOST_DIAGNOSED)
+        console().print(comparison_report(comparison, show, full or bool(metrics), moves))
 
 
 def _show_many(

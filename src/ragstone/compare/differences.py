@@ -30,7 +30,7 @@ from ragstone.stats.paired import (
     superiority,
     tally,
 )
-from ragstone.stats.power import detectable_effect
+from ragstone.stats.power import detectable_effect, rows_needed
 from ragstone.stats.quantiles import compare_quantiles, quantile_of
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
@@ -104,6 +104,14 @@ class Difference:
         if self.difference is None or self.better == "none":
             return None
         return -self.difference if self.better == "lower" else self.difference
+
+    @property
+    def enough_pairs(self) -> int | None:
+        """About how many pairs would show the difference, if it stays and this were the only metric; None if unknown."""
+        if self.verdict not in ("no evidence", "too few rows") or not self.effect or self.units < self.pairs:
+            return None
+        # The effect is the difference in standard deviations.
+        return max(rows_needed(1.0, abs(self.effect)), self.pairs + 1)
 
     @property
     def gain_interval(self) -> Interval | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import shorten
 
 import pyarrow as pa
 
@@ -13,7 +14,10 @@ from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_scores, unless_nan
 
 
-@dataclass(frozen=True)
+_QUESTION_WIDTH = 60
+
+
+@dataclass(frozen=True, repr=False)
 class WorstSample:
     """A sample with its cause of failure, if one was found, and its scores.
 
@@ -36,6 +40,12 @@ class WorstSample:
     part: str | None
     quality: float | None
     scores: Mapping[str, float | None]
+
+    def __repr__(self) -> str:
+        quality = "None" if self.quality is None else f"{self.quality:.2f}"
+        question = shorten(self.question, _QUESTION_WIDTH, placeholder=" …")
+        found = f"row={self.row}, id={self.id!r}, cause={self.cause!r}, quality={quality}, question={question!r}"
+        return f"WorstSample({found}, {len(self.scores)} scores)"
 
 
 def find_worst_samples(run: Run, diagnosis: Diagnosis, most: int) -> list[WorstSample]:

@@ -14,8 +14,10 @@ from ragstone.compare.explain import Explanation
 from ragstone.compare.gates import Gate
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.worst_samples import WorstSample
+from ragstone.engine.metric_choice import pick_headlines
 from ragstone.engine.quote import Quote
 from ragstone.report.comparison import headline as comparison_headline
+from ragstone.report.comparison import run_label
 from ragstone.report.diagnosis import headline
 from ragstone.report.gates import MARKS, ORDER, value_texts
 from ragstone.report.text import counted, number, one_line, p_value, signed, signed_interval
@@ -42,7 +44,9 @@ def run_brief(run: Run) -> str:
     chosen = telling_metrics(run.info.metrics, _MOST)
     means = [f"{metric.metric} {number(rows[metric.metric].mean)}" for metric in chosen]
     more = len(run.info.metrics) - len(chosen)
-    skipped, failed = (sum(getattr(row, name) for row in rows.values()) for name in ("n_skipped", "n_failed"))
+    # Metrics that were not computed have a row in the summary too, but no cells.
+    computed = [rows[metric.metric] for metric in run.info.metrics if metric.metric in rows]
+    skipped, failed = (sum(getattr(row, name) for row in computed) for name in ("n_skipped", "n_failed"))
     counts = f"{counted(run.info.rows, 'sample')}, {counted(len(run.info.metrics), 'metric')}"
     return _lines(
         f"Run {run.name}{f' ({run.id})' if run.name != run.id else ''}: {counts}",
@@ -102,16 +106,29 @@ def missing_brief(missing: Sequence[MissingScores], name: str) -> str:
 def comparison_brief(comparison: Comparison) -> str:
     """The result in a sentence, then the metrics that differ most clearly."""
     order = [item for verdict in _VERDICTS for item in comparison.metrics if item.verdict == verdict]
+    if not order:
+        picked = pick_headlines([item.metric for item in comparison.metrics if item.verdict])
+        order = [item for item in comparison.metrics if item.metric in picked]
     lines = [
-        f"{_VERDICTS[item.verdict or '']} {item.metric} {number(item.before)} → {number(item.after)}, "
+        f"{_VERDICTS.get(item.verdict or '', '·')} {item.metric} {number(item.before)} → {number(item.after)}, "
         f"{signed(item.difference)} ({signed_interval(item.low, item.high)}), p {p_value(item.corrected_p)}"
         for item in order[:_MOST]
     ]
     more = len(order) - len(lines)
-    names = f"{comparison.before.name} → {comparison.after.name}, {counted(len(comparison.pairs), 'pair')}"
+    before, after = (_lettered(run, comparison) for run in (comparison.before, comparison.after))
+    names = f"{before} → {after}, {counted(len(comparison.pairs), 'pair')}"
     return _lines(
-        f"Comparison {names}", comparison_headline(comparison), *lines, f"and {more} more" if more > 0 else ""
+        f"Comparison {names}",
+        comparison_headline(comparison),
+        *lines,
+        f"and {more} more" if more > 0 else "",
     )
+
+
+def _lettered(run: Run, comparison: Comparison) -> str:
+    """The name of a run, after the letter that the headline has in its place."""
+    label = run_label(run, comparison)
+    return run.name if label == run.name else f"{label} {run.name}"
 
 
 def gate_brief(gate: Gate) -> str:

@@ -10,6 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
+from ragstone.compare.cause_moves import Moves
 from ragstone.compare.comparison import ChangedSample, Comparison, Slice
 from ragstone.compare.differences import EQUAL, Difference
 from ragstone.engine.metric_choice import pick_headlines, say_more
@@ -41,6 +42,9 @@ _MARKS = {"better": "▲", "worse": "▼"}
 _STRIP = 19
 _SCALES = (0.1, 0.2, 0.5, 1.0)
 _MOST_COLUMNS = 5
+_MOST_DECIDED = 3
+# More pairs than this are no practical advice.
+_MOST_PAIRS = 100_000
 
 
 def headline(comparison: Comparison) -> str:
@@ -52,7 +56,7 @@ def headline(comparison: Comparison) -> str:
     if not better + worse + none + few:
         return "There is nothing to compare: both runs share no metric with a direction and the same signature."
     if all(item.note == EQUAL for item in comparison.metrics if item.verdict):
-        return f"{new} and {old} have the same scores in all {pairs} pairs."
+        return f"{new} and {old} have the same scores {_where_equal(comparison)}."
     if not better + worse + none:
         return f"{pairs} pair{'s are' if pairs != 1 else ' is'} too few to tell {new} from {old}."
     rest = f"; {none + few} show{'s' if none + few == 1 else ''} no evidence" if none + few else ""
@@ -64,20 +68,47 @@ def headline(comparison: Comparison) -> str:
     return f"There is no evidence that {new} differs from {old}, in any of {counted(none + few, 'metric')}."
 
 
+def _where_equal(comparison: Comparison) -> str:
+    """In which pairs equal runs are equal: a pair may lack the score of one run."""
+    items, pairs = comparison.metrics, len(comparison.pairs)
+    one_sided = max(item.skipped_before + item.skipped_after for item in items)
+    if one_sided:
+        return f"wherever both have one; in {one_sided} of {pairs} pairs only one of them has a score"
+    if any(item.failed for item in items):
+        return "wherever both have one; some scores failed"
+    return f"in all {pairs} pairs"
+
+
+def deciding_line(items: Sequence[Difference]) -> str:
+    """How many pairs would decide the metrics without evidence that need the fewest; empty if there is none."""
+    needed = sorted((count, item.metric) for item in items if (count := item.enough_pairs) is not None)
+    near = [f"{count:,} for {metric}" for count, metric in needed[:_MOST_DECIDED] if count <= _MOST_PAIRS]
+    if not near:
+        return ""
+    return f"If the differences stay, about this many pairs would decide one metric tested alone: {', '.join(near)}."
+
+
 def run_label(run: Run, comparison: Comparison) -> str:
-    """The name of a run, or A and B if both runs have the same name."""
-    if comparison.before.name != comparison.after.name:
+    """The name of a run, or A and B if both runs have the same name or none."""
+    before, after = comparison.before, comparison.after
+    if before.name != after.name and (before.name != before.id or after.name != after.id):
         return run.name
     return "A" if run is comparison.before else "B"
 
 
-def method_line(comparison: Comparison, detectable: bool = True) -> str:
-    """How intervals, p-values and, if shown, detectable differences are computed."""
+def method_line(comparison: Comparison, detectable: bool = True, tested: bool = True) -> str:
+    """How intervals, p-values and detectable differences are computed; `tested` if the p-values are shown."""
     settings = comparison.settings
     units = f"clusters by {settings.cluster}" if settings.cluster else "pairs"
+    limit = f"{1 - settings.level:.2g}"
+    test = (
+        f"p: sign-flip test, {CORRECTIONS[settings.correction]}; below {limit} the verdict is better or worse."
+        if tested
+        else f"The verdict is better or worse if a sign-flip test, {CORRECTIONS[settings.correction]}, has p below {limit}; "
+        "a wider terminal or --json shows p."
+    )
     return (
-        f"Interval of B − A: {settings.level:.0%} bootstrap over {units}, per metric. p: sign-flip test, "
-        f"{CORRECTIONS[settings.correction]}; below {1 - settings.level:.2g} the verdict is better or worse."
+        f"Interval of B − A: {settings.level:.0%} bootstrap over {units}, per metric. {test}"
         + (" MDE: the smallest true difference that this many pairs detect with 80 % power." if detectable else "")
     )
 
@@ -170,8 +201,13 @@ def _run_dict(run: Run) -> dict[str, Any]:
     return {"run": run.path, "id": run.id, "name": run.name, "params": run.info.get("params") or {}}
 
 
-def comparison_report(comparison: Comparison, show: int = 3, full: bool = True) -> RenderableType:
-    """The differences of all metrics or of the headline metrics, and the samples that changed most."""
+def comparison_report(
+    comparison: Comparison, show: int = 3, full: bool = True, moves: Moves | None = None
+) -> RenderableType:
+    """The differences of all metrics or of the headline metrics, and the samples that changed most.
+
+    `moves` are the samples that B fixes and breaks, if known.
+    """
     items: Sequence[Difference] = comparison.metrics
     if not full:
         picked = pick_headlines([item.metric for item in items])
@@ -179,24 +215,33 @@ def comparison_report(comparison: Comparison, show: int = 3, full: bool = True) 
         # Metrics that differ or failed are always shown.
         others = [item for item in items if item.metric not in picked and (item.verdict in _MARKS or item.failed)]
         items = [*first, *others]
-    return _Report(comparison, items, show)
+    return _Report(comparison, items, show, moves)
 
 
 class _Report:
     """The report; needs the width of the terminal to shorten questions."""
 
-    def __init__(self, comparison: Comparison, items: Sequence[Difference], show: int) -> None:
+    def __init__(self, comparison: Comparison, items: Sequence[Difference], show: int, moves: Moves | None) -> None:
         self._comparison = comparison
         self._items = items
         self._show = show
+        self._moves = moves
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         comparison, items = self._comparison, self._items
         more = len(comparison.metrics) - len(items)
         directed = sum(item.verdict is not None for item in comparison.metrics)
-        scope = f" That counts all {directed} metrics with a better direction." if more and directed else ""
+        # Without any verdict the headline has the number itself.
+        is_counted = more and any(item.verdict in _MARKS for item in comparison.metrics)
+        scope = f" That counts all {directed} metrics with a better direction." if is_counted else ""
         yield from _runs(comparison)
-        yield Text(f"\n{visible(headline(comparison))}{scope}\n", style="bold")
+        yield Text(f"\n{visible(headline(comparison))}{scope}", style="bold")
+        if deciding := deciding_line(items):
+            yield Text(visible(deciding))
+        if self._moves and any(self._moves):
+            fixed, broken, still = self._moves
+            yield Text(f"Samples that seem to fail: {fixed} fixed by B, {broken} newly failing, {still} still failing.")
+        yield Text()
         table = difference_table(comparison, items)
         yield table
         if more:
@@ -210,8 +255,8 @@ class _Report:
         for column in dict.fromkeys(part.column for part in comparison.slices):
             yield from _slices([part for part in comparison.slices if part.column == column], comparison)
         yield from _changed(comparison.changed, self._show, options.max_width)
-        detectable = "MDE" in table.fitted_headings(console, options)
-        yield Text(f"\n{method_line(comparison, detectable)}", style="dim")
+        headings = table.fitted_headings(console, options)
+        yield Text(f"\n{method_line(comparison, 'MDE' in headings, 'p' in headings)}", style="dim")
 
 
 def _runs(comparison: Comparison) -> Iterator[RenderableType]:
