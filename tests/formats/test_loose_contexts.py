@@ -2,7 +2,8 @@
 
 import pytest
 
-from ragstone.formats.loose_contexts import open_contexts, parse_list
+from ragstone.errors import UsageError
+from ragstone.formats.loose_contexts import OneTexts, open_contexts, parse_list, read_separator
 
 
 @pytest.mark.parametrize(
@@ -24,9 +25,38 @@ def test_lists_in_texts(cell, value):
 
 
 def test_one_text_is_one_chunk():
-    value, remark = open_contexts("one text")
-    assert value == ["one text"]
-    assert "one chunk" in remark
+    assert open_contexts("one text") == (["one text"], "")
+    assert open_contexts("one || text") == (["one || text"], "")
+
+
+def test_a_text_is_split_at_the_separator_of_the_user():
+    assert open_contexts("one || two||", "||") == (["one", "two"], "")
+    assert open_contexts(" one ", "||") == ([" one "], "")
+    assert open_contexts('["a || b"]', "||") == (["a || b"], "")
+
+
+def test_separators_may_be_written_with_a_backslash():
+    assert read_separator(None) == ""
+    assert read_separator(r"\n\n") == "\n\n"
+    assert read_separator("\n") == "\n"
+    with pytest.raises(UsageError, match="--split-contexts"):
+        read_separator("")
+
+
+@pytest.mark.parametrize(
+    ("texts", "option"),
+    [
+        (["a || b", "c || d", "e"], "Most look like several: if so, add --split-contexts '||',"),
+        (["a\nb", "c\nd", "e"], r"Most look like several: if so, add --split-contexts '\n',"),
+        (["a\nb", "c", "e"], "If they are several, add --split-contexts SEPARATOR,"),
+    ],
+)
+def test_the_remark_names_the_separator(texts, option):
+    seen = OneTexts()
+    for text in texts:
+        seen.add(text)
+    assert option in seen.remark
+    assert OneTexts().remark == ""
 
 
 def test_chunks_of_langchain():

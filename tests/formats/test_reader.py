@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragstone.errors import InputError, RagstoneError, UnknownNameError, UsageError
-from ragstone.formats import read_dataset
+from ragstone.formats import open_reader, read_dataset
 from tests.formats.complaints import GOOD, complaint, notes_of, save
 
 # Files that cannot be read at all
@@ -153,7 +153,8 @@ def test_csv_cells_that_are_one_text_or_a_list_as_python_prints_it(tmp_path):
     texts = [[chunk.text for chunk in sample.contexts] for sample in read_dataset(path)]
     assert texts == [["just one chunk"], ["it's", "two"], ["of numpy", "two"], ["[1] a mark"]]
     assert notes_of(path) == [
-        "contexts that are one text are read as one chunk; several chunks need a JSON list or several columns"
+        "contexts that are one text are read as one chunk. If they are several, add --split-contexts SEPARATOR, "
+        "or write a JSON list or several columns"
     ]
 
 
@@ -255,3 +256,11 @@ def test_standard_input_with_problems(monkeypatch):
     monkeypatch.setattr("sys.stdin", stdin)
     with pytest.raises(InputError, match=r"^standard input: 1 problem\n  line 2: is not JSON"):
         read_dataset("-")
+
+
+def test_chunks_of_one_cell_are_split(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("question,contexts\nA?,one || two\nB?,three\n")
+    reader = open_reader(str(path), split_contexts="||")
+    assert [len(row) for batch in reader.batches() for row in batch["contexts"].to_pylist()] == [2, 1]
+    assert reader.report.notes == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
+from ragstone.api.logged_notes import log_note
 from ragstone.api.public_run import Path, Run, as_run
 from ragstone.api.shown_results import Comparison, Gate, Quote, shown_as
 from ragstone.compare.comparison import compare_runs
@@ -35,6 +36,7 @@ def evaluate(
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
+    split_contexts: str | None = None,
     limit: int | None = None,
     matcher: str | Matcher = "citation",
     name: str = "",
@@ -44,7 +46,7 @@ def evaluate(
     backend: str = "local",
     workers: int | None = None,
     progress: bool | Report | None = None,
-    note: engine.Note = engine.unheard,
+    note: engine.Note = log_note,
     **models: Unpack[JudgingOptions],
 ) -> Run:
     """Evaluate what a RAG system retrieved and answered.
@@ -55,6 +57,7 @@ def evaluate(
         out: Folder or s3:// root under which the run is stored; without it the run lives as long as the object.
         format: Format of the data; detected by default.
         columns: Our field names and those of the data: `{"question": "prompt"}`.
+        split_contexts: Text between the chunks of one cell, such as "||"; without it such a cell is one chunk.
         limit: Use at most this many samples.
         matcher: How facts are found in chunks: "citation", "fuzzy", or your own.
         name: Name of the run.
@@ -64,7 +67,7 @@ def evaluate(
         backend: Execution backend: "local" or "ray".
         workers: Number of worker processes; one per core by default.
         progress: True shows a bar, False nothing; by default a bar in a notebook. A function gets each `Progress`.
-        note: Called with each remark about the data or the run.
+        note: Called with each remark about the data or the run; by default they are warnings of the logger "ragstone".
     """
     with reporting(progress) as report:
         done = engine.evaluate(
@@ -73,6 +76,7 @@ def evaluate(
             out,
             format=format,
             columns=columns,
+            split_contexts=split_contexts,
             limit=limit,
             matcher=matcher,
             name=name,
@@ -95,14 +99,16 @@ def quote(
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
+    split_contexts: str | None = None,
     limit: int | None = None,
     matcher: str | Matcher = "citation",
     concurrency: int = DEFAULT_CONCURRENCY,
     **models: Unpack[JudgingOptions],
 ) -> Quote:
     """Estimate calls, tokens, cost and time of `evaluate` with the same arguments. No call is made."""
+    reading: dict[str, Any] = {"format": format, "columns": columns, "split_contexts": split_contexts, "limit": limit}
     options: dict[str, Any] = {"matcher": matcher, "concurrency": concurrency, **models}
-    return shown_as(Quote, quote_run(data, metrics, format=format, columns=columns, limit=limit, **options))
+    return shown_as(Quote, quote_run(data, metrics, **reading, **options))
 
 
 @refuses_unknown_names

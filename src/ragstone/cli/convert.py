@@ -20,6 +20,7 @@ def convert(
     to: str = shared("to_format"),
     format: str | None = shared("format"),
     map: list[str] = shared("map"),
+    split_contexts: str | None = shared("split_contexts"),
     limit: int | None = shared("limit"),
     quiet: bool = shared("quiet"),
 ) -> None:
@@ -27,7 +28,7 @@ def convert(
     from ragstone.cli.screen import remark
     from ragstone.formats import find_format, open_reader, write_dataset
 
-    reader = open_reader(sources(data), format, parse_map(map), limit)
+    reader = open_reader(sources(data), format, parse_map(map), limit, split_contexts)
     kept = getattr(find_format(to), "writes", None)
     lost: dict[str, None] = {}
 

@@ -14,6 +14,7 @@ def validate(
     data: list[str] = data_argument(),
     format: str | None = shared("format"),
     map: list[str] = shared("map"),
+    split_contexts: str | None = shared("split_contexts"),
     limit: int | None = shared("limit"),
     json: bool = shared("json"),
 ) -> None:
@@ -23,7 +24,7 @@ def validate(
     from ragstone.engine.catalogue import check
     from ragstone.report.text import counted
 
-    validation = check(sources(data), format, parse_map(map), limit)
+    validation = check(sources(data), format, parse_map(map), limit, split_contexts)
     if json:
         print_json(asdict(validation))
         return
@@ -42,7 +43,7 @@ def validate(
         _list([column.text])
     for text in validation.notes:
         typer.echo(f"note: {text}")
-    next_steps((command_line("run", *data, format=format, map=map, limit=limit), "evaluate it"))
+    next_steps((command_line("run", *data, format=format, map=map, split_contexts=split_contexts, limit=limit), "evaluate it"))
 
 
 def _list(names: Sequence[str]) -> None:

@@ -182,10 +182,14 @@ class Checked:
 
 
 def check(
-    data: Any, format: str | None = None, columns: Mapping[str, str] | None = None, limit: int | None = None
+    data: Any,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    split_contexts: str | None = None,
 ) -> Checked:
     """Read everything, raise all problems together, and say which metrics the data allows."""
-    reader = open_reader(data, format, columns, limit)
+    reader = open_reader(data, format, columns, limit, split_contexts)
     profiler = Profiler(reader)
     for _ in profiler.batches():
         pass

@@ -7,11 +7,18 @@ import io
 import itertools
 import json
 import re
+import shlex
 import tokenize
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from ragstone.errors import UsageError
+
 _LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*$))|\{\s*[\"'])")
+# What may separate chunks in a cell, as it is written on the command line; the more specific ones first.
+_SEPARATORS = {"||": "||", r"\n\n": "\n\n", r"\n": "\n"}
 # Names of the text of a chunk in other tools, the more specific ones first.
 _TEXT_KEYS = ("page_content", "chunk_text", "content", "chunk", "passage", "snippet", "body", "document", "contents")
 
@@ -56,8 +63,47 @@ def text_of_chunk(item: Any) -> str | None:
     return None
 
 
-def open_contexts(value: Any) -> tuple[Any, str]:
-    """Contexts as a list of chunks, and a remark on how they were read. Other values are left for the checks."""
+def read_separator(text: str | None) -> str:
+    r"""The text between chunks; `\n` and `\t` may be written with a backslash, as a shell passes them."""
+    if text is None:
+        return ""
+    if not text:
+        raise UsageError("the text between chunks is empty; name one, for example --split-contexts '||'")
+    return text.replace("\\n", "\n").replace("\\t", "\t")
+
+
+@dataclass
+class OneTexts:
+    """Counts contexts that are one text, and what could separate chunks in them."""
+
+    texts: int = 0
+    separated: Counter[str] = field(default_factory=Counter)
+
+    def add(self, text: str) -> None:
+        """Count a text."""
+        self.texts += 1
+        self.separated.update(name for name, mark in _SEPARATORS.items() if mark in text.strip())
+
+    @property
+    def remark(self) -> str:
+        """How the texts were read, with the separator that most of them have; empty if there are none."""
+        if not self.texts:
+            return ""
+        often = (name for name in _SEPARATORS if 2 * self.separated[name] > self.texts)
+        name = next(often, "SEPARATOR")
+        is_likely = name in _SEPARATORS
+        return (
+            "contexts that are one text are read as one chunk. "
+            + ("Most look like several: if so," if is_likely else "If they are several,")
+            + f" add --split-contexts {shlex.quote(name)}, or write a JSON list or several columns"
+        )
+
+
+def open_contexts(value: Any, separator: str = "") -> tuple[Any, str]:
+    """Contexts as a list of chunks, and a remark on how they were read. Other values are left for the checks.
+
+    One text is split at the separator; it is one chunk without one.
+    """
     remark = ""
     if isinstance(value, str) and value.strip():
         if _LOOKS_LIKE_LIST.match(value):
@@ -66,9 +112,8 @@ def open_contexts(value: Any) -> tuple[Any, str]:
                 return value, ""
             value = [parsed] if isinstance(parsed, Mapping) else list(parsed)
         else:
-            return [
-                value
-            ], "contexts that are one text are read as one chunk; several chunks need a JSON list or several columns"
+            parts = value.split(separator) if separator else [value]
+            return (parts if len(parts) == 1 else [part.strip() for part in parts if part.strip()]), ""
     if (
         isinstance(value, list | tuple)
         and value

@@ -21,53 +21,15 @@ from ragstone.data.types import Chunk
 from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Draft, Format, RowFormat, WritableFormat
 from ragstone.formats.catalogue import find_format, formats, recognise
+from ragstone.formats.claim_counts import mismatches
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.column_map import COMPLETED
-from ragstone.formats.loose_contexts import open_contexts
+from ragstone.formats.loose_contexts import OneTexts, open_contexts, read_separator
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.usage import with_usage
 from ragstone.storage.places import open_place
-
-# Verdicts and the claims that they judge.
-_CLAIMS_OF = {
-    "answer_claims_in_reference": "answer_claims",
-    "reference_claims_in_answer": "reference_claims",
-    "answer_claims_in_contexts": "answer_claims",
-    "reference_claims_in_contexts": "reference_claims",
-    "answer_claims_in_all_contexts": "answer_claims",
-    "reference_claims_in_all_contexts": "reference_claims",
-    "verdict_agreement": "answer_claims",
-    "answer_claims_in_history": "answer_claims",
-    "reference_entities_in_contexts": "reference_entities",
-    "answer_claims_in_corpus": "answer_claims",
-    "nugget_support": "facts",
-}
-
-
-def _mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Field, message and hint for verdicts whose number differs from that of their claims or chunks."""
-    for field, claims_field in _CLAIMS_OF.items():
-        verdicts = values.get(field)
-        if verdicts is None:
-            continue
-        claims, chunks = values.get(claims_field), values.get("contexts")
-        if claims is not None and len(claims) != len(verdicts):
-            name = names.get(claims_field, claims_field)
-            yield (
-                field,
-                f"has {len(verdicts)} entries for the {len(claims)} of {name}",
-                f"write one per {'fact' if claims_field == 'facts' else 'claim'}",
-            )
-        if field.endswith("_claims_in_contexts") and chunks is not None:
-            name = names.get("contexts", "contexts")
-            for number, row in enumerate(verdicts, start=1):
-                if len(row) != len(chunks):
-                    message = f"entry {number} has {len(row)} verdicts for the {len(chunks)} of {name}"
-                    yield field, message, "write one per chunk"
-                    break
-
 
 def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     """The chunks of all steps in the order in which they were found, each once; None if no step says what it retrieved.
@@ -118,7 +80,14 @@ class Reader:
         for remark in (remark for source in self.sources for remark in source.remarks):
             self.report.note(remark)
         checks = _Checks(self.report, self.format.columns if isinstance(self.format, RowFormat) else {})
-        builder = _Builder(self.schema, self.report, self._from_text, self.tolerant, self.format.name in COMPLETED)
+        builder = _Builder(
+            self.schema,
+            self.report,
+            self._from_text,
+            self.tolerant,
+            is_loose=self.format.name in COMPLETED,
+            separator=next((source.separator for source in self.sources), ""),
+        )
         rows = 0
         for draft in itertools.islice(self.format.read(self.sources, self.report), self.limit):
             values = builder.add(draft, checks)
@@ -135,6 +104,7 @@ class Reader:
         if not rows:
             hint = self.report.why_left_out or "there must be at least one"
             raise InputError(self.name, [Problem("has no samples", hint=hint)])
+        builder.note_one_texts()
         checks.finish()
 
     @property
@@ -146,12 +116,16 @@ class Reader:
 class _Builder:
     """Collects checked rows into batches."""
 
-    def __init__(self, schema: pa.Schema, report: Report, from_text: bool, tolerant: bool, is_loose: bool) -> None:
+    def __init__(
+        self, schema: pa.Schema, report: Report, from_text: bool, tolerant: bool, is_loose: bool, separator: str
+    ) -> None:
         self._schema = schema
         self._report = report
         self._from_text = from_text
         self._tolerant = tolerant
         self._is_loose = is_loose
+        self._separator = separator
+        self._one_texts = OneTexts()
         self._start()
 
     def _start(self) -> None:
@@ -185,10 +159,17 @@ class _Builder:
         """Contexts in one of the forms in which people write them, with a note."""
         if not self._is_loose:
             return contexts
-        opened, remark = open_contexts(contexts)
+        opened, remark = open_contexts(contexts, self._separator)
         if remark:
             self._report.note(remark)
+        elif isinstance(contexts, str) and opened == [contexts]:
+            self._one_texts.add(contexts)
         return opened
+
+    def note_one_texts(self) -> None:
+        """Note contexts that are one text, unless the user chose how to split them."""
+        if not self._separator and self._one_texts.remark:
+            self._report.note(self._one_texts.remark)
 
     def _check(self, draft: Draft) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -206,7 +187,7 @@ class _Builder:
         ):
             values["contexts"] = union
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
-            for name, message, hint in _mismatches(values, draft.names):
+            for name, message, hint in mismatches(values, draft.names):
                 self._report.problem(draft.where, message, draft.names.get(name, name), hint)
         return values
 
@@ -309,11 +290,16 @@ class _Checks:
 
 
 def open_reader(
-    data: Any, format: str | None = None, renames: Mapping[str, str] | None = None, limit: int | None = None
+    data: Any,
+    format: str | None = None,
+    renames: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    split_contexts: str | None = None,
 ) -> Reader:
     """A reader for a path, several paths or a table in memory; the format is detected unless it is named.
 
-    `renames` maps our names to the names in the data, as in `--map question=prompt`. A reader is returned unchanged.
+    `renames` maps our names to the names in the data, as in `--map question=prompt`. `split_contexts` is the text between
+    the chunks of a cell. A reader is returned unchanged.
     """
     if isinstance(data, Reader):
         return data
@@ -326,7 +312,8 @@ def open_reader(
     if isinstance(data, Dataset):
         data = data.table
     several = isinstance(data, list | tuple) and len(data) > 0 and all(_is_path(item) for item in data)
-    sources = [Source(item, back) for item in (data if several else [data])]
+    separator = read_separator(split_contexts)
+    sources = [Source(item, back, separator) for item in (data if several else [data])]
     if back and len(sources) == 1:
         _check_renames(sources[0], back)
     return Reader(sources, find_format(format) if format else recognise(sources), limit)

@@ -81,8 +81,10 @@ _ROWS_LOOKED_AT = 20
 class Source:
     """One file, folder or table. It can be opened repeatedly and is read as a stream."""
 
-    def __init__(self, given: Any, renames: Mapping[str, str] | None = None) -> None:
+    def __init__(self, given: Any, renames: Mapping[str, str] | None = None, separator: str = "") -> None:
         self._renames = dict(renames or {})
+        # Between the chunks of a cell; empty if a text is one chunk.
+        self.separator = separator
         self._guessed: dict[str, str] = {}
         # What the user should know about how the columns are read.
         self.remarks: list[str] = []
