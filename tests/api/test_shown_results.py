@@ -79,7 +79,9 @@ def test_one_worst_sample_is_a_line(shown):
 
 
 def test_a_comparison_without_evidence_has_numbers(worse, better, tmp_path):
-    rows = [{"question": f"When does boat {n} leave?", "answer": "At nine.", "references": ["At nine."]} for n in range(8)]
+    rows = [
+        {"question": f"When does boat {n} leave?", "answer": "At nine.", "references": ["At nine."]} for n in range(8)
+    ]
     other = [{**rows[0], "answer": "At ten."}, *rows[1:]]
     runs = [ragstone.evaluate(data, ["token_f1", "exact_match"]) for data in (rows, other)]
     text = repr(ragstone.compare(*runs))

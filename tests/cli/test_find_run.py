@@ -50,3 +50,16 @@ def test_a_run_that_there_is_not(cli, there, tmp_path):
 def test_an_unfinished_run(cli, there, tmp_path):
     (tmp_path / "plan.json").write_text("{}")
     assert "is unfinished" in cli("diagnose", tmp_path).err
+
+
+def test_a_file_of_data_is_not_a_run(cli, there, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v1.csv").write_text("question,answer\na,b\n")
+    printed = cli("compare", "v1.csv", "v2.csv", "-o", "ragstone-store")
+    assert "'v1.csv' is a file of data, not a run" in printed.err
+    assert "`ragstone run v1.csv --name v1`" in printed.err
+
+
+def test_the_names_of_the_runs_are_listed(cli, there):
+    printed = " ".join(cli("compare", "xyz", "zyx").err.split())
+    assert "The runs, newest first, are: harbour-worse, harbour-better. `ragstone run --name` gives" in printed

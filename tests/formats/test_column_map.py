@@ -94,7 +94,9 @@ def test_a_mapped_column_is_not_suggested_again():
         "columns read by their names: question=user_query, answer=bot_reply, references=gold. "
         "Use --map for another choice; --format ragstone turns this off"
     ]
-    own = [{"question": row["user_query"], "ticket_id": row["ticket_id"], "answer": row["bot_reply"]} for row in TICKETS]
+    own = [
+        {"question": row["user_query"], "ticket_id": row["ticket_id"], "answer": row["bot_reply"]} for row in TICKETS
+    ]
     assert notes(own, renames={"id": "ticket_id"}) == []
     assert "=ticket_id" not in " ".join(notes(TICKETS, renames=mapped))
     assert "=user_query" not in " ".join(notes(TICKETS, renames=mapped))
@@ -109,7 +111,9 @@ def test_mapped_columns_count_as_known():
 def test_a_unique_column_that_ends_with_id_is_the_id():
     assert [sample.id for sample in read_dataset(TICKETS)][:2] == ["T-0", "T-1"]
     assert "id=ticket_id" in notes(TICKETS)[0]
-    own = [{"question": row["user_query"], "ticket_id": row["ticket_id"], "answer": row["bot_reply"]} for row in TICKETS]
+    own = [
+        {"question": row["user_query"], "ticket_id": row["ticket_id"], "answer": row["bot_reply"]} for row in TICKETS
+    ]
     assert [sample.id for sample in read_dataset(own)][:2] == ["T-0", "T-1"]
     with_id = [{**row, "id": f"mine-{row['ticket_id']}"} for row in own]
     assert [sample.id for sample in read_dataset(with_id)][:2] == ["mine-T-0", "mine-T-1"]

@@ -205,3 +205,9 @@ def test_a_pipe_without_a_writer_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(UsageError, match="not a regular file"):
         read_dataset(str(tmp_path / "pipe.jsonl"))
+
+
+def test_a_misspelt_file_name_gets_the_nearest_one(tmp_path):
+    (tmp_path / "export.csv").write_text("question,answer\na,b\n")
+    with pytest.raises(UsageError, match=r"exprot\.csv'\. Did you mean export\.csv\?$"):
+        open_reader(str(tmp_path / "exprot.csv"))

@@ -11,6 +11,11 @@ EVIL = f"</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"q\" 
 YES, NO, SILENT = "Entailment", "Contradiction", "Neutral"
 
 
+def harbour_rows(system):
+    file = resources.files("ragstone.examples") / "harbour" / f"{system}.jsonl"
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
 def harbour(system, root, metrics=METRICS):
     file = resources.files("ragstone.examples") / "harbour" / f"{system}.jsonl"
     return ragstone.evaluate(str(file), metrics, root, name=f"harbour-{system}")

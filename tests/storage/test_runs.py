@@ -4,11 +4,12 @@ import json
 import os
 import re
 import socket
+import sys
 
 import pytest
 
 import ragstone
-from ragstone.errors import StorageError
+from ragstone.errors import StorageError, UsageError
 from ragstone.storage.owners import describe_process, process_start
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import Run, RunFolder, unfinished_runs
@@ -130,3 +131,10 @@ def test_a_damaged_table_is_told(tmp_path):
     path.unlink()
     with pytest.raises(StorageError, match="there is no such file"):
         _ = ragstone.open_run(run.path).scores
+
+
+def test_without_pandas_there_is_a_clear_message(tmp_path, monkeypatch):
+    run = ragstone.evaluate([{"question": "a?", "answer": "b"}], ["ari"], tmp_path)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match="pip install pandas"):
+        run.to_pandas()

@@ -32,3 +32,8 @@ def test_another_name_is_refused_with_a_suggestion():
 
 def test_nothing_is_suggested_for_a_name_that_resembles_none():
     assert describe_unknown("cook", "xyz", ["dish"]) == "cook() got an unexpected keyword argument 'xyz'"
+
+
+def test_an_option_of_the_command_line_gets_its_name_in_python():
+    assert describe_unknown("evaluate", "map", ["columns", "name"]).endswith("'map'. Did you mean columns?")
+    assert "columns" not in describe_unknown("compare", "map", ["metrics"])

@@ -20,6 +20,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "init": "Write a settings file, a tiny example and a CI file into this folder.",
         "run": "Evaluate retrieved chunks and answers, and store the run.",
         "watch": "Evaluate a random sample of production logs with reference-free metrics, as a series of runs.",
+        "show": "Print the scores of a stored run.",
         "view": "Show runs in a browser and edit ground truth.",
         "diagnose": "Find what limits quality and why samples fail.",
         "explain": "Show one sample with the evidence behind its scores.",

@@ -30,13 +30,14 @@ def diagnose(
     from ragstone.cli.screen import console
     from ragstone.compare.diagnosis import diagnose as diagnose_run
     from ragstone.report.diagnosis import diagnosis_dict, full_report
+    from ragstone.report.sample_labels import sample_labels
 
     stored = find_run(run, out)
     diagnosis = diagnose_run(stored, store=_open_store(chunks, documents))
     if json:
         print_json({"run": stored.path, "id": stored.id, **diagnosis_dict(diagnosis)})
         return
-    console().print(full_report(diagnosis, stored.name))
+    console().print(full_report(diagnosis, stored.name, sample_labels(stored)))
     if diagnosis.failing:
         worst = diagnosis.causes[0].examples[0]
         next_steps((command_line("explain", stored.path, worst), "one sample in full"))

@@ -43,7 +43,9 @@ def validate(
         _list([column.text])
     for text in validation.notes:
         typer.echo(f"note: {text}")
-    next_steps((command_line("run", *data, format=format, map=map, split_contexts=split_contexts, limit=limit), "evaluate it"))
+    next_steps(
+        (command_line("run", *data, format=format, map=map, split_contexts=split_contexts, limit=limit), "evaluate it")
+    )
 
 
 def _list(names: Sequence[str]) -> None:

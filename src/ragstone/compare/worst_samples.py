@@ -13,7 +13,6 @@ from ragstone.compare.sample_order import find_worst, measure_quality
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_scores, unless_nan
 
-
 _QUESTION_WIDTH = 60
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, Unpack
 
 from ragstone.engine.code_revision import code_revision
@@ -27,7 +28,14 @@ from ragstone.engine.results import (
     verdict_totals,
     write_json,
 )
-from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UnknownNameError, UsageError
+from ragstone.errors import (
+    InterruptedRunError,
+    MissingExtraError,
+    StopRunError,
+    StorageError,
+    UnknownNameError,
+    UsageError,
+)
 from ragstone.formats import Reader, open_reader
 from ragstone.llm.batch_calls import batch_notes
 from ragstone.llm.wrappers import ordinary_calls
@@ -125,6 +133,9 @@ def check_backend(name: str, workers: int | None, in_batches: bool = False) -> s
         raise UsageError("batches are collected in one process: repeat the command without --backend ray.")
     if name not in BACKENDS:
         raise UnknownNameError("backend", name, BACKENDS, f"Choose from: {', '.join(BACKENDS)}.")
+    if name == "ray" and find_spec("ray") is None:
+        # Before the data is read.
+        raise MissingExtraError("--backend ray", "ray")
     if workers is not None and workers < 1:
         raise UsageError(f"workers must be 1 or more, got {workers}")
     return name

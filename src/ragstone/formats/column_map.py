@@ -7,7 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ragstone.errors import UnknownColumnsError
 from ragstone.formats.base import Format, RowFormat
-from ragstone.formats.column_guess import CORE, GUESSED, ROWS_PROFILED, Guess, guess_columns, map_options, numbered_columns
+from ragstone.formats.column_guess import (
+    CORE,
+    GUESSED,
+    ROWS_PROFILED,
+    Guess,
+    guess_columns,
+    map_options,
+    numbered_columns,
+)
 from ragstone.formats.column_names import SURE, read_name
 from ragstone.formats.column_profile import ColumnProfile
 from ragstone.formats.sources import Source

@@ -31,6 +31,7 @@ from ragstone.formats.sources import Source
 from ragstone.formats.usage import with_usage
 from ragstone.storage.places import open_place
 
+
 def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     """The chunks of all steps in the order in which they were found, each once; None if no step says what it retrieved.
 

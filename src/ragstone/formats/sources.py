@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 import json
+import os
 import sys
 import tempfile
 import weakref
@@ -18,7 +19,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ragstone.errors import InputError, Problem, UsageError
+from ragstone.errors import InputError, Problem, UsageError, nearest
 from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.file_rows import (
     BOM,
@@ -140,7 +141,7 @@ class Source:
             raw: Any = io.BufferedReader(_Unclosable(self._spool))
         else:
             if not self.place.exists():
-                raise UsageError(f"there is no file '{self.name}'. Check the path.")
+                raise UsageError(f"there is no file '{self.name}'. {_similar_files(self.place)}")
             raw = io.BufferedReader(self.place.open_input(), 1 << 18)
         if raw.peek(2)[:2] == b"\x1f\x8b":
             return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
@@ -341,6 +342,18 @@ class Source:
             for values in batch.to_pylist():
                 number += 1
                 yield Row(f"row {number}", values)
+
+
+def _similar_files(place: Place) -> str:
+    """Files with similar names in the same folder, as a question."""
+    if not place.is_local:
+        return "Check the path."
+    folder, name = os.path.split(place.path)
+    try:
+        near = nearest(name, os.listdir(folder or "."))
+    except OSError:
+        near = []
+    return f"Did you mean {' or '.join(near)}?" if near else "Check the path."
 
 
 def _byte(error: UnicodeDecodeError) -> str:

@@ -107,9 +107,8 @@ def method_line(comparison: Comparison, detectable: bool = True, tested: bool = 
         else f"The verdict is better or worse if a sign-flip test, {CORRECTIONS[settings.correction]}, has p below {limit}; "
         "a wider terminal or --json shows p."
     )
-    return (
-        f"Interval of B − A: {settings.level:.0%} bootstrap over {units}, per metric. {test}"
-        + (" MDE: the smallest true difference that this many pairs detect with 80 % power." if detectable else "")
+    return f"Interval of B − A: {settings.level:.0%} bootstrap over {units}, per metric. {test}" + (
+        " MDE: the smallest true difference that this many pairs detect with 80 % power." if detectable else ""
     )
 
 

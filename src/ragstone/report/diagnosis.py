@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -116,8 +116,8 @@ def worst_report(sample: Sample, outcome: Outcome) -> RenderableType:
     return Group(title(f"worst sample: {visible(sample.id)}"), table)
 
 
-def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
-    """The numbers, the causes with their samples, and the advice."""
+def full_report(diagnosis: Diagnosis, name: str, labels: Mapping[str, str] | None = None) -> RenderableType:
+    """The numbers, the causes with their samples, and the advice. `labels` name samples whose ids say nothing."""
     heading = Text("diagnosis of ", style="bold")
     heading.append(visible(name))
     parts: list[RenderableType] = [heading, Text(), Text(headline(diagnosis), style="bold")]
@@ -131,7 +131,7 @@ def full_report(diagnosis: Diagnosis, name: str) -> RenderableType:
         )
     if diagnosis.readings:
         parts += [Text(), _readings_table(diagnosis)]
-    parts += _causes(diagnosis)
+    parts += _causes(diagnosis, labels or {})
     if diagnosis.advice:
         table = _arrow_table()
         for item in diagnosis.advice:
@@ -218,22 +218,22 @@ def short_name(reading: Reading) -> str:
     return reading.sign.metric.removeprefix("ragchecker.")
 
 
-def _causes(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+def _causes(diagnosis: Diagnosis, labels: Mapping[str, str]) -> Iterator[RenderableType]:
     failing = [count for count in diagnosis.causes if count.cause.fails]
     others = [count for count in diagnosis.causes if not count.cause.fails]
     if failing:
         rest = f", {_unexamined(diagnosis)}" if diagnosis.undecided else ""
         yield title(f"why samples {_fail(diagnosis, 2)} ({diagnosis.failing} of {_samples(diagnosis)}{rest})")
-        yield _causes_table(failing, most=max(count.main for count in failing))
+        yield _causes_table(failing, max(count.main for count in failing), labels)
     elif diagnosis.decided:
         rest = f", {_unexamined(diagnosis)}" if diagnosis.undecided else " examined"
         yield title(f"no sample {_fail(diagnosis, 1)} ({_samples(diagnosis)}{rest})")
     if others:
         yield title("information")
-        yield _causes_table(others, most=0)
+        yield _causes_table(others, 0, labels)
 
 
-def _causes_table(counts: Sequence[CauseCount], most: int) -> Table:
+def _causes_table(counts: Sequence[CauseCount], most: int, labels: Mapping[str, str]) -> Table:
     """One row per cause: the samples with it as the main cause, all samples with it, and examples."""
     main = ["main"] if most else []
     likely = ["probability"] if any(count.probability is not None for count in counts) else []
@@ -243,7 +243,7 @@ def _causes_table(counts: Sequence[CauseCount], most: int) -> Table:
         if most:
             name.append(f"\n  {count.cause.part}", style="dim")
         bar = "█" * max(1, round(_BAR * count.main / most)) + " " if count.main else ""
-        shown = ", ".join(visible(example) for example in count.examples[:_MOST_EXAMPLES])
+        shown = ", ".join(visible(labels.get(example, example)) for example in count.examples[:_MOST_EXAMPLES])
         more = f" and {count.samples - _MOST_EXAMPLES} more" if count.samples > _MOST_EXAMPLES else ""
         samples = Text.assemble((bar, "cyan"), f"{shown}{more}", (f"\n{count.cause.meaning}", "dim"))
         chance = "–" if count.probability is None else f"{count.probability:.0%}"

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 from ragstone.data.dataset import Dataset
 from ragstone.data.fingerprint import PREFIX, fingerprint
 from ragstone.data.summary import Summary
-from ragstone.errors import StorageError, UnknownNameError
+from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.storage.owners import is_local, is_running, owning, read_owner
 from ragstone.storage.places import Place, open_place, storage_errors
 from ragstone.storage.run_info import read_run_info
@@ -186,6 +187,10 @@ class Run:
 
     def to_pandas(self) -> Any:
         """One row per sample: id, question, answer and one column per metric; cells without a value are missing."""
+        if find_spec("pandas") is None:
+            raise UsageError(
+                "to_pandas() needs pandas. Install it with: pip install pandas. `scores` is a table without it."
+            )
         samples = self.samples.table.select(["id", "question", "answer"]).to_pandas()
         scores = self.scores.select(["sample_id", "metric", "value"]).to_pandas()
         wide = scores.pivot(index="sample_id", columns="metric", values="value")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
 from ragstone.errors import nearest
 
+# Options of the command line that have another name in Python.
+_OTHER_NAMES = {"map": "columns", "baseline": "against", "slice": "slices", "metric": "metrics"}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -29,8 +31,8 @@ def refuses_unknown_names(function: F, names: Iterable[str] = ()) -> F:
     return cast("F", wrapper)
 
 
-def describe_unknown(function: str, name: str, known: Iterable[str]) -> str:
+def describe_unknown(function: str, name: str, known: Collection[str]) -> str:
     """The message about a keyword argument that a function does not have."""
-    near = nearest(name, known)
+    near = [_OTHER_NAMES[name]] if _OTHER_NAMES.get(name) in known else nearest(name, known)
     hint = f". Did you mean {' or '.join(near)}?" if near else ""
     return f"{function}() got an unexpected keyword argument '{name}'{hint}"

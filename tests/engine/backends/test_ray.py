@@ -247,6 +247,9 @@ def test_without_ray_there_is_a_clear_message(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"ragstone\[ray\]"):
         evaluate(rows(3), ["token_f1"], tmp_path, backend="ray")
+    # Before the data is read.
+    with pytest.raises(MissingExtraError):
+        evaluate("nowhere.jsonl", ["token_f1"], tmp_path, backend="ray")
 
 
 def test_nothing_of_ray_is_imported_without_the_flag(tmp_path):
