@@ -114,7 +114,7 @@ def test_deep_nesting(tmp_path):
 
 def test_invalid_utf8(tmp_path):
     bad = '{"question": "caf\\xe9"}'.replace("\\xe9", "\udce9").encode("utf-8", "surrogateescape")
-    expected = "1 problem\n  {}is not UTF-8: byte 0xe9 at position {} (save the file as UTF-8)"
+    expected = "1 problem\n  {}is not UTF-8: byte 0xe9 at position {} (save the file as UTF-8, or name its encoding, as in --encoding cp1252)"
     good = json.dumps(GOOD).encode()
     assert complaint(save(tmp_path, good + b"\n" + bad + b"\n")) == expected.format("line 2: ", 18)
     document = b"[" + good + b",\n" + bad + b"]"

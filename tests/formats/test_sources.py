@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragstone.data.types import Chunk, Sample
-from ragstone.errors import UsageError
+from ragstone.errors import InputError, UsageError
 from ragstone.formats import open_reader, read_dataset
 from ragstone.formats.sources import Source
 
@@ -211,3 +211,17 @@ def test_a_misspelt_file_name_gets_the_nearest_one(tmp_path):
     (tmp_path / "export.csv").write_text("question,answer\na,b\n")
     with pytest.raises(UsageError, match=r"exprot\.csv'\. Did you mean export\.csv\?$"):
         open_reader(str(tmp_path / "exprot.csv"))
+
+
+def test_a_file_of_windows_is_read_with_its_encoding(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("question,answer\nWas heißt das?,Straße\n".encode("cp1252"))
+    with pytest.raises(InputError, match="--encoding cp1252"):
+        read_dataset(str(path))
+    reader = open_reader(str(path), encoding="cp1252")
+    [batch] = reader.batches()
+    assert batch["answer"].to_pylist() == ["Straße"]
+    with pytest.raises(UsageError, match="unknown encoding 'cp12523'"):
+        open_reader(str(path), encoding="cp12523")
+    with pytest.raises(UsageError, match="line by line"):
+        open_reader(str(path), encoding="utf-16")

@@ -37,6 +37,7 @@ def evaluate(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     split_contexts: str | None = None,
+    encoding: str | None = None,
     limit: int | None = None,
     matcher: str | Matcher = "citation",
     name: str = "",
@@ -58,6 +59,7 @@ def evaluate(
         format: Format of the data; detected by default.
         columns: Our field names and those of the data: `{"question": "prompt"}`.
         split_contexts: Text between the chunks of one cell, such as "||"; without it such a cell is one chunk.
+        encoding: Encoding of a text file that is not UTF-8: "cp1252".
         limit: Use at most this many samples.
         matcher: How facts are found in chunks: "citation", "fuzzy", or your own.
         name: Name of the run.
@@ -77,6 +79,7 @@ def evaluate(
             format=format,
             columns=columns,
             split_contexts=split_contexts,
+            encoding=encoding,
             limit=limit,
             matcher=matcher,
             name=name,
@@ -100,13 +103,15 @@ def quote(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     split_contexts: str | None = None,
+    encoding: str | None = None,
     limit: int | None = None,
     matcher: str | Matcher = "citation",
     concurrency: int = DEFAULT_CONCURRENCY,
     **models: Unpack[JudgingOptions],
 ) -> Quote:
     """Estimate calls, tokens, cost and time of `evaluate` with the same arguments. No call is made."""
-    reading: dict[str, Any] = {"format": format, "columns": columns, "split_contexts": split_contexts, "limit": limit}
+    reading: dict[str, Any] = {"format": format, "columns": columns, "limit": limit}
+    reading |= {"split_contexts": split_contexts, "encoding": encoding}
     options: dict[str, Any] = {"matcher": matcher, "concurrency": concurrency, **models}
     return shown_as(Quote, quote_run(data, metrics, **reading, **options))
 

@@ -6,7 +6,13 @@ import logging
 import re
 
 _LOGGER = logging.getLogger("ragstone")
-_ARGUMENTS = {"--map": "columns", "--format": "format", "--split-contexts": "split_contexts", "-m": "metrics"}
+_ARGUMENTS = {
+    "--map": "columns",
+    "--format": "format",
+    "--split-contexts": "split_contexts",
+    "--encoding": "encoding",
+    "-m": "metrics",
+}
 _OPTION = re.compile(r"(?<![\w-])(?:--[a-z-]+|-m)(?![\w-])")
 
 

@@ -21,6 +21,7 @@ def convert(
     format: str | None = shared("format"),
     map: list[str] = shared("map"),
     split_contexts: str | None = shared("split_contexts"),
+    encoding: str | None = shared("encoding"),
     limit: int | None = shared("limit"),
     quiet: bool = shared("quiet"),
 ) -> None:
@@ -28,7 +29,7 @@ def convert(
     from ragstone.cli.screen import remark
     from ragstone.formats import find_format, open_reader, write_dataset
 
-    reader = open_reader(sources(data), format, parse_map(map), limit, split_contexts)
+    reader = open_reader(sources(data), format, parse_map(map), limit, split_contexts, encoding)
     kept = getattr(find_format(to), "writes", None)
     lost: dict[str, None] = {}
 

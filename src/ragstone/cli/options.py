@@ -36,6 +36,7 @@ SHARED = {
     "format": Shared("--format", DATA, "Format of the data; detected by default."),
     "map": Shared("--map", DATA, "Column name in the data: --map question=prompt. Repeatable.", [], "OURS=THEIRS"),
     "split_contexts": Shared("--split-contexts", DATA, r"Text between the chunks of one cell: '||' or '\n'.", None, "TEXT"),
+    "encoding": Shared("--encoding", DATA, "Encoding of a text file that is not UTF-8: cp1252.", None, "NAME"),
     "limit": Shared("-n --limit", DATA, "Use at most N samples.", None, "N", 1),
     "truth": Shared("--truth", DATA, "Score against this ground truth, newest version or @N.", None, "NAME[@N]"),
     "value": Shared("--value", DATA, "Number for a label in words: --value fine=1. Repeatable.", [], "WORD=NUMBER"),

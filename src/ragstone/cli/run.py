@@ -72,6 +72,7 @@ def run(
     format: str | None = shared("format"),
     map: list[str] = shared("map"),
     split_contexts: str | None = shared("split_contexts"),
+    encoding: str | None = shared("encoding"),
     limit: int | None = shared("limit"),
     name: str = shared("name"),
     branch: str = option("", "--branch", "Git branch to store; detected by default.", OUTPUT, metavar="NAME"),
@@ -104,7 +105,8 @@ def run(
     """
     load_metrics_files(metrics_file)
     load_aspects(aspects)
-    reading = {"format": format, "columns": parse_map(map), "split_contexts": split_contexts, "limit": limit}
+    reading = {"format": format, "columns": parse_map(map), "limit": limit}
+    reading |= {"split_contexts": split_contexts, "encoding": encoding}
     options: dict[str, Any] = {**reading, "matcher": matcher, "concurrency": concurrency, **models.keywords()}
     source = sources(data) if truth is None else _read_with_truth(data, truth, out, options)
     if quote:
@@ -130,7 +132,7 @@ def run(
 def _read_with_truth(data: list[str], truth: str, root: str, options: dict[str, Any]) -> Any:
     from ragstone.truth.join import read_with_truth
 
-    names = ("format", "columns", "limit", "split_contexts")
+    names = ("format", "columns", "limit", "split_contexts", "encoding")
     return read_with_truth(sources(data), truth, root, *(options[name] for name in names))
 
 

@@ -15,6 +15,7 @@ def validate(
     format: str | None = shared("format"),
     map: list[str] = shared("map"),
     split_contexts: str | None = shared("split_contexts"),
+    encoding: str | None = shared("encoding"),
     limit: int | None = shared("limit"),
     json: bool = shared("json"),
 ) -> None:
@@ -24,7 +25,7 @@ def validate(
     from ragstone.engine.catalogue import check
     from ragstone.report.text import counted
 
-    validation = check(sources(data), format, parse_map(map), limit, split_contexts)
+    validation = check(sources(data), format, parse_map(map), limit, split_contexts, encoding)
     if json:
         print_json(asdict(validation))
         return
@@ -44,7 +45,12 @@ def validate(
     for text in validation.notes:
         typer.echo(f"note: {text}")
     next_steps(
-        (command_line("run", *data, format=format, map=map, split_contexts=split_contexts, limit=limit), "evaluate it")
+        (
+            command_line(
+                "run", *data, format=format, map=map, split_contexts=split_contexts, encoding=encoding, limit=limit
+            ),
+            "evaluate it",
+        )
     )
 
 

@@ -187,9 +187,10 @@ def check(
     columns: Mapping[str, str] | None = None,
     limit: int | None = None,
     split_contexts: str | None = None,
+    encoding: str | None = None,
 ) -> Checked:
     """Read everything, raise all problems together, and say which metrics the data allows."""
-    reader = open_reader(data, format, columns, limit, split_contexts)
+    reader = open_reader(data, format, columns, limit, split_contexts, encoding)
     profiler = Profiler(reader)
     for _ in profiler.batches():
         pass

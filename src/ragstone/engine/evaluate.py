@@ -64,6 +64,7 @@ def evaluate(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     split_contexts: str | None = None,
+    encoding: str | None = None,
     limit: int | None = None,
     matcher: str | Matcher = "citation",
     name: str = "",
@@ -84,7 +85,7 @@ def evaluate(
     `data` is a path or URL (two for formats of two files), a list of dicts, or a pandas, polars, Arrow or Hugging Face
     table. `metrics` are metric strings or names of sets; all that the data allows and that take little time by default. `out` is the folder or
     `s3://` root under which the run is stored; without it the run lives as long as the returned object. `columns`
-    maps our field names to those of the data; `split_contexts` separates the chunks of a cell. `params` says how the evaluated system was set up (`{"chunk_size": 256}`), so
+    maps our field names to those of the data; `split_contexts` separates the chunks of a cell, `encoding` is that of a text file. `params` says how the evaluated system was set up (`{"chunk_size": 256}`), so
     that a comparison of many runs reads as a table. `backend` is `local` or `ray`: the execution backend, and `workers` the number of
     workers, by default one per core. `note` is called with each remark about the data. `command` resumes the run; the viewer shows it if the run is killed. `run_id` names the run's
     folder: a finished run of that name is returned as it is, an unfinished one of the same data is continued.
@@ -105,7 +106,7 @@ def evaluate(
     try:
         # Mistakes in names and definitions raise an error before the data is read.
         request.plan()
-        reader = open_reader(data, format, columns, limit, split_contexts)
+        reader = open_reader(data, format, columns, limit, split_contexts, encoding)
         if out is not None:
             return _evaluate(reader, request, open_place(out), resume, progress, note)
         return _evaluate_in_temporary_folder(reader, request, resume, progress, note)

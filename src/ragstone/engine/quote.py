@@ -72,6 +72,7 @@ def quote(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     split_contexts: str | None = None,
+    encoding: str | None = None,
     limit: int | None = None,
     matcher: str | Matcher = "citation",
     concurrency: int = DEFAULT_CONCURRENCY,
@@ -80,7 +81,7 @@ def quote(
     """Calls, tokens, money and time that `evaluate` with the same arguments would take. No call is made."""
     request = make_request(metrics, matcher, "", concurrency, judging, dry_run=True)
     try:
-        return _quote(request, open_reader(data, format, columns, limit, split_contexts))
+        return _quote(request, open_reader(data, format, columns, limit, split_contexts, encoding))
     finally:
         request.close()
 

@@ -27,7 +27,7 @@ from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.column_map import COMPLETED
 from ragstone.formats.loose_contexts import OneTexts, open_contexts, read_separator
 from ragstone.formats.reports import Report
-from ragstone.formats.sources import Source
+from ragstone.formats.sources import Source, check_encoding
 from ragstone.formats.usage import with_usage
 from ragstone.storage.places import open_place
 
@@ -296,11 +296,12 @@ def open_reader(
     renames: Mapping[str, str] | None = None,
     limit: int | None = None,
     split_contexts: str | None = None,
+    encoding: str | None = None,
 ) -> Reader:
     """A reader for a path, several paths or a table in memory; the format is detected unless it is named.
 
     `renames` maps our names to the names in the data, as in `--map question=prompt`. `split_contexts` is the text between
-    the chunks of a cell. A reader is returned unchanged.
+    the chunks of a cell, `encoding` that of text files. A reader is returned unchanged.
     """
     if isinstance(data, Reader):
         return data
@@ -314,7 +315,8 @@ def open_reader(
         data = data.table
     several = isinstance(data, list | tuple) and len(data) > 0 and all(_is_path(item) for item in data)
     separator = read_separator(split_contexts)
-    sources = [Source(item, back, separator) for item in (data if several else [data])]
+    check_encoding(encoding)
+    sources = [Source(item, back, separator, encoding or "utf-8") for item in (data if several else [data])]
     if back and len(sources) == 1:
         _check_renames(sources[0], back)
     return Reader(sources, find_format(format) if format else recognise(sources), limit)

@@ -75,6 +75,10 @@ def _pandas_rows(frame: Any) -> list[dict[str, Any]]:
     return frame.to_dict(orient="records")  # type: ignore[no-any-return]
 
 
+_OTHER_ENCODING = "save the file as UTF-8, or name its encoding, as in --encoding cp1252"
+    "save the file as UTF-8, or name its encoding: --encoding cp1252 for Western European files of Windows"
+)
+_PLAIN = 'a,;\t\n"'
 LARGEST_DOCUMENT_BYTES = 1 << 30
 _ROWS_LOOKED_AT = 20
 
@@ -82,10 +86,13 @@ _ROWS_LOOKED_AT = 20
 class Source:
     """One file, folder or table. It can be opened repeatedly and is read as a stream."""
 
-    def __init__(self, given: Any, renames: Mapping[str, str] | None = None, separator: str = "") -> None:
+    def __init__(
+        self, given: Any, renames: Mapping[str, str] | None = None, separator: str = "", encoding: str = "utf-8"
+    ) -> None:
         self._renames = dict(renames or {})
         # Between the chunks of a cell; empty if a text is one chunk.
         self.separator = separator
+        self._encoding = encoding
         self._guessed: dict[str, str] = {}
         # What the user should know about how the columns are read.
         self.remarks: list[str] = []
@@ -256,9 +263,15 @@ class Source:
                     )
                     return
                 try:
-                    yield number, (line.removeprefix(BOM) if number == 1 else line).decode()
+                    yield number, (line.removeprefix(BOM) if number == 1 else line).decode(self._encoding)
                 except UnicodeDecodeError as error:
-                    report.problem(f"line {number}", f"is not UTF-8: {_byte(error)}", hint="save the file as UTF-8")
+                    report.problem(f"line {number}", *self._undecodable(error))
+
+    def _undecodable(self, error: UnicodeDecodeError) -> tuple[str, str, str]:
+        """Message, field and hint."""
+        if self._encoding == "utf-8":
+            return f"is not UTF-8: {_byte(error)}", "", _OTHER_ENCODING
+        return f"is not {self._encoding}: {_byte(error)}", "", "name another --encoding"
 
     def document(self) -> Any:
         """A whole JSON document."""
@@ -275,10 +288,11 @@ class Source:
                 self.name, [Problem(f"is one JSON document of over {LARGEST_DOCUMENT_BYTES >> 30} GB", hint=hint)]
             )
         try:
-            return json.loads(content.removeprefix(BOM).decode())
+            return json.loads(content.removeprefix(BOM).decode(self._encoding))
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
-            problem = Problem(f"is not UTF-8: {_byte(error)}", f"line {line}", hint="save the file as UTF-8")
+            message, _, hint = self._undecodable(error)
+            problem = Problem(message, f"line {line}", hint=hint)
         except json.JSONDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
             problem = Problem(f"is not JSON: {error.msg}", place, hint="fix it there, or write the file again")
@@ -342,6 +356,16 @@ class Source:
             for values in batch.to_pylist():
                 number += 1
                 yield Row(f"row {number}", values)
+
+
+def check_encoding(name: str | None) -> None:
+    """Raise if text in this encoding cannot be read line by line."""
+    try:
+        is_usable = name is None or _PLAIN.encode(name) == _PLAIN.encode()
+    except LookupError:
+        raise UsageError(f"unknown encoding '{name}'. Name one of Python's, for example cp1252 or latin-1.") from None
+    if not is_usable:
+        raise UsageError(f"text in the encoding '{name}' cannot be read line by line; save the file as UTF-8")
 
 
 def _similar_files(place: Place) -> str:

@@ -46,10 +46,11 @@ def read_with_truth(
     columns: Mapping[str, str] | None = None,
     limit: int | None = None,
     split_contexts: str | None = None,
+    encoding: str | None = None,
 ) -> TruthReader:
     """Data joined with a version of ground truth, for `ragstone.evaluate`; `truth` is `NAME` or `NAME@3`."""
     version = TruthStore(root).read(*parse_reference(truth)) if isinstance(truth, str) else truth
-    return TruthReader(open_reader(data, format, columns, limit, split_contexts), version)
+    return TruthReader(open_reader(data, format, columns, limit, split_contexts, encoding), version)
 
 
 class TruthReader(Reader):
