@@ -76,8 +76,6 @@ def _pandas_rows(frame: Any) -> list[dict[str, Any]]:
 
 
 _OTHER_ENCODING = "save the file as UTF-8, or name its encoding, as in --encoding cp1252"
-    "save the file as UTF-8, or name its encoding: --encoding cp1252 for Western European files of Windows"
-)
 _PLAIN = 'a,;\t\n"'
 LARGEST_DOCUMENT_BYTES = 1 << 30
 _ROWS_LOOKED_AT = 20
