@@ -60,3 +60,11 @@ def test_cases_beyond_a_batch(tmp_path):
     found = read_cases_at(run, [999, 1000, 2499])
     assert {row: case.sample.id for row, case in found.items()} == {999: "999", 1000: "1000", 2499: "2499"}
     assert all(case.evidence["fact_ranks"] == [1] for case in found.values())
+
+
+def test_remarks_on_single_samples_are_not_slices(tmp_path):
+    data = [
+        {**row, "metadata": {"note": f"check {n}" if n % 4 == 0 else "", "lone": str(n)}}
+        for n, row in enumerate(rows(12))
+    ]
+    assert find_columns(ragstone.evaluate(data, ["token_f1"], tmp_path)) == []

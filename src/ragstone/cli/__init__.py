@@ -47,7 +47,10 @@ def _print_mapped_command(error: RagstoneError) -> None:
     if isinstance(error, UnknownColumnsError) and error.options:
         from ragstone.cli.output import command_line, next_steps
 
-        next_steps((command_line(*sys.argv[1:], *error.options), "the same with these columns, if the guess is right"), err=True)
+        next_steps(
+            (command_line(*sys.argv[1:], *error.options), "the same with these columns, if the guess is right"),
+            err=True,
+        )
 
 
 def _replace_unprintable_characters() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from ragstone.storage.scores import FAILED, Scores
 # A column with more labels identifies samples and is not a slice; more columns are not readable.
 MOST_LABELS = 12
 MOST_COLUMNS = 4
+_EMPTY = ('""', "null")
 # Measurements and names of repeated questions are not groups.
 _NO_SLICES = {*USAGE, REPEAT_OF, OTHER_ANSWERS}
 
@@ -36,15 +38,21 @@ class RunSlice:
 
 def find_columns(run: Run) -> list[str]:
     """The metadata columns that divide the samples into a few groups."""
-    labels: dict[str, set[str]] = {}
+    labels: dict[str, Counter[str]] = {}
     for cell in read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist():
         for name, value in json.loads(cell).items() if cell else ():
             if name in _NO_SLICES:
                 continue
-            known = labels.setdefault(name, set())
-            if len(known) <= MOST_LABELS:
-                known.add(json.dumps(value, ensure_ascii=False))
-    return [name for name, found in labels.items() if 2 <= len(found) <= MOST_LABELS][:MOST_COLUMNS]
+            known, label = labels.setdefault(name, Counter()), json.dumps(value, ensure_ascii=False)
+            if len(known) <= MOST_LABELS or label in known:
+                known[label] += 1
+    return [name for name, found in labels.items() if _divides(found)][:MOST_COLUMNS]
+
+
+def _divides(labels: Counter[str]) -> bool:
+    """Whether there are a few labels, of which one that is not empty repeats: otherwise they are remarks on single samples."""
+    repeats = any(count > 1 for label, count in labels.items() if label not in _EMPTY)
+    return repeats and 2 <= len(labels) <= MOST_LABELS
 
 
 def slice_run(

@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+import ragstone
+
 
 def test_runs_are_listed_newest_first(viewer, worse, better, hostile):
     found = viewer.when_ready("/runs.json", lambda data: not data["waiting"])
@@ -86,3 +88,12 @@ def test_a_broken_run_does_not_hide_the_others(serve, tmp_path, worse):
     assert "not JSON" in client.page("/runs").text()
     assert client.json("/runs/torn.json", 500)["words"].endswith(")")
     assert client.ask("/runs/no-run.txt")[0].status == 404
+
+
+def test_data_sets_of_one_file_name_are_told_apart(serve, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.csv").write_text(f"question,answer\nWhat is {name}?,A number.\n")
+        ragstone.evaluate(tmp_path / name / "x.csv", ["ari"], tmp_path, name=f"run-{name}")
+    found = serve(tmp_path).when_ready("/runs.json", lambda data: not data["waiting"])
+    assert {item["name"] for item in found["datasets"]} == {f"x.csv, 1 samples, as in run-{n}" for n in ("one", "two")}

@@ -175,8 +175,15 @@ def _datasets(runs: Sequence[Run], keys: Mapping[str, str | None]) -> list[dict[
     for run in runs:
         if key := keys[run.id]:
             members.setdefault(key, []).append(run)
+    names = {key: f"{_dataset_name(group)}, {group[0].info.rows:,} samples" for key, group in members.items()}
+    common = Counter(names.values())
     return [
-        {"key": key, "name": f"{_dataset_name(group)}, {group[0].info.rows:,} samples", "runs": len(group)}
+        {
+            "key": key,
+            # Data sets of the same file name are told apart by a run.
+            "name": names[key] if common[names[key]] == 1 else f"{names[key]}, as in {one_line(group[0].name, 40)}",
+            "runs": len(group),
+        }
         for key, group in members.items()
     ]
 

@@ -103,7 +103,9 @@ def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> d
         "references": [limits.shorten(text) for text in sample.references or ()],
         "unanswerable": sample.answerable is False,
         "metadata": {
-            name: one_line(str(value), 200) for name, value in sample.metadata.items() if name != OTHER_ANSWERS
+            name: one_line(str(value), 200)
+            for name, value in sample.metadata.items()
+            if name != OTHER_ANSWERS and value not in (None, "")
         },
         "other_answers": [limits.shorten(text) for text in _other_answers(sample)],
         "cause": outcome.cause.name if outcome.cause else "",
