@@ -71,27 +71,11 @@ def evaluate(
         progress: True shows a bar, False nothing; by default a bar in a notebook. A function gets each `Progress`.
         note: Called with each remark about the data or the run; by default they are warnings of the logger "ragstone".
     """
+    reading = {"format": format, "columns": columns, "split_contexts": split_contexts, "encoding": encoding}
+    how: dict[str, Any] = {"limit": limit, "matcher": matcher, "name": name, "params": params, "resume": resume}
+    how |= {"concurrency": concurrency, "backend": backend, "workers": workers, **reading, **models}
     with reporting(progress) as report:
-        done = engine.evaluate(
-            data,
-            metrics,
-            out,
-            format=format,
-            columns=columns,
-            split_contexts=split_contexts,
-            encoding=encoding,
-            limit=limit,
-            matcher=matcher,
-            name=name,
-            concurrency=concurrency,
-            resume=resume,
-            params=params,
-            backend=backend,
-            workers=workers,
-            progress=report,
-            note=note,
-            **models,
-        )
+        done = engine.evaluate(data, metrics, out, progress=report, note=note, **how)
     return Run(done.folder)
 
 

@@ -180,7 +180,7 @@ def _datasets(runs: Sequence[Run], keys: Mapping[str, str | None]) -> list[dict[
     return [
         {
             "key": key,
-            # Data sets of the same file name are told apart by a run.
+            # A run distinguishes data sets of the same file name.
             "name": names[key] if common[names[key]] == 1 else f"{names[key]}, as in {one_line(group[0].name, 40)}",
             "runs": len(group),
         }
