@@ -32,7 +32,6 @@ LOG = '{"question": "When?", "answer": "At 21:10.", "contexts": ["At 21:10."], "
 TREC = "q1 Q0 d1 1 2.0 a\nq1 Q0 d2 2 1.0 a\n"
 # Each runs in a process; a number at the end is an exit code other than 0. HARBOUR is the folder of the example.
 CALLS = """
-init
 demo worse -q
 run HARBOUR/better.jsonl -m token_f1,recall,fact_recall --name main --branch main -q
 run HARBOUR/better.jsonl -m token_f1,recall,fact_recall --name fix --branch fix -q
@@ -77,6 +76,7 @@ sweep HARBOUR/sweep.toml -n 4 -q
 convert HARBOUR/better.jsonl -o checker.json --to ragchecker
 ragchecker --input_path checker.json --output_path out.json --metrics retriever_metrics --extractor_name local --checker_name local
 batches
+init
 """
 
 
