@@ -53,7 +53,7 @@ def test_values_have_the_types_of_their_options():
         (["a", "--rows", "0"], "--rows"),
         (["a", "--rows", "many"], "--rows"),
         (["a", "--share", "1.5"], "--share"),
-        ([], "DATA"),
+        ([], "data"),
     ],
 )
 def test_typer_refuses_wrong_values(arguments, message):
@@ -87,7 +87,7 @@ finally:
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     summary = {row["metric"]: row for row in json.loads(done.stdout)["summary"]}
     # An interval that needs Student's t.
-    assert summary["token_f1"]["low"] < summary["token_f1"]["mean"] < summary["token_f1"]["high"]
+    assert summary["token_f1"]["ci_low"] < summary["token_f1"]["mean"] < summary["token_f1"]["ci_high"]
     loaded = set(done.stderr.split())
     assert not loaded & {
         "scipy",

@@ -22,9 +22,9 @@ def test_a_late_pattern_is_the_compiled_pattern(monkeypatch):
 
 def test_an_unknown_attribute_is_an_error():
     with pytest.raises(AttributeError):
-        late_pattern("a").missing  # noqa: B018
+        _ = late_pattern("a").missing
     with pytest.raises(AttributeError):
-        late_pattern("a")._missing
+        _ = late_pattern("a")._missing
 
 
 def test_importing_the_engine_compiles_few_patterns_of_ragstone():

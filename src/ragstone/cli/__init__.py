@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import io
@@ -16,6 +17,8 @@ def main() -> None:
     """Runs the command line. Errors of Ragstone are printed as one line, without a traceback."""
     from ragstone.cli.app import app
 
+    # Otherwise Python searches all objects for garbage before it exits, which takes 0.1 s.
+    atexit.register(gc.freeze)
     _replace_unprintable_characters()
     try:
         app()
@@ -41,9 +44,6 @@ def main() -> None:
             f"internal error: {type(error).__name__}: {error}\nThis is a bug in Ragstone. RAGSTONE_DEBUG=1 shows where."
         )
         sys.exit(1)
-    finally:
-        # The process ends here. Otherwise Python searches all its objects for garbage, which takes 0.1 s.
-        gc.freeze()
 
 
 def _print_mapped_command(error: RagstoneError) -> None:
