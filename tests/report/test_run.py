@@ -13,8 +13,9 @@ from ragstone.data.summary import ALL, SummaryRow
 from ragstone.llm.base import Reply
 from ragstone.registry import metric
 from ragstone.report.html.run_page import run_html
+from ragstone.report.judge_failure import judge_failure
 from ragstone.report.markdown import run_markdown
-from ragstone.report.run import call_line, judge_failure, judge_lines, metrics_table, run_report
+from ragstone.report.run import call_line, judge_lines, metrics_table, run_report
 from ragstone.stats.judge_error import JudgeError, Level
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.testing import FakeLLM

@@ -27,8 +27,9 @@ from ragstone.report.diagnosis import disagreement, reason_line
 from ragstone.report.diagnosis import headline as diagnosis_headline
 from ragstone.report.gates import gate_table, left_out_line
 from ragstone.report.html.run_data import MOST_DIAGNOSED
+from ragstone.report.judge_failure import judge_failure
 from ragstone.report.leaderboard import letter, order_runs, parameter_text
-from ragstone.report.run import judge_failure, judge_lines, metrics_table
+from ragstone.report.run import judge_lines, metrics_table
 from ragstone.report.table import Column, Table, columns
 from ragstone.report.table import escape_markdown as escape
 from ragstone.report.text import number, one_line, p_value, signed

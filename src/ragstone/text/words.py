@@ -9,7 +9,9 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-_ASCII_WORD = re.compile(r"[a-zA-Z0-9]+")
+from ragstone.text.late_pattern import late_pattern
+
+_ASCII_WORD = late_pattern(r"[a-zA-Z0-9]+")
 ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 # Scripts that are written without spaces (Thai, Lao, Myanmar, Khmer, Japanese, Chinese): each character with its
 # marks counts as a word.
@@ -21,8 +23,8 @@ _JOINED = "\u00ad\uff9e\uff9f"
 # Variation selectors, the only marks beyond U+20000.
 _SELECTORS = "\U000e0100-\U000e01ef"
 _UNSPACED_PUNCTUATION = "\u0e2f\u0e5a\u0e5b\u3000-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
-_UNSPACED = re.compile(f"[{_UNSPACED_RANGE}]")
-_PIECES = re.compile(
+_UNSPACED = late_pattern(f"[{_UNSPACED_RANGE}]")
+_PIECES = late_pattern(
     f"(?![{_UNSPACED_PUNCTUATION}])[{_UNSPACED_RANGE}][{_MARKS}]*|[^{_UNSPACED_RANGE}{_UNSPACED_PUNCTUATION}]+"
 )
 

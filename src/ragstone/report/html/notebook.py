@@ -33,7 +33,8 @@ from ragstone.report.html.run_page import (
     tally_data,
 )
 from ragstone.report.html.sample_data import show_sample
-from ragstone.report.run import judge_failure, judge_lines
+from ragstone.report.judge_failure import judge_failure
+from ragstone.report.run import judge_lines
 from ragstone.report.text import by_reason
 from ragstone.storage.missing_scores import MissingScores
 from ragstone.storage.runs import Run

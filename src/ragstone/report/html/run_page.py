@@ -23,7 +23,8 @@ from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.html.run_data import RunData, read_run_data, show_rows
 from ragstone.report.html.sample_data import Shown
-from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
+from ragstone.report.judge_failure import judge_failure
+from ragstone.report.run import DIRECTION, judge_lines, part_of, people_text
 from ragstone.report.text import by_reason, interval_text, one_line
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table

@@ -16,8 +16,8 @@ from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
 from ragstone.data.types import Sample
 from ragstone.data.usage import OTHER_ANSWERS
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
+from ragstone.report.judge_failure import judge_failure
 from ragstone.report.judged_items import judged_groups
-from ragstone.report.run import judge_failure
 from ragstone.report.text import counted, one_line
 from ragstone.storage.runs import Run, read_rows, read_table
 from ragstone.storage.scores import unless_nan
