@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ragstone.errors import LONGEST_NAME
 from ragstone.text.late_pattern import late_pattern
 
 # How much a name says: it is sure, it is likely, or only the content can tell.
@@ -38,7 +39,7 @@ def fold(name: str) -> str:
 
 def read_name(name: str) -> Named | None:
     """The field that a name seems to mean; None if it says nothing."""
-    words, folded = _words(), fold(name)
+    words, folded = _words(), fold(name) if len(name) <= LONGEST_NAME else ""
     if not folded:
         return None
     for part, strength in (("whole", SURE), ("weak", WEAK)):
