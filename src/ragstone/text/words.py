@@ -53,7 +53,7 @@ class FoldedText:
 
     def __init__(self, text: str, folded: str | None = None) -> None:
         self.text = text
-        self._spans: list[Span] = []
+        self._spans: Sequence[Span] = ()
         self._asked = False
         # A space on both sides of every word, so that only whole words match: 9 is not in 19.
         self.folded = _fold_words(text) if folded is None else folded
@@ -84,9 +84,13 @@ class FoldedText:
             self._spans = self._spans or self._find_spans()
             return Span(self._spans[first].start, self._spans[last].end)
         self._asked = True
-        if not self.text.isascii():
-            matches = list(islice(_word_pattern().finditer(self.text), first, last + 1))
-            return Span(matches[0].start(), matches[-1].end())
+        return self._ascii_span(first, last) if self.text.isascii() else self._unicode_span(first, last)
+
+    def _unicode_span(self, first: int, last: int) -> Span:
+        matches = list(islice(_word_pattern().finditer(self.text), first, last + 1))
+        return Span(matches[0].start(), matches[-1].end())
+
+    def _ascii_span(self, first: int, last: int) -> Span:
         spaced = self.text.encode().translate(ASCII_FOLD)
         rest = spaced.split(None, first)[first]
         after = rest.split(None, last - first + 1)[last - first + 1 :]
