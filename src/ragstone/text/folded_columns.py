@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.text.word_columns import GAP, MARK, UNSPACED, kind_of, number_words, texts_with
-from ragstone.text.words import ASCII_FOLD, FoldedText, Span, fold
+from ragstone.text.words import ASCII_FOLD, FoldedText, Span, fold, span_of_words
 
 # Number of texts that fit into a processor's cache.
 _TOGETHER = 128
@@ -27,35 +27,42 @@ _MOST_LONG = 32
 # What each character below U+10000 folds to: a character, a space between words, or
 # _ALONE: a word of its own that folds to itself; _LONG: several characters; _CAREFUL: depends on its neighbours.
 _FOLDED = np.full(0x10000, _UNKNOWN, dtype=np.uint16)
-# In place of a character above.
+# In place of a character above, which has two of these codes.
 _BEYOND = 0xDFFF
-_FOLDED[_BEYOND] = _CAREFUL
+_FOLDED[_SPECIAL : _BEYOND + 1] = _CAREFUL
+_BY_WORD = tuple(code.to_bytes(2, "little") for code in (_UNKNOWN, _ALONE, _CAREFUL))
 
 
 def fold_texts(texts: pa.Array) -> Iterator[FoldedText]:
     """A column of texts without nulls, ready for search; faster than one by one."""
     for start in range(0, len(texts), _TOGETHER):
-        yield from _fold_block(texts.slice(start, _TOGETHER).to_pylist())
+        block = texts.slice(start, _TOGETHER).to_pylist()
+        yield from map(_LocatedText, block, _fold_block(block))
 
 
-def _fold_block(texts: list[str]) -> Iterator[FoldedText]:
-    beyond = [place for place, text in enumerate(texts) if not text.isascii()]
-    folded = _fold_ascii(texts) if len(beyond) < len(texts) else [""] * len(texts)
-    kinds = [FoldedText] * len(texts)
-    if beyond:
-        for place, spelled in zip(beyond, _fold_by_character([texts[place] for place in beyond]), strict=True):
-            folded[place], kinds[place] = spelled, _CharacterwiseText
-        careful = [place for place in beyond if not folded[place]]
-        for place, spelled in zip(careful, _fold_by_word([texts[place] for place in careful]), strict=True):
-            folded[place], kinds[place] = spelled, FoldedText
-    return (kind(text, spelled) for kind, text, spelled in zip(kinds, texts, folded, strict=True))
+def _fold_block(texts: list[str]) -> list[str]:
+    plain = [text for text in texts if text.isascii()]
+    if len(plain) == len(texts):
+        return _fold_ascii(texts)
+    if not plain:
+        return _fold_unicode(texts)
+    short, long = iter(_fold_ascii(plain)), iter(_fold_unicode([text for text in texts if not text.isascii()]))
+    return [next(short if text.isascii() else long) for text in texts]
 
 
 def _fold_ascii(texts: Sequence[str]) -> list[str]:
-    """Fold many texts as one, separated by a byte that UTF-8 never contains. Texts beyond ASCII are left empty."""
-    parts = [text.encode() if text.isascii() else b"" for text in texts]
-    codes = np.frombuffer(b" \xff ".join([b"", *parts, b""]).translate(_ASCII_FOLD_PARTS), dtype=np.uint8)
-    return [part.decode() if len(part) > 1 else "  " for part in _single_spaces(codes).split(b"\xff")[1:-1]]
+    """Fold many texts as one, separated by a byte that UTF-8 never contains."""
+    joined = " \xff ".join(["", *texts, ""]).encode("latin-1").translate(_ASCII_FOLD_PARTS)
+    folded = _single_spaces(np.frombuffer(joined, dtype=np.uint8)).decode("latin-1").split("\xff")[1:-1]
+    return [text if len(text) > 1 else "  " for text in folded]
+
+
+def _fold_unicode(texts: list[str]) -> list[str]:
+    folded = _fold_by_character(texts)
+    if careful := [place for place, text in enumerate(folded) if not text]:
+        for place, text in zip(careful, _fold_by_word([texts[place] for place in careful]), strict=True):
+            folded[place] = text
+    return folded
 
 
 def _single_spaces(codes: np.ndarray) -> bytes:
@@ -138,17 +145,14 @@ def _starts_afresh(text: str) -> bool:
     return bool(first) and unicodedata.category(first)[0] != "M" and not "\u1160" <= first <= "\u11ff"
 
 
-class _CharacterwiseText(FoldedText):
-    """A text whose characters fold one by one, so that the table tells where its words are."""
+class _LocatedText(FoldedText):
+    """A text that finds its words with the table if all its characters fold alone."""
 
     __slots__ = ()
 
     def _unicode_span(self, first: int, last: int) -> Span:
-        folded = _FOLDED.take(np.frombuffer(self.text.encode("utf-16-le"), dtype="<u2"))
-        inside, alone = folded != _SPACE, folded == _ALONE
-        begins = inside.copy()
-        begins[1:] &= ~inside[:-1] | alone[1:] | alone[:-1]
-        starts = np.flatnonzero(begins)
-        start, final = starts[[first, last]].tolist()
-        after = np.flatnonzero((begins | ~inside)[final + 1 :])
-        return Span(start, final + 1 + int(after[0]) if len(after) else len(self.text))
+        folded = _FOLDED.take(np.frombuffer(self.text.encode("utf-16-le"), dtype="<u2")).tobytes()
+        # Bytes of two neighbours look the same at times, which does no harm.
+        if any(special in folded for special in _BY_WORD):
+            return super()._unicode_span(first, last)
+        return span_of_words(folded.decode("utf-16-le", "replace"), first, last)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 _ASCII_WORD = re.compile(r"[a-zA-Z0-9]+")
 ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
@@ -84,23 +84,26 @@ class FoldedText:
             self._spans = self._spans or self._find_spans()
             return Span(self._spans[first].start, self._spans[last].end)
         self._asked = True
-        return self._ascii_span(first, last) if self.text.isascii() else self._unicode_span(first, last)
+        if not self.text.isascii():
+            return self._unicode_span(first, last)
+        return span_of_words(self.text.encode().translate(ASCII_FOLD), first, last)
 
     def _unicode_span(self, first: int, last: int) -> Span:
         matches = list(islice(_word_pattern().finditer(self.text), first, last + 1))
         return Span(matches[0].start(), matches[-1].end())
 
-    def _ascii_span(self, first: int, last: int) -> Span:
-        spaced = self.text.encode().translate(ASCII_FOLD)
-        rest = spaced.split(None, first)[first]
-        after = rest.split(None, last - first + 1)[last - first + 1 :]
-        words = rest[: len(rest) - len(after[0])] if after else rest
-        begin = len(spaced) - len(rest)
-        return Span(begin, begin + len(words.rstrip()))
-
     def _find_spans(self) -> list[Span]:
         pattern = _ASCII_WORD if self.text.isascii() else _word_pattern()
         return [Span(*match.span()) for match in pattern.finditer(self.text)]
+
+
+def span_of_words(spaced: AnyStr, first: int, last: int) -> Span:
+    """From the start of one word to the end of another, in a text with only spaces between words."""
+    rest = spaced.split(None, first)[first]
+    after = rest.split(None, last - first + 1)[last - first + 1 :]
+    words = rest[: len(rest) - len(after[0])] if after else rest
+    begin = len(spaced) - len(rest)
+    return Span(begin, begin + len(words.rstrip()))
 
 
 def _fold_words(text: str) -> str:
