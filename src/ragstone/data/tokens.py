@@ -121,17 +121,20 @@ def _shared_in_grid(left: Tokens, right: Tokens, n: int) -> np.ndarray:
     """`shared_ngrams` with one line of a grid per row: many short sorts are faster than a long one."""
     keys = np.concatenate([_grid(left, n, 0), _grid(right, n, 1)], axis=1)
     keys.sort(axis=1)
-    same, both = keys[:, 1:] == keys[:, :-1], keys[:, 1:] ^ keys[:, :-1] == 1
-    shared = np.zeros(len(keys))
-    # An n-gram that both sides have twice has equal keys on both sides of the border between them, and so on.
-    for distance in range(_MOST_REPEATS):
-        rows = np.count_nonzero(both, axis=1)
-        if not rows.any():
+    both = keys[:, 1:] ^ keys[:, :-1] == 1  # the last of one side whose n-gram the other side also has
+    shared = both.sum(axis=1, dtype=np.int32).astype(np.float64)
+    same = np.zeros(keys.shape, dtype=bool)  # no row continues in the next one
+    same[:, :-1] = keys[:, 1:] == keys[:, :-1]
+    equal, width = same.ravel(), keys.shape[1]
+    # An n-gram that both sides have twice has equal keys on both sides of that border, and so on.
+    places = np.flatnonzero(both[:, 1:-1] & same[:, :-3] & same[:, 2:-1])
+    places += 3 * (places // max(width - 3, 1)) + 1
+    for distance in range(2, _MOST_REPEATS):
+        shared += np.bincount(places // width, minlength=len(keys))
+        places = places[equal[places - distance] & equal[places + distance]]
+        if not len(places):
             return shared
-        shared += rows
-        far = 2 * (distance + 1)
-        both = both[:, 1:-1] & same[:, :-far] & same[:, far:]
-    repeated = np.flatnonzero(both.any(axis=1))
+    repeated = np.unique(places // width)
     shared[repeated] = _shared_by_keys(left.take(repeated), right.take(repeated), n)
     return shared
 

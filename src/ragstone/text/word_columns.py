@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ragstone.text.words import fold, words
+from ragstone.text.words import ASCII_FOLD, fold, words
 
 _BLOCK = 1 << 18
 
@@ -127,13 +127,15 @@ def _beyond_ascii(texts: pa.Array) -> np.ndarray:
 
 def _number_ascii(texts: pa.Array) -> Numbered:
     offsets, data = buffers(texts)
-    raw, bounds = cut(offsets, data, _is_of_word)
+    folded = np.frombuffer(data.tobytes().translate(ASCII_FOLD), dtype=np.uint8)
+    raw, bounds = cut(offsets, folded, _is_of_word)
     cleaned = clean(raw.dictionary, _IS_WORD_BYTE, _LOWER).dictionary_encode()
     return Numbered(cleaned.indices.to_numpy()[raw.indices.to_numpy()], bounds, cleaned.dictionary)
 
 
 def _is_of_word(data: np.ndarray) -> np.ndarray:
-    return np.frombuffer(data.tobytes().translate(_IS_WORD_BYTE), dtype=bool)
+    is_word: np.ndarray = data != ord(" ")
+    return is_word
 
 
 def _number_unicode(texts: pa.Array) -> Numbered:
