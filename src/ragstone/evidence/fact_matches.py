@@ -18,10 +18,10 @@ from ragstone.evidence.tokens import list_offsets
 from ragstone.registry import CATALOGUE, Catalogue, evidence
 from ragstone.registry.specs import read_signature
 from ragstone.text.clauses import is_sentence
+from ragstone.text.folded_columns import fold_texts
 from ragstone.text.matchers import CitationMatcher, FactSpan, FoldingMatcher, JudgeMatcher, Matcher
 from ragstone.text.passages import Passages
 from ragstone.text.questions import is_fragment
-from ragstone.text.folded_columns import fold_texts
 from ragstone.tools.protocols import ENTAILMENT, AloneChecker, Checker
 
 _MATCHES = arrow_type(list[FactMatch])
