@@ -122,7 +122,7 @@ def _shared_in_grid(left: Tokens, right: Tokens, n: int) -> np.ndarray:
     keys = np.concatenate([_grid(left, n, 0), _grid(right, n, 1)], axis=1)
     keys.sort(axis=1)
     both = keys[:, 1:] ^ keys[:, :-1] == 1  # the last of one side whose n-gram the other side also has
-    shared = both.sum(axis=1, dtype=np.int32).astype(np.float64)
+    shared: np.ndarray = both.sum(axis=1, dtype=np.int32).astype(np.float64)
     same = np.zeros(keys.shape, dtype=bool)  # no row continues in the next one
     same[:, :-1] = keys[:, 1:] == keys[:, :-1]
     equal, width = same.ravel(), keys.shape[1]

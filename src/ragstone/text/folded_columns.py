@@ -17,7 +17,7 @@ from ragstone.text.word_columns import GAP, MARK, UNSPACED, kind_of, number_word
 from ragstone.text.words import ASCII_FOLD, FoldedText, Span, fold, span_of_words
 
 # Number of texts that fit into a processor's cache.
-_TOGETHER = 128
+_TOGETHER = 512
 _ASCII_FOLD_PARTS = ASCII_FOLD[:255] + b"\xff"
 _SPACE, _BREAK = ord(" "), ord("\n")
 # Instead of a folded character: codes that no text has.
@@ -68,7 +68,8 @@ def _fold_unicode(texts: list[str]) -> list[str]:
 def _single_spaces(codes: np.ndarray) -> bytes:
     keep = codes != _SPACE
     keep[1:] |= keep[:-1].copy()  # of several spaces the first
-    return codes[keep].tobytes()
+    single: bytes = codes[keep].tobytes()
+    return single
 
 
 def _fold_by_word(texts: list[str]) -> list[str]:
