@@ -52,7 +52,12 @@ class Repository:
         work.mkdir()
         workflow = yaml.safe_load((self.folder / FILE).read_text())
         assert event in workflow[True]  # YAML reads `on` as true
-        self.environment = {"PATH": self.path, "HOME": str(work), "RUNNER_TEMP": str(work), "RAGSTONE_LOCAL_JUDGE": "off"}
+        self.environment = {
+            "PATH": self.path,
+            "HOME": str(work),
+            "RUNNER_TEMP": str(work),
+            "RAGSTONE_LOCAL_JUDGE": "off",
+        }
         self.environment |= {"GITHUB_STEP_SUMMARY": str(work / "summary.md"), **names, **self.variables}
         self.environment |= workflow["env"]
         values = {

@@ -54,7 +54,9 @@ def init(
         (command_line("validate", "YOUR_FILE"), "what your own file has and which metrics it allows"),
     ]
     if package == _WHEEL and not Path(_WHEEL).exists():
-        steps.append((f"pip wheel --no-deps -w vendor {origin}", "make the wheel that the workflow installs; commit it"))
+        steps.append(
+            (f"pip wheel --no-deps -w vendor {origin}", "make the wheel that the workflow installs; commit it")
+        )
     next_steps(*steps)
 
 
