@@ -25,7 +25,7 @@ from ragstone.report.comparison import (
 from ragstone.report.consistency import consistency_dict
 from ragstone.report.diagnosis import disagreement, reason_line
 from ragstone.report.diagnosis import headline as diagnosis_headline
-from ragstone.report.gates import gate_table, left_out_line
+from ragstone.report.gates import gate_table, left_out_line, undecided_line
 from ragstone.report.html.run_data import MOST_DIAGNOSED
 from ragstone.report.judge_failure import judge_failure
 from ragstone.report.leaderboard import letter, order_runs, parameter_text
@@ -184,6 +184,6 @@ def gate_markdown(gate: Gate) -> str:
         reasons.add(*row.cells, item.why)
     against = f" against {escape(gate.baseline)}" if gate.baseline else ""
     heading = f"### Gate of {escape(gate.run)}{against}: {_OUTCOMES[gate.outcome]}"
-    notes = [gate.note, left_out_line(gate) if gate.left_out else ""]
+    notes = [gate.note, left_out_line(gate) if gate.left_out else "", undecided_line(gate)]
     more = [part for note in notes if note for part in (escape(note), "")]
     return "\n".join([heading, "", *reasons.markdown(), *more]).rstrip() + "\n"
