@@ -214,13 +214,14 @@ def test_an_empty_answer_comes_first_and_is_a_fact():
 
 
 def test_an_empty_retrieval_is_the_retrievers_fault():
-    """Whatever the judge says about claims that no chunk could support."""
+    """Also if the judge calls the answer's claims made up: no chunk could support them."""
     made_up = ScoredVerdict("neutral", 0.3, 0.0, 0.3)
     case = claim_case("y", "", ".", "", answer_claims_in_reference=[made_up])
     outcome = find_causes(case)
     assert told(outcome) == [("nothing retrieved", "chunks", ()), ("hallucinated", "answer claim 1", ())]
     assert (outcome.cause.name, outcome.cause.part, outcome.is_certain) == ("nothing retrieved", "retriever", True)
-    assert find_causes(Case(Sample("s", answer="x", contexts=[], answerable=False))).cause is None
+    declined = Sample("s", answer="I do not know.", contexts=[], answerable=False)
+    assert find_causes(Case(declined)).cause is None
     assert find_causes(Case(Sample("s", answer="x"))).cause is None
 
 

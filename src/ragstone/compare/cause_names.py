@@ -88,7 +88,7 @@ CAUSE_ADVICE = {
 
 
 def how_sure(probability: float) -> str:
-    """What the probability of a cause means: `the judge is 25 % sure: check it`."""
+    """The probability of a cause in words: `the judge is 25 % sure: check it`."""
     doubt = ": check it" if probability < PROBABLE else ""
     return f"the judge is {probability:.0%} sure{doubt}".replace("%", " %")
 

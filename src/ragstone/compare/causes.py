@@ -47,7 +47,7 @@ NOTHING_TO_GO_BY = "the sample has neither claims with verdicts nor facts"
 def find_causes(case: Case, store: Store | None = None) -> Outcome:
     """The causes for one sample: from its claims if they are reliable, otherwise from its facts.
 
-    An empty answer and an empty retrieval are facts: they come first, whatever a judge says.
+    An empty answer and an empty retrieval are facts: they come first, before all verdicts of a judge.
     """
     outcome = explain_misses(_find_causes(case, store), case.sample)
     facts = list(_certain(case))

@@ -396,6 +396,5 @@ def _makers(metric: Metric | None) -> set[str]:
     """The evidence functions that a metric needs."""
     if metric is None:
         return set()
-    return {
-        spec.name for spec in CATALOGUE.closure(metric.spec.needs, replaced=CATALOGUE.replacements()).evidence.values()
-    }
+    closure = CATALOGUE.closure(metric.spec.needs, replaced=CATALOGUE.replacements())
+    return {spec.name for spec in closure.evidence.values()}

@@ -134,7 +134,7 @@ def _findings_part(explanation: Explanation) -> Iterator[RenderableType]:
 
 
 def cause_title(outcome: Outcome) -> str:
-    """What stands before the main cause: it is only possible if the judge itself is not sure of it."""
+    """The words before the main cause, which is only possible if the judge itself is not sure of it."""
     likely = outcome.probability(outcome.cause.name) if outcome.cause else None
     if likely is None:
         return "why it fails"
