@@ -78,8 +78,8 @@ those domains as these differ from each other; of 16 public sets with short clai
 (`ragstone agree RUN --human labels.csv`, PPI) or a stronger judge narrow the interval. `compare` and `gate` do not add this error: they
 assume that it is the same for both runs, so that a difference is too small, not reversed.
 
-**Causes** have a probability: the product of the probabilities of the verdicts that decided, times how often such a cause was true in
-labelled RAG rows.
+**Causes** say how sure the judge is of them: the product of the probabilities of the verdicts that decided, times how often such a cause
+was true in labelled RAG rows (about every third). Most are below 50 %: they are places to look at, not findings. Nor is it a share of samples.
 """
 
 

@@ -5,8 +5,9 @@ from ragstone.compare.explain import explain_sample
 from ragstone.engine.evaluate import evaluate
 
 
-def test_a_text_in_another_language_is_named(tmp_path):
+def test_a_text_in_another_language_is_named(tmp_path, monkeypatch):
     """By the shipped judge, which reads English."""
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
     rows = [
         {
             "id": "de",
