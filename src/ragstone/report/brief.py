@@ -55,10 +55,12 @@ def run_brief(run: Run) -> str:
 
 def diagnosis_brief(diagnosis: Diagnosis, name: str) -> str:
     """The headline, the causes and the first advice."""
-    failing = f"{failing_text(diagnosis)}: {causes_text(diagnosis)}" if diagnosis.failing else ""
+    failing = [failing_text(diagnosis), causes_text(diagnosis)] if diagnosis.failing else []
+    if len(whole := ": ".join(failing)) <= _LINE:
+        failing = [whole]
     return _lines(
         f"Diagnosis of {name}: {headline(diagnosis)}",
-        failing,
+        *failing,
         *(f"→ {item.text}" for item in diagnosis.advice[:2]),
     )
 

@@ -78,7 +78,7 @@ def _doubt(diagnosis: Diagnosis) -> str:
 def _missing(diagnosis: Diagnosis) -> str:
     unclear = [reading for reading in diagnosis.readings if reading.decides and reading.state == "unclear"]
     if unclear:
-        parts = " and the ".join(part for part in PARTS if any(one.sign.part == part for one in unclear))
+        parts = " and ".join(part for part in PARTS if any(one.sign.part == part for one in unclear))
         return (
             f"the local judge is not exact enough to rate the {parts}. Facts, labels or a language model as judge can"
         )
