@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ragstone.compare.cause_texts import HOW_SURE, failing_text, sure_text
+from ragstone.compare.cause_texts import HOW_SURE, fail_word, failing_text, sure_text
 from ragstone.compare.comparison import STEPS, Comparison, compare_runs
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.leaderboard import Leaderboard, rank_runs
@@ -241,6 +241,7 @@ def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
         "headline": headline(diagnosis),
         "failing": diagnosis.failing,
         "failing_text": failing_text(diagnosis),
+        "fail_word": fail_word(diagnosis, 2),
         "decided": diagnosis.decided,
         "looked_at": diagnosis.looked_at,
         "samples": diagnosis.samples,

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ragstone.compare.aggregate import aggregate
 from ragstone.compare.cause_names import Part
-from ragstone.compare.cause_texts import HOW_SURE, failing_text, sure_text
+from ragstone.compare.cause_texts import HOW_SURE, fail_word, failing_text, sure_text
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import find_worst, telling_metrics
@@ -105,6 +105,7 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, 
         "run": run,
         "headline": headline(read.diagnosis),
         "failing": failing_text(read.diagnosis),
+        "fail_word": fail_word(read.diagnosis, 2),
         "judge_failure": judge_failure(run),
         "judged": [*judge_lines(run.info), *filter(None, [disagreement(read.diagnosis)])],
         "diagnosis": read.diagnosis,

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 from starlette.datastructures import QueryParams
 
-from ragstone.compare.cause_names import Outcome, how_sure
+from ragstone.compare.cause_names import PROBABLE, Outcome, how_sure
 from ragstone.compare.cause_texts import HOW_SURE
 from ragstone.compare.causes import find_causes
 from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
@@ -114,6 +114,7 @@ def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> d
         "meaning": outcome.cause.meaning if outcome.cause else "",
         "part": (outcome.cause.part or "") if outcome.cause else "",
         "sure": "" if likely is None else how_sure(likely),
+        "possible": likely is not None and likely < PROBABLE,
         "how_sure": HOW_SURE if any(one.probability is not None for one in outcome.findings) else "",
         "undecided": outcome.undecided,
         "looked": bool(outcome.seen_by or outcome.findings),
