@@ -7,8 +7,8 @@ from ragstone.compare.diagnosis import CauseCount, Diagnosis
 
 # What the numbers of one sample have to do with each other.
 HOW_SURE = (
-    "How sure: the judge's probabilities of the verdicts behind a cause, multiplied, times how often such causes were true in "
-    "labelled rows. It is not a share of samples."
+    "How sure: the judge's probabilities of the verdicts behind a cause, multiplied, and scaled down to how often such causes "
+    "were true in labelled rows. It is not a share of samples."
 )
 
 
