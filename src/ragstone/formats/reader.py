@@ -24,49 +24,13 @@ from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.column_map import COMPLETED
+from ragstone.formats.common_fields import ABSENT
 from ragstone.formats.loose_contexts import open_contexts
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.usage import with_usage
+from ragstone.formats.verdict_counts import find_mismatches
 from ragstone.storage.places import open_place
-
-# Verdicts and the claims that they judge.
-_CLAIMS_OF = {
-    "answer_claims_in_reference": "answer_claims",
-    "reference_claims_in_answer": "reference_claims",
-    "answer_claims_in_contexts": "answer_claims",
-    "reference_claims_in_contexts": "reference_claims",
-    "answer_claims_in_all_contexts": "answer_claims",
-    "reference_claims_in_all_contexts": "reference_claims",
-    "verdict_agreement": "answer_claims",
-    "answer_claims_in_history": "answer_claims",
-    "reference_entities_in_contexts": "reference_entities",
-    "answer_claims_in_corpus": "answer_claims",
-    "nugget_support": "facts",
-}
-
-
-def _mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Field, message and hint for verdicts whose number differs from that of their claims or chunks."""
-    for field, claims_field in _CLAIMS_OF.items():
-        verdicts = values.get(field)
-        if verdicts is None:
-            continue
-        claims, chunks = values.get(claims_field), values.get("contexts")
-        if claims is not None and len(claims) != len(verdicts):
-            name = names.get(claims_field, claims_field)
-            yield (
-                field,
-                f"has {len(verdicts)} entries for the {len(claims)} of {name}",
-                f"write one per {'fact' if claims_field == 'facts' else 'claim'}",
-            )
-        if field.endswith("_claims_in_contexts") and chunks is not None:
-            name = names.get("contexts", "contexts")
-            for number, row in enumerate(verdicts, start=1):
-                if len(row) != len(chunks):
-                    message = f"entry {number} has {len(row)} verdicts for the {len(chunks)} of {name}"
-                    yield field, message, "write one per chunk"
-                    break
 
 
 def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
@@ -152,10 +116,13 @@ class _Builder:
         self._from_text = from_text
         self._tolerant = tolerant
         self._is_loose = is_loose
+        # Whether a row of the file has chunks: then an empty cell means that nothing was retrieved.
+        self._has_chunks = False
         self._start()
 
     def _start(self) -> None:
         self._rows: list[dict[str, Any]] = []
+        self._without_chunks: list[dict[str, Any]] = []
         self._bytes = 0
 
     @property
@@ -178,12 +145,16 @@ class _Builder:
         metadata = with_usage(values["metadata"]) if values.get("metadata") else None
         row = {**values, "metadata": canonical_json(metadata)} if metadata else values
         self._rows.append(row)
+        if row.get("contexts"):
+            self._has_chunks = True
+        elif self._from_text and row.get("contexts") is None and _is_blank(draft.values.get("contexts")):
+            self._without_chunks.append(row)
         self._bytes += _size(row)
         return values
 
     def _open(self, contexts: Any) -> Any:
         """Contexts in one of the forms in which people write them, with a note."""
-        if not self._is_loose:
+        if not self._is_loose or (self._from_text and contexts == ABSENT):
             return contexts
         opened, remark = open_contexts(contexts)
         if remark:
@@ -201,17 +172,20 @@ class _Builder:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
         if (
             values.get("steps") is not None
-            and "contexts" not in values
+            and values.get("contexts") is None
             and (union := union_of_steps(values["steps"])) is not None
         ):
             values["contexts"] = union
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
-            for name, message, hint in _mismatches(values, draft.names):
+            for name, message, hint in find_mismatches(values, draft.names):
                 self._report.problem(draft.where, message, draft.names.get(name, name), hint)
         return values
 
     def finish(self) -> pa.RecordBatch:
         """The batch; the builder starts again."""
+        if self._has_chunks:
+            for row in self._without_chunks:
+                row["contexts"] = []
         present = set().union(*self._rows)
         arrays = [
             pa.array([row.get(field.name) for row in self._rows], type=field.type)
@@ -346,6 +320,10 @@ def _check_renames(source: Source, back: Mapping[str, str]) -> None:
         if theirs not in source.columns and not numbered_columns(theirs, source.columns):
             hint = f"The columns are: {', '.join(sorted(source.columns))}. Use one of them in --map {ours}=COLUMN."
             raise UnknownNameError("column", theirs, source.columns, hint)
+
+
+def _is_blank(cell: Any) -> bool:
+    return isinstance(cell, str) and not cell.strip()
 
 
 def _is_path(item: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from ragstone.compare.cause_texts import failing_text, percent
 from ragstone.compare.comparison import ChangedSample, Comparison
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.gates import Gate
@@ -87,14 +88,14 @@ def _consistency(run: Run) -> list[str]:
 
 
 def _causes(diagnosis: Diagnosis) -> list[str]:
-    numbers = columns("main cause of", "samples", "probability")
+    numbers = columns("main cause of", "samples", "judge is sure")
     table = Table([*columns("cause", "part", align="left"), *numbers, Column("meaning")])
     for count in diagnosis.causes:
-        cause, likely = count.cause, "–" if count.probability is None else f"{count.probability:.0%}"
+        cause, likely = count.cause, percent(count.probability)
         table.add(
             cause.name, cause.part or "information", f"{count.main:,}", f"{count.samples:,}", likely, cause.meaning
         )
-    return _folded(f"why {diagnosis.failing:,} of {diagnosis.decided:,} samples fail", table)
+    return _folded(f"why {failing_text(diagnosis)}", table)
 
 
 def _worst(run: Run, diagnosis: Diagnosis, most: int) -> list[str]:

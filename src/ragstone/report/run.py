@@ -158,12 +158,11 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
     if local and not cascade:
         known = any(metric.metric in info.judge_error for metric in local)
         where = f'in the lines "{PEOPLE}" (95 %)' if known else "not in the intervals"
+        rest = "; metrics without such a line are not measured" if known and unmeasured(info) else ""
         yield (
             f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its error on other "
-            f"domains is {where}: ragstone models show local-judge. With your labels: {LABEL}"
+            f"domains is {where}{rest}: ragstone models show local-judge. With your labels: {LABEL}"
         )
-        if known and (names := unmeasured(info)):
-            yield f"The judge's error is not measured on {', '.join(names)}."
     if verdicts := info["totals"].get("local_verdicts"):
         unsure = verdicts.get("unsure", 0)
         yield (
