@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 # Which Pythons `make wheel` installs the wheel with: versions or commands; all of 3.11 to 3.13 that are there by default.
 PYTHONS ?=
 
-.PHONY: wheel minilm smollm2 qwen15 browser demo test test-slow test-torch check format bench bench-scale docs site pictures lock clean help
+.PHONY: wheel minilm smollm2 qwen15 browser demo test test-slow coverage test-torch check format bench bench-scale docs site pictures lock clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -22,6 +22,9 @@ test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
 
 test-slow: $(VENV)/.dev minilm smollm2 qwen15 browser  ## run the slow tests, some with a small real model
 	$(BIN)/pytest -m slow -n auto --dist loadfile
+
+coverage: $(VENV)/.dev minilm browser  ## run all tests but the slow ones, and print the branch coverage of src
+	$(BIN)/pytest -m "not slow" -n auto --cov --cov-report=term:skip-covered
 
 test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
 	$(BIN)/python -c 'import sys, pytest; sys.path.append("$<"); sys.exit(pytest.main(["tests/models/test_torch_models.py", "-q", "-rs"]))'

@@ -48,8 +48,10 @@ A command reads its defaults from [ragstone.toml](config.md). `ragstone COMMAND 
 TRUST = """# How far to trust the local judge
 
 By default a small model that comes with Ragstone judges claims and answers (35 MB, on the CPU, no network). It is good enough to tell
-which of two systems is better over some dozens of questions, not to decide about a single answer: on texts of unseen domains it decides
-about eight of ten hand-written claims rightly. Figures: the model's card (`ragstone models show local-judge`); recipe: `training/`.
+which of two systems is better over some dozens of questions, not to decide about a single answer: of 160 English claims by two writers who
+knew neither the judge nor its training data (`tests/models/natural_claims.jsonl`: conditions, sums, comparisons), it tells supported from
+not supported on 122 (76 %, 95 % interval 69 – 82 %; always "not supported": 67 %), with an area of 0.79. The tables below are kinder to it.
+Figures: the model's card (`ragstone models show local-judge`); recipe: `training/`.
 
 - *Unseen domains* were written for this measurement by the writers of the training pairs; nothing was fitted or chosen on them. Their claims are
   hard on purpose: words mislead. *Supported* and *not supported* lines are their kinds of claims.
@@ -78,8 +80,8 @@ those domains as these differ from each other; of 16 public sets with short clai
 (`ragstone agree RUN --human labels.csv`, PPI) or a stronger judge narrow the interval. `compare` and `gate` do not add this error: they
 assume that it is the same for both runs, so that a difference is too small, not reversed.
 
-**Causes** have a probability: the product of the probabilities of the verdicts that decided, times how often such a cause was true in
-labelled RAG rows.
+**Causes** say how sure the judge is of them: the product of the probabilities of the verdicts that decided, scaled down to how often
+such causes were true in labelled RAG rows (34 of 146 were). Most are below 50 %: look there, but check. It is not a share of samples.
 """
 
 

@@ -28,6 +28,7 @@ def judge(prompt):
     return "{}"
 """
 QRELS = "q1 0 d1 1\nq1 0 d2 0\n"
+LOG = '{"question": "When?", "answer": "At 21:10.", "contexts": ["At 21:10."], "timestamp": "2024-05-01T10:00:00Z"}\n'
 TREC = "q1 Q0 d1 1 2.0 a\nq1 Q0 d2 2 1.0 a\n"
 # Each runs in a process; a number at the end is an exit code other than 0. HARBOUR is the folder of the example.
 CALLS = """
@@ -70,6 +71,12 @@ truth synthesise HARBOUR/documents --to made --judge mine.py:judge --quote
 truth extract HARBOUR/better.jsonl --to extracted --judge mine.py:judge --quote
 truth harvest HARBOUR/chat.jsonl --to harvested
 truth signals HARBOUR/chat.jsonl
+watch seen --from log.jsonl --rate 1 -m k_precision --once
+sweep HARBOUR/sweep.toml -n 4 -q
+convert HARBOUR/better.jsonl -o checker.json --to ragchecker
+ragchecker --input_path checker.json --output_path out.json --metrics retriever_metrics --extractor_name local --checker_name local
+batches
+init
 """
 
 
@@ -80,6 +87,7 @@ def main() -> int:
     Path("mine.py").write_text(MINE)
     Path("qrels").write_text(QRELS)
     Path("run.trec").write_text(TREC)
+    Path("log.jsonl").write_text(LOG)
     started, wrong = time.perf_counter(), []
     commands = list_commands()
     wrong += [f"ragstone {' '.join(command)} --help" for command in commands if not shows_help(command)]

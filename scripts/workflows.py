@@ -1,7 +1,8 @@
 """Checks the files that other machines run: workflows, action, GitLab template, container file, templates, citation.
 
 Schemas by check-jsonschema, security by zizmor (offline), the container file by hadolint. Further rules: actions are
-pinned by a full commit hash, scripts contain no expressions and are valid bash.
+pinned by a full commit hash, the same in every file, scripts contain no expressions and are valid bash. The workflow that
+`ragstone init` writes is checked like ours.
 
     python scripts/workflows.py [FOLDER]    exit code 1 and the faults, if there are any
 """
@@ -21,9 +22,14 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+# The workflow that `ragstone init` writes.
+TEMPLATE = "src/ragstone/examples/start/ragstone.yml"
+# A page with a workflow to copy.
+PAGE = "docs/ci.md"
 # Files, and the schema that check-jsonschema brings for them.
 SCHEMAS = {
     ".github/workflows/*.yml": "vendor.github-workflows",
+    TEMPLATE: "vendor.github-workflows",
     "action.yml": "vendor.github-actions",
     ".github/dependabot.yml": "vendor.dependabot",
     ".github/ISSUE_TEMPLATE/[!c]*.yml": "vendor.github-issue-forms",
@@ -32,12 +38,14 @@ SCHEMAS = {
     "CITATION.cff": "vendor.citation-file-format",
 }
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
+# The repository of an action, and its version with the comment behind.
+USED = re.compile(r"uses: ([\w.-]+/[\w.-]+)[\w./-]*@([0-9a-f]{40} # v[\d.]+|\S+)")
 
 
 def main() -> int:
     """Run all checks; returns the exit code."""
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
-    faults = [*check_schemas(root), *check_tools(root), *check_steps(root)]
+    faults = [*check_schemas(root), *check_tools(root), *check_steps(root), *check_versions(root)]
     for fault in faults:
         sys.stdout.write(f"{fault}\n")
     sys.stdout.write(f"workflows: {len(faults)} fault{'s' if len(faults) != 1 else ''}\n")
@@ -70,7 +78,7 @@ def check_gitlab(file: Path) -> Iterator[str]:
 
 def check_tools(root: Path) -> Iterator[str]:
     """Faults that zizmor and hadolint find."""
-    places = [path for path in (root / ".github", root / "action.yml") if path.exists()]
+    places = [path for path in (root / ".github", root / "action.yml", root / TEMPLATE) if path.exists()]
     yield from run_tool("zizmor", "--offline", "--no-progress", "--quiet", "--color=never", *map(str, places))
     yield from run_tool("hadolint", str(root / "Containerfile"))
 
@@ -89,8 +97,8 @@ def run_tool(name: str, *arguments: str) -> Iterator[str]:
 
 def check_steps(root: Path) -> Iterator[str]:
     """Faults of single steps: pins and scripts."""
-    for file in [root / "action.yml", *sorted((root / ".github/workflows").glob("*.yml"))]:
-        for step in steps_of(file) if file.exists() else ():
+    for file in _list_files(root):
+        for step in steps_of(file):
             uses, script = step.get("uses", ""), step.get("run", "")
             where = f"{file.relative_to(root)}: {step.get('name') or uses or script[:40]!r}"
             if uses and not uses.startswith("./") and not PINNED.fullmatch(uses):
@@ -100,6 +108,23 @@ def check_steps(root: Path) -> Iterator[str]:
             done = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
             if done.returncode:
                 yield f"{where}: {done.stderr.strip()}"
+
+
+def check_versions(root: Path) -> Iterator[str]:
+    """Actions that have different versions in different files."""
+    versions: dict[str, dict[str, str]] = {}
+    for file in [*_list_files(root), root / PAGE]:
+        for action, version in USED.findall(file.read_text(encoding="utf-8")) if file.exists() else ():
+            versions.setdefault(action, {}).setdefault(version, str(file.relative_to(root)))
+    for action, places in versions.items():
+        if len(places) > 1:
+            yield f"{action}: different versions: " + ", ".join(f"{one} in {file}" for one, file in places.items())
+
+
+def _list_files(root: Path) -> list[Path]:
+    """The action and the workflows that are there."""
+    files = [root / "action.yml", *sorted((root / ".github/workflows").glob("*.yml")), root / TEMPLATE]
+    return [file for file in files if file.exists()]
 
 
 def steps_of(file: Path) -> list[dict[str, Any]]:

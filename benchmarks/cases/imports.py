@@ -36,7 +36,13 @@ def run(peers: bool) -> list[Result]:  # noqa: ARG001
     return [
         Result("import ragstone", times["import"] / times["nothing"], "×", at_most=2, binding=True, note=note),
         Result("ragstone --help", times["help"] / times["nothing"], "×", at_most=15, binding=True),
-        Result(f"ragstone run of {_FEW_ROWS} rows, CPU", times["run"], "s", note=f"{_METRICS.count(',') + 1} metrics"),
+        Result(
+            f"ragstone run of {_FEW_ROWS} rows, CPU",
+            times["run"],
+            "s",
+            at_most=0.8,
+            note=f"{_METRICS.count(',') + 1} metrics",
+        ),
         Result("modules that `import ragstone` loads", int(loaded.stdout), "modules"),
     ]
 

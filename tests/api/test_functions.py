@@ -126,6 +126,9 @@ def test_a_gate_is_true_only_if_it_passes(worse, better):
     assert not ragstone.gate(worse, min={"token_f1": 0.99})
     unsure = ragstone.gate(better, min={"recall": 0.9})
     assert (unsure.outcome, bool(unsure)) == ("cannot tell", False)
+    warned = ragstone.gate(better, min={"recall": 0.9}, inconclusive="pass")
+    assert (warned.outcome, bool(warned), warned.exit_code) == ("cannot tell", True, 0)
+    assert not ragstone.gate(worse, min={"token_f1": 0.99}, inconclusive="pass")
 
 
 @pytest.mark.parametrize(
@@ -135,6 +138,7 @@ def test_a_gate_is_true_only_if_it_passes(worse, better):
         ({"min": {}}, "a gate needs a condition"),
         ({"max_drop": 0.02}, "need against=RUN"),
         ({"against": "old"}, "against needs max_drop"),
+        ({"min": {"token_f1": 0.1}, "inconclusive": "yes"}, "inconclusive must be pass or fail, got 'yes'"),
     ],
 )
 def test_what_a_gate_needs(worse, options, message):

@@ -94,7 +94,7 @@ def test_repr_says_what_matters(shown):
     assert repr(shown["run"]).startswith("Run harbour-worse (")
     assert "6 skipped cells: run.missing" in repr(shown["run"])
     assert "of 25 samples fail: 8 missing chunk" in repr(shown["diagnosis"])
-    assert "cause: missing chunk, retriever" in repr(shown["explanation"])
+    assert "why it fails: missing chunk, retriever" in repr(shown["explanation"])
     assert "token_f1 = 0.000" in repr(shown["score"])
     assert "recall, skipped, 2 cells: no relevance and no reference contexts" in repr(shown["missing"])
     assert "Comparison harbour-worse → harbour-better, 25 pairs" in repr(shown["comparison"])

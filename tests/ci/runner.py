@@ -130,7 +130,7 @@ class Job:
         return found
 
 
-def recorder(code=0):
+def recorder(code=0, outcome="passes"):
     """A `ragstone` that notes its arguments, one JSON list per line, and prints what `run --json` prints."""
     lines = [
         f"#!{sys.executable}",
@@ -140,7 +140,7 @@ def recorder(code=0):
         "    os.makedirs('ragstone-store', exist_ok=True)",
         "    print(json.dumps({'id': '20261116-1'}))",
         "else:",
-        "    open(sys.argv[sys.argv.index('--markdown-file') + 1], 'w').write('### a report\\n')",
+        f"    open(sys.argv[sys.argv.index('--markdown-file') + 1], 'w').write('### a report: {outcome}\\n')",
         f"    sys.exit({code})",
     ]
     return "\n".join(lines) + "\n"

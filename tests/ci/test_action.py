@@ -30,8 +30,8 @@ def checkout(tmp_path):
 def stub(checkout, tmp_path):
     """Runs the action with a `ragstone` that only notes its arguments."""
 
-    def run(code=0, event=PULL_REQUEST, **inputs):
-        path = programs(tmp_path / "bin", ragstone=recorder(code))
+    def run(code=0, event=PULL_REQUEST, outcome="passes", **inputs):
+        path = programs(tmp_path / "bin", ragstone=recorder(code, outcome))
         job = Job(checkout, tmp_path / "temp", path, event, None, tmp_path / "cache", package="none", **inputs)
         return job, job.run()
 
@@ -80,25 +80,29 @@ def test_pull_requests_and_pushes(stub, checkout, tmp_path, event, branch, basel
 
 
 @pytest.mark.parametrize(
-    ("code", "inconclusive", "result", "outcome"),
+    ("code", "inconclusive", "outcome"),
     [
-        (0, "fail", 0, "passes"),
-        (3, "fail", 3, "fails"),
-        (3, "pass", 3, "fails"),
-        (4, "fail", 4, "cannot tell"),
-        (4, "pass", 0, "cannot tell"),
-        (2, "pass", 2, None),
+        (0, "fail", "passes"),
+        (3, "", "fails"),
+        (3, "pass", "fails"),
+        (4, "fail", "cannot tell"),
+        (0, "pass", "cannot tell"),
+        (2, "pass", None),
     ],
 )
-def test_exit_codes(stub, tmp_path, code, inconclusive, result, outcome):
-    job, found = stub(code, data="answers.jsonl", inconclusive=inconclusive)
-    assert found == result
+def test_exit_codes(stub, checkout, tmp_path, code, inconclusive, outcome):
+    job, found = stub(code, data="answers.jsonl", inconclusive=inconclusive, outcome=outcome)
+    assert found == code
+    # Without the input, ragstone.toml decides.
+    given = [word for word in recorded(checkout)[1] if word.startswith("--inconclusive")]
+    assert given == ([f"--inconclusive={inconclusive}"] if inconclusive else [])
+    assert ("::warning" in job.log) is (outcome == "cannot tell")
     assert job.outputs.get("steps.gate.outputs.outcome") == outcome
     if outcome:
-        assert (tmp_path / "temp/summary.md").read_text() == "### a report\n"
+        assert (tmp_path / "temp/summary.md").read_text() == f"### a report: {outcome}\n"
         assert job.outputs["steps.run.outputs.run"] == "20261116-1"
     # A decided gate fails in the last step, after the runs were kept; a mistake fails at once.
-    assert job.failed == (None if not result else "Result" if outcome else "Gate")
+    assert job.failed == (None if not code else "Result" if outcome else "Gate")
 
 
 @pytest.mark.slow

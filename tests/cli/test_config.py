@@ -62,6 +62,26 @@ def test_a_map_may_be_a_table(cli, settings, home):
     assert metrics_of(cli("run", "odd.jsonl", "-m", "token_f1", "--json")) == ["token_f1"]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[map]\nanswer = 'nowhere'\n", "unknown column 'nowhere'"),
+        ("[map]\nansver = 'answer'\n", "unknown field 'ansver'"),
+        ("[map]\nanswer = 'question'\nreferences = 'question'\n", "one column to two fields"),
+    ],
+)
+def test_a_wrong_map_of_the_file_says_where_it_is_from(cli, settings, text, words):
+    settings(text)
+    for command in ("run", "validate"):
+        printed = cli(command, "answers.jsonl")
+        assert printed.code == 2
+        assert words in printed.err
+        assert "The mapping is from [map] in ragstone.toml." in printed.err
+    settings("[run]\nmap = ['answer=nowhere']\n")
+    assert "The mapping is from [run] map in ragstone.toml." in cli("run", "answers.jsonl").err
+    assert "ragstone.toml" not in cli("run", "answers.jsonl", "--map", "answer=elsewhere").err
+
+
 def test_the_nearest_parent_is_read_and_its_paths_are_its_own(cli, settings, home, monkeypatch):
     settings('out = "store"\n[run]\nmetrics = "token_f1"\n')
     (home / "below").mkdir()

@@ -1,6 +1,7 @@
 """ragstone gate as a pipeline runs it: exit codes, files, settings."""
 
 import json
+import re
 from importlib import resources
 from xml.etree import ElementTree as ET
 
@@ -268,3 +269,66 @@ def test_the_comment(cli, branches, monkeypatch):
     printed = cli(*given)
     assert printed.code == 3
     assert "no comment was written" in printed.err
+
+
+def test_an_undecided_gate_can_be_a_warning(cli, store):
+    given = ("gate", "main", "--min", "quality=0.7")
+    printed = cli(*given, "--markdown", "gate.md")
+    assert printed.code == 4
+    # The output says how.
+    assert "--inconclusive pass" in " ".join(printed.out.split())
+    assert "--inconclusive pass" in (store / "gate.md").read_text()
+    printed = cli(*given, "--inconclusive", "pass", "--markdown", "gate.md")
+    assert printed.code == 0
+    assert "? cannot tell" in printed.out
+    assert "counts as a warning" in " ".join(printed.out.split())
+    assert (store / "gate.md").read_text().startswith("### Gate of main: ❔ cannot tell")
+    found = json.loads(cli(*given, "--inconclusive", "pass", "--json").out)
+    assert (found["outcome"], found["inconclusive"], found["exit_code"]) == ("cannot tell", "pass", 0)
+    # A failed gate fails all the same.
+    assert cli("gate", "main", "--min", "quality=0.9", "--inconclusive", "pass").code == 3
+    assert "--inconclusive" not in cli("gate", "main", "--min", "quality=0.6").out
+
+
+def test_an_undecided_gate_in_the_settings_file(cli, store):
+    (store / "ragstone.toml").write_text('[gate]\ninconclusive = "pass"\nmin = { quality = 0.7 }\n')
+    assert cli("gate", "main").code == 0
+    assert cli("gate", "main", "--inconclusive", "fail").code == 4
+    assert cli("gate", "main", "--min", "quality=0.7").code == 0
+    (store / "ragstone.toml").write_text('[gate]\ninconclusive = "ignore"\nmin = { quality = 0.7 }\n')
+    printed = cli("gate", "main")
+    assert printed.code == 2
+    assert "must be pass or fail, got 'ignore'" in printed.err
+
+
+def test_the_output_says_which_run_is_the_baseline_and_when_it_was_made(cli, branches):
+    for option in (["--against", "of-main"], ["--baseline", "main"]):
+        printed = " ".join(cli("gate", "of-same", *option, "--max-drop", "0.02").out.split())
+        assert re.search(r"baseline: run [\d-]+[0-9a-f]+, made \d{4}-\d\d-\d\d \d\d:\d\d UTC", printed)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("main", "main is a branch of stored runs"),
+        ("develop", "If it is a branch"),
+        ("of-mian", "Did you mean of-main"),
+    ],
+)
+def test_a_branch_is_not_a_run(cli, branches, name, words):
+    printed = cli("gate", "of-worse", "--against", name, "--max-drop", "0.02")
+    assert printed.code == 2
+    assert words in printed.err
+    assert f"use --baseline {name}" in printed.err
+    (branches / "ragstone.toml").write_text(f'[gate]\nagainst = "{name}"\nmax-drop = 0.02\n')
+    printed = cli("gate", "of-worse")
+    assert words in printed.err
+    assert f'write baseline = "{name}" in [gate] of ragstone.toml' in printed.err
+
+
+def test_a_branch_in_an_empty_store(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = cli("gate", "latest", "--against", "main", "--max-drop", "0.02")
+    assert printed.code == 1
+    assert "there is no run 'main'" in printed.err
+    assert "use --baseline main" in printed.err

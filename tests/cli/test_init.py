@@ -1,13 +1,20 @@
 """A settings file, a tiny example and a CI file."""
 
+import json
 import re
 import shlex
 import tomllib
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import yaml
+
+from ragstone._version import __version__
 
 WRITTEN = ["ragstone.toml", "answers.example.jsonl", ".github/workflows/ragstone.yml"]
+WHEEL = f"vendor/ragstone-{__version__}-py3-none-any.whl"
 
 
 @pytest.fixture
@@ -28,13 +35,87 @@ def test_the_example_runs_at_once_with_the_printed_commands(cli, folder):
     assert cli(*gate).code == 0
 
 
-def test_the_commands_of_the_ci_file_pass(cli, folder):
+def test_gitignore_gets_the_folder_of_runs_once(cli, folder):
+    assert "has the new line ragstone-store/" in cli("init").out
+    assert Path(".gitignore").read_bytes() == b"ragstone-store/\n"
+    assert "kept, it has ragstone-store/" in cli("init").out
+    assert Path(".gitignore").read_bytes() == b"ragstone-store/\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"*.pyc", b"*.pyc\nragstone-store/\n"),
+        (b"\xff\n", b"\xff\nragstone-store/\n"),
+        (b"a\n/ragstone-store\nb", b"a\n/ragstone-store\nb"),
+        (b"# ragstone-store/\n", b"# ragstone-store/\nragstone-store/\n"),
+    ],
+)
+def test_other_lines_of_gitignore_stay(cli, folder, before, after):
+    Path(".gitignore").write_bytes(before)
+    cli("init", "--dry-run")
+    assert Path(".gitignore").read_bytes() == before
     cli("init")
-    steps = re.findall(r"run: ragstone (.+)", (folder / WRITTEN[2]).read_text())
-    assert [step.split()[0] for step in steps] == ["run", "gate"]
-    assert [
-        cli(*shlex.split(step), *(["-m", "token_recall"] if step.startswith("run") else [])).code for step in steps
-    ] == [0, 0]
+    assert Path(".gitignore").read_bytes() == after
+
+
+@pytest.mark.parametrize(
+    ("root", "line"), [("evals/runs", "evals/runs/"), ("s3://bucket/runs", None), ("../runs", None)]
+)
+def test_gitignore_names_the_folder_of_the_settings(cli, folder, root, line):
+    Path("ragstone.toml").write_text(f'out = "{root}"\n')
+    cli("init")
+    assert (Path(".gitignore").read_text().strip() if line else Path(".gitignore").exists()) == (line or False)
+
+
+def test_a_linked_gitignore_is_kept(cli, folder):
+    Path(".gitignore").symlink_to("elsewhere")
+    assert "add ragstone-store/ yourself" in cli("init").out
+    assert not Path("elsewhere").exists()
+
+
+COMMIT = "c0ffee" + "0" * 34
+
+
+@pytest.mark.parametrize(
+    ("origin", "package"),
+    [
+        (None, f"ragstone=={__version__}"),
+        (
+            {"url": "https://example.org/o/ragstone.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
+            f"git+https://example.org/o/ragstone.git@{COMMIT}",
+        ),
+        (
+            {"url": "https://example.org/ragstone-1-py3-none-any.whl", "archive_info": {}},
+            "https://example.org/ragstone-1-py3-none-any.whl",
+        ),
+        ({"url": "https://me:secret@example.org/r.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, WHEEL),
+        ({"url": "https://example.org/r.whl?token=secret", "archive_info": {}}, WHEEL),
+        ({"url": "ssh://git@example.org/r.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, WHEEL),
+        ({"url": "file:///a%20b/ragstone", "dir_info": {}}, WHEEL),
+    ],
+)
+def test_the_workflow_installs_what_is_installed_here(cli, folder, monkeypatch, origin, package):
+    text = None if origin is None else json.dumps(origin)
+    monkeypatch.setattr(metadata, "distribution", lambda name: SimpleNamespace(read_text=lambda file: text))
+    printed = cli("init").out
+    written = yaml.safe_load(Path(WRITTEN[2]).read_text())
+    assert written["env"]["RAGSTONE_PACKAGE"] == package
+    # Other machines cannot reach a local package: the output says how to make the wheel.
+    assert ("pip wheel --no-deps -w vendor" in printed) is (package == WHEEL)
+    assert ("-w vendor '/a b/ragstone'" in printed) is (origin is not None and origin["url"].startswith("file:"))
+    assert "secret" not in printed + Path(WRITTEN[2]).read_text()
+
+
+def test_the_workflow_asks_whether_a_pull_request_is_worse_than_main(cli, folder):
+    """tests/ci/test_written_workflow.py runs its scripts."""
+    cli("init")
+    text = Path(WRITTEN[2]).read_text()
+    workflow = yaml.safe_load(text)
+    assert workflow[True] == {"push": {"branches": ["main"]}, "pull_request": None}
+    assert workflow["env"]["RAGSTONE_BASELINE"] == "main"
+    gate = tomllib.loads(Path("ragstone.toml").read_text())["gate"]
+    assert (gate["baseline"], gate["max-drop"], gate["inconclusive"]) == ("main", 0.02, "pass")
 
 
 def test_nothing_is_overwritten(cli, folder):

@@ -53,7 +53,4 @@ def fact_case(facts, chunks, answer="", references=(), ranks=None, **known):
 
 def told(outcome):
     """The findings as (cause, about, chunks)."""
-    return [
-        (one.cause.name, f"{one.kind} {one.number}" if one.kind != "answer" else "answer", one.chunks)
-        for one in outcome.findings
-    ]
+    return [(one.cause.name, one.about, one.chunks) for one in outcome.findings]

@@ -1,6 +1,7 @@
 """The baseline of a branch: which stored run it is, and what happens if there is none."""
 
 import json
+import re
 
 import pytest
 
@@ -26,7 +27,7 @@ def test_the_newest_run_of_the_branch(tmp_path):
     run = store(tmp_path, "fix", [{**row, "answer": "one"} for row in ROWS])
     found = look(run, "main", tmp_path)
     assert found.run.id == newest.id
-    assert f"run {newest.id}, the newest of branch main" in found.note
+    assert re.match(rf"baseline: run {newest.id}, made [\d-]+ [\d:]+ UTC, the newest of branch main", found.note)
     assert "the same questions" in found.note
     # A run is not its own baseline.
     assert look(newest, "main", tmp_path).run.id < newest.id

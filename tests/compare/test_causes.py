@@ -17,7 +17,7 @@ from tests.compare.making import claim_case, fact_case, matrix, told
         ("all right", claim_case("y", "y.", "y", "y."), []),
         ("missing chunk", claim_case(".", ".."), [("missing chunk", "reference claim 1", ())]),
         ("missing chunk, though a chunk denies it", claim_case(".", "n"), [("missing chunk", "reference claim 1", ())]),
-        ("missing chunk: nothing retrieved", claim_case("."), [("missing chunk", "reference claim 1", ())]),
+        ("nothing retrieved", claim_case("."), [("nothing retrieved", "reference claim 1", ())]),
         (
             "missing chunk: not even all together say it",
             claim_case(".", "..", together="."),
@@ -152,7 +152,8 @@ def test_evidence_that_does_not_fit_together_is_no_crash(name):
 
 def test_a_missing_claim_may_be_a_fact_that_was_cut():
     case = claim_case(".", "..", chunks=["The boat leaves at", "ten in the morning."])
-    facts = fact_case(["The boat leaves at ten in the morning."], [chunk.text for chunk in case.sample.contexts])
+    texts = [chunk.text for chunk in case.sample.contexts]
+    facts = fact_case(["The boat leaves at ten in the morning."], texts, "At noon.")
     both = Case(facts.sample, {**case.evidence, **facts.evidence})
     outcome = find_causes(both)
     assert told(outcome) == [("missing chunk", "reference claim 1", ()), ("split fact", "fact 1", (1, 2))]
@@ -195,6 +196,50 @@ def test_an_empty_answer_is_not_a_claim_left_out():
     assert outcome.cause.name == "no answer"
 
 
+def test_an_empty_answer_comes_first_and_is_a_fact():
+    """Also if the local judge finds no chunk for the claim, and if there is nothing else to go by."""
+    unsaid, unfound = ScoredVerdict("neutral", 0.0, 0.0, 0.0), ScoredVerdict("neutral", 0.16, 0.0, 0.3)
+    case = claim_case(
+        ".", ".", sample={"answer": ""}, reference_claims_in_answer=[unsaid], reference_claims_in_contexts=[[unfound]]
+    )  # fmt: skip
+    outcome = find_causes(case)
+    assert [finding.cause.name for finding in outcome.findings] == ["no answer", "missing chunk"]
+    assert (outcome.cause.name, outcome.is_certain, outcome.findings[0].probability) == ("no answer", True, None)
+    found = ScoredVerdict("entailment", 0.9, 0.0, 0.9)
+    [whole] = find_causes(replace(case, evidence={**case.evidence, "reference_claims_in_contexts": [[found]]})).findings
+    assert (whole.cause.name, whole.probability) == ("no answer", None)
+    alone = find_causes(Case(Sample("s", answer=" ")))
+    assert (alone.cause.name, alone.undecided) == ("no answer", "")
+    assert find_causes(Case(Sample("s"))).cause is None
+
+
+def test_an_empty_retrieval_is_the_retrievers_fault():
+    """Also if the judge calls the answer's claims made up: no chunk could support them."""
+    made_up = ScoredVerdict("neutral", 0.3, 0.0, 0.3)
+    case = claim_case("y", "", ".", "", answer_claims_in_reference=[made_up])
+    outcome = find_causes(case)
+    assert told(outcome) == [("nothing retrieved", "chunks", ()), ("hallucinated", "answer claim 1", ())]
+    assert (outcome.cause.name, outcome.cause.part, outcome.is_certain) == ("nothing retrieved", "retriever", True)
+    declined = Sample("s", answer="I do not know.", contexts=[], answerable=False)
+    assert find_causes(Case(declined)).cause is None
+    assert find_causes(Case(Sample("s", answer="x"))).cause is None
+
+
+def test_a_claim_with_the_words_of_a_chunk_says_so():
+    unfound = ScoredVerdict("neutral", 0.28, 0.0, 0.4)
+    chunks = ["Helmets are recommended.", "Divers must be at least 18 years old."]
+    case = claim_case(
+        right=".", chunks=chunks,
+        answer_claims=[Claim("Divers must be 18 years old.")], answer_claims_in_reference=[unfound],
+        answer_claims_in_contexts=[[unfound, unfound]],
+    )  # fmt: skip
+    [finding] = find_causes(case).findings
+    assert (finding.cause.name, finding.why.partition("; ")[2]) == (
+        "hallucinated",
+        "chunk 2 has most of its words: compare them",
+    )
+
+
 def test_a_claim_of_the_neighbouring_sentence_is_misread():
     """The chunk that supports the wrong claim also has the right one."""
     assert find_causes(claim_case("n", "y.", "n", "y.")).cause.name == "misread"
@@ -230,7 +275,7 @@ def test_a_cause_has_the_product_of_the_probabilities_that_decided():
     )  # fmt: skip
     [missing] = find_causes(case).findings
     assert (missing.cause.name, missing.probability) == ("missing chunk", pytest.approx(0.8 * 0.9))
-    assert missing.explained.endswith("(probability 72%)")
+    assert missing.explained.endswith("(the judge is 72 % sure)")
     [rated] = find_causes(replace(case, cause_rates={"missing chunk": 0.5, "other": 0.1})).findings
     assert rated.probability == pytest.approx(0.36)
     there = ScoredVerdict("entailment", 0.9, 0.0, 0.9)

@@ -29,7 +29,7 @@ def case(chunks, answer="It leaves at 21:10.", **known):
             [("missing chunk", "fact 1", ()), ("own knowledge", "answer", ())],
         ),
         ("missing chunk", case(OTHER, "It leaves late."), [("missing chunk", "fact 1", ())]),
-        ("nothing retrieved", case([], "It leaves late."), [("missing chunk", "fact 1", ())]),
+        ("nothing retrieved", case([], "It leaves late."), [("nothing retrieved", "fact 1", ())]),
         (
             "missing and made up",
             case(OTHER, "At 23:00."),
@@ -44,7 +44,7 @@ def case(chunks, answer="It leaves at 21:10.", **known):
             [("misread", "fact 1", (2,))],
         ),
         ("no answer", case([FACT], " "), [("no answer", "fact 1", (1,))]),
-        ("no answer, nothing retrieved", case(OTHER, ""), [("missing chunk", "fact 1", ())]),
+        ("no answer, missing chunk", case(OTHER, ""), [("no answer", "answer", ()), ("missing chunk", "fact 1", ())]),
         ("hallucinated", case([FACT, *OTHER], "At 23:00."), [("hallucinated", "fact 1", (1,))]),
         ("wrongly refused", case([FACT], "I do not know."), [("wrongly refused", "fact 1", (1,))]),
         ("rightly refused", case(OTHER, "I do not know."), [("missing chunk", "fact 1", ())]),
@@ -125,7 +125,7 @@ def test_a_question_that_has_no_answer(answer, causes):
 
 def test_facts_without_an_answer_show_retrieval_only():
     outcome = find_causes(Case(Sample("s", contexts=[], facts=case([]).sample.facts), {"fact_ranks": [None]}))
-    assert told(outcome) == [("missing chunk", "fact 1", ())]
+    assert told(outcome) == [("nothing retrieved", "fact 1", ())]
     assert outcome.seems_right is None
 
 

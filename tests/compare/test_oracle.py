@@ -123,7 +123,7 @@ def test_the_special_samples(world, outcomes):
         assert outcome.cause is not None
     assert any(outcome.cause.name == "wrongly refused" for outcome in causes["noncommittal"])
     for outcome in causes["nothing_found"]:
-        assert {one.cause.name for one in outcome.failures} <= {"missing chunk", "hallucinated"}
+        assert {one.cause.name for one in outcome.failures} <= {"nothing retrieved", "hallucinated"}
     for outcome in causes["wrong_and_lost"]:
         assert {one.cause.name for one in outcome.findings} == {"missing chunk", "hallucinated"}
         assert outcome.cause.name == "missing chunk"

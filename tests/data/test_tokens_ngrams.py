@@ -54,3 +54,23 @@ def test_numbers_that_would_be_too_large(largest, monkeypatch):
 def test_no_rows():
     assert shared_ngrams(tokens([]), tokens([]), 2).tolist() == []
     assert distinct_ngrams(tokens([]), 2).tolist() == []
+
+
+@given(
+    st.lists(st.tuples(*[st.lists(st.sampled_from("ab"), max_size=60)] * 2), max_size=6),
+    st.integers(1, 3),
+    st.sampled_from([3, 5, 8]),
+)
+def test_the_grid_counts_like_the_sorted_keys(pairs, n, most):
+    """Words that both sides repeat, rows of very different lengths, and more repeats than the grid counts."""
+    left, right = (tokens([pair[side] for pair in pairs]) for side in (0, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ngrams, "_MOST_REPEATS", most)
+        in_grid = shared_ngrams(left, right, n).tolist()
+    assert in_grid == ngrams._shared_by_keys(*ngrams.same_numbers(left, right), n).tolist()
+
+
+def test_too_many_words_for_a_grid():
+    lists = [[str(number) for number in range(50_000)], ["1", "2", "1", "2"]]
+    others = [[str(number) for number in range(40_000, 60_000)], ["1", "2", "3", "1"]]
+    assert shared_ngrams(tokens(lists), tokens(others), 2).tolist() == [9_999, 1]

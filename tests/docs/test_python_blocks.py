@@ -12,7 +12,8 @@ from ragstone.testing import FakeLLM
 
 # Pages whose blocks run in another file of this folder.
 ELSEWHERE = {
-    "test_docs.py": "README CONTRIBUTING index evidence comparing citations cost agents retrieval own-metrics",
+    "test_contributing.py": "CONTRIBUTING",
+    "test_docs.py": "README index evidence comparing citations cost agents retrieval own-metrics",
     "test_guides.py": "better fix no-truth no-key gate production",
     "test_python_page.py": "python",
     "test_recipes.py": "recipes",

@@ -123,7 +123,7 @@ def test_claims_in_chinese():
     claims = [[claim["text"] for claim in value] for value in run.evidence("answer_claims")["value"].to_pylist()]
     assert claims == [["灯塔建于1903年。", "它高30米。"]] * 2
     assert [(cell["status"], cell["reason"]) for cell in run.scores.to_pylist()] == [
-        ("skipped", "the local judge reads English")
+        ("skipped", "the text is not English (the local judge's only language)")
     ] * 2
 
 

@@ -112,3 +112,35 @@ def test_format_that_is_only_read(tmp_path):
         UsageError, match=r"the format trec can be read but not written. Choose from: .*ragchecker.*ragstone"
     ):
         write_dataset([], str(tmp_path / "copy.jsonl"), "trec")
+
+
+def test_an_empty_cell_of_contexts_is_nothing_retrieved_where_other_rows_have_chunks(tmp_path):
+    """Both layouts of a table say the same: a list in one cell, and one column per chunk."""
+    listed, numbered, without = (tmp_path / f"{name}.csv" for name in ("listed", "numbered", "without"))
+    listed.write_text('question,answer,contexts\nq1,a1,\nq2,a2,"[""c1"", ""c2""]"\nq3,a3,\\N\n', encoding="utf-8")
+    numbered.write_text("question,answer,chunk_1,chunk_2\nq1,a1,,\nq2,a2,c1,c2\n", encoding="utf-8")
+    without.write_text("question,answer,contexts\nq1,a1,\nq2,a2,\n", encoding="utf-8")
+
+    def chunks(path, **options):
+        return [
+            sample.contexts and [chunk.text for chunk in sample.contexts]
+            for sample in read_dataset(str(path), **options)
+        ]
+
+    assert chunks(listed) == [[], ["c1", "c2"], None]
+    assert chunks(numbered, renames={"contexts": "chunk_*"}) == [[], ["c1", "c2"]]
+    assert chunks(without) == [None, None]
+
+
+def test_a_row_with_steps_and_an_empty_cell_has_the_chunks_of_its_steps(tmp_path):
+    path = tmp_path / "data.csv"
+    steps = '"[{""tool"": ""search"", ""query"": ""q"", ""contexts"": [{""text"": ""c""}]}]"'
+    path.write_text(f'question,answer,contexts,steps\nq1,a1,,{steps}\nq2,a2,"[""c2""]",\n', encoding="utf-8")
+    assert [[chunk.text for chunk in sample.contexts] for sample in read_dataset(str(path))] == [["c"], ["c2"]]
+
+
+def test_csv_tells_absent_contexts_from_empty_ones(tmp_path):
+    rows = [{"question": "q", "contexts": contexts} for contexts in (None, [], ["c"])]
+    write_dataset(open_reader(rows).batches(), str(tmp_path / "copy.csv"))
+    copy = read_dataset(str(tmp_path / "copy.csv"))
+    assert [sample.contexts and [chunk.text for chunk in sample.contexts] for sample in copy] == [None, [], ["c"]]

@@ -5,6 +5,7 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -163,3 +164,20 @@ def test_looking_for_it_loads_no_engine(folder):
         "sys.exit(any(name in sys.modules for name in ('onnxruntime', 'tokenizers', 'onnx')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_natural_claims_of_other_writers():
+    """The figures of docs/trust.md: nothing was trained, fitted or chosen on these claims."""
+    lines = (Path(__file__).parent / "natural_claims.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row["lang"] == "en"]
+    judge = Judgements(open_local_judge())
+    found = [one.supported for one in asyncio.run(judge.support([(row["evidence"], row["claim"]) for row in rows]))]
+    is_supported = [row["label"] == "supported" for row in rows]
+    right = sum((likely >= 0.5) == label for likely, label in zip(found, is_supported, strict=True))
+    yes, no = ([p for p, label in zip(found, is_supported, strict=True) if label is kind] for kind in (True, False))
+    area = sum((one > other) + (one == other) / 2 for one in yes for other in no) / (len(yes) * len(no))
+    print(f"\n{right} of {len(rows)} right, area {area:.3f}")
+    assert len(rows) == 160
+    assert 117 <= right <= 127, "say so in docs/trust.md"
+    assert area == pytest.approx(0.79, abs=0.02)

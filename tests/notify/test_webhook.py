@@ -139,6 +139,7 @@ def test_slack_by_hand():
             "sure": False,
             "failing": 3,
             "looked_at": 4,
+            "text": "3 of 4 samples fail: 3 missing chunk",
             "causes": [{"cause": "missing chunk", "main_of": 3}, {"cause": "own knowledge", "main_of": 0}],
         },
         "totals": {"cost_usd": 1.234},

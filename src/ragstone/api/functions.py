@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from ragstone.api.logged_notes import log_note
@@ -10,7 +11,7 @@ from ragstone.api.public_run import Path, Run, as_run
 from ragstone.api.shown_results import Comparison, Gate, Quote, shown_as
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.differences import Settings
-from ragstone.compare.gate_conditions import read_checks
+from ragstone.compare.gate_conditions import Inconclusive, parse_inconclusive, read_checks
 from ragstone.compare.gates import MOST_FAILED, check_gate
 from ragstone.engine import evaluate as engine
 from ragstone.engine.progress import Report
@@ -142,6 +143,7 @@ def gate(
     max_rise: Limits | None = None,
     cluster: str | None = None,
     max_failed: float = MOST_FAILED,
+    inconclusive: Inconclusive = "fail",
     root: Path | None = None,
 ) -> Gate:
     """May this run ship? Decides by confidence intervals: passes, fails or cannot tell.
@@ -155,6 +157,7 @@ def gate(
         max_rise: Maximum rise of metrics that should be low: `{"latency_p95": "0.2s", "cost": "10%"}`.
         cluster: Column whose equal values are resampled together; conversations by default, "none" for single rows.
         max_failed: Share of failed cells above which the gate cannot tell.
+        inconclusive: What "cannot tell" counts as: "fail", or "pass" for a warning only.
         root: Folder or s3:// root of runs that are given by id or name.
     """
     given: dict[str, Any] = {"min": min, "max": max, "max-drop": max_drop, "max-rise": max_rise}
@@ -167,4 +170,5 @@ def gate(
         raise UsageError("max_drop and max_rise need against=RUN: the baseline")
     baseline = None if against is None else as_run(against, root)
     checks = read_checks(limits, "gate()")
-    return shown_as(Gate, check_gate(as_run(run, root), checks, baseline, Settings(cluster=cluster), max_failed))
+    decision = check_gate(as_run(run, root), checks, baseline, Settings(cluster=cluster), max_failed)
+    return shown_as(Gate, replace(decision, inconclusive=parse_inconclusive("inconclusive", inconclusive)))

@@ -121,10 +121,13 @@ class Comparison(comparison.Comparison):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Gate(gates.Gate):
-    """The outcome of a gate, "passes", "fails" or "cannot tell", and its `checks`. True only if it passes."""
+    """The outcome of a gate, "passes", "fails" or "cannot tell", and its `checks`. True only if it passes.
+
+    With `inconclusive="pass"` it is also true if it cannot tell.
+    """
 
     def __bool__(self) -> bool:
-        return self.outcome == "passes"
+        return self.exit_code == 0
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of `ragstone gate --json`."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
+import gc
 import io
 import os
 import re
@@ -15,6 +17,8 @@ def main() -> None:
     """Runs the command line. Errors of Ragstone are printed as one line, without a traceback."""
     from ragstone.cli.app import app
 
+    # Otherwise Python searches all objects for garbage before it exits, which takes 0.1 s.
+    atexit.register(gc.freeze)
     _replace_unprintable_characters()
     try:
         app()

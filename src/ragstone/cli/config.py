@@ -63,8 +63,12 @@ def reads_config(name: str, command: Callable[..., None]) -> Callable[..., None]
 
     @functools.wraps(command)
     def wrapper(**values: Any) -> None:
-        values.pop("config")
-        command(**values)
+        named = values.pop("config")
+        try:
+            command(**values)
+        except UsageError as error:
+            _name_origin(error, named, name.split(), values.get("map") or [])
+            raise
 
     text = f"Settings file; the nearest {FILE} by default."
     more: dict[str, Any] = {"metavar": "FILE", "envvar": VARIABLE, "is_eager": True, "callback": _apply}
@@ -75,6 +79,21 @@ def reads_config(name: str, command: Callable[..., None]) -> Callable[..., None]
     wrapper.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in everything}
     return wrapper
+
+
+def _name_origin(error: UsageError, named: str | None, names: list[str], pairs: list[str]) -> None:
+    """Adds to an error about `--map` that the mapping is from the settings file, if it is."""
+    mapped = {part for pair in pairs for part in pair.split("=", 1)}
+    if "--map" not in str(error) and not (isinstance(error, UnknownNameError) and error.name in mapped):
+        return
+    config = find_config(named)
+    if config is None or not pairs or _defaults(config, names).get("map") != pairs:
+        return
+    section: Any = config.table
+    for step in names:
+        section = section.get(step, {})
+    place = f"{_title(names)}map" if "map" in section else "[map]"
+    error.args = (f"{error} The mapping is from {place} in {config.path}.",)
 
 
 def find_config(named: str | None = None) -> Config | None:

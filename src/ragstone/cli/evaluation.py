@@ -32,10 +32,9 @@ def evaluate_data(data: Any, metrics: list[str], out: str, options: dict[str, An
 
 def show_run(finished: Run, json: bool, full: bool) -> Diagnosis | None:
     """Prints the scores and, for people, a short diagnosis, which is returned."""
-    from ragstone.report.run import call_line, judge_failure, run_report
-
     if json:
         from ragstone.compare.signs import people_dict
+        from ragstone.report.judge_failure import judge_failure
 
         rows = [{**asdict(row), "people": people_dict(finished.info, row)} for row in finished.summary()]
         failure, totals = judge_failure(finished), finished.info["totals"]
@@ -46,6 +45,7 @@ def show_run(finished: Run, json: bool, full: bool) -> Diagnosis | None:
     from ragstone.cli.screen import console
     from ragstone.compare.diagnosis import diagnose
     from ragstone.report.diagnosis import short_report
+    from ragstone.report.run import call_line, run_report
 
     screen = console()
     screen.print()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from ragstone.cli.config import Config, find_config
 from ragstone.cli.find_run import find_folder, find_run
 from ragstone.cli.options import COST, DATA, METRICS, OUTPUT, RUN, argument, load_metrics_files, option, shared
 from ragstone.cli.output import command_line, next_steps, print_json
-from ragstone.errors import StorageError, UsageError
+from ragstone.errors import StorageError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from ragstone.compare.baselines import Baseline
@@ -58,6 +59,13 @@ def gate(
         min=0,
         max=1,
     ),
+    inconclusive: str = option(
+        "fail",
+        "--inconclusive",
+        "What `cannot tell` counts as: fail, or pass for a warning only.",
+        METRICS,
+        metavar="WORD",
+    ),
     sequential: bool = option(
         False, "--sequential", "Decide from the rows so far, also of an unfinished run; valid for repeated looks.", DATA
     ),
@@ -73,22 +81,26 @@ def gate(
 ) -> None:
     """Pass or fail a run in CI.
 
-    Exit code 0: passed, 3: failed, 4: undecided, by confidence intervals. Without conditions on the command line, those in [gate] of ragstone.toml apply.
+    Exit code 0: passed, 3: failed, 4: cannot tell, by confidence intervals. Without conditions on the command line, those in [gate] of ragstone.toml apply.
     """
-    from ragstone.compare.gate_conditions import parse_checks
+    from ragstone.compare.gate_conditions import parse_checks, parse_inconclusive
 
+    counts_as = parse_inconclusive("--inconclusive", inconclusive)
     load_metrics_files(metrics_file)
     checks = [*parse_checks("min", least), *parse_checks("max", most)]
     checks += [*parse_checks("max-drop", max_drop), *parse_checks("max-rise", max_rise)]
-    config = find_config(ctx.params.get("config"))
+    config, is_of_file = find_config(ctx.params.get("config")), False
     if config is not None and (config.is_named or not checks):
         more, named = _read_conditions(config)
         checks = [*checks, *more]
         if against is None and baseline is None:
             against, baseline = named
+            is_of_file = True
     if against and baseline:
         raise UsageError("give either --against RUN or --baseline BRANCH")
-    decision, compared = _decide(run, checks, against, baseline, require_baseline, cluster, max_failed, sequential, out)
+    old = _find_against(against, is_of_file, out) if against else None
+    decision, compared = _decide(run, checks, old, baseline, require_baseline, cluster, max_failed, sequential, out)
+    decision = replace(decision, inconclusive=counts_as)
     _write(decision, markdown, junit)
     if comment is not None:
         _comment(decision, run, compared, cluster, comment, out)
@@ -126,10 +138,26 @@ def _show(decision: Gate, json: bool) -> None:
         console().print(gate_report(decision))
 
 
+def _find_against(name: str, is_of_file: bool, out: str) -> Run:
+    """The run to compare with; for an unknown run the message names the option for branches."""
+    try:
+        return find_run(name, out)
+    except (UnknownNameError, StorageError) as error:
+        from ragstone.compare.baselines import is_branch
+        from ragstone.storage.places import open_place
+
+        if "://" in name or name.startswith((".", "/")):
+            raise
+        known = f"{name} is a branch of stored runs:" if is_branch(name, open_place(out)) else "If it is a branch,"
+        option = f'write baseline = "{name}" in [gate] of ragstone.toml' if is_of_file else f"use --baseline {name}"
+        error.args = (f"{error} {known} {option}.",)
+        raise
+
+
 def _decide(
     run: str,
     checks: list[Check],
-    against: str | None,
+    old: Run | None,
     branch: str | None,
     require_baseline: bool,
     cluster: str | None,
@@ -138,8 +166,7 @@ def _decide(
     out: str,
 ) -> tuple[Gate, Run | None]:
     """The decision, and the run that it was compared with."""
-    from dataclasses import replace
-
+    from ragstone.compare.baselines import describe_baseline
     from ragstone.compare.differences import Settings
     from ragstone.compare.gates import check_gate, check_without_baseline
     from ragstone.compare.sequential_gates import check_so_far
@@ -147,7 +174,7 @@ def _decide(
     if sequential and cluster:
         raise UsageError("--sequential does not support --cluster")
     baseline = _find_baseline(run, checks, branch, sequential, out) if branch else None
-    compared = baseline.run if baseline else find_run(against, out) if against else None
+    compared = baseline.run if baseline else old
     settings = Settings(cluster=cluster)
     if baseline and compared is None:
         outcome: Outcome = "passes" if baseline.is_first and not require_baseline else "cannot tell"
@@ -156,7 +183,8 @@ def _decide(
         gate = check_so_far(find_folder(run, out), checks, compared, most_failed)
     else:
         gate = check_gate(find_run(run, out), checks, compared, settings, most_failed)
-    return replace(gate, note=baseline.note if baseline else ""), compared
+    note = baseline.note if baseline else describe_baseline(compared) if compared else ""
+    return replace(gate, note=note), compared
 
 
 def _find_baseline(run: str, checks: list[Check], branch: str, sequential: bool, out: str) -> Baseline:

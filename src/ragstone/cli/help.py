@@ -7,6 +7,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from ragstone.cli.plain_values import use_plain_values
+
 # With more options than this, the most used ones come first and the others follow in panels.
 FEW_OPTIONS = 10
 # The options that most users need, in the order in which they are shown.
@@ -24,6 +26,10 @@ GROUPS = (EVALUATE, COMPARE, TRUTH, JUDGES, STRESS, TOOLS, CREATE, REPAIR, VERSI
 
 class PanelCommand(TyperCommand):
     """A command that shows its options in panels."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All options and arguments, with `--help`."""
+        return use_plain_values(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments, then the most used options, then the others by panel."""
@@ -48,6 +54,10 @@ class PanelCommand(TyperCommand):
 
 class PanelGroup(TyperGroup):
     """A group that shows its commands in panels, in the order in which they were added."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All options of the group, with `--help`."""
+        return use_plain_values(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names in the order of the program, not of the alphabet."""

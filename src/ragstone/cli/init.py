@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import typer
 
-from ragstone.cli.options import option
+from ragstone._version import __version__
+from ragstone.cli.config import FILE, find_config
+from ragstone.cli.options import DEFAULT_ROOT, option
 from ragstone.cli.output import command_line, next_steps
 from ragstone.errors import StorageError
 
 _EXAMPLE = "answers.example.jsonl"
+_WORKFLOW = "ragstone.yml"
 # Where each file goes, and what it is.
 _FILES = {
     "ragstone.toml": ("ragstone.toml", "settings, with comments"),
     _EXAMPLE: (_EXAMPLE, "six questions with answers, to try it and to see the format"),
-    "ragstone.yml": (".github/workflows/ragstone.yml", "evaluates and gates every pull request on GitHub"),
+    _WORKFLOW: (".github/workflows/ragstone.yml", "evaluates and gates every pull request on GitHub"),
 }
+_IGNORED = ".gitignore"
+_WHEEL = f"vendor/ragstone-{__version__}-py3-none-any.whl"
 
 
 def init(
@@ -24,24 +30,89 @@ def init(
 ) -> None:
     """Write a settings file, a tiny example and a CI file into this folder.
 
-    Files that exist are never overwritten.
+    Files that exist are never overwritten. .gitignore gets a line for the folder of runs.
     """
     from importlib import resources
 
     templates = resources.files("ragstone.examples") / "start"
     width = max(len(target) for target, _ in _FILES.values())
+    package, origin = _find_package()
     for source, (target, what) in _FILES.items():
         text = (templates / source).read_text(encoding="utf-8")
+        if source == _WORKFLOW:
+            text = text.replace("RAGSTONE_PACKAGE: PACKAGE\n", f"RAGSTONE_PACKAGE: {package}\n")
         done = _would_write(Path(target)) if dry_run else _write(Path(target), text)
         typer.echo(f"  {target:<{width}}  {done}: {what}")
+    if folder := _store_folder():
+        typer.echo(f"  {_IGNORED:<{width}}  {_ignore(Path(_IGNORED), folder, dry_run)}")
     if dry_run:
         next_steps((command_line("init"), "write these files"))
         return
-    next_steps(
+    steps = [
         (command_line("run", _EXAMPLE, name="first"), "evaluate the example"),
         (command_line("gate", "first"), "check it against the conditions in ragstone.toml"),
         (command_line("validate", "YOUR_FILE"), "what your own file has and which metrics it allows"),
-    )
+    ]
+    if package == _WHEEL and not Path(_WHEEL).exists():
+        steps.append(
+            (f"pip wheel --no-deps -w vendor {origin}", "make the wheel that the workflow installs; commit it")
+        )
+    next_steps(*steps)
+
+
+def _find_package() -> tuple[str, str]:
+    """The package for pip in a CI job, by the way in which this one was installed; and the place of a local one.
+
+    A package of an index is named by its version, one of a public address by the address. Other machines cannot reach a
+    local one, so the job gets a wheel in the repository.
+    """
+    import json
+    import shlex
+    from importlib import metadata
+
+    try:
+        text = metadata.distribution("ragstone").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return _WHEEL, "CLONE_OF_RAGSTONE"
+    if text is None:
+        return f"ragstone=={__version__}", ""
+    origin = json.loads(text)
+    address = urlsplit(str(origin.get("url", "")))
+    if address.scheme == "file":
+        return _WHEEL, shlex.quote(unquote(address.path))
+    version = origin.get("vcs_info", {})
+    # An address with a name or a query may contain a secret.
+    if address.scheme != "https" or "@" in address.netloc or address.query or version.get("vcs", "git") != "git":
+        return _WHEEL, "CLONE_OF_RAGSTONE"
+    plain = f"https://{address.netloc}{address.path}"
+    return (f"git+{plain}@{version['commit_id']}" if version else plain), ""
+
+
+def _store_folder() -> str:
+    """The folder of runs below this one, as .gitignore names it; empty if the runs are elsewhere."""
+    config = find_config()
+    root = config.table.get("out", DEFAULT_ROOT) if config and config.path == Path(FILE) else DEFAULT_ROOT
+    is_below = isinstance(root, str) and "://" not in root and not Path(root).is_absolute()
+    parts = Path(root).parts if is_below else ()
+    return f"{'/'.join(parts)}/" if parts and ".." not in parts else ""
+
+
+def _ignore(path: Path, folder: str, dry_run: bool) -> str:
+    """Adds the folder to a .gitignore that does not name it; other lines stay as they are."""
+    try:
+        if path.is_symlink():
+            return f"kept, it is a link: add {folder} yourself"
+        text = path.read_bytes() if path.exists() else b""
+        names = {line.strip().strip(b"/") for line in text.splitlines()}
+        if folder.strip("/").encode() in names:
+            return f"kept, it has {folder}"
+        if dry_run:
+            return f"would get the line {folder}"
+        with path.open("ab") as stream:
+            stream.write(b"\n" * (bool(text) and not text.endswith(b"\n")) + f"{folder}\n".encode())
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+    return f"has the new line {folder}: runs contain questions and answers"
 
 
 def _would_write(path: Path) -> str:

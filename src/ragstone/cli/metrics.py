@@ -46,7 +46,8 @@ def _print_all(chosen: list[MetricCard]) -> None:
             box=None, pad_edge=False, title=Text(family), title_justify="left", title_style="bold", header_style="dim"
         )
         for head in ("metric", "range", "needs", "meaning"):
-            table.add_column(head, no_wrap=head in ("metric", "range"))
+            # Some metrics have many options: their line is folded, so that there is room for the meaning.
+            table.add_column(head, no_wrap=head == "range", overflow="fold", max_width=36 if head == "metric" else None)
         for card in chosen:
             if card.family == family:
                 table.add_row(*map(Text, (card.usage, card.range, ", ".join(card.needs), card.meaning)))

@@ -7,20 +7,22 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from ragstone.engine.progress import Report, silent
 from ragstone.report.progress import showing_bar
 from ragstone.report.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _SECONDS_BETWEEN_LINES = 5.0
 
 
 def console() -> Console:
     """Standard output; at least 110 columns wide if it is not a terminal."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else max(110, shutil.get_terminal_size().columns)
     return Console(width=width, highlight=False, soft_wrap=False)
 
@@ -50,6 +52,9 @@ def every_few_seconds(report: Callable[[str], None]) -> Callable[[str], None]:
 
 def print_table(titles: Iterable[str], rows: Iterable[Iterable[str]], right: Collection[str] = ()) -> None:
     """Prints a table without borders; the columns in `right` are aligned to the right."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in titles:
         table.add_column(title, justify="right" if title in right else "left", no_wrap=title in ("id", "model"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ragstone.compare.cause_texts import causes_text, failing_text
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.signs import people_dict
 from ragstone.data.summary import ALL
@@ -62,6 +63,7 @@ def _diagnosis_dict(diagnosis: Diagnosis) -> Mapping[str, Any]:
         "samples": diagnosis.samples,
         "looked_at": diagnosis.looked_at,
         "failing": diagnosis.failing,
+        "text": f"{failing_text(diagnosis)}: {causes_text(diagnosis)}" if diagnosis.failing else "",
         "causes": [
             {"cause": count.cause.name, "part": count.cause.part, "main_of": count.main, "samples": count.samples}
             for count in diagnosis.causes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 
 from ragstone.compare.alignment import align_samples
@@ -72,9 +73,20 @@ def _shares_metric(info: RunInfo, other: RunInfo, metrics: Sequence[str]) -> boo
     return bool(shared) if "*" in metrics else any(spelled(name) in shared for name in metrics)
 
 
+def describe_baseline(run: Run) -> str:
+    """Which run it is, and when it was made."""
+    made = datetime.fromisoformat(run.info["created_at"]).astimezone(UTC)
+    return f"baseline: run {run.id}, made {made:%Y-%m-%d %H:%M} UTC"
+
+
+def is_branch(name: str, root: Place) -> bool:
+    """Whether a stored run is of that branch."""
+    return any(run.info.branch == name for run in islice(finished_runs(root), MOST_RUNS))
+
+
 def _describe(branch: str, run: Run, data: str) -> str:
     commit = f", commit {run.info.commit[:_COMMIT_DIGITS]}" if run.info.commit else ""
-    return f"baseline: run {run.id}, the newest of branch {branch}{commit}, {data}"
+    return f"{describe_baseline(run)}, the newest of branch {branch}{commit}, {data}"
 
 
 def _explain(branch: str, seen: Counter[str]) -> Baseline:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Literal
 
 Part = Literal["retriever", "generator"]
-Kind = Literal["reference claim", "answer claim", "fact", "answer"]
+Kind = Literal["reference claim", "answer claim", "fact", "answer", "chunks"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Cause:
         return self.part is not None
 
 
+NOTHING = Cause("nothing retrieved", "retriever", "the retriever returned no chunk at all")
 LOST = Cause(
     "lost fact", "retriever", "the document contains it, but the parser or splitter left it out of every chunk"
 )
@@ -35,7 +36,7 @@ NEVER_SEARCHED = Cause("never searched for", "retriever", "no query of the agent
 MISSED = Cause("searched and missed", "retriever", "a query of the agent asks for it, but no step retrieved it")
 LOW = Cause("ranked too low", "retriever", "its chunk is ranked below all chunks that the answer uses")
 REFUSED = Cause("wrongly refused", "generator", "the answer declines although a chunk contains it")
-NO_ANSWER = Cause("no answer", "generator", "the answer is empty although a chunk contains it")
+NO_ANSWER = Cause("no answer", "generator", "the answer is empty")
 NOISE = Cause("contradicted by noise", "generator", "the answer follows a chunk that contradicts it")
 MISREAD = Cause("misread", "generator", "the answer contradicts the chunk that contains it")
 IGNORED = Cause("ignored", "generator", "a chunk contains it, but the answer leaves it out")
@@ -48,6 +49,7 @@ UNSUPPORTED = Cause("unsupported", None, "no chunk supports it, and there is no 
 CAUSES: dict[str, Cause] = {
     cause.name: cause
     for cause in (
+        NOTHING,
         LOST,
         SPLIT,
         NEVER_SEARCHED,
@@ -68,8 +70,13 @@ CAUSES: dict[str, Cause] = {
     )
 }
 _ORDER = list(CAUSES)
+# Facts about a whole sample: no judge is asked, and they come before all other causes.
+CERTAIN = (NO_ANSWER, NOTHING)
+# Below this probability a cause is only possible.
+PROBABLE = 0.5
 # Advice by cause that no metric gives.
 CAUSE_ADVICE = {
+    NOTHING.name: "Look for errors and empty results of the retriever: filters, timeouts, an index without these documents.",
     LOST.name: "Compare the parser's text with the documents: tables, lists and footnotes are lost most often.",
     SPLIT.name: "Make chunks larger, let them overlap, or cut at paragraphs and not within them.",
     NEVER_SEARCHED.name: "Let the agent plan one search per needed fact before it starts, or allow it more steps.",
@@ -78,6 +85,12 @@ CAUSE_ADVICE = {
     NO_ANSWER.name: "Look for errors and cut-off replies of the generator: it returns empty answers.",
     MISREAD.name: "Let the generator quote the sentence that it answers from, or use a stronger one.",
 }
+
+
+def how_sure(probability: float) -> str:
+    """The probability of a cause in words: `the judge is 25 % sure: check it`."""
+    doubt = ": check it" if probability < PROBABLE else ""
+    return f"the judge is {probability:.0%} sure{doubt}".replace("%", " %")
 
 
 @dataclass(frozen=True)
@@ -95,8 +108,13 @@ class Finding:
 
     @property
     def explained(self) -> str:
-        """The reason, with its probability."""
-        return self.why if self.probability is None else f"{self.why} (probability {self.probability:.0%})"
+        """The reason, and how sure the judge is of it."""
+        return self.why if self.probability is None else f"{self.why} ({how_sure(self.probability)})"
+
+    @property
+    def about(self) -> str:
+        """The claim or fact, `answer claim 2`, or the answer or the chunks as a whole."""
+        return self.kind if self.kind in ("answer", "chunks") else f"{self.kind} {self.number}"
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -146,6 +164,11 @@ class Outcome:
         return tuple(finding for finding in self.findings if finding.cause.fails)
 
     @property
+    def is_certain(self) -> bool:
+        """Whether the main cause is a fact that no judge decided."""
+        return self.cause in CERTAIN
+
+    @property
     def cause(self) -> Cause | None:
         """The main cause."""
         return main_cause(self.failures)
@@ -154,10 +177,10 @@ class Outcome:
 def main_cause(failures: Sequence[Finding]) -> Cause | None:
     """The most frequent cause; ties go to the earliest in the pipeline, because later parts cannot fix earlier ones.
 
-    A wrong answer claim and the reference claim that it contradicts count once. A refusal or an empty answer always wins:
-    it is one decision about the whole answer.
+    A wrong answer claim and the reference claim that it contradicts count once. An empty answer, an empty retrieval and a
+    refusal always win: each is one fact about the whole sample.
     """
-    for whole in (REFUSED, NO_ANSWER):
+    for whole in (*CERTAIN, REFUSED):
         if any(finding.cause is whole for finding in failures):
             return whole
     wanted = Counter(finding.cause.name for finding in failures if finding.kind != "answer claim")

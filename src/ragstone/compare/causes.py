@@ -7,9 +7,11 @@ support is traced to its source. An unsure verdict is not a finding. Chunk numbe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragstone.compare.cause_names import (
+    CERTAIN,
     EXTRA,
     HALLUCINATED,
     IGNORED,
@@ -19,6 +21,7 @@ from ragstone.compare.cause_names import (
     MISSING,
     NO_ANSWER,
     NOISE,
+    NOTHING,
     OWN,
     REFUSED,
     SPLIT,
@@ -29,6 +32,7 @@ from ragstone.compare.cause_names import (
 )
 from ragstone.compare.fact_causes import FIRST_FEW, decide_facts, declines, trace_facts
 from ragstone.compare.indexed_corpus import Store
+from ragstone.compare.near_chunks import near_hint
 from ragstone.compare.sample_evidence import Case
 from ragstone.compare.step_causes import explain_misses
 from ragstone.data.types import ScoredVerdict
@@ -41,8 +45,34 @@ NOTHING_TO_GO_BY = "the sample has neither claims with verdicts nor facts"
 
 
 def find_causes(case: Case, store: Store | None = None) -> Outcome:
-    """The causes for one sample: from its claims if they are reliable, otherwise from its facts."""
-    return explain_misses(_find_causes(case, store), case.sample)
+    """The causes for one sample: from its claims if they are reliable, otherwise from its facts.
+
+    An empty answer and an empty retrieval are facts: they come first, before all verdicts of a judge.
+    """
+    outcome = explain_misses(_find_causes(case, store), case.sample)
+    facts = list(_certain(case))
+    if not facts:
+        return outcome
+    if any(fact.cause is NOTHING for fact in facts):
+        outcome = replace(outcome, findings=tuple(map(_nothing_retrieved, outcome.findings)))
+    named = {finding.cause for finding in outcome.findings}
+    findings = [*(fact for fact in facts if fact.cause not in named), *outcome.findings]
+    findings.sort(key=lambda finding: finding.cause not in CERTAIN)
+    return replace(outcome, findings=tuple(findings), undecided="")
+
+
+def _nothing_retrieved(finding: Finding) -> Finding:
+    return replace(finding, cause=NOTHING, probability=None) if finding.cause is MISSING else finding
+
+
+def _certain(case: Case) -> Iterator[Finding]:
+    """An empty answer and an empty retrieval."""
+    sample = case.sample
+    if case.answer_is_empty:
+        yield Finding(NO_ANSWER, "answer", 1, "", (), "it is empty")
+    # The steps of an agent say more, and an unanswerable question may have no chunks.
+    if sample.contexts == [] and sample.answerable is not False and sample.steps is None:
+        yield Finding(NOTHING, "chunks", 1, "", (), "nothing was retrieved")
 
 
 def _find_causes(case: Case, store: Store | None) -> Outcome:
@@ -117,7 +147,8 @@ def _unsaid(
         together = case.verdicts("reference_claims_in_all_contexts")
         if together and together[number] == YES:
             return SPLIT, (), "the chunks contain it together, none of them alone"
-        return MISSING, (), "no retrieved chunk contains it" if row else "nothing was retrieved"
+        hint = _near(case, case.claims("reference")[number].text, row)
+        return MISSING, (), f"no retrieved chunk contains it{hint}" if row else "nothing was retrieved"
     if refused:
         return REFUSED, there, f"{_chunks(there)} {_have(there)} it, the answer declines"
     if case.answer_is_empty:
@@ -156,17 +187,25 @@ def _origin(
         return None
     if not founded and YES in earlier:
         return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
+    hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
     if verdict is None:
-        return None if founded else (UNSUPPORTED, (), "no chunk supports it, and there is no reference")
+        return None if founded else (UNSUPPORTED, (), f"no chunk supports it, and there is no reference{hint}")
     if verdict == YES:
-        return None if founded else (OWN, (), "it is correct, but no chunk supports it")
+        return None if founded else (OWN, (), f"it is correct, but no chunk supports it{hint}")
     if founded:
         return _from_chunks(case, verdict, there)
     against = sorted(set(_ranks(row, NO)) & _misread_chunks(case))
     if against:
         return MISREAD, against, f"{_chunks(against)} {_say(against)} otherwise, as the reference does"
     denied = _ranks(row, NO)
-    return HALLUCINATED, denied, f"no chunk supports it{f', {_chunks(denied)} {_deny(denied)} it' if denied else ''}"
+    return HALLUCINATED, denied, f"no chunk supports it{f', {_chunks(denied)} {_deny(denied)} it' if denied else hint}"
+
+
+def _near(case: Case, claim: str, row: Sequence[Any]) -> str:
+    """A hint to a chunk with nearly the same words, where the local judge finds no support."""
+    if not any(map(_has_numbers, row)):
+        return ""
+    return near_hint(claim, [chunk.text for chunk in case.sample.contexts or ()])
 
 
 def _from_chunks(case: Case, verdict: str, there: Sequence[int]) -> tuple[Cause, Sequence[int], str]:
@@ -188,6 +227,8 @@ def _probability(case: Case, verdicts: Sequence[Any], row: Sequence[Any], cause:
 
     These are the verdicts on the claim and that of the best chunk. None if they have no probabilities.
     """
+    if cause in CERTAIN:
+        return None
     decided, read = ([one for one in some if _has_numbers(one)] for some in (verdicts, row))
     if not decided and not read:
         return None

@@ -12,11 +12,13 @@ import numpy as np
 from ragstone.compare.cause_names import (
     CAUSE_ADVICE,
     CAUSES,
+    CERTAIN,
     HALLUCINATED,
     IGNORED,
     MISSED,
     MISSING,
     NOISE,
+    PROBABLE,
     Cause,
     Outcome,
     Part,
@@ -25,6 +27,7 @@ from ragstone.compare.causes import find_causes
 from ragstone.compare.indexed_corpus import Store
 from ragstone.compare.sample_evidence import Case, read_cases, trusts_facts
 from ragstone.compare.signs import PARTS, Reading, Sign, State, people_of, read_signs
+from ragstone.compare.unjudged import with_reasons
 from ragstone.data.summary import ALL
 from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
@@ -66,6 +69,11 @@ class CauseCount:
     examples: tuple[str, ...]
     # The mean over its samples; None if the verdicts have no probabilities.
     probability: float | None = None
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the cause is rather not true, by the judge's own estimate."""
+        return self.probability is not None and self.probability < PROBABLE
 
     @property
     def shown(self) -> int:
@@ -147,7 +155,7 @@ def diagnose(
         found.append(outcome if texts else outcome.without_texts())
         if (share := attainable_precision(case)) is not None:
             shares.append(share)
-    outcomes = tuple(found)
+    outcomes = with_reasons(run, found)
     local = _locally_judged(run)
     by_facts = trusts_facts(run)
     left_out = local if by_facts else set()
@@ -278,11 +286,13 @@ def give_advice(readings: Iterable[Reading], causes: Sequence[CauseCount], local
         Advice(
             text,
             (*found.get(text, ()), *([by_cause[text]] if text in by_cause else [])),
-            any(reading.state == "bad" for reading in found[text]) if text in found else not local,
+            any(reading.state == "bad" for reading in found[text])
+            if text in found
+            else by_cause[text].cause in CERTAIN or not local,
         )
         for text in {**found, **by_cause}
     ]
-    first = causes[0] if causes else None
+    first = next((one for one in causes if one.main and not one.is_doubtful), causes[0] if causes else None)
     return sorted(
         advice,
         key=lambda item: (by_cause.get(item.text) is not first or not first, item.text not in found, not item.sure),

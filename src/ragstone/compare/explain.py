@@ -17,6 +17,7 @@ from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import find_causes
 from ragstone.compare.sample_evidence import Case, read_case
 from ragstone.compare.step_counts import STEP_COUNTS, StepCount
+from ragstone.compare.unjudged import with_reasons
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.evidence.citations import CitedSupport, cited_support
 from ragstone.evidence.claims import best_supports, chunk_relevance, grounded, may_be_supported, misled, supports
@@ -345,7 +346,7 @@ def explain_sample(run: Run, wanted: str, metric: str | None = None) -> Explanat
         working = work_out(cell, parsed, case)
         makers = _makers(parsed)
         cells, calls = [cell], [call for call in calls if call["evidence"] in makers]
-    outcome = find_causes(case)
+    [outcome] = with_reasons(run, [find_causes(case)])
     return Explanation(run.name, row, len(ids), case, outcome, tuple(cells), tuple(calls), working)
 
 
@@ -395,6 +396,5 @@ def _makers(metric: Metric | None) -> set[str]:
     """The evidence functions that a metric needs."""
     if metric is None:
         return set()
-    return {
-        spec.name for spec in CATALOGUE.closure(metric.spec.needs, replaced=CATALOGUE.replacements()).evidence.values()
-    }
+    closure = CATALOGUE.closure(metric.spec.needs, replaced=CATALOGUE.replacements())
+    return {spec.name for spec in closure.evidence.values()}

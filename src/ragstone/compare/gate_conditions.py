@@ -14,6 +14,8 @@ from ragstone.stats.intervals import Interval
 Kind = Literal["min", "max", "max-drop", "max-rise"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Outcome = Literal["passes", "fails", "cannot tell"]
+# What "cannot tell" counts as.
+Inconclusive = Literal["fail", "pass"]
 # A rise is the drop of a metric that should be low.
 _CHANGES = ("max-drop", "max-rise")
 # Units of limits, as factors to the unit of the metric, and the metrics that have it: seconds and US dollars.
@@ -50,6 +52,13 @@ def decide(check: Check, interval: Interval) -> Outcome:
         return "passes" if interval.high <= check.limit else "fails" if interval.low > check.limit else "cannot tell"
     limit = -check.limit if check.is_change else check.limit
     return "passes" if interval.low >= limit else "fails" if interval.high < limit else "cannot tell"
+
+
+def parse_inconclusive(option: str, value: str) -> Inconclusive:
+    """The meaning of "cannot tell" for the exit code; another word is a UsageError."""
+    if value not in ("fail", "pass"):
+        raise UsageError(f"{option} must be pass or fail, got {value!r}")
+    return "pass" if value == "pass" else "fail"
 
 
 def parse_checks(kind: Kind, texts: Iterable[str]) -> list[Check]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ragstone.compare.comparison import Comparison, compare_runs
 from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings, is_of_all_rows
-from ragstone.compare.gate_conditions import Check, Outcome, decide
+from ragstone.compare.gate_conditions import Check, Inconclusive, Outcome, decide
 from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import clustered_interval
@@ -72,6 +72,8 @@ class Gate:
     left_out: tuple[str, ...] = ()
     # How the baseline was found, or why there is none.
     note: str = ""
+    # Whether "cannot tell" is a failure or only a warning.
+    inconclusive: Inconclusive = "fail"
 
     @property
     def outcome(self) -> Outcome:
@@ -82,7 +84,8 @@ class Gate:
     @property
     def exit_code(self) -> int:
         """The exit code of the command."""
-        return {"passes": 0, "fails": 3, "cannot tell": 4}[self.outcome]
+        undecided = 0 if self.inconclusive == "pass" else 4
+        return {"passes": 0, "fails": 3, "cannot tell": undecided}[self.outcome]
 
 
 def check_gate(

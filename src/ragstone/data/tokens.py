@@ -91,6 +91,9 @@ def same_numbers(left: Tokens, right: Tokens) -> tuple[Tokens, Tokens]:
 
 
 _LARGEST = 2**62
+# In cells of a grid without an n-gram: more than any key.
+_PADDING = np.int32(2**31 - 2)
+_MOST_REPEATS = 8
 
 
 def ngram_counts(tokens: Ragged, n: int) -> np.ndarray:
@@ -102,6 +105,55 @@ def ngram_counts(tokens: Ragged, n: int) -> np.ndarray:
 def shared_ngrams(left: Tokens, right: Tokens, n: int) -> np.ndarray:
     """The number of n-grams that both sides share, row by row, with repetition."""
     left, right = same_numbers(left, right)
+    if 2 * max(len(left.words), 1) ** n >= _PADDING:
+        return _shared_by_keys(left, right, n)
+    shared = np.zeros(len(left))
+    # Rows of similar length form a grid with few empty cells.
+    magnitudes = np.frexp(left.lengths + right.lengths)[1]
+    for magnitude in np.flatnonzero(np.bincount(magnitudes)):
+        rows = np.flatnonzero(magnitudes == magnitude)
+        sides = (left, right) if len(rows) == len(left) else (left.take(rows), right.take(rows))
+        shared[rows] = _shared_in_grid(*sides, n)
+    return shared
+
+
+def _shared_in_grid(left: Tokens, right: Tokens, n: int) -> np.ndarray:
+    """`shared_ngrams` with one line of a grid per row: many short sorts are faster than a long one."""
+    keys = np.concatenate([_grid(left, n, 0), _grid(right, n, 1)], axis=1)
+    keys.sort(axis=1)
+    both = keys[:, 1:] ^ keys[:, :-1] == 1  # the last of one side whose n-gram the other side also has
+    shared: np.ndarray = both.sum(axis=1, dtype=np.int32).astype(np.float64)
+    same = np.zeros(keys.shape, dtype=bool)  # no row continues in the next one
+    same[:, :-1] = keys[:, 1:] == keys[:, :-1]
+    equal, width = same.ravel(), keys.shape[1]
+    # An n-gram that both sides have twice has equal keys on both sides of that border, and so on.
+    places = np.flatnonzero(both[:, 1:-1] & same[:, :-3] & same[:, 2:-1])
+    places += 3 * (places // max(width - 3, 1)) + 1
+    for distance in range(2, _MOST_REPEATS):
+        shared += np.bincount(places // width, minlength=len(keys))
+        places = places[equal[places - distance] & equal[places + distance]]
+        if not len(places):
+            return shared
+    repeated = np.unique(places // width)
+    shared[repeated] = _shared_by_keys(left.take(repeated), right.take(repeated), n)
+    return shared
+
+
+def _grid(tokens: Tokens, n: int, side: int) -> np.ndarray:
+    """The n-grams of each row as numbers, then padding."""
+    lengths = tokens.lengths
+    places = np.arange(lengths.max(initial=0), dtype=np.int32)
+    words = np.zeros((len(tokens), len(places)), dtype=np.int32)
+    words[places < lengths[:, None]] = tokens.values[tokens.offsets[0] : tokens.offsets[-1]]
+    size, count = len(tokens.words), max(len(places) - n + 1, 0)
+    numbers = words[:, :count]
+    for step in range(1, n):
+        numbers = numbers * size + words[:, step : count + step]
+    return np.where(places[:count] < (lengths - n + 1)[:, None], 2 * numbers + side, _PADDING)
+
+
+def _shared_by_keys(left: Tokens, right: Tokens, n: int) -> np.ndarray:
+    """`shared_ngrams` for any number of words, sorted all at once."""
     rows, words = len(left), np.concatenate([left.values, right.values])
     numbers, size = _number_runs(words, n, len(left.words), rows)
     # One key per n-gram: row, n-gram, side. After sorting, equal n-grams of both sides are adjacent.

@@ -28,7 +28,7 @@ from ragstone.tools.open_tools import open_matcher
 from ragstone.tools.protocols import Tool
 
 # What is computed together: enough rows to be quick, few enough characters to stay near the processor.
-_BLOCK_ROWS = 4096
+_BLOCK_ROWS = 16_384
 _BLOCK_CHARACTERS = 12_000_000
 _LOOKED_AT = 64
 _TEXTS = pa.list_(pa.string())

@@ -225,11 +225,12 @@ def _same_lengths(kept: pa.ChunkedArray) -> np.ndarray:
 
 
 def _main_reasons(reasons: Counter[str]) -> str | None:
-    """The two most frequent reasons with their rows, and the number of the others."""
-    texts = [f"{reason} ({_rows(count)})" for reason, count in reasons.most_common(_REASONS_SHOWN)]
+    """The two most frequent reasons with their rows, and the number of the others; a third one if it is the last."""
+    shown = reasons.most_common(None if len(reasons) == _REASONS_SHOWN + 1 else _REASONS_SHOWN)
+    texts = [f"{reason} ({_rows(count)})" for reason, count in shown]
     if more := len(reasons) - len(texts):
-        rest = reasons.total() - sum(count for _, count in reasons.most_common(_REASONS_SHOWN))
-        texts.append(f"{more} other reason{'s' if more != 1 else ''} ({_rows(rest)})")
+        rest = reasons.total() - sum(count for _, count in shown)
+        texts.append(f"{more} other reasons ({_rows(rest)})")
     return "; ".join(texts) or None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -17,10 +18,10 @@ from ragstone.evidence.tokens import list_offsets
 from ragstone.registry import CATALOGUE, Catalogue, evidence
 from ragstone.registry.specs import read_signature
 from ragstone.text.clauses import is_sentence
+from ragstone.text.folded_columns import fold_texts
 from ragstone.text.matchers import CitationMatcher, FactSpan, FoldingMatcher, JudgeMatcher, Matcher
 from ragstone.text.passages import Passages
 from ragstone.text.questions import is_fragment
-from ragstone.text.word_columns import fold_texts
 from ragstone.tools.protocols import ENTAILMENT, AloneChecker, Checker
 
 _MATCHES = arrow_type(list[FactMatch])
@@ -136,12 +137,11 @@ def rows_without_words(facts: Sequence[str], offsets: np.ndarray) -> dict[int, s
     return reasons
 
 
-def _cut(items: Sequence[Any], lists: pa.ListArray) -> Iterator[Sequence[Any]]:
+def _cut(items: Iterable[Any], lists: pa.ListArray) -> Iterator[Sequence[Any]]:
     """The items of each list."""
-    start = 0
+    rest = iter(items)
     for length in lists.value_lengths().to_pylist():
-        yield items[start : start + length]
-        start += length
+        yield list(islice(rest, length))
 
 
 class FactMatches(Lists):

@@ -18,7 +18,7 @@ from ragstone.data.id_lookup import IdLists, Matches, match_ids, match_lists
 from ragstone.data.types import Gaps
 from ragstone.evidence.tokens import list_offsets
 from ragstone.registry import evidence
-from ragstone.text.word_columns import fold_texts
+from ragstone.text.folded_columns import fold_texts
 
 # A chunk that is a part of a reference context matches it if it has at least this share of its letters: otherwise a page
 # number or a heading would match.

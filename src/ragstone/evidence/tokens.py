@@ -53,7 +53,9 @@ def context_tokens(contexts: pa.ListArray) -> Nested[Tokens]:
 @evidence(columnar=True, transient=True)
 def shared_with_references(answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Ragged:
     """How many words the answer shares with each reference."""
-    shared = shared_ngrams(answer_tokens.take(reference_tokens.row_of), reference_tokens.inner, 1)
+    single = bool((reference_tokens.lengths == 1).all())
+    answers = answer_tokens if single else answer_tokens.take(reference_tokens.row_of)
+    shared = shared_ngrams(answers, reference_tokens.inner, 1)
     return Ragged(shared, reference_tokens.offsets)
 
 

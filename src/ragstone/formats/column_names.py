@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
 import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ragstone.errors import LONGEST_NAME
+from ragstone.text.late_pattern import late_pattern
+
 # How much a name says: it is sure, it is likely, or only the content can tell.
 SURE, LIKELY, WEAK = 1.0, 0.7, 0.4
 _ALIKE = 0.84
 _LEAST_COMPOUND = 5
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_APART = re.compile(r"[^\w#]+|_")
+_CAMEL = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_APART = late_pattern(r"[^\w#]+|_")
 # Chinese, Japanese, Korean and Thai write compounds without spaces.
-_NO_SPACES = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_TRAILING_NUMBER = re.compile(r"(?<=\D)\d+$")
+_NO_SPACES = late_pattern("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_TRAILING_NUMBER = late_pattern(r"(?<=\D)\d+$")
 
 
 class Named(NamedTuple):
@@ -37,7 +39,7 @@ def fold(name: str) -> str:
 
 def read_name(name: str) -> Named | None:
     """The field that a name seems to mean; None if it says nothing."""
-    words, folded = _words(), fold(name)
+    words, folded = _words(), fold(name) if len(name) <= LONGEST_NAME else ""
     if not folded:
         return None
     for part, strength in (("whole", SURE), ("weak", WEAK)):

@@ -11,20 +11,21 @@ from typing import Any
 
 from ragstone.formats.loose_contexts import parse_list, text_of_chunk
 from ragstone.formats.values import plain
+from ragstone.text.late_pattern import late_pattern
 
 _QUESTION_MARKS = ("?", "？", "؟")
-_ASKS = re.compile(
+_ASKS = late_pattern(
     r"(?:what|how|why|when|where|who|which|whose|can|could|is|are|do|does|did|should|may|must|tell|explain|describe|list|name|"
     r"was|wie|wo|wer|wann|warum|wieso|welche[rsnm]?|kann|können|darf|muss|gibt|ist|sind|que|qué|quel|quelle|quels|comment|"
     r"pourquoi|où|quand|combien|cómo|cuándo|dónde|cuál|cuánto|cosa|come|quando|dove|perché|quanto|onde|qual|hoe|wat|waar|wanneer|"
     r"что|как|где|когда|почему|сколько|какой|какая|какие|jak|co|kiedy|gdzie)\b",
     re.IGNORECASE,
 )
-_URL = re.compile(r"\s*(?:https?|s3|file)://\S+\s*$")
-_FILE_NAME = re.compile(r"[^\s/]+\.(?:pdf|md|docx?|html?|txt|xlsx?|csv|json)(?:#\S*)?$", re.IGNORECASE)
-_WORD = re.compile(r"\w{2,}")
-_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-_NUMBER = re.compile(r"\s*[+-]?[\d.,]+\s*%?\s*$")
+_URL = late_pattern(r"\s*(?:https?|s3|file)://\S+\s*$")
+_FILE_NAME = late_pattern(r"[^\s/]+\.(?:pdf|md|docx?|html?|txt|xlsx?|csv|json)(?:#\S*)?$", re.IGNORECASE)
+_WORD = late_pattern(r"\w{2,}")
+_UNSPACED = late_pattern("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_NUMBER = late_pattern(r"\s*[+-]?[\d.,]+\s*%?\s*$")
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from ragstone.formats.values import Unfit, plain, shown
 
 _LIST_HINT = 'write lists as JSON: ["first", "second"]'
 _LISTS_ONLY = {"contexts", "facts", "history", "steps", "citations", *GIVEN_EVIDENCE}
-# An empty cell is an empty answer. An absent answer is written as databases export NULL; that text is escaped.
-_NO_ANSWER = "\\N"
+# An empty cell is an empty answer, or nothing retrieved. What is absent is written as databases export NULL; an answer that
+# is this text is escaped.
+ABSENT = "\\N"
 _ESCAPED = re.compile(r"\\+N")
 
 
@@ -23,7 +24,7 @@ def parse_cell(name: str, cell: str) -> Any:
     """The value of a cell for a field: JSON, or the text itself if the field allows it."""
     if name == "answer":
         return _parse_answer(cell)
-    if not cell or cell.isspace():
+    if not cell or cell.isspace() or (name == "contexts" and cell == ABSENT):
         return None
     if name in ("id", "question", "rewritten_question", "standalone_question"):
         return cell
@@ -43,12 +44,12 @@ def parse_cell(name: str, cell: str) -> Any:
 def answer_cell(answer: str | None) -> str:
     """An answer as a cell that `parse_cell` reads back unchanged."""
     if answer is None:
-        return _NO_ANSWER
+        return ABSENT
     return f"\\{answer}" if _ESCAPED.fullmatch(answer) else answer
 
 
 def _parse_answer(cell: str) -> str | None:
-    if cell == _NO_ANSWER:
+    if cell == ABSENT:
         return None
     return cell[1:] if _ESCAPED.fullmatch(cell) else cell
 

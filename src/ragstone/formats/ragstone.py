@@ -17,7 +17,7 @@ from ragstone.data.dataset import view_column
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, samples_schema
 from ragstone.errors import UsageError
 from ragstone.formats.base import RowFormat
-from ragstone.formats.common_fields import answer_cell, unpack
+from ragstone.formats.common_fields import ABSENT, answer_cell, unpack
 from ragstone.formats.file_rows import guarded
 from ragstone.storage.places import Place
 
@@ -60,6 +60,7 @@ def _write_csv(batches: Iterable[pa.RecordBatch], target: Place) -> None:
         writer.writerow(columns)
         for row in rows(batches):
             row["answer"] = answer_cell(row.get("answer"))
+            row.setdefault("contexts", ABSENT)
             cells = (row.get(name, "") for name in columns)
             writer.writerow([guarded(cell) if isinstance(cell, str) else canonical_json(cell) for cell in cells])
         text.detach()  # flushes without closing the stream

@@ -21,14 +21,15 @@ from ragstone.data.types import Chunk
 from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Draft, Format, RowFormat, WritableFormat
 from ragstone.formats.catalogue import find_format, formats, recognise
-from ragstone.formats.claim_counts import mismatches
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.column_map import COMPLETED
+from ragstone.formats.common_fields import ABSENT
 from ragstone.formats.loose_contexts import OneTexts, open_contexts, read_separator
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source, check_encoding
 from ragstone.formats.usage import with_usage
+from ragstone.formats.verdict_counts import find_mismatches
 from ragstone.storage.places import open_place
 
 
@@ -127,10 +128,13 @@ class _Builder:
         self._is_loose = is_loose
         self._separator = separator
         self._one_texts = OneTexts()
+        # Whether a row of the file has chunks: then an empty cell means that nothing was retrieved.
+        self._has_chunks = False
         self._start()
 
     def _start(self) -> None:
         self._rows: list[dict[str, Any]] = []
+        self._without_chunks: list[dict[str, Any]] = []
         self._bytes = 0
 
     @property
@@ -153,12 +157,16 @@ class _Builder:
         metadata = with_usage(values["metadata"]) if values.get("metadata") else None
         row = {**values, "metadata": canonical_json(metadata)} if metadata else values
         self._rows.append(row)
+        if row.get("contexts"):
+            self._has_chunks = True
+        elif self._from_text and row.get("contexts") is None and _is_blank(draft.values.get("contexts")):
+            self._without_chunks.append(row)
         self._bytes += _size(row)
         return values
 
     def _open(self, contexts: Any) -> Any:
         """Contexts in one of the forms in which people write them, with a note."""
-        if not self._is_loose:
+        if not self._is_loose or (self._from_text and contexts == ABSENT):
             return contexts
         opened, remark = open_contexts(contexts, self._separator)
         if remark:
@@ -183,17 +191,20 @@ class _Builder:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
         if (
             values.get("steps") is not None
-            and "contexts" not in values
+            and values.get("contexts") is None
             and (union := union_of_steps(values["steps"])) is not None
         ):
             values["contexts"] = union
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
-            for name, message, hint in mismatches(values, draft.names):
+            for name, message, hint in find_mismatches(values, draft.names):
                 self._report.problem(draft.where, message, draft.names.get(name, name), hint)
         return values
 
     def finish(self) -> pa.RecordBatch:
         """The batch; the builder starts again."""
+        if self._has_chunks:
+            for row in self._without_chunks:
+                row["contexts"] = []
         present = set().union(*self._rows)
         arrays = [
             pa.array([row.get(field.name) for row in self._rows], type=field.type)
@@ -336,6 +347,10 @@ def _check_renames(source: Source, back: Mapping[str, str]) -> None:
         if theirs not in source.columns and not numbered_columns(theirs, source.columns):
             hint = f"The columns are: {', '.join(sorted(source.columns))}. Use one of them in --map {ours}=COLUMN."
             raise UnknownNameError("column", theirs, source.columns, hint)
+
+
+def _is_blank(cell: Any) -> bool:
+    return isinstance(cell, str) and not cell.strip()
 
 
 def _is_path(item: Any) -> bool:

@@ -24,6 +24,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from ragstone.errors import StopRunError
 from ragstone.text.languages import foreign_language
+from ragstone.text.late_pattern import late_pattern
 
 Role = Literal["system", "user", "assistant"]
 # How the server is asked to constrain the reply: not at all, to any JSON object, to a JSON schema, or to a schema with bounds
@@ -219,16 +220,16 @@ class LLMAccessError(StopRunError):
 
 _WORD, _LETTER_PAST_SIX, _DIGITS, _MARKS, _FURTHER_MARK, _LINE = 0.91, 0.24, 1.9, 0.87, 0.19, 0.69
 _LINES = re.compile(rb"\n\s*")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_NOT_ASCII = late_pattern(r"[^\x00-\x7f]+")
 # Tokens per character.
 _SCRIPTS = (
-    (re.compile("[\u0080-\u024f]+"), 1.2),  # Latin letters with diacritics; they split a word in two
-    (re.compile("[\u0250-\u052f]+"), 0.5),  # Greek and Cyrillic
-    (re.compile("[\u0530-\u06ff]+"), 0.65),  # Hebrew and Arabic
-    (re.compile("[\u0700-\u10ff]+"), 0.8),  # Indic and South-East Asian scripts
-    (re.compile("[\u1100-\u4dff\ua000-\uffff]+"), 1.05),  # symbols; kana, Korean
-    (re.compile("[\u4e00-\u9fff]+"), 0.72),  # Chinese characters
-    (re.compile("[\U00010000-\U0010ffff]+"), 2.0),  # emoji and rare symbols
+    (late_pattern("[\u0080-\u024f]+"), 1.2),  # Latin letters with diacritics; they split a word in two
+    (late_pattern("[\u0250-\u052f]+"), 0.5),  # Greek and Cyrillic
+    (late_pattern("[\u0530-\u06ff]+"), 0.65),  # Hebrew and Arabic
+    (late_pattern("[\u0700-\u10ff]+"), 0.8),  # Indic and South-East Asian scripts
+    (late_pattern("[\u1100-\u4dff\ua000-\uffff]+"), 1.05),  # symbols; kana, Korean
+    (late_pattern("[\u4e00-\u9fff]+"), 0.72),  # Chinese characters
+    (late_pattern("[\U00010000-\U0010ffff]+"), 2.0),  # emoji and rare symbols
 )
 # German, French and other languages in Latin letters: their words are cut into more pieces than English ones.
 _FOREIGN, _LEAST_FOREIGN = 1.2, 40

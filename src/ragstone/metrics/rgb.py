@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict
 
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
+from ragstone.text.late_pattern import late_pattern
 from ragstone.text.refusals import RGB_WORDS
 from ragstone.tools.protocols import Judge
 
@@ -31,21 +32,21 @@ _WRONG = (
     r"(?:factual(?:ly)? (?:errors?|mistakes?|inaccura\w+|incorrect|wrong|inaccurate)|incorrect\w*|inaccurate\w*|"
     r"erroneous\w*|wrong\w*|mistaken\w*|false|misinformation|errors?|mistakes?|not (?:true|correct|accurate|right))"
 )
-_ENGLISH = re.compile(
+_ENGLISH = late_pattern(
     rf"\bfactual(?:ly)? (?:errors?|mistakes?|inaccura\w+|incorrect|wrong)|"
     rf"\b{_SOURCES}\b[^.;!?\n]{{0,80}}\b{_WRONG}\b|"
     rf"\b{_WRONG}\b[^.;!?\n]{{0,40}}\b(?:in|of|from) the (?:\w+ ){{0,2}}{_SOURCES}\b|"
     rf"\b(?:contrary to|contradicts?) (?:what )?the (?:\w+ ){{0,2}}{_SOURCES}\b",
     re.IGNORECASE,
 )
-_CHINESE = re.compile(
+_CHINESE = late_pattern(
     r"事实(?:性|上)?(?:的)?错误|"
     r"(?:文档|文件|资料|材料|文中|文章|段落|信息|内容)[^。；！？\n]{0,30}(?:有误|错误|不正确|不准确|不属实|不符合事实|与事实不符)"
 )
-_DENIED_BEFORE = re.compile(
+_DENIED_BEFORE = late_pattern(
     r"\b(?:no|not|without|any|never|free of|n't)\b[^.;!?\n]{0,25}$|(?:没有|无|未发现|不存在)[^。；！？\n]{0,10}$", re.I
 )
-_DENIED_WITHIN = re.compile(
+_DENIED_WITHIN = late_pattern(
     r"\b(?:no|not|n't|never|without|free of)\b(?! (?:true|correct|accurate|right))|(?:没有|未发现|不存在|并无)", re.I
 )
 

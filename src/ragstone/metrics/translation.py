@@ -8,10 +8,9 @@ sacrebleu's `13a`, Chinese ones its `zh`.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +20,7 @@ from ragstone.data.columns import Rows
 from ragstone.errors import Skip
 from ragstone.registry import Corpus, evidence, metric
 from ragstone.text.edit_rate import count_edits
+from ragstone.text.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -42,8 +42,8 @@ _COMMON: dict[str, Any] = {
 
 # Thai and Lao, Burmese, Khmer, hiragana and katakana, and rare Chinese: sacrebleu's `zh` does not split these.
 _LEFT_TOGETHER = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\U00020000-\U0003ffff"
-_UNSPACED = re.compile(f"[{_LEFT_TOGETHER}\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_SET_APART = partial(re.compile(f"([{_LEFT_TOGETHER}])").sub, r" \1 ")
+_UNSPACED = late_pattern(f"[{_LEFT_TOGETHER}\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_SET_APART = late_pattern(f"([{_LEFT_TOGETHER}])")
 # Beyond this limit the search for moved blocks takes minutes and gigabytes.
 _MOST_WORDS = 10_000
 
@@ -91,7 +91,7 @@ def _prepare(answer: str, references: Sequence[str]) -> tuple[bool, list[str]]:
     """Whether the row has a script without spaces, and its texts with spaces around the characters of that script."""
     texts = _one_form([answer, *references])
     unspaced = any(_UNSPACED.search(text) for text in texts)
-    return unspaced, [_SET_APART(text) for text in texts] if unspaced else texts
+    return unspaced, [_SET_APART.sub(r" \1 ", text) for text in texts] if unspaced else texts
 
 
 def _one_form(texts: Sequence[str]) -> list[str]:

@@ -86,8 +86,10 @@ class Card:
     def check_language(self, *texts: str) -> None:
         """Skip if one of the texts is surely in a language that the judge was not measured on."""
         if not self.reads(*texts):
-            names = "English" if self.languages == ("en",) else ", ".join(self.languages)
-            raise Skip(f"the local judge reads {names}")
+            english = "the text is not English (the local judge's only language)"
+            raise Skip(
+                english if self.languages == ("en",) else f"the local judge reads only {', '.join(self.languages)}"
+            )
 
     def reads(self, *texts: str) -> bool:
         """Whether no text is surely in another language."""

@@ -202,8 +202,7 @@ def _diagnosed(found: Mapping[str, Any]) -> Sequence[str]:
     if found["limits"] in _LIMITS:
         lines.append(_LIMITS[found["limits"]] + ("" if found["sure"] else " (not sure: too few rows)"))
     if found["failing"]:
-        causes = ", ".join(f"{one['main_of']} {one['cause']}" for one in found["causes"] if one["main_of"])
-        lines.append(f"{found['failing']:,} of {found['looked_at']:,} samples fail: {causes}")
+        lines.append(found["text"])
     return lines
 
 

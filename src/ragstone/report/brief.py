@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
 
+from ragstone.compare.cause_texts import causes_text, failing_text
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.explain import Explanation
@@ -19,6 +20,7 @@ from ragstone.engine.quote import Quote
 from ragstone.report.comparison import headline as comparison_headline
 from ragstone.report.comparison import run_label
 from ragstone.report.diagnosis import headline
+from ragstone.report.explain import cause_title
 from ragstone.report.gates import MARKS, ORDER, value_texts
 from ragstone.report.text import counted, number, one_line, p_value, signed, signed_interval
 from ragstone.storage.missing_scores import MissingScores
@@ -57,11 +59,12 @@ def run_brief(run: Run) -> str:
 
 def diagnosis_brief(diagnosis: Diagnosis, name: str) -> str:
     """The headline, the causes and the first advice."""
-    causes = ", ".join(f"{count.main:,} {count.cause.name}" for count in diagnosis.causes if count.main)
-    failing = f"{diagnosis.failing:,} of {counted(diagnosis.looked_at, 'sample')} fail: {causes}" if causes else ""
+    failing = [failing_text(diagnosis), causes_text(diagnosis)] if diagnosis.failing else []
+    if len(whole := ": ".join(failing)) <= _LINE:
+        failing = [whole]
     return _lines(
         f"Diagnosis of {name}: {headline(diagnosis)}",
-        failing,
+        *failing,
         *(f"→ {item.text}" for item in diagnosis.advice[:2]),
     )
 
@@ -70,7 +73,7 @@ def explanation_brief(explanation: Explanation) -> str:
     """The sample, its question and answer, and the cause or the score."""
     sample, working, outcome = explanation.case.sample, explanation.working, explanation.outcome
     cause = outcome.cause
-    why = f"cause: {cause.name}, {cause.part}" if cause else f"cause unknown: {outcome.undecided}"
+    why = f"{cause_title(outcome)}: {cause.name}, {cause.part}" if cause else f"cause unknown: {outcome.undecided}"
     if working:
         why = f"{working.cell.metric} = {number(working.cell.value)} {working.cell.reason or ''}".rstrip()
     return _lines(

@@ -9,6 +9,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.compare.cause_names import Outcome, Part
+from ragstone.compare.cause_texts import (
+    HOW_SURE,
+    causes_text,
+    fail_word,
+    failing_text,
+    percent,
+    samples_text,
+)
 from ragstone.compare.diagnosis import Advice, CauseCount, Diagnosis
 from ragstone.compare.signs import LEAST_ROWS, PARTS, Reading
 from ragstone.data.types import Sample
@@ -70,12 +78,10 @@ def _doubt(diagnosis: Diagnosis) -> str:
 def _missing(diagnosis: Diagnosis) -> str:
     unclear = [reading for reading in diagnosis.readings if reading.decides and reading.state == "unclear"]
     if unclear:
-        said = "; ".join(
-            f"{short_name(one)} {people_text(one.people.interval())}, good is {limit_text(one)}"
-            for one in unclear
-            if one.people
+        parts = " and ".join(part for part in PARTS if any(one.sign.part == part for one in unclear))
+        return (
+            f"the local judge is not exact enough to rate the {parts}. Facts, labels or a language model as judge can"
         )
-        return f"by the local judge, {PEOPLE} {said}. Facts, labels or a language model as judge can decide"
     if any(reading.sign.decides and reading.too_few for reading in diagnosis.readings):
         return f"a verdict needs at least {LEAST_ROWS} rows per part"
     if all(diagnosis.parts.values()):
@@ -91,12 +97,8 @@ def short_report(diagnosis: Diagnosis) -> RenderableType:
     """The summary at the end of a run: the headline, the causes and the most important advice."""
     table = _arrow_table()
     table.add("", Cell(headline(diagnosis), tone="strong"))
-    failing = [count for count in diagnosis.causes if count.main]
-    if failing:
-        causes = ", ".join(f"{count.main} {count.cause.name}{_likely(count)}" for count in failing)
-        fail = _fail(diagnosis, diagnosis.failing)
-        rest = f" ({_unexamined(diagnosis)})" if diagnosis.undecided else ""
-        table.add("", f"{diagnosis.failing} of {_samples(diagnosis)} {fail}{rest}: {causes}")
+    if diagnosis.failing:
+        table.add("", f"{failing_text(diagnosis)}: {causes_text(diagnosis)}")
     if diagnosis.disagreeing:
         table.add("", disagreement(diagnosis))
     for item in diagnosis.advice[:2]:
@@ -164,16 +166,6 @@ def disagreement(diagnosis: Diagnosis) -> str:
     return f"The local judge disagrees with the facts: {said}." if said else ""
 
 
-def _likely(count: CauseCount) -> str:
-    return "" if count.probability is None else f" ({count.probability:.0%})"
-
-
-def _fail(diagnosis: Diagnosis, count: int) -> str:
-    if diagnosis.by_local_judge or diagnosis.by_doubted_judge:
-        return "seems to fail" if count == 1 else "seem to fail"
-    return "fails" if count == 1 else "fail"
-
-
 def _arrow_table() -> Table:
     return Table([Column(align="right", width=3), Column(wrap="words")])
 
@@ -223,11 +215,16 @@ def _causes(diagnosis: Diagnosis, labels: Mapping[str, str]) -> Iterator[Rendera
     others = [count for count in diagnosis.causes if not count.cause.fails]
     if failing:
         rest = f", {_unexamined(diagnosis)}" if diagnosis.undecided else ""
-        yield title(f"why samples {_fail(diagnosis, 2)} ({diagnosis.failing} of {_samples(diagnosis)}{rest})")
+        why = f"why samples {fail_word(diagnosis, 2)}"
+        if all(count.is_doubtful for count in failing):
+            why = "possible causes, none is probable"
+        yield title(f"{why} ({diagnosis.failing} of {samples_text(diagnosis)}{rest})")
         yield _causes_table(failing, max(count.main for count in failing), labels)
+        if any(count.probability is not None for count in failing):
+            yield Text(f"\n{HOW_SURE}", style="dim")
     elif diagnosis.decided:
         rest = f", {_unexamined(diagnosis)}" if diagnosis.undecided else " examined"
-        yield title(f"no sample {_fail(diagnosis, 1)} ({_samples(diagnosis)}{rest})")
+        yield title(f"no sample {fail_word(diagnosis, 1)} ({samples_text(diagnosis)}{rest})")
     if others:
         yield title("information")
         yield _causes_table(others, 0, labels)
@@ -236,7 +233,7 @@ def _causes(diagnosis: Diagnosis, labels: Mapping[str, str]) -> Iterator[Rendera
 def _causes_table(counts: Sequence[CauseCount], most: int, labels: Mapping[str, str]) -> Table:
     """One row per cause: the samples with it as the main cause, all samples with it, and examples."""
     main = ["main"] if most else []
-    likely = ["probability"] if any(count.probability is not None for count in counts) else []
+    likely = ["judge is sure"] if any(count.probability is not None for count in counts) else []
     table = Table([Column("cause"), *columns(*main, "all", *likely), Column("samples", wrap="words")], indent=2)
     for count in counts:
         name = Text(count.cause.name)
@@ -246,7 +243,7 @@ def _causes_table(counts: Sequence[CauseCount], most: int, labels: Mapping[str, 
         shown = ", ".join(visible(labels.get(example, example)) for example in count.examples[:_MOST_EXAMPLES])
         more = f" and {count.samples - _MOST_EXAMPLES} more" if count.samples > _MOST_EXAMPLES else ""
         samples = Text.assemble((bar, "cyan"), f"{shown}{more}", (f"\n{count.cause.meaning}", "dim"))
-        chance = "–" if count.probability is None else f"{count.probability:.0%}"
+        chance = percent(count.probability)
         table.add(name, *(str(count.main) for _ in main), str(count.samples), *(chance for _ in likely), samples)
     return table
 
@@ -254,7 +251,7 @@ def _causes_table(counts: Sequence[CauseCount], most: int, labels: Mapping[str, 
 def reason_line(why: Reading | CauseCount) -> str:
     """The reason for a piece of advice: a number with its limit, or a cause with its count."""
     if isinstance(why, CauseCount):
-        return f"{why.cause.name}: {counted(why.samples, 'sample')}"
+        return f"{why.cause.name}: {counted(why.samples, 'sample')}{', check first' if why.is_doubtful else ''}"
     interval = "" if why.low is None or why.high is None else f" ({interval_text(why.low, why.high)})"
     side = "at least" if why.sign.better == "higher" else "at most"
     people = f", {PEOPLE} {people_text(why.people.interval())}" if why.people else ""
@@ -265,12 +262,6 @@ def _numbers(item: Advice) -> str:
     return ", ".join(
         f"{short_name(why)} {why.mean:.3f}" if isinstance(why, Reading) else reason_line(why) for why in item.because
     )
-
-
-def _samples(diagnosis: Diagnosis) -> str:
-    if diagnosis.looked_at < diagnosis.samples:
-        return f"the first {diagnosis.looked_at:,} of {diagnosis.samples:,} samples"
-    return counted(diagnosis.samples, "sample")
 
 
 def _unexamined(diagnosis: Diagnosis) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.compare.cause_names import SPLIT
+from ragstone.compare.cause_names import PROBABLE, SPLIT, Outcome, how_sure
+from ragstone.compare.cause_texts import HOW_SURE
 from ragstone.compare.citations import citation_texts, cited_claims
 from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
 from ragstone.compare.explain import ITEM, OTHER_ANSWER, Cell, Counted, Explanation, Working
@@ -29,6 +30,9 @@ _MARK = {_YES: "✓", _NO: "✗", _UNSURE: "?"}
 _VERDICTS = {_YES: "✓ supported", _NO: "✗ contradicted", _UNSURE: "? unsure"}
 _NOT_MENTIONED = "· not mentioned"
 _SHORT = 300
+COUNTED = (
+    "A claim counts with the judge's probability of support, averaged with the share of its words that the text has."
+)
 
 
 def explanation_report(explanation: Explanation, full: bool = False) -> RenderableType:
@@ -119,14 +123,22 @@ def _findings_part(explanation: Explanation) -> Iterator[RenderableType]:
         yield title("no fault found" if outcome.findings or outcome.seen_by else "not checked for faults")
     else:
         blamed = f", {outcome.cause.part}" if outcome.cause.part else ""
-        fails = "seems to fail" if outcome.seen_by == "claims" and explanation.case.judged_locally else "fails"
-        yield title(f"why it {fails}: {outcome.cause.name}{blamed}")
+        yield title(f"{cause_title(outcome)}: {outcome.cause.name}{blamed}")
     if outcome.findings:
         table = _labelled()
         for finding in outcome.findings:
-            about = finding.kind if finding.kind == "answer" else f"{finding.kind} {finding.number}"
-            table.add(finding.cause.name, f"{about}: {finding.explained}")
+            table.add(finding.cause.name, f"{finding.about}: {finding.explained}")
         yield table
+        if any(finding.probability is not None for finding in outcome.findings):
+            yield Text(HOW_SURE, style="dim")
+
+
+def cause_title(outcome: Outcome) -> str:
+    """The words before the main cause, which is only possible if the judge itself is not sure of it."""
+    likely = outcome.probability(outcome.cause.name) if outcome.cause else None
+    if likely is None:
+        return "why it fails"
+    return f"{'why it seems to fail' if likely >= PROBABLE else 'possible cause'} ({how_sure(likely)})"
 
 
 def _claims_part(case: Case, whose: str, other: str) -> Iterator[RenderableType]:
@@ -314,6 +326,8 @@ def count_text(case: Case, count: Counted) -> Text:
         name = f": {one_line(names[position - 1], 200)}" if position <= len(names) else ""
         if name or count.kind == "chunk":
             text.append(f"\n{mark} {count.kind} {position}{name}")
+    if count.is_soft and count.kind.endswith(" claim") and case.judged_locally:
+        text.append(f"\n{COUNTED}", style="dim")
     return text
 
 

@@ -52,6 +52,8 @@ def gate_notes(gate: Gate) -> Iterator[str]:
         yield "value of a drop or rise: paired difference to the baseline, as in `ragstone compare`"
     if gate.left_out:
         yield left_out_line(gate)
+    if undecided := undecided_line(gate):
+        yield undecided
     if gate.sequential:
         state = "finished" if gate.finished else "not finished"
         yield f"the run is {state}; the intervals are valid at every look if samples arrive in random order"
@@ -98,11 +100,24 @@ def left_out_line(gate: Gate) -> str:
     )
 
 
+def undecided_line(gate: Gate) -> str:
+    """The exit code of "cannot tell", and how to change it; empty if the gate is decided."""
+    if gate.outcome != "cannot tell":
+        return ""
+    if gate.inconclusive == "pass":
+        return '"cannot tell" counts as a warning (inconclusive: pass); the exit code is 0'
+    return (
+        '"cannot tell" counts as a failure, exit code 4. To make it a warning: --inconclusive pass, or '
+        'inconclusive = "pass" in [gate] of ragstone.toml'
+    )
+
+
 def gate_dict(gate: Gate) -> dict[str, Any]:
     """The gate as JSON."""
     return {
         "outcome": gate.outcome,
         "exit_code": gate.exit_code,
+        "inconclusive": gate.inconclusive,
         "run": gate.path,
         "name": gate.run,
         "against": gate.baseline,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from ragstone.compare.cause_texts import failing_text, percent
 from ragstone.compare.comparison import ChangedSample, Comparison
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.gates import Gate
@@ -25,10 +26,11 @@ from ragstone.report.comparison import (
 from ragstone.report.consistency import consistency_dict
 from ragstone.report.diagnosis import disagreement, reason_line
 from ragstone.report.diagnosis import headline as diagnosis_headline
-from ragstone.report.gates import gate_table, left_out_line
+from ragstone.report.gates import gate_table, left_out_line, undecided_line
 from ragstone.report.html.run_data import MOST_DIAGNOSED
+from ragstone.report.judge_failure import judge_failure
 from ragstone.report.leaderboard import letter, order_runs, parameter_text
-from ragstone.report.run import judge_failure, judge_lines, metrics_table
+from ragstone.report.run import judge_lines, metrics_table
 from ragstone.report.table import Column, Table, columns
 from ragstone.report.table import escape_markdown as escape
 from ragstone.report.text import number, one_line, p_value, signed
@@ -86,14 +88,14 @@ def _consistency(run: Run) -> list[str]:
 
 
 def _causes(diagnosis: Diagnosis) -> list[str]:
-    numbers = columns("main cause of", "samples", "probability")
+    numbers = columns("main cause of", "samples", "judge is sure")
     table = Table([*columns("cause", "part", align="left"), *numbers, Column("meaning")])
     for count in diagnosis.causes:
-        cause, likely = count.cause, "–" if count.probability is None else f"{count.probability:.0%}"
+        cause, likely = count.cause, percent(count.probability)
         table.add(
             cause.name, cause.part or "information", f"{count.main:,}", f"{count.samples:,}", likely, cause.meaning
         )
-    return _folded(f"why {diagnosis.failing:,} of {diagnosis.decided:,} samples fail", table)
+    return _folded(f"why {failing_text(diagnosis)}", table)
 
 
 def _worst(run: Run, diagnosis: Diagnosis, most: int) -> list[str]:
@@ -183,6 +185,6 @@ def gate_markdown(gate: Gate) -> str:
         reasons.add(*row.cells, item.why)
     against = f" against {escape(gate.baseline)}" if gate.baseline else ""
     heading = f"### Gate of {escape(gate.run)}{against}: {_OUTCOMES[gate.outcome]}"
-    notes = [gate.note, left_out_line(gate) if gate.left_out else ""]
+    notes = [gate.note, left_out_line(gate) if gate.left_out else "", undecided_line(gate)]
     more = [part for note in notes if note for part in (escape(note), "")]
     return "\n".join([heading, "", *reasons.markdown(), *more]).rstrip() + "\n"

@@ -10,10 +10,6 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
-
 from ragstone.engine.progress import Progress, Report, silent
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -53,6 +49,10 @@ def showing_bar() -> Iterator[Report]:
 
 @contextmanager
 def _terminal_bar() -> Iterator[Report]:
+    from rich.console import Console  # noqa: PLC0415  (most runs show no bar)
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import Progress as Bar  # noqa: PLC0415
+
     columns = (
         TextColumn("{task.description:<10}"),
         BarColumn(),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -15,12 +12,13 @@ from ragstone.compare.signs import people_of, unmeasured
 from ragstone.data.summary import SummaryRow
 from ragstone.engine.metric_choice import is_headline, pick_headlines, say_more
 from ragstone.report.consistency import consistency_lines
+from ragstone.report.judge_failure import judge_failure
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
 from ragstone.report.text import by_reason, counted, interval_text, number, places_for, section, visible
 from ragstone.stats.intervals import Interval
 from ragstone.stats.judge_error import People
 from ragstone.storage.run_info import MetricInfo, RunInfo
-from ragstone.storage.runs import Run, read_batches
+from ragstone.storage.runs import Run
 from ragstone.tools.calibrations import LABELS
 
 DIRECTION = {"higher": "↑", "lower": "↓", "none": " "}
@@ -125,35 +123,6 @@ def part_of(metric: Mapping[str, Any]) -> str:
     return str(metric["judges"] or "other")
 
 
-def judge_failure(run: Run) -> str | None:
-    """The first line of a result whose judge failed: more of its cells failed than were scored."""
-    judged = {metric.metric: metric.signature for metric in run.info.metrics if _is_judged(metric)}
-    rows = [row for row in run.summary() if row.metric in judged]
-    failed, scored = (sum(getattr(row, count) for row in rows) for count in ("n_failed", "n_ok"))
-    if failed <= scored:
-        return None
-    names = dict.fromkeys(
-        name for signature in judged.values() for name in signature.llms or [signature.trained_judge or "local"]
-    )
-    reasons: Counter[str] = Counter()
-    for batch in read_batches(run.folder.scores, ["metric", "status", "reason"]):
-        chosen = pc.and_(
-            pc.equal(batch["status"].cast("string"), "failed"),
-            pc.is_in(batch["metric"].cast("string"), pa.array(list(judged))),
-        )
-        reasons.update(str(reason) for reason in batch.filter(chosen)["reason"].to_pylist())
-    [(reason, _)] = reasons.most_common(1)
-    return visible(
-        f"The judge failed ({' and '.join(names)}): {failed:,} of its {counted(failed + scored, 'score')} "
-        f"{'is' if failed == 1 else 'are'} missing. Main reason: {reason}"
-    )
-
-
-def _is_judged(metric: MetricInfo) -> bool:
-    signature = metric.signature
-    return bool(signature.llms or signature.uses_local_judge or signature.trained_judge)
-
-
 def call_line(info: RunInfo) -> str | None:
     """The model calls of a run with their cost, or with their tokens if a price is unknown. None without calls."""
     totals = info["totals"]
@@ -189,12 +158,11 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
     if local and not cascade:
         known = any(metric.metric in info.judge_error for metric in local)
         where = f'in the lines "{PEOPLE}" (95 %)' if known else "not in the intervals"
+        rest = "; metrics without such a line are not measured" if known and unmeasured(info) else ""
         yield (
             f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its error on other "
-            f"domains is {where}: ragstone models show local-judge. With your labels: {LABEL}"
+            f"domains is {where}{rest}: ragstone models show local-judge. With your labels: {LABEL}"
         )
-        if known and (names := unmeasured(info)):
-            yield f"The judge's error is not measured on {', '.join(names)}."
     if verdicts := info["totals"].get("local_verdicts"):
         unsure = verdicts.get("unsure", 0)
         yield (

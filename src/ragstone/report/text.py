@@ -6,11 +6,12 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.padding import Padding
+    from rich.text import Text
 
 # Control characters except tab and newline, and the marks that override the direction of writing.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -34,11 +35,15 @@ def _code(match: re.Match[str]) -> str:
 
 def plain(text: str, style: str = "") -> Text:
     """Text from data as rich text: no markup, no control characters."""
+    from rich.text import Text  # noqa: PLC0415  (JSON output needs no rich)
+
     return Text(visible(text), style=style)
 
 
 def indented(text: str, style: str = "") -> Padding:
     """Text from data; every line starts two columns to the right."""
+    from rich.padding import Padding  # noqa: PLC0415
+
     return Padding(plain(text, style), (0, 0, 0, 2), expand=False)
 
 

@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragstone.stats.intervals import Interval, mean_interval, student_quantile, wilson_interval
+from ragstone.stats.intervals import Interval, mean_interval, wilson_interval
+from ragstone.stats.student import student_quantile
 
 # Up to this many rows, each row is a unit. Above it, random groups of rows are: the same spread, bounded work.
 MOST_UNITS = 10_000

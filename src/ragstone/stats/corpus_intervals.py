@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.stats.intervals import Interval, student_quantile
+from ragstone.stats.intervals import Interval
+from ragstone.stats.student import student_quantile
 
 Bounds = tuple[float | None, float | None]
 # Beyond this many rows, groups of rows are left out in place of single rows: the same spread, bounded work.

@@ -17,6 +17,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ragstone.stats.student import student_quantile
+
 # The weight of the observation that is added at each bound.
 _PSEUDO_WEIGHT = 0.5
 # The tilt is searched between e^-_REACH and e^_REACH times the range of the bounds; each step halves what is left.
@@ -173,13 +175,6 @@ def wilson_interval(successes: float, n: float, level: float = 0.95) -> Interval
     reach = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
     # At the ends, rounding may miss 0 or 1 by one ulp.
     return Interval(0.0 if successes == 0 else centre - reach, 1.0 if successes == n else centre + reach)
-
-
-def student_quantile(freedom: float, probability: float) -> float:
-    """The quantile of Student's t."""
-    from scipy import special  # noqa: PLC0415  (slow to import)
-
-    return float(special.stdtrit(freedom, probability))
 
 
 # `joint` needs more than p-values: the permutation test computes it.

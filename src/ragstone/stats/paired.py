@@ -14,7 +14,8 @@ import numpy as np
 
 from ragstone.stats.bootstrap import RESAMPLES, draw, expanded_ends, make_units
 from ragstone.stats.corpus_intervals import FEW_GROUPS, rows_interval
-from ragstone.stats.intervals import Interval, student_quantile
+from ragstone.stats.intervals import Interval
+from ragstone.stats.student import student_quantile
 
 
 class Tally(NamedTuple):

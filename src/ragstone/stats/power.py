@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragstone.stats.intervals import student_quantile
+from ragstone.stats.student import student_quantile
 
 POWER = 0.8
 _STEPS = 60

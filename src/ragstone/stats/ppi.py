@@ -21,10 +21,10 @@ import numpy as np
 from ragstone.stats.intervals import (
     Interval,
     effective_freedom,
-    student_quantile,
     studentised_interval,
     wilson_interval,
 )
+from ragstone.stats.student import student_quantile
 
 # Labels are 0 or 1, the change of such values between two runs, or any numbers.
 Scale = Literal["share", "change", "number"]

@@ -15,8 +15,9 @@ from statistics import NormalDist
 import numpy as np
 
 from ragstone.stats.bootstrap import RESAMPLES, draw, expanded_ends
-from ragstone.stats.intervals import Interval, student_quantile
+from ragstone.stats.intervals import Interval
 from ragstone.stats.paired import Compared, random_patterns
+from ragstone.stats.student import student_quantile
 
 # Draws of rows in a comparison, at most; more rows are compared with fewer resamples.
 _MOST_DRAWS = 40_000_000

@@ -22,10 +22,10 @@ from ragstone.stats.intervals import (
     Interval,
     bounded_mean_ends,
     mean_interval,
-    student_quantile,
     unanimous_interval,
 )
 from ragstone.stats.ppi import Powered, Rows, powered_rounds
+from ragstone.stats.student import student_quantile
 
 Bounds = tuple[float | None, float | None]
 

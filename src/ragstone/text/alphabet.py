@@ -24,12 +24,12 @@ class Alphabet:
 
         Equal characters stay equal and different ones different, so edit distances and positions do not change.
         """
-        joined = np.frombuffer("\n".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        codes = self._codes[joined]
+        joined = _codes_of("\n".join(texts))
+        codes = self._codes.take(joined)
         if not codes.all():
             if not self._add(np.unique(joined[codes == _UNKNOWN])):
                 return None
-            codes = self._codes[joined]
+            codes = self._codes.take(joined)
         return codes.tobytes().decode("latin-1").split(chr(_SEPARATOR))
 
     def _add(self, characters: np.ndarray) -> bool:
@@ -40,6 +40,14 @@ class Alphabet:
             self._codes[new] = np.arange(self._used + 1, self._used + len(new) + 1)
             self._used += len(new)
         return True
+
+
+def _codes_of(text: str) -> np.ndarray:
+    """The number of each character, of 16 bits if they all fit: that is encoded faster."""
+    narrow = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+    if len(narrow) == len(text):
+        return narrow
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
 _current = [Alphabet()]

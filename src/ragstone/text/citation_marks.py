@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ragstone.text.late_pattern import late_pattern
 from ragstone.text.words import Span
 
 _NUMBERS = r"\d{1,3}(?:\s?[-–—]\s?\d{1,3})?"
@@ -20,7 +21,7 @@ _KEY = (
     r"excerpts?|files?)"
 )
 _UP = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_MARK = re.compile(
+_MARK = late_pattern(
     r"(?P<image>!?)\[(?P<shown>[^\[\]\n]{0,200}|\[[^\[\]\n]{1,20}\])\]\(\s?<?(?P<target>(?:[^()\s<>]|\([^()\s<>]{0,100}\)){1,500})>?(?:\s\"[^\"\n]{0,200}\")?\s?\)"
     r"|【(?P<lens>[^【】\n]{1,120})】"
     r"|\[\^(?P<note>[^\[\]\s]{1,40})\]"
@@ -33,16 +34,18 @@ _MARK = re.compile(
 )
 # In every text that has a mark; for Arrow, which reads many texts at once.
 MARK_HINT = r"[\[【¹²³⁴⁵⁶⁷⁸⁹]|<sup>|https?://"
-_CODE = re.compile(
+_CODE = late_pattern(
     r"^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)|`[^`\n]{1,500}`|\$(?=\S)[^$\n]{1,200}(?<=\S)\$(?!\d)"
     r"|^(?:\t| {4})[ \t]*\S*[=;{}].*$",
     re.DOTALL | re.MULTILINE,
 )
 # Before or after a number in brackets that is an index or an interval.
-_INDEXED = re.compile(r"(?<!\w)(?:[a-z]|\w*[_$]\w*|arr|argv|args?|vec|df|obj|dict|params|idx|elem)$")
-_ASSIGNED = re.compile(r"(?:[=∈≤≥<]|\\|\"\s?:|\bin_|(?:^|[\n;{:])[ \t]*return)\s?$")
-_INTERVAL = re.compile(r"\b(?:interval|range|array|list|vector|tuple|matrix|shape|scale|between)s?\s?$", re.IGNORECASE)
-_USED_AS_CODE = re.compile(r"\s?(?:=(?!=)|\+=|-=|->|\+\+)|\.[a-z_]\w*\(|\.[a-z_]+\s?=|\[[a-z_\"']")
+_INDEXED = late_pattern(r"(?<!\w)(?:[a-z]|\w*[_$]\w*|arr|argv|args?|vec|df|obj|dict|params|idx|elem)$")
+_ASSIGNED = late_pattern(r"(?:[=∈≤≥<]|\\|\"\s?:|\bin_|(?:^|[\n;{:])[ \t]*return)\s?$")
+_INTERVAL = late_pattern(
+    r"\b(?:interval|range|array|list|vector|tuple|matrix|shape|scale|between)s?\s?$", re.IGNORECASE
+)
+_USED_AS_CODE = late_pattern(r"\s?(?:=(?!=)|\+=|-=|->|\+\+)|\.[a-z_]\w*\(|\.[a-z_]+\s?=|\[[a-z_\"']")
 # A raised digit after one of these is a power.
 _UNITS = frozenset(
     (
@@ -63,23 +66,23 @@ _UNITS = frozenset(
     )
 )
 _LEAST_LETTERS = 4
-_KEYED = re.compile(
+_KEYED = late_pattern(
     rf"{_KEY}(?:\s?[-_:#.]\s?|\s)?(?P<number>\d{{1,3}})(?:\s?[-–]\s?(?P<last>\d{{1,3}}))?", re.IGNORECASE
 )
-_KEY_AND_NAME = re.compile(rf"{_KEY}\s?[:=]\s?(?P<name>\S.*)", re.IGNORECASE)
-_SEPARATOR = re.compile(r"\s?(?:[,;&]|\band\b)\s?")
+_KEY_AND_NAME = late_pattern(rf"{_KEY}\s?[:=]\s?(?P<name>\S.*)", re.IGNORECASE)
+_SEPARATOR = late_pattern(r"\s?(?:[,;&]|\band\b)\s?")
 _MOST_IN_RANGE = 20
-_FILE = re.compile(r"[^\s/]{1,80}\.(?:pdf|md|txt|html?|docx?|pptx?|xlsx?|csv|json)", re.IGNORECASE)
+_FILE = late_pattern(r"[^\s/]{1,80}\.(?:pdf|md|txt|html?|docx?|pptx?|xlsx?|csv|json)", re.IGNORECASE)
 
-_HEADING = re.compile(
+_HEADING = late_pattern(
     r"[ \t]*(?:#{1,6}[ \t]*|\*\*|__)?(?:references?|sources?|citations?|footnotes?|bibliography|works cited|quellen|literatur|"
     r"sources citées|références|fuentes|referencias)[ \t]*:?(?:\*\*|__)?[ \t]*:?[ \t]*",
     re.IGNORECASE,
 )
-_DEFINED = re.compile(r"[ \t]*(?:[-*][ \t]+)?\[(?P<label>\^[^\[\]\s]{1,40}|\d{1,3})\][ \t]?:[ \t]*(?P<text>\S.*)")
-_LISTED_LINE = re.compile(r"[ \t]*(?:[-*][ \t]+)?(?P<mark>\[(?P<label>\d{1,3})\])[ \t]+(?P<text>\S.*)")
-_NUMBERED_LINE = re.compile(r"[ \t]*(?P<label>\d{1,3})[.)][ \t]+(?P<text>\S.*)")
-_BULLET_LINE = re.compile(r"[ \t]*[-*•][ \t]+\S.*")
+_DEFINED = late_pattern(r"[ \t]*(?:[-*][ \t]+)?\[(?P<label>\^[^\[\]\s]{1,40}|\d{1,3})\][ \t]?:[ \t]*(?P<text>\S.*)")
+_LISTED_LINE = late_pattern(r"[ \t]*(?:[-*][ \t]+)?(?P<mark>\[(?P<label>\d{1,3})\])[ \t]+(?P<text>\S.*)")
+_NUMBERED_LINE = late_pattern(r"[ \t]*(?P<label>\d{1,3})[.)][ \t]+(?P<text>\S.*)")
+_BULLET_LINE = late_pattern(r"[ \t]*[-*•][ \t]+\S.*")
 
 
 class Cited(NamedTuple):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ragstone.text.late_pattern import late_pattern
+
 _AUXILIARY = (
     r"(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|shall|does|do|did|cannot|"
     r"(?:is|are|was|were|has|have|had|do|does|did|ca|wo|would|could|should|must)n['’]t)"
@@ -24,13 +26,13 @@ _FINITE = rf"(?:{_AUXILIARY}|{_COMMON_VERB})"
 _PRONOUN = r"(?:it|he|she|they|this|these|those|there|we|you|i)"
 _DETERMINER = r"(?:the|a|an|its|his|her|their|your|our|my|all|most|some|many|each|every|any|no|both|other|another|this|that|these|those)"
 # A subject and a verb after it.
-_CLAUSE = re.compile(
+_CLAUSE = late_pattern(
     rf"(?:{_PRONOUN}(?: (?:also|then|still|never|always|only))? {_FINITE}\b"
     rf"|(?i:{_DETERMINER}) [\w'’%-]+(?: (?!and\b|or\b)[\w'’%-]+){{0,5}}? {_AUXILIARY}\b"
     rf"|(?i:{_DETERMINER}) [\w'’%-]+(?: (?!and\b|or\b|that\b|which\b|who\b)[\w'’%-]+){{0,2}}? {_COMMON_VERB}\b"
     rf"|[A-Z][\w'’-]*(?: (?:of |the )?[A-Z][\w'’-]*){{0,3}} {_FINITE}\b)"
 )
-_IMPERATIVE = re.compile(
+_IMPERATIVE = late_pattern(
     r"(?:then |next |finally |afterwards |please )?(?:(?:do not|don['’]t|never|always) )?(?:add|allow|apply|ask|attach|avoid|begin|bring|"
     r"call|change|check|choose|blend|clean|click|close|come|connect|contact|cut|disconnect|drain|dry|enter|fill|find|finish|fit|fix|give|go|hold|install|"
     r"keep|leave|let|look|make|mix|move|open|pay|place|pour|prepare|press|pull|push|put|rake|read|release|remove|repeat|replace|reset|restart|rinse|rotate|run|"
@@ -38,28 +40,30 @@ _IMPERATIVE = re.compile(
     r"(?! (?:is|are|was|were|has|have|will|can|must|may)\b)",
     re.IGNORECASE,
 )
-_VERB = re.compile(rf"(?<=\w )(?:{_FINITE})\b")
-_HELPED = re.compile(rf"(?<=\w )(?:{_AUXILIARY})\b")
+_VERB = late_pattern(rf"(?<=\w )(?:{_FINITE})\b")
+_HELPED = late_pattern(rf"(?<=\w )(?:{_AUXILIARY})\b")
 # How two clauses are joined; the word `bare` stands without a comma.
-_JOINT = re.compile(
+_JOINT = late_pattern(
     r"(?P<strong>; (?:and |but |however, |therefore, |so )?| [–—] (?:and |but |so )?)"
     r"|(?P<colon>: )"
     r"|, (?:and|but|while|whereas|so|yet|because|since|although|though)(?: then| also)? "
     r"|(?P<bare> and (?:then )?)"
 )
 _OPENS_CONDITION = r"(?:if|unless|when|whenever|until|once|as long as|as soon as|in case)"
-_CONDITION = re.compile(
+_CONDITION = late_pattern(
     rf"\b(?:{_OPENS_CONDITION}|provided|except|only|otherwise|whether|either|neither|in order to|instead of|"
     r"says?|said|states?|stated|claims?|claimed|believes?|believed|false|untrue|myth|not true|suppose)\b",
     re.IGNORECASE,
 )
-_OWN_CONDITION = re.compile(rf"{_OPENS_CONDITION} [^,;]+", re.IGNORECASE)
-_SUBORDINATE = re.compile(r"(?:while|whereas|because|since|although|though|if|unless|when|once|until) ", re.IGNORECASE)
-_RELATIVE = re.compile(r"\b(?:which|who|that|whose|if|when|where|both|either|neither|unless|whether)\b")
-_SECOND_VERB = re.compile(
+_OWN_CONDITION = late_pattern(rf"{_OPENS_CONDITION} [^,;]+", re.IGNORECASE)
+_SUBORDINATE = late_pattern(
+    r"(?:while|whereas|because|since|although|though|if|unless|when|once|until) ", re.IGNORECASE
+)
+_RELATIVE = late_pattern(r"\b(?:which|who|that|whose|if|when|where|both|either|neither|unless|whether)\b")
+_SECOND_VERB = late_pattern(
     rf",? and (?:also |then )?(?={_AUXILIARY} |(?:includes?|costs?|takes?|needs?|lasts?|covers?|requires?|contains?) )"
 )
-_SUBJECT = re.compile(rf"^(?P<subject>[A-Z](?:(?! and )[\w'’ -]){{1,50}}?) {_AUXILIARY} ")
+_SUBJECT = late_pattern(rf"^(?P<subject>[A-Z](?:(?! and )[\w'’ -]){{1,50}}?) {_AUXILIARY} ")
 _LONGEST = 2_000
 
 

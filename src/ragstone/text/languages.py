@@ -6,21 +6,22 @@ is `other`. `foreign_language` is careful: it names a language only if a text is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from functools import cache
 
+from ragstone.text.late_pattern import late_pattern
+
 OTHER = "other"
 _SCRIPTS = (
-    ("ja", re.compile("[\u3040-\u30ff]")),
-    ("ko", re.compile("[\uac00-\ud7af\u1100-\u11ff]")),
-    ("zh", re.compile("[\u3400-\u9fff]")),
-    ("ru", re.compile("[\u0400-\u04ff]")),
-    ("ar", re.compile("[\u0600-\u06ff]")),
-    ("hi", re.compile("[\u0900-\u097f]")),
-    ("he", re.compile("[\u0590-\u05ff]")),
-    ("el", re.compile("[\u0370-\u03ff]")),
-    ("th", re.compile("[\u0e00-\u0e7f]")),
+    ("ja", late_pattern("[\u3040-\u30ff]")),
+    ("ko", late_pattern("[\uac00-\ud7af\u1100-\u11ff]")),
+    ("zh", late_pattern("[\u3400-\u9fff]")),
+    ("ru", late_pattern("[\u0400-\u04ff]")),
+    ("ar", late_pattern("[\u0600-\u06ff]")),
+    ("hi", late_pattern("[\u0900-\u097f]")),
+    ("he", late_pattern("[\u0590-\u05ff]")),
+    ("el", late_pattern("[\u0370-\u03ff]")),
+    ("th", late_pattern("[\u0e00-\u0e7f]")),
 )
 _SMALL_WORDS = {
     "en": "the of and to in is are was were what which who how when where why do does did can could i you it for on with my this that there many much be has have had from by at not an a",
@@ -32,7 +33,7 @@ _SMALL_WORDS = {
     "nl": "de het een en is zijn was hoe wat wie wanneer waar waarom kan ik je niet met voor op van bij er veel wordt dat dit te",
     "pl": "i w na z do nie się jest są jak co kto kiedy gdzie dlaczego czy to ile jaki jaka jakie mogę od przez dla o",
 }
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = late_pattern(r"[^\W\d_]+")
 _LONGEST = 400
 
 
@@ -138,7 +139,7 @@ def foreign_language(text: str, known: Collection[str] = ("en",)) -> str | None:
     return best if best not in known and scores[best] >= enough and scores[best] > 2 * mine else None
 
 
-_WORD_WITH_APOSTROPHE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]{1,2}\b)?")
+_WORD_WITH_APOSTROPHE = late_pattern(r"[^\W\d_]+(?:['’][^\W\d_]{1,2}\b)?")
 
 
 @cache

@@ -79,7 +79,11 @@ class CitationMatcher(FoldingMatcher):
 
     def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[FactSpan]:
         """Every place where a citation stands."""
-        wanted = [(number, fact, fact.folded) for number, fact in enumerate(facts) if fact]
+        # Most facts are in no chunk. Two spaces separate chunks, and no fact has these inside.
+        everything = "".join([chunk.folded for chunk in chunks])
+        wanted = [
+            (number, fact, fact.folded) for number, fact in enumerate(facts) if fact and fact.folded in everything
+        ]
         for position, chunk in enumerate(chunks):
             folded = chunk.folded
             for number, fact, words in wanted:
@@ -95,6 +99,8 @@ def _citations(number: int, position: int, fact: FoldedText, chunk: FoldedText) 
 def _with_edges(fact: str, chunk: str, span: Span) -> Span:
     """Extend a span by the punctuation at the ends of the fact, if the chunk has it too."""
     fact = fact.strip()
+    if fact[0].isalnum() and fact[-1].isalnum():
+        return span
     lead = fact[: next((index for index, letter in enumerate(fact) if letter.isalnum()), 0)]
     tail = fact[len(fact) - next((index for index, letter in enumerate(reversed(fact)) if letter.isalnum()), 0) :]
     start = span.start - len(lead) if chunk.endswith(lead, 0, span.start) else span.start

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -83,21 +83,20 @@ def _words_of(pieces: pa.Array) -> tuple[np.ndarray, np.ndarray, pa.Array]:
     """The number of words in each piece, the numbers of all these words, and the words."""
     plain = clean(pieces, _IS_KEPT, _LOWER)
     special = _special(pieces)
-    careful = [_tokens_again(piece) for piece in pieces.filter(pa.array(special)).to_pylist()]
-    words = pa.concat_arrays([plain, pa.array([word for listed in careful for word in listed], type=pa.string())])
+    # A long piece is text without spaces and occurs once.
+    careful = [
+        _tokens_of_short(piece) if len(piece) <= _SHORT else tokens(piece)
+        for piece in pieces.filter(pa.array(special)).to_pylist()
+    ]
+    words = pa.concat_arrays([plain, pa.array(list(chain.from_iterable(careful)), type=pa.string())])
     counts = 1 - pc.is_in(plain, value_set=pa.array([*_ARTICLE_WORDS, ""])).to_numpy(zero_copy_only=False).astype(int)
-    counts[special] = [len(listed) for listed in careful]
+    counts[special] = np.fromiter(map(len, careful), dtype=np.int64, count=len(careful))
     # A piece maps to itself, or to the words of the specially processed pieces, which follow all pieces.
     starts = np.arange(len(pieces))
     starts[special] = len(pieces) + np.cumsum(counts[special]) - counts[special]
     source = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
     numbered = words.take(pa.array(source)).dictionary_encode()
     return counts, numbered.indices.to_numpy(), numbered.dictionary
-
-
-def _tokens_again(piece: str) -> Sequence[str]:
-    """The tokens of a piece; short pieces are cached, a long one is text without spaces and occurs once."""
-    return _tokens_of_short(piece) if len(piece) <= _SHORT else tokens(piece)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -12,19 +12,20 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ragstone.text.clauses import clauses, is_sentence
+from ragstone.text.late_pattern import late_pattern
 from ragstone.text.names import names
 from ragstone.text.questions import complete, is_fragment
 from ragstone.text.refusals import find_refusal
 from ragstone.text.sentences import sentences
 
-_ITEM = re.compile(r"^\s*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+")
-_CODE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_HEADING = re.compile(r"#{1,6}\s+\S|\*\*[^*\n]{1,80}\*\*:?$")
-_MARKUP = re.compile(r"\*\*|__|`|^\s*#+\s*|^\s*>\s*")
-_CITATION = re.compile(
+_ITEM = late_pattern(r"^\s*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+")
+_CODE = late_pattern(r"^[ \t]*(```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HEADING = late_pattern(r"#{1,6}\s+\S|\*\*[^*\n]{1,80}\*\*:?$")
+_MARKUP = late_pattern(r"\*\*|__|`|^\s*#+\s*|^\s*>\s*")
+_CITATION = late_pattern(
     r"\s*(?:\[\d+(?:\s*[,;–-]\s*\d+)*\]|\[(?:source|doc|document|context|chunk)[^\]]{0,20}\])", re.IGNORECASE
 )
-_OPENING = re.compile(
+_OPENING = late_pattern(
     r"^(?:(?:based on|according to|as (?:stated|mentioned|described|noted) in|from|per|in) (?:the|this|your|these) "
     r"(?:(?:provided|given|retrieved|above|available) )?(?:contexts?|information|documents?|texts?|passages?|sources?|excerpts?|chunks?)"
     r"(?: (?:provided|given|above))?|however|moreover|furthermore|additionally|in addition|also|therefore|thus|so|finally|in summary|"
@@ -32,12 +33,12 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 # The rest is an answer of a word or two, with or without a full stop.
-_ANSWER_IS = re.compile(
+_ANSWER_IS = late_pattern(
     r"^(?:the |my )?(?:short |correct |right |final )?answer(?: to (?:the|your|this) question)?(?: is|:) (?=\S)",
     re.IGNORECASE,
 )
-_ENGLISH = re.compile(r"\b(?:the|is|are|was|were|has|have|can|will|must|should|may|does|do|did|you)\b")
-_PRONOUN = re.compile(r"^(?:(It|He|She|They)|(Its|His|Her|Their))\b(?= )")
+_ENGLISH = late_pattern(r"\b(?:the|is|are|was|were|has|have|can|will|must|should|may|does|do|did|you)\b")
+_PRONOUN = late_pattern(r"^(?:(It|He|She|They)|(Its|His|Her|Their))\b(?= )")
 _LONGEST = 2_000
 _MOST = 100
 

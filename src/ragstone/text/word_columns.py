@@ -10,14 +10,13 @@ Python string is created per piece, and only the first byte of a piece is search
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ragstone.text.words import ASCII_FOLD, FoldedText, fold, words
+from ragstone.text.words import ASCII_FOLD, fold, words
 
 _BLOCK = 1 << 18
 
@@ -94,11 +93,8 @@ def clean(pieces: pa.StringArray, kept: bytes, lower: bytes) -> pa.StringArray:
 _WORD_BYTES = (string.ascii_letters + string.digits).encode()
 _IS_WORD_BYTE = bytes(byte in _WORD_BYTES for byte in range(256))
 _LOWER = bytes(range(256)).lower()
-# Number of texts that fit into a processor's cache.
-_FOLDED_TOGETHER = 1024
-_ASCII_FOLD_PARTS = ASCII_FOLD[:255] + b"\xff"
 # The class of each character by its code; computed at its first occurrence.
-_GAP, _SPACED, _UNSPACED, _MARK, _UNKNOWN = range(5)
+GAP, SPACED, UNSPACED, MARK, _UNKNOWN = range(5)
 _KINDS = np.full(0x110000, _UNKNOWN, dtype=np.uint8)
 
 
@@ -109,34 +105,6 @@ def number_words(texts: pa.Array) -> Numbered:
         return _number_ascii(texts)
     plain = _number_ascii(texts.filter(pa.array(~careful)))
     return _interleave(plain, _number_unicode(texts.filter(pa.array(careful))), careful)
-
-
-def fold_texts(texts: pa.Array) -> list[FoldedText]:
-    """A column of texts without nulls, ready for search; faster than one by one."""
-    blocks = (texts.slice(start, _FOLDED_TOGETHER) for start in range(0, len(texts), _FOLDED_TOGETHER))
-    return [text for block in blocks for text in _fold_block(block)]
-
-
-def _fold_block(texts: pa.Array) -> Iterator[FoldedText]:
-    originals: list[str] = texts.to_pylist()
-    folded = _fold_ascii(originals)
-    careful = [place for place, text in enumerate(originals) if not text.isascii()]
-    if careful:
-        numbers, offsets, words = number_words(texts.take(pa.array(careful)))
-        lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), words.take(pa.array(numbers)))
-        for place, spelled in zip(careful, pc.binary_join(lists, " ").to_pylist(), strict=True):
-            folded[place] = f" {spelled} "
-    return map(FoldedText, originals, folded)
-
-
-def _fold_ascii(texts: Sequence[str]) -> list[str]:
-    """Fold many texts as one, separated by a byte that UTF-8 never contains. Texts beyond ASCII are left empty."""
-    parts = [text.encode() if text.isascii() else b"" for text in texts]
-    codes = np.frombuffer(b" \xff ".join([b"", *parts, b""]).translate(_ASCII_FOLD_PARTS), dtype=np.uint8)
-    keep = codes != ord(" ")
-    keep[1:] |= keep[:-1].copy()  # of several spaces the first
-    joined = codes[keep].tobytes()
-    return [part.decode() if len(part) > 1 else "  " for part in joined.split(b"\xff")[1:-1]]
 
 
 def respell(words: pa.Array, spell: Callable[[str], str]) -> tuple[np.ndarray, pa.Array]:
@@ -159,13 +127,15 @@ def _beyond_ascii(texts: pa.Array) -> np.ndarray:
 
 def _number_ascii(texts: pa.Array) -> Numbered:
     offsets, data = buffers(texts)
-    raw, bounds = cut(offsets, data, _is_of_word)
+    folded = np.frombuffer(data.tobytes().translate(ASCII_FOLD), dtype=np.uint8)
+    raw, bounds = cut(offsets, folded, _is_of_word)
     cleaned = clean(raw.dictionary, _IS_WORD_BYTE, _LOWER).dictionary_encode()
     return Numbered(cleaned.indices.to_numpy()[raw.indices.to_numpy()], bounds, cleaned.dictionary)
 
 
 def _is_of_word(data: np.ndarray) -> np.ndarray:
-    return np.frombuffer(data.tobytes().translate(_IS_WORD_BYTE), dtype=bool)
+    is_word: np.ndarray = data != ord(" ")
+    return is_word
 
 
 def _number_unicode(texts: pa.Array) -> Numbered:
@@ -175,15 +145,15 @@ def _number_unicode(texts: pa.Array) -> Numbered:
     kinds = _kinds_of(np.frombuffer(data.tobytes().decode().encode("utf-32-le"), dtype=np.uint32))
     bounds = np.searchsorted(places, offsets)
     first = bounds[:-1][bounds[:-1] < bounds[1:]]
-    kinds[first[kinds[first] == _MARK]] = _GAP
+    kinds[first[kinds[first] == MARK]] = GAP
     carried = kinds
-    if (kinds == _MARK).any():
-        carried = kinds[np.maximum.accumulate(np.where(kinds == _MARK, 0, np.arange(len(kinds))))]
-    begins = kinds == _SPACED
-    begins[1:] &= carried[:-1] != _SPACED
-    begins[first] = kinds[first] == _SPACED
-    starts = np.flatnonzero(begins | (kinds == _UNSPACED))
-    sizes, inside = np.diff(places, append=len(data)), carried != _GAP
+    if (kinds == MARK).any():
+        carried = kinds[np.maximum.accumulate(np.where(kinds == MARK, 0, np.arange(len(kinds))))]
+    begins = kinds == SPACED
+    begins[1:] &= carried[:-1] != SPACED
+    begins[first] = kinds[first] == SPACED
+    starts = np.flatnonzero(begins | (kinds == UNSPACED))
+    sizes, inside = np.diff(places, append=len(data)), carried != GAP
     lengths = np.add.reduceat(sizes * inside, starts) if len(starts) else starts
     raw = strings(ends(lengths), data[np.repeat(inside, sizes)]).dictionary_encode()
     number, folded = respell(raw.dictionary, fold)
@@ -195,17 +165,17 @@ def _kinds_of(codes: np.ndarray) -> np.ndarray:
     unknown = kinds == _UNKNOWN
     if unknown.any():
         for code in np.unique(codes[unknown]).tolist():
-            _KINDS[code] = _kind(chr(code))
+            _KINDS[code] = kind_of(chr(code))
         kinds = _KINDS[codes]
     return kinds
 
 
-def _kind(character: str) -> int:
+def kind_of(character: str) -> int:
     """The class of a character in `words`, alone and after a letter."""
     after_letter = list(words(f"é{character}"))
     if list(words(character)):
-        return _SPACED if len(after_letter) == 1 else _UNSPACED
-    return _MARK if after_letter[0].end == 2 else _GAP
+        return SPACED if len(after_letter) == 1 else UNSPACED
+    return MARK if after_letter[0].end == 2 else GAP
 
 
 def _interleave(plain: Numbered, other: Numbered, is_other: np.ndarray) -> Numbered:

@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
-_ASCII_WORD = re.compile(r"[a-zA-Z0-9]+")
+from ragstone.text.late_pattern import late_pattern
+
+_ASCII_WORD = late_pattern(r"[a-zA-Z0-9]+")
 ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 # Scripts that are written without spaces (Thai, Lao, Myanmar, Khmer, Japanese, Chinese): each character with its
 # marks counts as a word.
@@ -21,8 +23,8 @@ _JOINED = "\u00ad\uff9e\uff9f"
 # Variation selectors, the only marks beyond U+20000.
 _SELECTORS = "\U000e0100-\U000e01ef"
 _UNSPACED_PUNCTUATION = "\u0e2f\u0e5a\u0e5b\u3000-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
-_UNSPACED = re.compile(f"[{_UNSPACED_RANGE}]")
-_PIECES = re.compile(
+_UNSPACED = late_pattern(f"[{_UNSPACED_RANGE}]")
+_PIECES = late_pattern(
     f"(?![{_UNSPACED_PUNCTUATION}])[{_UNSPACED_RANGE}][{_MARKS}]*|[^{_UNSPACED_RANGE}{_UNSPACED_PUNCTUATION}]+"
 )
 
@@ -53,7 +55,7 @@ class FoldedText:
 
     def __init__(self, text: str, folded: str | None = None) -> None:
         self.text = text
-        self._spans: list[Span] = []
+        self._spans: Sequence[Span] = ()
         self._asked = False
         # A space on both sides of every word, so that only whole words match: 9 is not in 19.
         self.folded = _fold_words(text) if folded is None else folded
@@ -85,18 +87,25 @@ class FoldedText:
             return Span(self._spans[first].start, self._spans[last].end)
         self._asked = True
         if not self.text.isascii():
-            matches = list(islice(_word_pattern().finditer(self.text), first, last + 1))
-            return Span(matches[0].start(), matches[-1].end())
-        spaced = self.text.encode().translate(ASCII_FOLD)
-        rest = spaced.split(None, first)[first]
-        after = rest.split(None, last - first + 1)[last - first + 1 :]
-        words = rest[: len(rest) - len(after[0])] if after else rest
-        begin = len(spaced) - len(rest)
-        return Span(begin, begin + len(words.rstrip()))
+            return self._unicode_span(first, last)
+        return span_of_words(self.text.encode().translate(ASCII_FOLD), first, last)
+
+    def _unicode_span(self, first: int, last: int) -> Span:
+        matches = list(islice(_word_pattern().finditer(self.text), first, last + 1))
+        return Span(matches[0].start(), matches[-1].end())
 
     def _find_spans(self) -> list[Span]:
         pattern = _ASCII_WORD if self.text.isascii() else _word_pattern()
         return [Span(*match.span()) for match in pattern.finditer(self.text)]
+
+
+def span_of_words(spaced: AnyStr, first: int, last: int) -> Span:
+    """From the start of one word to the end of another, in a text with only spaces between words."""
+    rest = spaced.split(None, first)[first]
+    after = rest.split(None, last - first + 1)[last - first + 1 :]
+    words = rest[: len(rest) - len(after[0])] if after else rest
+    begin = len(spaced) - len(rest)
+    return Span(begin, begin + len(words.rstrip()))
 
 
 def _fold_words(text: str) -> str:

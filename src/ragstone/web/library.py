@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ragstone.compare.cause_texts import HOW_SURE, fail_word, failing_text, sure_text
 from ragstone.compare.comparison import STEPS, Comparison, compare_runs
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.leaderboard import Leaderboard, rank_runs
@@ -239,6 +240,8 @@ def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
     return {
         "headline": headline(diagnosis),
         "failing": diagnosis.failing,
+        "failing_text": failing_text(diagnosis),
+        "fail_word": fail_word(diagnosis, 2),
         "decided": diagnosis.decided,
         "looked_at": diagnosis.looked_at,
         "samples": diagnosis.samples,
@@ -246,6 +249,7 @@ def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
             {"name": part, "state": state, "tone": STATE_TONES[state], "blamed": diagnosis.blamed(part)}
             for part, state in ((part, diagnosis.parts[part]) for part in PARTS)
         ],
+        "how_sure": HOW_SURE if any(count.probability is not None for count in diagnosis.causes) else "",
         "tally": dict(diagnosis.tally),
         "advice": advice_rows(diagnosis),
         "causes": [
@@ -255,7 +259,7 @@ def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
                 "meaning": count.cause.meaning,
                 "main": count.main,
                 "samples": count.samples,
-                "probability": count.probability,
+                "sure": sure_text(count),
                 "shown": count.shown,
                 "share": count.shown / (most or 1),
                 "address": f"/runs/{run}{TableState(cause=count.cause.name).address}#samples" if count.main else "",

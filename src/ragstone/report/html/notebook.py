@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragstone.compare.cause_texts import fail_word, failing_text
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.explain import Explanation
@@ -33,7 +34,8 @@ from ragstone.report.html.run_page import (
     tally_data,
 )
 from ragstone.report.html.sample_data import show_sample
-from ragstone.report.run import judge_failure, judge_lines
+from ragstone.report.judge_failure import judge_failure
+from ragstone.report.run import judge_lines
 from ragstone.report.text import by_reason
 from ragstone.storage.missing_scores import MissingScores
 from ragstone.storage.runs import Run
@@ -69,6 +71,8 @@ def diagnosis_fragment(diagnosis: Diagnosis, name: str) -> str:
     data = {
         "name": name,
         "headline": headline(diagnosis),
+        "failing": failing_text(diagnosis),
+        "fail_word": fail_word(diagnosis, 2),
         "diagnosis": diagnosis,
         "advice": advice_rows(diagnosis),
         "tally": tally_data(diagnosis),

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ragstone.compare.aggregate import aggregate
 from ragstone.compare.cause_names import Part
+from ragstone.compare.cause_texts import HOW_SURE, fail_word, failing_text, sure_text
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import find_worst, telling_metrics
@@ -23,7 +24,8 @@ from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.html.run_data import RunData, read_run_data, show_rows
 from ragstone.report.html.sample_data import Shown
-from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
+from ragstone.report.judge_failure import judge_failure
+from ragstone.report.run import DIRECTION, judge_lines, part_of, people_text
 from ragstone.report.text import by_reason, interval_text, one_line
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
@@ -103,6 +105,8 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, 
         "title": run.name,
         "run": run,
         "headline": headline(read.diagnosis),
+        "failing": failing_text(read.diagnosis),
+        "fail_word": fail_word(read.diagnosis, 2),
         "judge_failure": judge_failure(run),
         "judged": [*judge_lines(run.info), *filter(None, [disagreement(read.diagnosis)])],
         "diagnosis": read.diagnosis,
@@ -193,7 +197,8 @@ def cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown] | None = None) -
             "main": count.main,
             "samples": count.samples,
             "items": count.items,
-            "probability": count.probability,
+            "sure": sure_text(count),
+            "how_sure": HOW_SURE,
             "bar": charts.bar(count.shown / most, f"{count.shown:,} samples", "bad" if count.cause.fails else "silent"),
             "examples": [
                 by_id.get(name, {"id": name, "anchor": ""}) for name in count.examples if name in by_id or shown is None

@@ -191,7 +191,7 @@ def finding_rows(outcome: Outcome) -> list[dict[str, Any]]:
         {
             "cause": finding.cause.name,
             "fails": finding.cause.fails,
-            "about": finding.kind if finding.kind == "answer" else f"{finding.kind} {finding.number}",
+            "about": finding.about,
             "chunks": list(finding.chunks),
             "why": finding.explained,
         }

@@ -15,7 +15,8 @@ from ragstone.compare.signs import people_of
 from ragstone.errors import StorageError
 from ragstone.report.consistency import consistency_dict
 from ragstone.report.html.run_page import fits_unit_line, measured
-from ragstone.report.run import DIRECTION, judge_failure, judge_lines, part_of, people_text
+from ragstone.report.judge_failure import judge_failure
+from ragstone.report.run import DIRECTION, judge_lines, part_of, people_text
 from ragstone.report.text import one_line
 from ragstone.stats.intervals import mean_interval
 from ragstone.stats.judge_error import People

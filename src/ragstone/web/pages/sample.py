@@ -9,15 +9,17 @@ import numpy as np
 import pyarrow.compute as pc
 from starlette.datastructures import QueryParams
 
-from ragstone.compare.cause_names import Outcome
+from ragstone.compare.cause_names import PROBABLE, Outcome, how_sure
+from ragstone.compare.cause_texts import HOW_SURE
 from ragstone.compare.causes import find_causes
 from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
 from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
+from ragstone.compare.unjudged import with_reasons
 from ragstone.data.types import Sample
 from ragstone.data.usage import OTHER_ANSWERS
 from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
+from ragstone.report.judge_failure import judge_failure
 from ragstone.report.judged_items import judged_groups
-from ragstone.report.run import judge_failure
 from ragstone.report.text import counted, one_line
 from ragstone.storage.runs import Run, read_rows, read_table
 from ragstone.storage.scores import unless_nan
@@ -89,12 +91,14 @@ def read_sample(index: RunIndex, row: str, names: Collection[str] = NEEDED) -> t
     if not 1 <= at <= len(index.ids):
         raise NotFoundError(f"run {index.run.id} has no sample {at}; its samples are 1 to {len(index.ids):,}")
     case = read_cases_at(index.run, [at - 1], names)[at - 1]
-    return at, case, find_causes(case)
+    [outcome] = with_reasons(index.run, [find_causes(case)])
+    return at, case, outcome
 
 
 def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> dict[str, Any]:
     """Return the texts of a sample and its main cause of failure as page data."""
     sample = case.sample
+    likely = outcome.probability(outcome.cause.name) if outcome.cause else None
     return {
         "id": sample.id,
         "row": row,
@@ -111,6 +115,9 @@ def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> d
         "cause": outcome.cause.name if outcome.cause else "",
         "meaning": outcome.cause.meaning if outcome.cause else "",
         "part": (outcome.cause.part or "") if outcome.cause else "",
+        "sure": "" if likely is None else how_sure(likely),
+        "possible": likely is not None and likely < PROBABLE,
+        "how_sure": HOW_SURE if any(one.probability is not None for one in outcome.findings) else "",
         "undecided": outcome.undecided,
         "looked": bool(outcome.seen_by or outcome.findings),
         "findings": finding_rows(outcome),

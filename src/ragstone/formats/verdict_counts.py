@@ -1,4 +1,4 @@
-"""Given verdicts must be as many as the claims and chunks that they judge."""
+"""Checks of given verdicts: as many as there are claims, facts or chunks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLAIMS_OF = {
 }
 
 
-def mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def find_mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Field, message and hint for verdicts whose number differs from that of their claims or chunks."""
     for field, claims_field in _CLAIMS_OF.items():
         verdicts = values.get(field)
