@@ -1,7 +1,7 @@
 """Notes reach users of Python."""
 
 import ragstone
-from ragstone.api.logged_notes import log_note
+from ragstone.api.functions import log_note
 
 
 def test_guessed_columns_are_told(caplog):

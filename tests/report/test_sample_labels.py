@@ -2,8 +2,7 @@
 
 import ragstone
 from ragstone.compare.diagnosis import diagnose
-from ragstone.report.diagnosis import full_report
-from ragstone.report.sample_labels import sample_labels
+from ragstone.report.diagnosis import full_report, sample_labels
 from tests.report.drawing import draw
 from tests.report.runs import harbour_rows
 

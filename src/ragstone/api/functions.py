@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-from ragstone.api.logged_notes import log_note
 from ragstone.api.public_run import Path, Run, as_run
 from ragstone.api.shown_results import Comparison, Gate, Quote, shown_as
 from ragstone.compare.comparison import compare_runs
@@ -27,6 +28,22 @@ from ragstone.tools.keywords import refuses_unknown_names
 
 # A limit of a metric: a number, or a text with a unit or a share of the baseline: "200ms", "10%".
 Limits = Mapping[str, float | str]
+_LOGGER = logging.getLogger("ragstone")
+_ARGUMENTS = {
+    "--map": "columns",
+    "--format": "format",
+    "--split-contexts": "split_contexts",
+    "--encoding": "encoding",
+    "-m": "metrics",
+}
+_OPTION = re.compile(r"(?<![\w-])(?:--[a-z-]+|-m)(?![\w-])")
+
+
+def log_note(remark: str) -> None:
+    """Log a remark as a warning; without any set-up of logging, Python prints it on standard error."""
+    named = dict.fromkeys(one for one in _OPTION.findall(remark) if one in _ARGUMENTS)
+    translated = ", ".join(f"{option} is {_ARGUMENTS[option]}=" for option in named)
+    _LOGGER.warning("note: %s%s", remark, f" (in Python, {translated})" if named else "")
 
 
 @lists_model_options

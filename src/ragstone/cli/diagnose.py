@@ -29,8 +29,7 @@ def diagnose(
     """Find what limits quality and why samples fail."""
     from ragstone.cli.screen import console
     from ragstone.compare.diagnosis import diagnose as diagnose_run
-    from ragstone.report.diagnosis import diagnosis_dict, full_report
-    from ragstone.report.sample_labels import sample_labels
+    from ragstone.report.diagnosis import diagnosis_dict, full_report, sample_labels
 
     stored = find_run(run, out)
     diagnosis = diagnose_run(stored, store=_open_store(chunks, documents))

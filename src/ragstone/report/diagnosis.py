@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,10 +24,14 @@ from ragstone.data.types import Sample
 from ragstone.report.run import LABEL, PEOPLE, metric_label, people_text
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import counted, interval_text, one_line, title, visible
+from ragstone.storage.runs import Run, read_table
 
 _BAR = 10
 _STATE_TONES = {"good": "green", "bad": "bad", "seems bad": "unsure"}
 _MOST_EXAMPLES = 3
+# Ids that the reader makes from the question say nothing to people.
+_MADE = re.compile(r"q-[0-9a-f]{10}(?:-\d+)?")
+_QUESTION_WIDTH = 30
 _NEVER = 100_000
 _MOST_CHARACTERS = 160
 
@@ -309,4 +314,14 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
             for outcome in diagnosis.outcomes
             if outcome.findings
         ],
+    }
+
+
+def sample_labels(run: Run) -> dict[str, str]:
+    """The row number and the first words of the question, by id, of the samples whose id was made from the question."""
+    rows = read_table(run.folder.samples, ["id", "question"]).to_pylist()
+    return {
+        row["id"]: f'row {number} "{one_line(row["question"] or "", _QUESTION_WIDTH)}"'
+        for number, row in enumerate(rows, start=1)
+        if _MADE.fullmatch(row["id"])
     }
