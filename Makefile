@@ -18,13 +18,13 @@ demo: $(VENV)/.run minilm  ## evaluate the shipped example: no key, no network b
 	@$(BIN)/ragstone demo
 
 test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
-	$(BIN)/pytest -m "not slow" -n auto
+	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
 test-slow: $(VENV)/.dev minilm smollm2 qwen15 browser  ## run the slow tests, some with a small real model
 	$(BIN)/pytest -m slow -n auto --dist loadfile
 
 coverage: $(VENV)/.dev minilm browser  ## run all tests but the slow ones, and print the branch coverage of src
-	$(BIN)/pytest -m "not slow" -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -m "not slow" -n auto --dist worksteal --cov --cov-report=term:skip-covered
 
 test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
 	$(BIN)/python -c 'import sys, pytest; sys.path.append("$<"); sys.exit(pytest.main(["tests/models/test_torch_models.py", "-q", "-rs"]))'

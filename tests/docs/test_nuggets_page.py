@@ -21,6 +21,7 @@ def test_the_python_example_runs(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_commands_run(tmp_path, monkeypatch):
     """With the local judge that is shipped."""
     pytest.importorskip("onnxruntime")

@@ -43,6 +43,7 @@ BETTER = (
 WORSE = ("ragchecker.hallucination",)
 
 
+@pytest.mark.slow
 def test_the_demo_without_key_and_network_tells_the_better_system(cli, tmp_path, no_network):
     means = {}
     for system in ("better", "worse"):

@@ -16,6 +16,7 @@ nltk_stem = pytest.importorskip("nltk.stem.porter").PorterStemmer().stem
 ENDINGS = "s es ies ed ing eed ied y al ally alli ational ization fulness logi bli li ment ement ion tion at bl iz ll e"
 
 
+@pytest.mark.slow
 def test_the_words_of_wikipedia():
     with lzma.open(shared_data("wiki/articles.jsonl.xz"), "rt", encoding="utf-8") as lines:
         words = {word for line in list(lines)[:1500] for word in re.findall(r"\w+", json.dumps(json.loads(line)))}

@@ -66,6 +66,7 @@ def test_a_text_has_the_same_vector_in_any_company(model):
         np.testing.assert_allclose(model.encode([text])[0], row, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_long_texts_are_read_to_their_end(model):
     head, tail = "The tower is white. " * 100, "Bananas grow in warm countries. " * 100
     both, first, last = model.encode([head + tail, head, tail])

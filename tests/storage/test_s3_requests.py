@@ -46,6 +46,7 @@ def test_a_run_makes_three_requests_per_file_of_a_part(bucket, requests, judged)
     assert sum(found[5].values()) - 5 * 3 * FILES < 60
 
 
+@pytest.mark.slow
 def test_more_than_a_thousand_files(bucket, requests):  # noqa: F811
     """A listing has pages of 1,000 keys; a folder is removed 1,000 keys at a time."""
     folder = RunFolder(open_place(f"{bucket.url}/runs/many"))

@@ -133,6 +133,7 @@ def test_numbers_are_ranks_before_they_are_ids():
     assert find_chunks("nothing", chunks) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["[" * 20_000, "[1" * 10_000, "[1](" * 5_000, "`[1]" * 5_000, "1, " * 20_000 + "]", "[^" * 9_000]
 )

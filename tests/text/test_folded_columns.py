@@ -31,6 +31,7 @@ def test_the_same_as_one_by_one(many):
     assert folded(many) == [FoldedText(text).folded for text in many]
 
 
+@pytest.mark.slow
 def test_every_character_beside_others():
     for start in range(0, 0x30000, 512):
         codes = [chr(code) for code in range(start, start + 512) if not 0xD800 <= code < 0xE000]

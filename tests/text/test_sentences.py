@@ -57,6 +57,7 @@ def test_laws(text):
     assert [c for c in text if c.isalnum()] == [c for part in cut(text) for c in part if c.isalnum()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [".", ". ", "\n", "\n \n", " ", "Mr. ", "a.", '."', "\nx", "A. (", "。"])
 def test_a_megabyte_takes_seconds(unit):
     started = time.perf_counter()

@@ -102,6 +102,7 @@ def test_samples_that_nothing_calls_bad_are_listed_all_the_same(tmp_path):
     assert "worst samples" not in run_markdown(run)
 
 
+@pytest.mark.slow
 def test_many_rows_make_a_small_file(tmp_path, monkeypatch):
     import ragstone
 

@@ -82,6 +82,7 @@ def test_samples_that_are_not_there(viewer, worse, row):
     assert viewer.ask(f"/runs/{worse.id}/samples/{row}/facts.json")[0].status == 404
 
 
+@pytest.mark.slow
 def test_a_text_of_a_megabyte_is_cut_until_it_is_asked_for(long):
     client, run = long
     for path in ("", "/facts"):
