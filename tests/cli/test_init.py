@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import subprocess
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -144,3 +145,20 @@ def test_every_key_in_a_comment_is_known(cli, folder):
     assert {"out", "judge", "budget", "run", "map", "gate"} <= tomllib.loads(examples).keys()
     path.write_text(examples)
     assert cli("metrics", "recall").code == 0
+
+
+@pytest.mark.parametrize("branch", ["main", "master"])
+def test_the_branch_of_the_repository(cli, folder, branch):
+    subprocess.run(["git", "init", "-q", "-b", branch], check=True)
+    done = cli("init")
+    assert f"pull requests are compared with {branch}" in " ".join(done.out.split())
+    workflow = (folder / ".github" / "workflows" / "ragstone.yml").read_text()
+    assert f"branches: [{branch}]" in workflow
+    assert f"RAGSTONE_BASELINE: {branch}" in workflow
+    assert f'baseline = "{branch}"' in (folder / "ragstone.toml").read_text()
+
+
+def test_a_feature_branch_is_not_the_baseline(cli, folder):
+    subprocess.run(["git", "init", "-q", "-b", "add-reranker"], check=True)
+    cli("init")
+    assert 'baseline = "main"' in (folder / "ragstone.toml").read_text()

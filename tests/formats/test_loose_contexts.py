@@ -46,6 +46,8 @@ def test_separators_may_be_written_with_a_backslash():
 @pytest.mark.parametrize(
     ("texts", "option"),
     [
+        (["a ## b", "c ## d", "e"], "Most look like several: if so, add --split-contexts ' ## ',"),
+        (["## A title", "## Another", "e"], "If they are several, add --split-contexts SEPARATOR,"),
         (["a || b", "c || d", "e"], "Most look like several: if so, add --split-contexts '||',"),
         (["a\nb", "c\nd", "e"], r"Most look like several: if so, add --split-contexts '\n',"),
         (["a\nb", "c", "e"], "If they are several, add --split-contexts SEPARATOR,"),

@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 
+from ragstone.errors import UnknownColumnsError
 from ragstone.tools.keywords import describe_unknown, refuses_unknown_names
 
 
@@ -37,3 +38,12 @@ def test_nothing_is_suggested_for_a_name_that_resembles_none():
 def test_an_option_of_the_command_line_gets_its_name_in_python():
     assert describe_unknown("evaluate", "map", ["columns", "name"]).endswith("'map'. Did you mean columns?")
     assert "columns" not in describe_unknown("compare", "map", ["metrics"])
+
+
+def test_columns_with_other_names_are_named_as_in_python():
+    @refuses_unknown_names
+    def read(data):
+        raise UnknownColumnsError("cannot read it", ["--map", "question=customer_text"])
+
+    with pytest.raises(UnknownColumnsError, match=r"columns=\{'question': 'customer_text'\}"):
+        read("a.csv")

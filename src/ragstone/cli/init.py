@@ -22,6 +22,7 @@ _FILES = {
     _WORKFLOW: (".github/workflows/ragstone.yml", "evaluates and gates every pull request on GitHub"),
 }
 _IGNORED = ".gitignore"
+_BRANCHES = ("main", "master", "trunk", "develop")
 _WHEEL = f"vendor/ragstone-{__version__}-py3-none-any.whl"
 
 
@@ -37,10 +38,15 @@ def init(
     templates = resources.files("ragstone.examples") / "start"
     width = max(len(target) for target, _ in _FILES.values())
     package, origin = _find_package()
+    branch = _find_branch()
     for source, (target, what) in _FILES.items():
         text = (templates / source).read_text(encoding="utf-8")
         if source == _WORKFLOW:
             text = text.replace("RAGSTONE_PACKAGE: PACKAGE\n", f"RAGSTONE_PACKAGE: {package}\n")
+            text = text.replace("branches: [main]\n", f"branches: [{branch}]\n")
+            text = text.replace("RAGSTONE_BASELINE: main\n", f"RAGSTONE_BASELINE: {branch}\n")
+        if source == FILE:
+            text = text.replace('baseline = "main"\n', f'baseline = "{branch}"\n')
         done = _would_write(Path(target)) if dry_run else _write(Path(target), text)
         typer.echo(f"  {target:<{width}}  {done}: {what}")
     if folder := _store_folder():
@@ -52,6 +58,7 @@ def init(
         (command_line("run", _EXAMPLE, name="first"), "evaluate the example"),
         (command_line("gate", "first"), "check it against the conditions in ragstone.toml"),
         (command_line("validate", "YOUR_FILE"), "what your own file has and which metrics it allows"),
+        (f"edit {_FILES[_WORKFLOW][0]}", f"set RAGSTONE_DATA to your file; pull requests are compared with {branch}"),
     ]
     if package == _WHEEL and not Path(_WHEEL).exists():
         steps.append(
@@ -86,6 +93,24 @@ def _find_package() -> tuple[str, str]:
         return _WHEEL, "CLONE_OF_RAGSTONE"
     plain = f"https://{address.netloc}{address.path}"
     return (f"git+{plain}@{version['commit_id']}" if version else plain), ""
+
+
+def _find_branch() -> str:
+    """The branch that pull requests are compared with: the one that git calls the default, otherwise a usual name."""
+    import re
+    import subprocess
+
+    def ask(*words: str) -> str:
+        try:
+            done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    remote = ask("symbolic-ref", "--short", "refs/remotes/origin/HEAD").partition("/")[2]
+    local = ask("branch", "--format=%(refname:short)").split() or [ask("symbolic-ref", "--short", "HEAD")]
+    found = remote or next((name for name in _BRANCHES if name in local), "")
+    return found if re.fullmatch(r"[\w./-]+", found) else _BRANCHES[0]
 
 
 def _store_folder() -> str:

@@ -273,14 +273,16 @@ def give_advice(readings: Iterable[Reading], causes: Sequence[CauseCount], local
     for reading in readings:
         if reading.sign.advice and reading.state in ("bad", "seems bad"):
             found.setdefault(reading.sign.advice, []).append(reading)
+    dropped = ""
     if FEWER in found and FIND_MORE in found:
         main = {one.cause.name: one.main for one in causes}
         missing = main.get(MISSING.name, 0) + main.get(MISSED.name, 0)
-        del found[FIND_MORE if main.get(NOISE.name, 0) > missing else FEWER]
+        dropped = FIND_MORE if main.get(NOISE.name, 0) > missing else FEWER
+        del found[dropped]
     by_cause: dict[str, CauseCount] = {}
     for one in causes:
         text = CAUSE_ADVICE.get(one.cause.name) or _METRIC_ADVICE.get(one.cause.name)
-        if text and (text in found or one.cause.name in CAUSE_ADVICE or (one is causes[0] and one.main)):
+        if text and text != dropped and (text in found or one.cause.name in CAUSE_ADVICE or one.main):
             by_cause[text] = one
     advice = [
         Advice(

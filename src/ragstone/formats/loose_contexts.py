@@ -18,7 +18,12 @@ from ragstone.errors import UsageError
 
 _LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*$))|\{\s*[\"'])")
 # What may separate chunks in a cell, as it is written on the command line; the more specific ones first.
-_SEPARATORS = {"||": "||", r"\n\n": "\n\n", r"\n": "\n"}
+_SEPARATORS = {
+    **{mark: mark for mark in ("||", " ## ", " ### ", " --- ", " *** ", " === ", ";;", "<br>", " | ")},
+    r"\n---\n": "\n---\n",
+    r"\n\n": "\n\n",
+    r"\n": "\n",
+}
 # Names of the text of a chunk in other tools, the more specific ones first.
 _TEXT_KEYS = ("page_content", "chunk_text", "content", "chunk", "passage", "snippet", "body", "document", "contents")
 

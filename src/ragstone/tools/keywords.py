@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
-from ragstone.errors import nearest
+from ragstone.errors import UnknownColumnsError, nearest
 
 # Options of the command line that have another name in Python.
 _OTHER_NAMES = {"map": "columns", "baseline": "against", "slice": "slices", "metric": "metrics"}
@@ -26,7 +26,12 @@ def refuses_unknown_names(function: F, names: Iterable[str] = ()) -> F:
         for name in keywords:
             if name not in known:
                 raise TypeError(describe_unknown(function.__name__, name, known))
-        return function(*positional, **keywords)
+        try:
+            return function(*positional, **keywords)
+        except UnknownColumnsError as error:
+            named = dict(option.split("=", 1) for option in error.options if "=" in option)
+            columns = named or {"question": "COLUMN", "answer": "COLUMN"}
+            raise UnknownColumnsError(f"{error} (in Python: columns={columns})", error.options) from None
 
     return cast("F", wrapper)
 
