@@ -100,7 +100,9 @@ def try_wheel(wheel: Path, python: str) -> int:
         inside = str(bin_folder / "python")
         before, started = folder_size(environment), time.perf_counter()
         pip = [inside, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-cache-dir", str(wheel)]
-        subprocess.run(pip, check=True)
+        # With a PYTHONPATH, pip would take the packages of another environment for installed ones.
+        alone = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+        subprocess.run(pip, check=True, env=alone)
         seconds = time.perf_counter() - started
         version = subprocess.run([inside, "-V"], capture_output=True, text=True, check=True).stdout.strip()
         [package] = environment.glob("**/site-packages/ragstone")

@@ -41,8 +41,9 @@ def executed():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = Client(notebook, timeout=120, kernel_name="python3")
     client.seen = []
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    client.execute()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        client.execute()
     return client
 
 

@@ -44,7 +44,8 @@ def test_mypy(example):
 
 def test_pyright(example):
     folder, mistakes = example
-    checker = shutil.which("pyright") or shutil.which("basedpyright")
+    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    checker = shutil.which("pyright", path=here) or shutil.which("basedpyright", path=here)
     if checker is None:
         pytest.skip("no pyright: pip install basedpyright, which brings its own node")
     settings = {
