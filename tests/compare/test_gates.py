@@ -126,6 +126,45 @@ def test_one_number_is_for_the_headlines(tmp_path):
     assert check_gate(new, parse_checks("max-drop", ["recall=0.02"]), old).left_out == ()
 
 
+def test_the_number_of_samples_that_got_worse(tmp_path):
+    base = make_run(tmp_path, "base", quality=[1.0] * 6 + [0.0] * 2)
+    worse = make_run(tmp_path, "worse", quality=[1.0] * 4 + [0.5] * 2 + [0.0, 1.0])
+    found = one(worse, "max-worse", "quality=1", base)
+    assert (found.outcome, found.value, found.interval, found.rows) == ("fails", 2, None, 8)
+    assert found.why == "s4, s5"
+    assert found.condition == "samples worse in quality ≤ 1"
+    assert one(worse, "max-worse", "quality=2", base).outcome == "passes"
+    assert one(base, "max-worse", "quality=0", base).outcome == "passes"
+    all_worse = one(make_run(tmp_path, "bad", quality=[0.5] * 6 + [0.0] * 2), "max-worse", "quality=0", base)
+    assert all_worse.why == "s0, s1, s2, s3, s4 and 1 more"
+    slow = make_run(tmp_path, "slow", ["delay"], delay=[1, 2, 3])
+    assert (
+        one(make_run(tmp_path, "slower", ["delay"], delay=[1, 2, 4]), "max-worse", "delay=0", slow).why == "s2"
+    )
+
+
+def test_a_sample_without_a_value_may_be_worse(tmp_path):
+    base = make_run(tmp_path, "base", quality=[1.0] * 4)
+    for lost in ("broken", None):
+        run = make_run(tmp_path, f"{lost}", quality=[1.0, 1.0, 1.0, lost])
+        found = one(run, "max-worse", "quality=0", base)
+        assert (found.outcome, found.why) == ("cannot tell", "1 without a value now may be worse")
+        assert one(run, "max-worse", "quality=1", base).outcome == "passes"
+    none = make_run(tmp_path, "none", quality=["broken"] * 4)
+    assert one(none, "max-worse", "quality=4", base).outcome == "cannot tell"
+
+
+def test_a_count_is_no_part_of_the_correction(tmp_path):
+    before = noise(1, 30, 0.1, 0.7)
+    base, run = make_run(tmp_path, "base", quality=before), make_run(tmp_path, "new", quality=before - 0.2)
+    drop = parse_checks("max-drop", ["quality=0.02"])
+    both = check_gate(run, [*drop, *parse_checks("max-worse", ["quality=30"] * 40)], base)
+    assert both.checks[0] == check_gate(run, drop, base).checks[0]
+    assert {item.outcome for item in both.checks[1:]} == {"passes"}
+    headlines = check_gate(run, [*parse_checks("max-drop", ["0.02"]), *parse_checks("max-worse", ["quality=0"])], base)
+    assert [item.check.kind for item in headlines.checks] == ["max-drop", "max-worse"]
+
+
 def test_failed_cells_are_no_pass(tmp_path):
     run = make_run(tmp_path, "a", quality=[0.9] * 50 + ["broken"] * 5)
     found = one(run, "min", "quality=0.5")
@@ -192,6 +231,10 @@ def test_clusters_widen_the_interval(tmp_path):
         ("min", "recall=high", "'high' is not a number"),
         ("max", "recall=nan", "'nan' is not a number"),
         ("max-drop", "-0.1", "a drop is 0 or more"),
+        ("max-worse", "0", "--max-worse 0: write it as METRIC=VALUE, for instance --max-worse recall@5=0"),
+        ("max-worse", "recall=0.5", "the number of samples is a whole number"),
+        ("max-worse", "recall=-1", "the number of samples is a whole number"),
+        ("max-worse", "recall=5%", "the number of samples is a whole number"),
     ],
 )
 def test_conditions_that_cannot_be_understood(kind, text, words):

@@ -70,3 +70,9 @@ def test_watching_row_by_row_one_may_stop():
     assert looks[-1].outcome == "passes"
     assert len(looks) < 60
     assert {look.outcome for look in looks[:-1]} == {"cannot tell"}
+
+
+def test_counts_need_a_finished_run(tmp_path):
+    run = make_run(tmp_path, "a", quality=noise(1, 10))
+    with pytest.raises(UsageError, match="--max-worse needs a finished run"):
+        check_so_far(run.folder, parse_checks("max-worse", ["quality=0"]), run)

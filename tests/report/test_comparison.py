@@ -3,7 +3,7 @@
 import pytest
 
 import ragstone
-from ragstone.compare.cause_moves import count_moves
+from ragstone.compare.cause_moves import find_moves
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.differences import Difference
 from ragstone.report.comparison import (
@@ -77,11 +77,14 @@ def test_equal_scores_are_told_with_the_pairs_that_lack_one(tmp_path):
 
 def test_fixed_and_newly_failing_samples_are_counted(worse, better):
     comparison = compare_runs(worse, better)
-    moves = count_moves(comparison, 1_000)
-    assert moves.fixed > moves.newly_failing
+    moves = find_moves(comparison, 1_000)
+    assert len(moves.fixed) > len(moves.newly_failing)
     text = " ".join(draw(comparison_report(comparison, moves=moves), 200).split())
-    assert f"{moves.fixed} fixed by B, {moves.newly_failing} newly failing, {moves.still_failing} still failing" in text
-    assert count_moves(comparison, 10) is None
+    counts = [len(ids) for ids in moves]
+    assert f"seem to fail: {counts[0]} fixed by B ({moves.fixed[0]}, " in text
+    assert f"{counts[1]} newly failing" in text
+    assert f"{counts[2]} still failing" in text
+    assert find_moves(comparison, 10) is None
 
 
 def test_rows_that_one_run_skips_are_told():

@@ -158,6 +158,7 @@ def gate(
     against: runs.Run | Path | None = None,
     max_drop: float | Limits | None = None,
     max_rise: Limits | None = None,
+    max_worse: Mapping[str, int] | None = None,
     cluster: str | None = None,
     max_failed: float = MOST_FAILED,
     inconclusive: Inconclusive = "fail",
@@ -169,22 +170,24 @@ def gate(
         run: A run, or its path, id or name.
         min: Minimum means: `{"recall@5": 0.8}`.
         max: Maximum means.
-        against: The baseline of `max_drop` and `max_rise`.
+        against: The baseline of `max_drop`, `max_rise` and `max_worse`.
         max_drop: Maximum loss against the baseline: one number for all headline metrics, or a number per metric.
         max_rise: Maximum rise of metrics that should be low: `{"latency_p95": "0.2s", "cost": "10%"}`.
+        max_worse: Maximum number of samples that may be worse than in the baseline: `{"fact_recall": 0}`.
         cluster: Column whose equal values are resampled together; conversations by default, "none" for single rows.
         max_failed: Share of failed cells above which the gate cannot tell.
         inconclusive: What "cannot tell" counts as: "fail", or "pass" for a warning only.
         root: Folder or s3:// root of runs that are given by id or name.
     """
-    given: dict[str, Any] = {"min": min, "max": max, "max-drop": max_drop, "max-rise": max_rise}
+    given: dict[str, Any] = {"min": min, "max": max, "max-drop": max_drop, "max-rise": max_rise, "max-worse": max_worse}
     limits = {kind: value for kind, value in given.items() if value is not None and value != {}}
-    if against is not None and max_drop is None and max_rise is None:
-        raise UsageError("against needs max_drop or max_rise: the largest allowed change")
+    changes = [name for name in ("max-drop", "max-rise", "max-worse") if given[name] is not None]
+    if against is not None and not changes:
+        raise UsageError("against needs max_drop, max_rise or max_worse: the largest allowed change")
     if not limits:
         raise UsageError("a gate needs a condition: min={'recall@5': 0.8}, max=…, or against=RUN with max_drop=0.02")
-    if against is None and (max_drop is not None or max_rise is not None):
-        raise UsageError("max_drop and max_rise need against=RUN: the baseline")
+    if against is None and changes:
+        raise UsageError("max_drop, max_rise and max_worse need against=RUN: the baseline")
     baseline = None if against is None else as_run(against, root)
     checks = read_checks(limits, "gate()")
     decision = check_gate(as_run(run, root), checks, baseline, Settings(cluster=cluster), max_failed)

@@ -75,7 +75,7 @@ def _show_two(
 ) -> None:
     from ragstone.cli.evaluation import MOST_DIAGNOSED
     from ragstone.cli.screen import console
-    from ragstone.compare.cause_moves import count_moves
+    from ragstone.compare.cause_moves import find_moves
     from ragstone.compare.comparison import compare_runs
     from ragstone.report.comparison import comparison_dict, comparison_report
     from ragstone.report.markdown import comparison_markdown
@@ -86,7 +86,7 @@ def _show_two(
     elif markdown:
         typer.echo(comparison_markdown(comparison, show))
     else:
-        moves = count_moves(comparison, MOST_DIAGNOSED)
+        moves = find_moves(comparison, MOST_DIAGNOSED)
         console().print(comparison_report(comparison, show, full or bool(metrics), moves))
 
 

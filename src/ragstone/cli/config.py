@@ -19,7 +19,7 @@ from ragstone.errors import StorageError, UnknownNameError, UsageError
 FILE = "ragstone.toml"
 VARIABLE = "RAGSTONE_CONFIG"
 # `ragstone gate` reads these keys itself: its conditions are tables of metrics and numbers.
-_READ_BY_COMMAND = {"gate": frozenset({"min", "max", "max_drop", "max_rise", "against", "baseline"})}
+_READ_BY_COMMAND = {"gate": frozenset({"min", "max", "max_drop", "max_rise", "max_worse", "against", "baseline"})}
 _PATHS = ("FILE", "FOLDER", "ROOT", "PATH", "TARGET")
 _KINDS: dict[Any, str] = {bool: "true or false", int: "a whole number", (int, float): "a number", str: "a text"}
 

@@ -49,6 +49,13 @@ def gate(
         METRICS,
         metavar=_CONDITION,
     ),
+    max_worse: list[str] = option(
+        [],
+        "--max-worse",
+        "Maximum number of samples whose score is worse than in the baseline; for small sets. Repeatable.",
+        METRICS,
+        metavar="METRIC=COUNT",
+    ),
     cluster: str | None = shared("cluster"),
     max_failed: float = option(
         0.05,
@@ -89,6 +96,7 @@ def gate(
     load_metrics_files(metrics_file)
     checks = [*parse_checks("min", least), *parse_checks("max", most)]
     checks += [*parse_checks("max-drop", max_drop), *parse_checks("max-rise", max_rise)]
+    checks += parse_checks("max-worse", max_worse)
     config, is_of_file = find_config(ctx.params.get("config")), False
     if config is not None and (config.is_named or not checks):
         more, named = _read_conditions(config)

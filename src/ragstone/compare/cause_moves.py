@@ -1,4 +1,4 @@
-"""How many samples a new version fixes and breaks, by the diagnoses of both runs."""
+"""Which samples a new version fixes and breaks, by the diagnoses of both runs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import NamedTuple
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.diagnosis import diagnose
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import read_ids
 
 
 class Moves(NamedTuple):
-    """The number of pairs that fail only in A, only in B and in both."""
+    """The samples that fail only in A, only in B and in both, by their ids in B."""
 
-    fixed: int
-    newly_failing: int
-    still_failing: int
+    fixed: list[str]
+    newly_failing: list[str]
+    still_failing: list[str]
 
 
-def count_moves(comparison: Comparison, most: int) -> Moves | None:
+def find_moves(comparison: Comparison, most: int) -> Moves | None:
     """The failing pairs of a comparison; None if a run has more than `most` samples or no diagnosis."""
     sides = []
     for run, rows in ((comparison.before, comparison.pairs.before), (comparison.after, comparison.pairs.after)):
@@ -25,8 +26,10 @@ def count_moves(comparison: Comparison, most: int) -> Moves | None:
         if failing is None:
             return None
         sides.append([failing[row] for row in rows])
-    pairs = list(zip(*sides, strict=True))
-    return Moves(*(pairs.count(move) for move in ((True, False), (False, True), (True, True))))
+    ids = read_ids(comparison.after)
+    pairs = list(zip(*sides, (ids[row] for row in comparison.pairs.after), strict=True))
+    kinds = ((True, False), (False, True), (True, True))
+    return Moves(*([name for was, now, name in pairs if (was, now) == kind] for kind in kinds))
 
 
 def _failing(run: Run, most: int) -> list[bool] | None:

@@ -11,13 +11,13 @@ from typing import Any, Literal, get_args
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.intervals import Interval
 
-Kind = Literal["min", "max", "max-drop", "max-rise"]
+Kind = Literal["min", "max", "max-drop", "max-rise", "max-worse"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Outcome = Literal["passes", "fails", "cannot tell"]
 # What "cannot tell" counts as.
 Inconclusive = Literal["fail", "pass"]
-# A rise is the drop of a metric that should be low.
-_CHANGES = ("max-drop", "max-rise")
+# A rise is the drop of a metric that should be low. "max-worse" counts samples.
+_CHANGES = ("max-drop", "max-rise", "max-worse")
 # Units of limits, as factors to the unit of the metric, and the metrics that have it: seconds and US dollars.
 _UNITS = {"s": 1.0, "ms": 1e-3, "usd": 1.0, "": 1.0}
 _OF_UNIT = {**dict.fromkeys(("s", "ms"), ("latency", "first_token")), "usd": ("cost",)}
@@ -26,7 +26,7 @@ _LIMIT = re.compile(r"\s*\$?\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|[a-z]*)\s*", re.
 
 @dataclass(frozen=True)
 class Check:
-    """One condition: a minimum or maximum of a score, or the largest allowed change for the worse from the baseline."""
+    """One condition: a minimum or maximum of a score, the largest change for the worse, or the most samples that get worse."""
 
     kind: Kind
     metric: str
@@ -41,6 +41,8 @@ class Check:
 
     def __str__(self) -> str:
         limit = f"{100 * self.limit:g} %" if self.relative else f"{self.limit:g}"
+        if self.kind == "max-worse":
+            return f"samples worse in {self.metric} ≤ {limit}"
         if self.is_change:
             return f"{self.metric} {self.kind.removeprefix('max-')} ≤ {limit}"
         return f"{self.metric} {'≥' if self.kind == 'min' else '≤'} {limit}"
@@ -72,7 +74,7 @@ def parse_checks(kind: Kind, texts: Iterable[str]) -> list[Check]:
         if not equals and kind == "max-drop":
             name = "*"
         if not name:
-            example = "latency_p95=0.2s" if kind == "max-rise" else "recall@5=0.8"
+            example = {"max-rise": "latency_p95=0.2s", "max-worse": "recall@5=0"}.get(kind, "recall@5=0.8")
             raise UsageError(f"--{kind} {text}: write it as METRIC=VALUE, for instance --{kind} {example}")
         checks.append(_make_check(kind, name.strip(), text, number))
     return checks
@@ -92,6 +94,8 @@ def _make_check(kind: Kind, name: str, text: str, number: Any) -> Check:
     measured = name.removeprefix("system.").startswith(_OF_UNIT.get(unit, ""))
     if not measured and "metadata." not in name:
         raise UsageError(f"--{kind} {text}: {name} is not measured in {unit}")
+    if kind == "max-worse" and (unit or limit < 0 or limit != int(limit)):
+        raise UsageError(f"--{kind} {text}: the number of samples is a whole number, 0 or more")
     change = kind in _CHANGES
     if unit == "%" and (not change or name == "*"):
         raise UsageError(
@@ -104,7 +108,7 @@ def _make_check(kind: Kind, name: str, text: str, number: Any) -> Check:
 
 
 def read_checks(table: Mapping[str, Any], source: str) -> list[Check]:
-    """The [gate] table of ragstone.toml: min, max, max-drop and max-rise as tables, max-drop also as one number."""
+    """The [gate] table of ragstone.toml: min, max, max-drop, max-rise and max-worse as tables, max-drop also as one number."""
     known = (*KINDS, "against")
     for name in table:
         if name not in known:

@@ -2,7 +2,8 @@
 
 The error rate is that of the exit code. A gate passes only if every condition passes, so passing needs no correction. One
 condition is enough to fail, so failing is corrected for all conditions: jointly for drops of means, as in `compare`
-(Westfall and Young), and by a wider interval (Bonferroni) for others.
+(Westfall and Young), and by a wider interval (Bonferroni) for others. The number of samples that got worse is a count
+of what was seen, not an estimate: it has no interval and is not part of the correction.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.paired import flip_signs, pairs_to_decide
 from ragstone.stats.power import rows_needed
 from ragstone.storage.runs import Run
-from ragstone.storage.scores import Scores, read_labels, read_scores
+from ragstone.storage.scores import Scores, read_ids, read_labels, read_scores
 
 # With a larger share of failed cells, the other cells may not be representative.
 MOST_FAILED = 0.05
 _MOST_ROWS = 1_000_000
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def check_gate(
     settings = (settings or Settings()).for_run(run)
     bare = any(check.metric == "*" for check in checks)
     checks = _resolve_metrics(checks, run, against)
-    conditions = max(conditions, len(checks))
+    conditions = max(conditions, sum(check.kind != "max-worse" for check in checks))
     absolute = [check.metric for check in checks if not check.is_change]
     scores = read_scores(run, absolute)
     clusters = read_labels(run, settings.cluster) if settings.cluster and absolute else None
@@ -154,7 +156,7 @@ def _resolve_metrics(checks: Sequence[Check], run: Run, against: Run | None) -> 
         raise UsageError(f"--{changes[0].kind} needs --against RUN: the baseline")
     if against is not None and not changes:
         raise UsageError("--against needs --max-drop X: the largest allowed drop")
-    named = {check.metric for check in changes}
+    named = {check.metric for check in changes if check.kind != "max-worse"}
     spelled: list[Check] = []
     for check in checks:
         if check.metric != "*":
@@ -273,7 +275,9 @@ def _check_drops(
 ) -> dict[Check, Checked]:
     names = list(dict.fromkeys(check.metric for check in checks))
     compared = compare_runs(against, run, names, settings=settings)
-    able = [check for check in checks if check.metric not in compared.refused]
+    compared_checks = [check for check in checks if check.metric not in compared.refused]
+    counted = {check: _check_worse(check, compared) for check in compared_checks if check.kind == "max-worse"}
+    able = [check for check in compared_checks if check not in counted]
     items = [compared[check.metric] for check in able]
     limited = [_absolute(check, item) for check, item in zip(able, items, strict=True)]
     found = judge_drops(limited, items, *_changes(compared, able), settings, conditions, most_failed)
@@ -283,7 +287,26 @@ def _check_drops(
         for check in checks
         if check.metric in compared.refused
     }
-    return refused | dict(zip(able, found, strict=True))
+    return refused | counted | dict(zip(able, found, strict=True))
+
+
+def _check_worse(check: Check, compared: Comparison) -> Checked:
+    """Counts the samples that got worse. One that lost its value may be one of them."""
+    item = compared[check.metric]
+    if item.tally is None:
+        return Checked(check, "cannot tell", "no sample has a value in both runs", None, None, item.pairs, item.failed)
+    [changes] = _changes(compared, [check])[0].T
+    worse = np.flatnonzero((changes > 0) if item.better == "lower" else (changes < 0))
+    outcome: Outcome = "fails" if len(worse) > check.limit else "passes"
+    why = ""
+    if len(worse):
+        ids = read_ids(compared.after)
+        why = ", ".join(ids[compared.pairs.after[pair]][:40] for pair in worse[:_MOST_NAMED])
+        why += f" and {len(worse) - _MOST_NAMED:,} more" if len(worse) > _MOST_NAMED else ""
+    lost = item.failed + item.skipped_after
+    if outcome == "passes" and len(worse) + lost > check.limit:
+        outcome, why = "cannot tell", f"{lost} without a value now may be worse"
+    return Checked(check, outcome, why, float(len(worse)), None, item.pairs, item.failed)
 
 
 def _absolute(check: Check, item: Difference) -> Check:
@@ -322,15 +345,12 @@ def judge_drops(
         beyond = changes[:, family] * signs[family] + limits[family]
         joint = flip_signs(beyond, clusters, resamples=settings.resamples, seed=settings.seed).joint
         p[family] = joint * conditions / np.count_nonzero(family)
+    # Without values if rows depend on each other.
+    gains = (changes * signs).T if clusters is None else np.empty((len(checks), 0))
     return [
-        _check_drop(check, item, chance, settings, conditions, most_failed, gains)
-        for check, item, chance, gains in zip(checks, items, p, _gains(changes * signs, clusters), strict=True)
+        _check_drop(check, item, chance, settings, conditions, most_failed, of_pairs)
+        for check, item, chance, of_pairs in zip(checks, items, p, gains, strict=True)
     ]
-
-
-def _gains(gains: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
-    """One row per condition; without values if rows depend on each other."""
-    return gains.T if clusters is None else np.empty((gains.shape[1], 0))
 
 
 def _check_drop(

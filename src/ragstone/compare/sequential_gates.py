@@ -72,6 +72,8 @@ def check_so_far(
         raise UsageError("--max-drop and --max-rise need --against RUN: the baseline")
     if any(check.relative for check in checks):
         raise UsageError("with --sequential write limits as numbers, not as a percentage")
+    if any(check.kind == "max-worse" for check in checks):
+        raise UsageError("--max-worse needs a finished run: leave out --sequential")
     if any(check.metric == "*" for check in checks):
         raise UsageError("with --sequential name the metric of each drop: --max-drop METRIC=VALUE")
     found = _read(folder, [spelled(check.metric) for check in checks])

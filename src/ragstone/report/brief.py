@@ -12,7 +12,7 @@ from ragstone.compare.cause_texts import causes_text, failing_text
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.explain import Explanation
-from ragstone.compare.gates import Gate
+from ragstone.compare.gates import Checked, Gate
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.worst_samples import WorstSample
 from ragstone.engine.metric_choice import pick_headlines
@@ -134,12 +134,17 @@ def _lettered(run: Run, comparison: Comparison) -> str:
     return run.name if label == run.name else f"{label} {run.name}"
 
 
+def _value(item: Checked) -> str:
+    value, interval = value_texts(item)
+    return f"{value} ({interval})" if interval else value
+
+
 def gate_brief(gate: Gate) -> str:
     """The outcome, then the conditions; those that do not pass come first."""
     against = f" against {gate.baseline}" if gate.baseline else ""
     order = sorted(gate.checks, key=lambda item: ORDER.index(item.outcome))
     lines = [
-        f"{MARKS[item.outcome]} {item.condition}: {' ('.join(value_texts(item))}){f', {item.why}' if item.why else ''}"
+        f"{MARKS[item.outcome]} {item.condition}: {_value(item)}{f', {item.why}' if item.why else ''}"
         for item in order[:_MOST]
     ]
     more = len(order) - len(lines)

@@ -217,6 +217,12 @@ def comparison_report(
     return _Report(comparison, items, show, moves)
 
 
+def _named(ids: Sequence[str], kind: str) -> str:
+    """`2 newly failing (q1, q7)`; the names of the first three."""
+    names = ", ".join([*(one_line(name, 24) for name in ids[:3]), *(["…"] if len(ids) > 3 else [])])
+    return f"{len(ids)} {kind}{f' ({names})' if names else ''}"
+
+
 class _Report:
     """The report; needs the width of the terminal to shorten questions."""
 
@@ -238,8 +244,9 @@ class _Report:
         if deciding := deciding_line(items):
             yield Text(visible(deciding))
         if self._moves and any(self._moves):
-            fixed, broken, still = self._moves
-            yield Text(f"Samples that seem to fail: {fixed} fixed by B, {broken} newly failing, {still} still failing.")
+            kinds = ("fixed by B", "newly failing", "still failing")
+            moves = ", ".join(_named(ids, kind) for ids, kind in zip(self._moves, kinds, strict=True))
+            yield Text(f"Samples that seem to fail: {moves}.")
         yield Text()
         table = difference_table(comparison, items)
         yield table

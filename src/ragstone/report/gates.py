@@ -48,7 +48,7 @@ def gate_notes(gate: Gate) -> Iterator[str]:
     """How to read the values, and which metrics the gate leaves out."""
     if gate.note:
         yield visible(gate.note)
-    if any(item.check.is_change and item.value is not None for item in gate.checks):
+    if any(item.check.is_change and item.interval is not None for item in gate.checks):
         yield "value of a drop or rise: paired difference to the baseline, as in `ragstone compare`"
     if gate.left_out:
         yield left_out_line(gate)
@@ -64,6 +64,8 @@ def value_texts(item: Checked) -> tuple[str, str]:
     low, high = item.interval or (None, None)
     metric = find_metric(item.check.metric)
     places = places_for(metric.spec.bounds if metric else (None, 1.0), item.value, low, high)
+    if item.check.kind == "max-worse":
+        return number(item.value, 0), ""
     if item.check.is_change:
         return signed(item.value, places), signed_interval(low, high, places)
     return number(item.value, places), interval_text(low, high, places)
@@ -172,7 +174,7 @@ def gate_junit(gate: Gate) -> str:
 
 def _sentence(item: Checked) -> str:
     ends = f", 95 % interval {item.interval.low:.3f} to {item.interval.high:.3f}" if item.interval else ""
-    value = "no value" if item.value is None else f"{item.value:.3f}"
+    value = "no value" if item.value is None else value_texts(item)[0]
     return f"{value}{ends}, {item.rows} rows, {item.failed} failed{f': {item.why}' if item.why else ''}"
 
 
