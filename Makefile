@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+# Without bytecode, each of several hundred commands that the tests start would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Which Pythons `make wheel` installs the wheel with: versions or commands; all of 3.11 to 3.13 that are there by default.
 PYTHONS ?=
@@ -20,8 +22,8 @@ demo: $(VENV)/.run minilm  ## evaluate the shipped example: no key, no network b
 test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
 	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
-test-slow: $(VENV)/.dev minilm smollm2 qwen15 browser  ## run the slow tests, some with a small real model
-	$(BIN)/pytest -m slow -n auto --dist loadfile
+test-slow: $(VENV)/.dev minilm smollm2 qwen15 browser  ## run the slow tests, some with a small real model, and more random examples
+	$(BIN)/pytest -m "slow or hypothesis" --hypothesis-profile thorough -n auto --dist loadfile
 
 coverage: $(VENV)/.dev minilm browser  ## run all tests but the slow ones, and print the branch coverage of src
 	$(BIN)/pytest -m "not slow" -n auto --dist worksteal --cov --cov-report=term:skip-covered

@@ -15,9 +15,10 @@ from ragstone.models.store import Store, default_folder
 from ragstone.registry import CATALOGUE
 from tests.browser import browser, pytest_terminal_summary  # noqa: F401  (a fixture and a hook)
 
-# A busy machine must not fail a test that is right, nor make everybody wait.
-settings.register_profile("ragstone", deadline=None, max_examples=50)
-settings.load_profile("ragstone")
+# A busy machine must not fail a test that is right, nor make everybody wait. `make test-slow` tries more examples.
+settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("thorough", deadline=None, max_examples=100)
+settings.load_profile("quick")
 
 # No model that nobody named, also where a fixture lives longer than a test: it takes time, and its figures may change.
 # Where `make test` keeps models is remembered for those who ask, and for the processes that xdist starts.

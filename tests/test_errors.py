@@ -64,6 +64,7 @@ def extras_named_in_the_source():
                 yield f"{path.name}:{node.lineno}", node.args[1]
 
 
+@pytest.mark.slow
 def test_every_missing_extra_names_an_install_line_that_works():
     declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
     calls = list(extras_named_in_the_source())

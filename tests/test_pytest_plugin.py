@@ -205,6 +205,7 @@ def test_judged(ragstone_runs):
 """
 
 
+@pytest.mark.slow
 def test_replies_are_played_again_offline(pytester, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     pytester.makepyfile(JUDGED)

@@ -72,6 +72,7 @@ def audit(run, alter=lambda prompt, body, reply: reply, **more):
     return {finding.name: finding for finding in found.findings}, found, server
 
 
+@pytest.mark.slow
 def test_a_fair_judge_is_cleared(run):
     findings, found, server = audit(run)
     assert found.biased == []
@@ -163,6 +164,7 @@ def test_verdicts_follow_the_interval():
     assert judge_share("x", "", np.ones(40), fair=0.5, advice="do").verdict == "biased"
 
 
+@pytest.mark.slow
 def test_a_judge_that_says_nothing_is_not_called_fair(run):
     findings, found, _ = audit(run, alter=lambda prompt, body, reply: {"winner": "nobody"}, limit=9)
     assert not found.tested

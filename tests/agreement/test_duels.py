@@ -112,6 +112,7 @@ def test_references_are_shown_where_they_are_wanted(tmp_path):
     assert any("your own answer" in body["messages"][0]["content"] for body in own.bodies)
 
 
+@pytest.mark.slow
 def test_several_systems_are_ranked(tmp_path):
     found, _ = hold(tmp_path, (little, half, whole), count=14)
     assert [row.system for row in found.standings] == ["whole", "half", "little"]
@@ -165,6 +166,7 @@ def test_answers_that_are_the_same_say_nothing_about_the_judge(tmp_path):
     assert (note.inconsistent, note.first_seat) == (None, None)
 
 
+@pytest.mark.slow
 def test_who_never_met_anybody_has_no_share(tmp_path):
     runs = [
         store_run(tmp_path, f"s{number}", world_rows(1, kind))
@@ -187,6 +189,7 @@ def test_who_cannot_judge_pairs_is_told_before_anybody_is_asked(tmp_path, judge)
     assert server.calls == 0
 
 
+@pytest.mark.slow
 def test_a_jury_shares_one_budget(tmp_path, monkeypatch):
     prices = tmp_path / "prices.toml"
     prices.write_text('[models]\n"openai/one" = [40.0, 2.0]\n"openai/two" = [40.0, 2.0]\n')

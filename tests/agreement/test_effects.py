@@ -39,6 +39,7 @@ def likes_experts(prompt, body, reply):
     return {**reply, "grade": 100} if prompt == "grade" and packaged_probes()["authority"]["en"] in answer else reply
 
 
+@pytest.mark.slow
 def test_a_fair_judge_shows_no_effect(run):
     found = audit(run)
     assert [(effect.task, effect.name) for effect in found.effects] == [
@@ -83,6 +84,7 @@ def test_chance_is_rarely_taken_for_an_effect():
     assert alarms <= 0.05 * times + 2 * (0.05 * 0.95 * times) ** 0.5
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_true_change():
     random, covered, times = np.random.default_rng(1), 0, 200
     for _ in range(times):

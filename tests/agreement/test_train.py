@@ -76,6 +76,7 @@ def test_it_learns_what_people_look_at(world):
     assert found.judge.card.models == {}
 
 
+@pytest.mark.slow
 def test_it_is_recommended_only_if_it_is_better_with_an_interval(world):
     run, _, truth = world
     found = train_judge(join([run], say(truth)), "years")

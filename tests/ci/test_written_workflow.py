@@ -136,6 +136,7 @@ def make_repository(cli, tmp_path, monkeypatch):
     return make
 
 
+@pytest.mark.slow
 def test_as_written_it_passes_and_warns_about_the_example(make_repository):
     repository = make_repository()
     failed, log, summary = repository.push()

@@ -149,6 +149,7 @@ def test_what_estimates_need(cli, store, arguments, words):
     assert words in printed.err
 
 
+@pytest.mark.slow
 def test_a_mixture_is_fitted_saved_and_used(cli, catalogue, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows, labels = [], ["sample_id,label"]

@@ -21,6 +21,7 @@ def ask(cli, store, *words, alter=lambda prompt, body, reply: reply):
         return cli("audit", "openai/oracle", *words, *more), server
 
 
+@pytest.mark.slow
 def test_a_fair_judge(cli, store):
     printed, _ = ask(cli, store, "--on", "harbour")
     assert printed.code == 0
@@ -29,12 +30,14 @@ def test_a_fair_judge(cli, store):
     assert "self-enhancement: name a run of another model family" in printed.out
 
 
+@pytest.mark.slow
 def test_a_biased_judge_and_what_to_do(cli, store):
     printed, _ = ask(cli, store, alter=prefer(longer))
     assert "✗  verbosity: padded twins" in printed.out
     assert "verbosity: padded twins: Judge by one aspect" in printed.out
 
 
+@pytest.mark.slow
 def test_json(cli, store):
     printed, _ = ask(cli, store, "--json", "-n", "9", alter=prefer(longer))
     found = json.loads(printed.out)
@@ -63,6 +66,7 @@ def test_a_quote_counts_the_jury_and_is_one_document(cli, store, tmp_path):
     assert all(one["total"]["calls"] > 0 for one in found)
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_is_not_cleared(cli, store):
     printed, _ = ask(cli, store, "-n", "8", alter=lambda prompt, body, reply: {"winner": "?"})
     assert printed.code == 4

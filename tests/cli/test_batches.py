@@ -44,6 +44,7 @@ def test_nothing(cli):
     assert json.loads(cli("batches", "--json").out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["id", "batch"])
 def test_list_and_cancel(cli, by):
     with BatchOracle(steps=["in_progress"] * 100_000) as server:

@@ -95,6 +95,7 @@ def test_facts_that_no_metric_reads(cli, tmp_path):
     assert "-m fact_recall" in printed.out
 
 
+@pytest.mark.slow
 def test_facts_decide_over_the_local_judge(cli, tmp_path):
     cli("run", HARBOUR / "worse.jsonl", "-m", "fact_recall,ragchecker.claim_recall", "--judge", "local", "-o", tmp_path)
     printed = cli("diagnose", "latest", "-o", tmp_path)

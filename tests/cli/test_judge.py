@@ -69,6 +69,7 @@ def test_examples_and_longer_reasons(cli, store):
     assert json.loads(plain.out)["meetings"][0]["winner"] == "whole"
 
 
+@pytest.mark.slow
 def test_several_systems(cli, store):
     printed, _ = ask(cli, store, "little", "half", "whole")
     lines = [line for line in printed.out.splitlines() if line.strip()[:1] in "123" and line.strip()]

@@ -21,6 +21,7 @@ def store(tmp_path, monkeypatch):
     return tmp_path / "store"
 
 
+@pytest.mark.slow
 def test_labels_in_a_judge_out(cli, store):
     assert cli("run", "data.jsonl", "-m", "token_f1", "--name", "one", "-o", store, "-q").code == 0
     printed = cli("train", "years", "one", "--human", "labels.csv", "-o", store)

@@ -80,6 +80,7 @@ def test_another_design_is_refused(cli, log):
     assert cli("watch", "w", "--once").code == 0
 
 
+@pytest.mark.slow
 def test_the_worst_go_to_the_ground_truth_and_alarms_to_a_webhook(cli, tmp_path, monkeypatch, loopback):
     """Ten quiet days, then every answer declines."""
     monkeypatch.chdir(tmp_path)

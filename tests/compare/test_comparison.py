@@ -196,6 +196,7 @@ def test_a_few_changed_rows_do_not_make_an_interval_without_0(metrics, tmp_path)
     assert item.low < item.difference < 0 == item.high
 
 
+@pytest.mark.slow
 def test_two_noisy_runs_of_one_system_get_no_verdicts(metrics, tmp_path):
     names = ("quality", "right", "delay")
     alarms = 0

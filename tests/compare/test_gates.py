@@ -138,9 +138,7 @@ def test_the_number_of_samples_that_got_worse(tmp_path):
     all_worse = one(make_run(tmp_path, "bad", quality=[0.5] * 6 + [0.0] * 2), "max-worse", "quality=0", base)
     assert all_worse.why == "s0, s1, s2, s3, s4 and 1 more"
     slow = make_run(tmp_path, "slow", ["delay"], delay=[1, 2, 3])
-    assert (
-        one(make_run(tmp_path, "slower", ["delay"], delay=[1, 2, 4]), "max-worse", "delay=0", slow).why == "s2"
-    )
+    assert one(make_run(tmp_path, "slower", ["delay"], delay=[1, 2, 4]), "max-worse", "delay=0", slow).why == "s2"
 
 
 def test_a_sample_without_a_value_may_be_worse(tmp_path):

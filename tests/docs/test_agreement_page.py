@@ -44,6 +44,7 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_comparing(cli):
     commands = shown("comparing.md")

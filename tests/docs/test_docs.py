@@ -176,6 +176,7 @@ def test_shell_examples_of_the_data_page_run(folder):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_own_metrics_of_the_page_work(folder):
     page = ROOT / "docs/own-metrics.md"
     (folder / "mine.py").write_text(blocks(page, "python")[0])

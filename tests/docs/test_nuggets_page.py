@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "nuggets.md"
 
 
+@pytest.mark.slow
 def test_the_python_example_runs(tmp_path):
     (code,) = blocks(PAGE, "python")
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=tmp_path)

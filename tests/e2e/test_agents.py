@@ -27,6 +27,7 @@ def agent_rows():
         yield {**row, "steps": [{"tool": "search", "query": "q", "contexts": [chunk]} for chunk in named]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verdicts", ["json", "tokens"])
 def test_unused_steps_need_no_call_of_their_own(tmp_path, verdicts):
     with OracleServer() as server:

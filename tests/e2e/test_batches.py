@@ -125,6 +125,7 @@ def test_busy_servers_and_cut_connections(judge, tmp_path):
     check_scores(run.path, SAMPLES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["openai/oracle", "anthropic/oracle"])
 def test_a_batch_whose_confirmation_is_lost_is_not_submitted_again(judge, tmp_path):
     with BatchOracle() as server:
@@ -134,6 +135,7 @@ def test_a_batch_whose_confirmation_is_lost_is_not_submitted_again(judge, tmp_pa
     check_scores(run.path, SAMPLES)
 
 
+@pytest.mark.slow
 def test_a_batch_of_somebody_else_is_not_taken_for_ours(tmp_path):
     """Anthropic's batches have no metadata: what was found by its size and time is checked by its results."""
     notes = []
@@ -147,6 +149,7 @@ def test_a_batch_of_somebody_else_is_not_taken_for_ours(tmp_path):
     assert pending() == []
 
 
+@pytest.mark.slow
 def test_formats_that_the_server_refuses_are_found_by_a_call(tmp_path):
     with BatchOracle(formats=("json_object",)) as server:
         run = evaluate(server, tmp_path / "out")
@@ -170,6 +173,7 @@ def test_a_deadline_leaves_the_batch_for_the_next_run(tmp_path):
     assert pending() == []
 
 
+@pytest.mark.slow
 def test_a_budget_is_reserved_before_submission(tmp_path, monkeypatch):
     prices = tmp_path / "prices.toml"
     prices.write_text('[models]\n"openai/oracle" = [1000.0, 2000.0]\n')
@@ -198,6 +202,7 @@ def test_quotes_have_the_price_of_batches(tmp_path, monkeypatch):
     assert half.cost_usd == pytest.approx(full.cost_usd / 2)
 
 
+@pytest.mark.slow
 def test_files_for_an_offline_tool(tmp_path):
     """Each run writes the requests of one stage; the tool answers them between the runs."""
     folder, files, words = tmp_path / "files", [], []

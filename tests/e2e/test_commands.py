@@ -202,6 +202,7 @@ def test_a_folder_with_a_name_that_looks_like_markup(cli, home):
     assert "stored in [red]out[/]:smile:/runs/" in printed.out
 
 
+@pytest.mark.slow
 def test_a_run_on_s3(cli, home, bucket):
     printed = cli("run", "answers.jsonl", "-o", f"{bucket.url}/runs-of-mine", "--json")
     assert printed.code == 0, printed.err
@@ -459,6 +460,7 @@ def test_head_ends_it_without_a_word(environment, home):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_reader_that_is_gone_already(environment, home):
     reading, writing = os.pipe()
     os.close(reading)

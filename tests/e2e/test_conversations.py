@@ -41,6 +41,7 @@ def test_only_completing_the_question_is_one_call_more(tmp_path):
     assert calls_by_sample(run, SAMPLES) == wanted
 
 
+@pytest.mark.slow
 def test_what_was_said_before_founds_claims_and_retrieval_ignores_it(tmp_path):
     without, after = tmp_path / "without", tmp_path / "after"
     alone = cells(evaluate(rows(SAMPLES), without).path)
@@ -59,6 +60,7 @@ def test_what_was_said_before_founds_claims_and_retrieval_ignores_it(tmp_path):
     assert any(cell["value"] not in (None, 1.0) for (_, metric), cell in alone.items() if metric in FOUNDED)
 
 
+@pytest.mark.slow
 def test_rows_without_history_are_asked_as_ever(tmp_path):
     plain = rows(SAMPLES)
     mixed = [*with_history(SAMPLES[:1], lambda row: row["answer"]), *plain[1:]]

@@ -37,6 +37,7 @@ def all_supported(prompt, body, reply):
     return reply
 
 
+@pytest.mark.slow
 def test_a_judge_that_passes(tmp_path):
     with OracleServer() as server:
         done, notes = run(server, tmp_path)
@@ -51,6 +52,7 @@ def test_a_judge_that_passes(tmp_path):
     assert server.problems == []
 
 
+@pytest.mark.slow
 def test_by_tokens(tmp_path):
     with OracleServer() as server:
         done, _ = run(server, tmp_path, verdicts="tokens")
@@ -59,6 +61,7 @@ def test_by_tokens(tmp_path):
     assert check["calls"] > ITEMS
 
 
+@pytest.mark.slow
 def test_a_judge_at_chance(tmp_path):
     with OracleServer(alter=all_supported) as server:
         done, notes = run(server, tmp_path)
@@ -94,6 +97,7 @@ def test_on_the_command_line(tmp_path, cli):
     assert json.loads(silent.out)["totals"]["calls"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", ["few rows", "an object", "no claims", "offline", "off"])
 def test_not_examined(tmp_path, monkeypatch, why):
     with OracleServer() as server:
@@ -114,6 +118,7 @@ def test_not_examined(tmp_path, monkeypatch, why):
     assert "right" not in (done.info["judge_check"] or {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verdicts", ["json", "tokens"])
 def test_the_quote_counts_the_exam(tmp_path, verdicts):
     with OracleServer() as server:
@@ -128,6 +133,7 @@ def test_the_quote_counts_the_exam(tmp_path, verdicts):
     assert after == 0
 
 
+@pytest.mark.slow
 def test_it_is_paid_from_the_budget(tmp_path, monkeypatch):
     prices = tmp_path / "prices.toml"
     prices.write_text('[models]\n"openai/oracle" = [1.0, 1.0]\n')

@@ -57,6 +57,7 @@ def test_every_metric_of_every_sample(tmp_path):
     check_scores(run.path, SAMPLES)
 
 
+@pytest.mark.slow
 def test_the_number_of_calls_is_the_formulas(tmp_path):
     with OracleServer() as server:
         run = ragstone.evaluate(rows(SAMPLES), metrics=SETS, out=tmp_path / "out", **judging(server))
@@ -67,6 +68,7 @@ def test_the_number_of_calls_is_the_formulas(tmp_path):
     assert server.calls == sum(not call["cached"] for call in asked(run))
 
 
+@pytest.mark.slow
 def test_calls_are_recorded_as_they_were(tmp_path):
     with OracleServer() as server:
         run = ragstone.evaluate(rows(FEW), metrics=SETS, out=tmp_path / "out", **judging(server))
@@ -80,6 +82,7 @@ def test_calls_are_recorded_as_they_were(tmp_path):
     assert all(json.loads(call["reply"]) for call in asked(run))
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing(tmp_path):
     with OracleServer() as server:
         ragstone.evaluate(rows(FEW), metrics=SETS, out=tmp_path / "first", **judging(server))
@@ -113,6 +116,7 @@ def test_on_the_command_line(tmp_path, shell, monkeypatch):
         assert summary[name]["mean"] == pytest.approx(sum(known) / len(known))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formats", [("json_object",), ()], ids=["no schema", "no JSON mode"])
 def test_servers_that_cannot_promise_json(tmp_path, formats):
     with OracleServer(formats=formats) as server:
@@ -122,6 +126,7 @@ def test_servers_that_cannot_promise_json(tmp_path, formats):
     assert sum(server.met.values()) <= 16 * 3 * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["fenced", "thinking", "prose"])
 def test_replies_with_something_around(tmp_path, trouble):
     with OracleServer(always(trouble), formats=()) as server:
@@ -131,6 +136,7 @@ def test_replies_with_something_around(tmp_path, trouble):
     assert calls_by_sample(run, FEW) == {sample.id: +count_calls(sample) for sample in FEW}
 
 
+@pytest.mark.slow
 def test_claims_as_triplets(tmp_path):
     with OracleServer() as server:
         run = ragstone.evaluate(rows(FEW), metrics=SETS, out=tmp_path / "out", **judging(server, claims="triplets"))
@@ -139,6 +145,7 @@ def test_claims_as_triplets(tmp_path):
     assert server.replies["claims"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_call", [1, 2])
 def test_few_claims_a_call(tmp_path, per_call):
     with OracleServer() as server:
@@ -181,6 +188,7 @@ def doubt(prompt, body, reply):
     return {"verdicts": [{**entry, **unsure} for entry in reply["verdicts"]]}
 
 
+@pytest.mark.slow
 def test_a_judge_that_wavers_is_outvoted_and_found_out(tmp_path):
     with OracleServer(alter=doubt) as server:
         chosen = [*SETS, "self_consistency"]
@@ -226,6 +234,7 @@ def test_a_model_for_each_task(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_a_prompt_of_ones_own(tmp_path):
     from importlib import resources
 
@@ -257,6 +266,7 @@ def test_without_an_embedder_only_what_needs_it_is_skipped(tmp_path):
     assert "ragas.answer_correctness" not in ok
 
 
+@pytest.mark.slow
 def test_a_quote_makes_no_call_and_is_near_what_happens(tmp_path, shell):
     data = write(SAMPLES[:30], tmp_path / "data.jsonl")
     with OracleServer() as server:

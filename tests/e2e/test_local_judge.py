@@ -141,6 +141,7 @@ def test_empty_claims_of_the_data_are_said_by_nobody(tmp_path):
     assert "failed" not in {cell["status"] for cell in run.scores.to_pylist()}
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_words_of_evidence():
     filler = "Vessels carry crates of salt to the harbour every week, and come back with timber. "
     row = {
@@ -181,6 +182,7 @@ def test_on_a_ladder_the_oracle_is_asked_only_about_the_rest(tmp_path):
         assert run.info["totals"]["ladder"]["passed_on"] == 0
 
 
+@pytest.mark.slow
 def test_a_ladder_saves_calls_and_changes_little():
     samples = [sample for sample in make_samples(24) if sample.language == "en"]
     metrics = ["ragchecker.precision", "ragchecker.faithfulness"]
@@ -200,6 +202,7 @@ def test_a_ladder_saves_calls_and_changes_little():
     assert sum(abs(one - other) for one, other in pairs) / len(pairs) < 0.25
 
 
+@pytest.mark.slow
 def test_what_needs_no_judge_loads_none(tmp_path):
     import subprocess
 

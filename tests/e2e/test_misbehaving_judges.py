@@ -33,6 +33,7 @@ def reasons(folder, status):
     return Counter(cell["reason"] for cell in cells(folder).values() if cell["status"] == status)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trouble",
     [
@@ -50,6 +51,7 @@ def test_all_rows_complete_under_a_storm_of_429(tmp_path, trouble):
     assert max(call["attempts"] for call in calls(run.path)) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["reset", "garbage", "500", "503 after 0.05"])
 def test_what_breaks_now_and_then_is_asked_again(tmp_path, trouble):
     with OracleServer(every(5, trouble)) as server:
@@ -60,6 +62,7 @@ def test_what_breaks_now_and_then_is_asked_again(tmp_path, trouble):
     assert len({json.dumps(body) for body in server.bodies}) == len(server.bodies)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["hang", "drip"])
 def test_a_slow_reply_is_given_up_after_the_timeout_and_asked_again(tmp_path, trouble):
     with OracleServer(first(3, trouble)) as server:
@@ -68,6 +71,7 @@ def test_a_slow_reply_is_given_up_after_the_timeout_and_asked_again(tmp_path, tr
     assert server.met[trouble] == 3
 
 
+@pytest.mark.slow
 def test_a_server_that_never_answers_ends_by_the_deadline(tmp_path, shell):
     data = write(FEW, tmp_path / "data.jsonl")
     started = time.monotonic()
@@ -85,6 +89,7 @@ def test_a_server_that_never_answers_ends_by_the_deadline(tmp_path, shell):
     assert any("deadline" in (call["error"] or "") for call in calls(folder))
 
 
+@pytest.mark.slow
 def test_what_was_finished_before_the_deadline_counts(tmp_path):
     with OracleServer(after(30, "hang")) as server:
         run = evaluate(server, tmp_path / "out", deadline_s=2.0)
@@ -133,6 +138,7 @@ def test_a_judge_that_sometimes_makes_no_sense_is_asked_once_more(tmp_path, trou
     assert server.met[trouble] > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["wrong_json", "truncated", "refusal", "empty"])
 def test_a_judge_that_makes_sense_again_is_asked_again(tmp_path, trouble):
     """Useless replies lie in the cache, but the rows that failed by them are not lost for ever."""
@@ -170,6 +176,7 @@ def test_a_wrong_key_ends_at_once_and_shows_nowhere(tmp_path, shell):
     nowhere(tmp_path, done)
 
 
+@pytest.mark.slow
 def test_the_right_key_shows_nowhere_either(tmp_path, shell):
     data = write(FEW, tmp_path / "data.jsonl")
     with OracleServer(every(7, "500"), key=CANARY) as server:
@@ -209,6 +216,7 @@ def test_a_key_that_expires_midway_costs_nothing_twice(tmp_path):
     assert repeated <= DEFAULT_CONCURRENCY, "a finished call was repeated"
 
 
+@pytest.mark.slow
 def test_nobody_at_the_address(tmp_path, shell):
     data = write(FEW, tmp_path / "data.jsonl")
     with OracleServer() as server:

@@ -1,5 +1,7 @@
 """Reports as a user makes them, in a core install."""
 
+import pytest
+
 
 def test_from_an_example_to_a_page(shell, home):
     for system in ("worse", "better"):
@@ -14,6 +16,7 @@ def test_from_an_example_to_a_page(shell, home):
     assert (home / one.stdout.splitlines()[0].removeprefix("written to ")).read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_a_table_for_a_pull_request(shell):
     assert shell("run", "answers.jsonl", "-q", "--name", "mine").returncode == 0
     done = shell("report", "mine", "--markdown")

@@ -46,6 +46,7 @@ def plain(text):
     return "\n".join(line.rpartition("\r")[2] for line in text.split("\n"))
 
 
+@pytest.mark.slow
 def test_a_bar_and_a_table_that_fits(terminal):
     seen = terminal("run", "answers.jsonl", columns=80)
     assert "evaluating" in seen
@@ -60,12 +61,14 @@ def test_a_bar_and_a_table_that_fits(terminal):
     assert "stored in ragstone-store/runs/" in table
 
 
+@pytest.mark.slow
 def test_no_color_is_honoured_on_a_terminal(terminal):
     seen = terminal("run", "answers.jsonl", NO_COLOR="1")
     assert "token_f1" in seen
     assert not COLOUR.search(seen)
 
 
+@pytest.mark.slow
 def test_quiet_shows_no_bar(terminal):
     seen = terminal("run", "answers.jsonl", "--quiet")
     assert "\x1b[?25l" not in seen

@@ -50,6 +50,7 @@ def test_scores_are_those_of_the_world(tmp_path):
     assert all(body["logprobs"] is True and body["top_logprobs"] == 20 for body in one)
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing_and_json_has_replies_of_its_own(tmp_path):
     with OracleServer() as server:
         run(server, FEW, tmp_path)
@@ -60,6 +61,7 @@ def test_a_second_run_asks_nothing_and_json_has_replies_of_its_own(tmp_path):
         assert server.replies["context_verdicts"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "way"), [("vllm/our-judge", "tokens"), ("openai/oracle", "json"), ("openai/x-7b", "tokens")]
 )
@@ -84,6 +86,7 @@ def test_an_unknown_way():
         ragstone.evaluate(rows(FEW), metrics=CLAIMS, judge="openai/x", verdicts="guess")
 
 
+@pytest.mark.slow
 def test_the_quote_counts_these_calls(tmp_path):
     with OracleServer() as server:
         quoted = ragstone.quote(rows(SAMPLES), CLAIMS, **judging(server), verdicts="tokens")
@@ -104,6 +107,7 @@ def test_a_budget_stops_them(tmp_path, monkeypatch):
     assert any("budget" in (cell["reason"] or "") for cell in cells(done.path).values())
 
 
+@pytest.mark.slow
 def test_killed_and_resumed(tmp_path):
     data = write(SAMPLES, tmp_path / "data.jsonl")
     with OracleServer(latency_s=0.02) as server:

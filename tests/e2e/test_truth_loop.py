@@ -81,6 +81,7 @@ def poor(question):
 """
 
 
+@pytest.mark.slow
 def test_from_logs_to_a_comparison(cli, bucket, world, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "k")

@@ -206,6 +206,7 @@ def test_a_run_without_a_home_promises_no_resumption(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_out_is_a_root_under_which_runs_gather(tmp_path):
     first = ragstone.evaluate(ROWS, "token_f1", tmp_path / "deep" / "root", name="first")
     second = ragstone.evaluate(ROWS, "token_f1", str(tmp_path / "deep" / "root"))

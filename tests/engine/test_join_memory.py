@@ -34,6 +34,7 @@ def write_part(home, rows):
     write_table(home / "part.parquet", pa.Table.from_pylist(cells, schema=SCHEMA))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
 def test_memory_does_not_grow_with_the_number_of_parts(tmp_path):
     write_part(open_place(str(tmp_path)), 20)

@@ -97,6 +97,7 @@ def test_fact_matches_are_restored_with_their_matcher(tmp_path):
     assert again.evidence("fact_matches")["value"].equals(run.evidence("fact_matches")["value"])
 
 
+@pytest.mark.slow
 def test_a_killed_rescore_is_listed_and_the_next_one_removes_it(tmp_path):
     run = ragstone.evaluate(ROWS, ["token_f1"], tmp_path)
     script = (

@@ -236,6 +236,7 @@ def test_notes_say_what_was_left_out_and_where(tmp_path):
     assert reader.report.notes == [f"rows without an answer: 1, first in {path}, row 2; they are left out"]
 
 
+@pytest.mark.slow
 def test_a_part_damaged_in_its_middle_gives_the_rows_before(tmp_path):
     rows = [{"question": f"question {n}", "answer": "a", "attachments": "[]"} for n in range(20_000)]
     path = tmp_path / "app/2024-05-01/part-0.parquet"

@@ -47,6 +47,7 @@ def spelled(name, **settings):
     return f"{name.partition('(')[0]}({inside.strip(', ')})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stem", [False, True])
 @pytest.mark.parametrize("part", PARTS)
 def test_the_reference_with_the_best_f1(samples, stem, part):
@@ -59,6 +60,7 @@ def test_the_reference_with_the_best_f1(samples, stem, part):
         assert [cell.value for cell in cells] == pytest.approx(values, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stem", [False, True])
 @pytest.mark.parametrize("part", PARTS)
 def test_the_mean_of_the_references(samples, stem, part):

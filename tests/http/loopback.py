@@ -82,8 +82,11 @@ class Loopback:
         ready.set()
         await self._end.wait()
         server.close()
-        for writer in self._writers:
-            writer.transport.abort()
+        # A connection that was just accepted has a writer some turns later.
+        for _ in range(8):
+            for writer in self._writers:
+                writer.transport.abort()
+            await asyncio.sleep(0)
 
     async def _connected(self, reader, writer):
         self.connections += 1

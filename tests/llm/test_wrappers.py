@@ -133,6 +133,7 @@ def test_the_third_answer_is_good(loopback, trouble):
     assert sum(reply.attempts for reply in replies) == len(loopback.asked) == 36
 
 
+@pytest.mark.slow
 def test_all_rows_survive_a_storm(loopback):
     """Four of five requests are refused, most with a time to wait; all 200 rows have their reply in the end."""
     headers = [{"Retry-After": "0"}, {"retry-after-ms": "5"}, {}]

@@ -72,6 +72,7 @@ def test_the_same_text_is_the_best_there_is(language):
         assert value == pytest.approx(1, abs=0.01 if name == "meteor" else 1e-12), name
 
 
+@pytest.mark.slow
 def test_rows_do_not_see_each_other():
     rows = [row(answer, texts[0]) for texts in TEXTS.values() for answer in texts]
     together, backwards = score(rows, *LEXICAL), score(rows[::-1], *LEXICAL)

@@ -156,6 +156,7 @@ def test_laws():
     check()
 
 
+@pytest.mark.slow
 def test_rows_do_not_mind_their_neighbours():
     @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=6))
     def check(rows):

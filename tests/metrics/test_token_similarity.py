@@ -136,6 +136,7 @@ def test_values_are_stored_with_their_evidence():
     assert cell(sample, "wmd").value == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_on_real_vectors_as_pot_and_numpy_have_it(minilm):
     ot = pytest.importorskip("ot")
     from ragstone.models.embedders import MiniLM

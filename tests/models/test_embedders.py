@@ -140,11 +140,13 @@ assert [line.n_ok for line in run.summary()] == [1, 1, 1, 1], run.summary()
 """
 
 
+@pytest.mark.slow
 def test_with_the_network_cut_everything_works(minilm):
     done = subprocess.run([sys.executable, "-c", OFFLINE], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_needs_no_model_loads_none(minilm):
     code = (
         "import sys, ragstone\n"

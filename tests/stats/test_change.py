@@ -158,6 +158,7 @@ def false_alarms(times, per_year=52, **options):
     return float(np.mean(alarmed))
 
 
+@pytest.mark.slow
 def test_false_alarms_in_a_year_of_few_rows_near_the_bound():
     assert false_alarms(120, rows=10, design="near the bound") <= 0.08
 

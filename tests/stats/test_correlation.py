@@ -76,6 +76,7 @@ def test_partial_sees_through_systems_that_differ():
     assert take_measure(make_partial(strata * 1e3, second, strata, "pearson"), 300) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_the_interval_holds_a_known_correlation(coefficient):
     """Of 200 samples with known correlation the interval should hold it in about 190; rows of one input are alike."""

@@ -108,6 +108,7 @@ def test_measures_that_are_one_and_the_same_are_both_the_best():
     assert np.isnan(best_chances([found.value], found.drawn[:, None])).all()
 
 
+@pytest.mark.slow
 def test_metrics_as_good_as_the_best_are_seldom_ruled_out():
     alarms = 0
     for seed in range(60):

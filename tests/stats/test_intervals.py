@@ -103,6 +103,7 @@ def test_the_mean_is_inside(values):
     assert np.mean(values) - 1e-12 <= high <= 1
 
 
+@pytest.mark.slow
 def test_t_covers_the_mean_of_normal_data():
     draws = np.random.default_rng(7).normal(3, 2, size=(4000, 50))
     hits = [low <= 3 <= high for low, high in map(mean_interval, draws)]

@@ -34,6 +34,7 @@ def simulate(seed: int, domains: int, share: float | None, times: int = 1500) ->
     return float(np.mean(covered)), float(np.mean(widths))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domains", [12, 40])
 def test_the_interval_covers_as_stated_over_systems_of_all_qualities(domains: int) -> None:
     covered, width = simulate(1, domains, None)

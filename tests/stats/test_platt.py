@@ -36,6 +36,7 @@ def test_a_biased_judge_is_mended(size, least):
     assert np.mean(mended) < 0.08 < abs(likely.mean() - labels.mean())
 
 
+@pytest.mark.slow
 def test_a_calibrated_judge_is_mostly_left_alone():
     fits = [PlattFit.measure(*draw(seed, 80)) for seed in range(25)]
     assert np.mean([fit.improves for fit in fits]) <= 0.2

@@ -124,6 +124,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "judge"), CASES)
 def test_coverage_from_30_labels_up(make, judge):
     """The promise: 93 to 97 of 100 intervals hold the truth, and no judge makes them wider than labels alone."""

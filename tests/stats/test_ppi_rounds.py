@@ -102,6 +102,7 @@ def simulate(make, first, then, times, size=1000):
     return held / times, widths / even
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "first", "then", "narrower"),
     [
@@ -125,6 +126,7 @@ def test_coverage_at_length(make, first, then):
     assert 0.93 <= coverage <= 0.975
 
 
+@pytest.mark.slow
 def test_three_rounds_stay_unbiased():
     """The mean of the estimates over many repetitions is the truth, although each round looks at the ones before."""
     means = []

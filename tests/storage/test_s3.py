@@ -134,6 +134,7 @@ def dying_server(bucket, monkeypatch, s3_server):
     server.die()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [0, 1 << 20, 15 << 20])
 def test_a_server_that_dies_in_the_middle_of_an_upload_shows_no_half(bucket, dying_server, most):
     place = open_place(f"{bucket.url}/file")
@@ -144,6 +145,7 @@ def test_a_server_that_dies_in_the_middle_of_an_upload_shows_no_half(bucket, dyi
     assert bucket.read("file") == b"old"
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_while_the_run_is_written_leaves_no_finished_run(bucket, dying_server):
     dying_server.live_for(16_000)
     with pytest.raises(StorageError, match="the server does not answer"):
@@ -151,6 +153,7 @@ def test_a_server_that_dies_while_the_run_is_written_leaves_no_finished_run(buck
     assert not any(key.endswith("run.json") for key in bucket.list())
 
 
+@pytest.mark.slow
 def test_nobody_listens(bucket, monkeypatch):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -34,6 +34,7 @@ def make_rows(parts):
     return [{"id": str(number), "question": f"q {number}", "answer": "a"} for number in range(2 * parts)]
 
 
+@pytest.mark.slow
 def test_a_run_makes_three_requests_per_file_of_a_part(bucket, requests, judged):  # noqa: F811
     found = {}
     for parts in (5, 15):

@@ -29,6 +29,7 @@ def sweep(plan, root="store", notes=None, **options):
     return run_sweep(plan, str(root), note=(notes if notes is not None else []).append, **options)
 
 
+@pytest.mark.slow
 def test_the_bad_settings_are_stopped_and_the_good_ones_are_ranked(home, calls):
     notes = []
     finished = sweep(write(home), notes=notes)

@@ -103,6 +103,7 @@ def test_what_was_spent_survives_a_torn_line(tmp_path):
     assert RecordedBudget(1.0, path).spent_usd == 0.375
 
 
+@pytest.mark.slow
 def test_a_short_kill_and_resume(home, start, calls):
     text = (home / "sweep.toml").read_text().replace("concurrency = 1", "concurrency = 1\ncache = false")
     (home / "sweep.toml").write_text(text.replace("[data]", "[data]\nlimit = 10"))

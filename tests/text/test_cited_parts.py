@@ -130,6 +130,7 @@ def test_any_text_can_be_read(text):
         assert all(0 <= chunk < len(CHUNKS) for chunk in one.chunks)
 
 
+@pytest.mark.slow
 def test_many_marks_are_read_once():
     started = time.process_time()
     assert len(cited_parts("`a` [1] " * 800, [Cited("c1", None)])) >= 1

@@ -3,6 +3,8 @@
 import itertools
 import time
 
+import pytest
+
 from ragstone.text.overlap import content_words, covered
 from ragstone.text.passages import WINDOW, Passages
 
@@ -52,6 +54,7 @@ def test_a_text_without_stops_is_cut_by_words():
     assert all(len(window) <= WINDOW for window in Passages("灯" * 1000).all()), "characters count as words there"
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_words_are_bearable():
     text = "".join(SENTENCES) * 20 + "The keeper of the light was called Ada Moor. " + "".join(SENTENCES)
     assert size(text) > 100_000

@@ -41,6 +41,7 @@ def test_nothing_but_words_is_left_out(text):
     assert not [character for position, character in enumerate(text) if character.isalnum() and position not in covered]
 
 
+@pytest.mark.slow
 def test_every_letter_digit_and_emoji_of_unicode_is_a_word_and_nothing_else_is():
     voice_marks = (0xFF9E, 0xFF9F)  # of half-width kana: letters to Unicode, but they belong to the letter before
     for code in range(0x34000):  # beyond are no letters
@@ -160,6 +161,7 @@ def test_a_number_in_a_circle_is_a_digit_and_no_emoji():
     assert folded("a❶b ☀a") == ["a❶b", "☀", "a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["nine", "neün"])
 def test_many_places_in_a_long_text(word):
     places = FoldedText(f"{word}, " * 50_000).find(FoldedText(word))

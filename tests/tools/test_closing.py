@@ -49,6 +49,7 @@ def test_run_with_bad_data():
     assert llm.closings == 1
 
 
+@pytest.mark.slow
 def test_run_in_processes(tmp_path):
     llm = CountingLLM()
     ragstone.evaluate(rows(4), METRICS, tmp_path, workers=2, judge=llm)

@@ -61,6 +61,7 @@ def test_it_is_not_spoken_of_where_nobody_needs_it(minilm):
     assert set(run.info["tools"]) == {"matcher"}
 
 
+@pytest.mark.slow
 def test_many_rows_do_not_wait_for_a_model_that_nobody_named(minilm, monkeypatch):
     monkeypatch.setattr(evaluation, "MOST_ROWS_UNNAMED", 1)
     notes = []
@@ -126,6 +127,7 @@ def test_several_give_the_mean_of_their_cosines():
     assert value == pytest.approx((0.5 + 0) / 2)
 
 
+@pytest.mark.slow
 def test_several_by_name(minilm, models):
     if models.find("wordllama") is None:
         pytest.skip("wordllama is not installed")

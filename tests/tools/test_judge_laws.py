@@ -49,6 +49,7 @@ def shares(law, texts, checker, count):
     return len(failed) / len(trials), failed[:5]
 
 
+@pytest.mark.slow
 def test_a_text_supports_what_it_contains(texts, checker):
     share, failed = shares(laws.contained, texts, checker, 400)
     assert share <= 0.001, failed

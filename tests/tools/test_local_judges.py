@@ -200,6 +200,7 @@ def test_only_near_sentences_are_read(judge):
     assert len(evidence.split()) <= judge.card.window
 
 
+@pytest.mark.slow
 def test_evidence_of_a_hundred_thousand_words(judge):
     text = FILLER * 6000 + "The light stands on the mole. " + FILLER * 5000
     assert len(text.split()) > 100_000

@@ -181,6 +181,7 @@ def test_progress_moves_while_a_part_is_under_way():
     assert len(set(done)) > 10
 
 
+@pytest.mark.slow
 def test_a_quote_makes_no_call_and_counts_what_then_happens():
     rows = [{**ROW, "id": str(number), "answer": f"It is on the mole. It is number {number}."} for number in range(20)]
     names = ["ragchecker", "ragas"]

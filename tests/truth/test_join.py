@@ -396,6 +396,7 @@ def test_stored_samples_read_as_they_were(run, world):
     assert [batch.num_rows for batch in StoredReader(run).batches()] == [len(world)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "roles", [{"extractor": "local", "checker": "openai/oracle"}, {"extractor": "openai/oracle", "checker": "local"}]
 )

@@ -83,6 +83,7 @@ def _save_in_process(root, start, outcome):
     Path(outcome).write_text(str(number))
 
 
+@pytest.mark.slow
 def test_two_processes_never_take_one_number(tmp_path):
     context = multiprocessing.get_context("spawn")
     outcomes = [tmp_path / f"outcome-{number}" for number in range(3)]

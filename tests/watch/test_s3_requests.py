@@ -63,6 +63,7 @@ def test_a_pass_does_not_read_complete_periods(bucket, requests):  # noqa: F811
     assert sum(fresh[6].values()) < 40
 
 
+@pytest.mark.slow
 def test_requests_per_new_file(bucket, requests):  # noqa: F811
     """A new file is compared with all known ones, and yet opened a fixed number of times."""
     found = {}

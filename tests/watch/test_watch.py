@@ -258,6 +258,7 @@ def paid_judge(tmp_path, monkeypatch):
     return judge, calls
 
 
+@pytest.mark.slow
 def test_a_budget_stops_and_goes_on_the_next_day(tmp_path, monkeypatch):
     judge, _calls = paid_judge(tmp_path, monkeypatch)
     write_lines(tmp_path / "logs" / "a.jsonl", [request(number) for number in range(60)])
@@ -307,6 +308,7 @@ def test_the_reservation_of_a_killed_run_counts_as_spent(tmp_path, monkeypatch):
     assert read_state(world.store.state_file).spent["2026-11-11"] == pytest.approx(0.25 + record.spent_usd, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_rows_that_no_budget_allows_are_given_up(tmp_path, monkeypatch):
     judge, _ = paid_judge(tmp_path, monkeypatch)
     write_lines(tmp_path / "logs" / "a.jsonl", [request(number) for number in range(60)])

@@ -41,6 +41,7 @@ def start():
         process.communicate()
 
 
+@pytest.mark.slow
 def test_it_says_where_it_is_and_ctrl_c_stops_it(start, store, worse):
     process, line = start(str(store), "--port", "0")
     address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
@@ -51,6 +52,7 @@ def test_it_says_where_it_is_and_ctrl_c_stops_it(start, store, worse):
     assert (process.returncode, errors) == (0, "")
 
 
+@pytest.mark.slow
 def test_on_another_address_it_prints_a_token(start, store):
     _, line = start(str(store), "--port", "0", "--host", "0.0.0.0")
     port, token = re.search(r":(\d+)/\?token=(\S+)", line).groups()

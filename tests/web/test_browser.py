@@ -91,6 +91,7 @@ WINDOWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_every_page_is_sound(browser, viewer, worse, better, hostile, width, scheme):
     tab = Tab(browser, viewer, width, scheme)
@@ -129,6 +130,7 @@ def test_pages_with_little_on_them_are_sound(browser, serve, tmp_path, under_way
     assert found == {}
 
 
+@pytest.mark.slow
 def test_a_label_of_a_slice_leads_to_its_samples(tab, worse):
     page = tab.open(f"/runs/{worse.id}?sort=token_f1")
     page.locator("#slices").get_by_role("link", name="hard", exact=True).click()
@@ -169,6 +171,7 @@ def test_the_worst_sample_and_its_cause_are_two_clicks_away(tab, worse):
     assert page.locator(".why .chip.bad").inner_text()
 
 
+@pytest.mark.slow
 def test_keys_walk_through_the_table_and_the_samples(tab, worse):
     page = tab.open(f"/runs/{worse.id}?sort=token_f1")
     rows = page.locator("table.samples tbody tr")
@@ -227,6 +230,7 @@ def test_choosing_two_runs(tab, worse, better):
     page.wait_for_url(f"**/compare/{worse.id}/{better.id}")
 
 
+@pytest.mark.slow
 def test_a_choice_of_the_table_is_in_the_address(tab, worse):
     page = tab.open(f"/runs/{worse.id}")
     page.get_by_label("sort").select_option("token_f1")

@@ -57,6 +57,7 @@ def test_a_pair_stands_side_by_side(tab, address):
     assert page.evaluate("document.querySelector(':target').id") == "b-1"
 
 
+@pytest.mark.slow
 def test_filters_and_orders_are_in_the_address_and_the_back_button_returns(tab, address):
     page = tab.open(address)
     rows = page.locator("table.pairtable tbody tr")
@@ -81,6 +82,7 @@ def test_filters_and_orders_are_in_the_address_and_the_back_button_returns(tab, 
     assert rows.first.locator("a").inner_text() == name
 
 
+@pytest.mark.slow
 def test_a_moved_cause_leads_to_its_samples(tab, address):
     page = tab.open(address)
     link = page.locator("table.moved").get_by_role("link", name="samples with missing chunk in A")
@@ -91,6 +93,7 @@ def test_a_moved_cause_leads_to_its_samples(tab, address):
     assert page.locator("table.pairtable tbody tr").count() == count
 
 
+@pytest.mark.slow
 def test_runs_are_sorted_and_compared(browser, serve, tmp_path, worse, better):
     for run, name in ((worse, "a"), (better, "b"), (better, "c")):
         shutil.copytree(run.path, tmp_path / "runs" / name)
@@ -113,6 +116,7 @@ def test_runs_are_sorted_and_compared(browser, serve, tmp_path, worse, better):
     tab.close()
 
 
+@pytest.mark.slow
 def test_a_comparison_appears_without_a_reload(browser, serve, tmp_path, worse, better, monkeypatch):
     ready, compare = Event(), library.compare_runs
     monkeypatch.setattr(library, "compare_runs", lambda *runs, **more: ready.wait(30) and compare(*runs, **more))
@@ -132,6 +136,7 @@ def test_a_comparison_appears_without_a_reload(browser, serve, tmp_path, worse, 
     tab.close()
 
 
+@pytest.mark.slow
 def test_what_was_typed_and_opened_stays_while_causes_arrive(browser, serve, tmp_path, worse, monkeypatch):
     ready, diagnose = Event(), library.diagnose
     monkeypatch.setattr(library, "diagnose", lambda *args, **more: ready.wait(30) and diagnose(*args, **more))
@@ -155,6 +160,7 @@ def test_what_was_typed_and_opened_stays_while_causes_arrive(browser, serve, tmp
     tab.close()
 
 
+@pytest.mark.slow
 def test_runs_appear_by_themselves(browser, serve, tmp_path, under_way, worse, better):  # noqa: F811
     tab = Tab(browser, serve(tmp_path))
     page = tab.open("/runs")
@@ -169,6 +175,7 @@ def test_runs_appear_by_themselves(browser, serve, tmp_path, under_way, worse, b
     tab.close()
 
 
+@pytest.mark.slow
 def test_a_killed_run_shows_the_command_that_resumes_it(browser, serve, tmp_path, under_way, worse):  # noqa: F811
     plan = json.loads((under_way / "plan.json").read_text())
     command = "ragstone run 'my answers.jsonl' -m all --resume"

@@ -212,6 +212,7 @@ def test_a_whole_session_by_keyboard(tab, root):
     assert [fact.text for fact in case(root, "f1").facts][1].startswith("In winter the last boat leaves at 18:10.")
 
 
+@pytest.mark.slow
 def test_the_queue_by_keys(tab, root):
     page = tab.open("/truth/ferry/queue")
     cards = page.locator("#queue > li")
@@ -267,6 +268,7 @@ def test_edits_outlive_the_page_and_leaving_warns(browser, client, root):
     tab.close()
 
 
+@pytest.mark.slow
 def test_two_people_at_once_lose_nothing(browser, client, root):
     ada, grace = Tab(browser, client), Tab(browser, client)
     for tab, question, answer in ((ada, "Ada asks?", None), (grace, "Grace asks?", "At 21:40 sharp.")):
@@ -458,6 +460,7 @@ def test_a_viewer_that_was_started_anew(browser, client):
     tab.close()
 
 
+@pytest.mark.slow
 def test_read_only_shows_and_offers_nothing(browser, serve, root):
     tab = Tab(browser, serve(root, read_only=True))
     for path in ("/truth", "/truth/ferry", "/truth/ferry/case?id=f2", "/truth/ferry/queue"):
@@ -519,6 +522,7 @@ def furnished(serve, tmp_path_factory):
     return serve(found), scored
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_every_page_is_sound(browser, furnished, width, scheme):
     client, scored = furnished

@@ -21,6 +21,7 @@ def listed(page):
     return set(page.locator("#keys kbd").all_text_contents()) - {"Esc"}
 
 
+@pytest.mark.slow
 def test_a_question_mark_lists_the_keys_of_the_page(tab, worse, better, hostile):
     found = {}
     for name, path in pages(worse, better, hostile).items():
@@ -39,6 +40,7 @@ def test_a_question_mark_lists_the_keys_of_the_page(tab, worse, better, hostile)
     assert found["runs"] >= {"x", "c", "/"}
 
 
+@pytest.mark.slow
 def test_the_overlay_returns_the_focus_and_takes_the_keys(tab, worse):
     page = tab.open(f"/runs/{worse.id}")
     page.get_by_role("button", name="keys").click()
@@ -53,6 +55,7 @@ def test_the_overlay_returns_the_focus_and_takes_the_keys(tab, worse):
     assert not page.locator("#keys").is_visible()
 
 
+@pytest.mark.slow
 def test_a_run_is_read_by_keys_alone(tab, worse, better):
     page = tab.open("/runs")
     for _ in range(3):
@@ -74,6 +77,7 @@ def test_a_run_is_read_by_keys_alone(tab, worse, better):
     page.wait_for_url("**/runs")
 
 
+@pytest.mark.slow
 def test_claims_and_chunks_by_keys(browser, serve, tmp_path):
     run = made_runs.long_run(tmp_path, 3)
     tab = Tab(browser, serve(tmp_path))
@@ -123,6 +127,7 @@ def many(serve, tmp_path, worse, better, monkeypatch):
     return serve(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_selection_of_runs_survives_paging(browser, many):
     tab = Tab(browser, many)
     page = tab.open("/runs")
@@ -150,6 +155,7 @@ def test_a_selection_of_runs_survives_paging(browser, many):
     tab.close()
 
 
+@pytest.mark.slow
 def test_a_run_of_another_page_is_taken_out_of_the_selection(browser, many):
     tab = Tab(browser, many)
     page = tab.open("/runs")

@@ -29,6 +29,7 @@ def tab(browser, client):
     opened.close()
 
 
+@pytest.mark.slow
 def test_a_passage_is_corrected_and_what_rests_on_it_is_checked_again(tab, root):
     page = tab.open("/truth/ferry/case?id=f1")
     verdicts(page, ["found in passage 1"])
@@ -66,6 +67,7 @@ def test_a_passage_is_corrected_and_what_rests_on_it_is_checked_again(tab, root)
     assert "passage" in page.locator(".changelist").inner_text().lower()
 
 
+@pytest.mark.slow
 def test_a_corrected_passage_is_restored_or_removed(tab, root):
     page = tab.open("/truth/ferry/case?id=f1")
     page.get_by_role("button", name="Correct passage 2").click()
@@ -80,6 +82,7 @@ def test_a_corrected_passage_is_restored_or_removed(tab, root):
     assert [passage.text for passage in case(root, "f1").passages] == [truths.TIMETABLE]
 
 
+@pytest.mark.slow
 def test_a_conflict_is_resolved_by_a_written_value(browser, client, root):
     ada, grace = Tab(browser, client), Tab(browser, client)
     for tab, question in ((ada, "Ada asks?"), (grace, "Grace asks?")):
@@ -102,6 +105,7 @@ def test_a_conflict_is_resolved_by_a_written_value(browser, client, root):
     grace.close()
 
 
+@pytest.mark.slow
 def test_an_unanswerable_question_is_accepted_in_the_queue(tab, root):
     page = tab.open("/truth/ferry/queue")
     assert page.locator("#queue > li").count() == 4
@@ -113,6 +117,7 @@ def test_an_unanswerable_question_is_accepted_in_the_queue(tab, root):
     assert read(root).info.number == 2
 
 
+@pytest.mark.slow
 def test_an_unanswerable_question_is_decided_in_the_editor(tab, root):
     page = tab.open("/truth/ferry/case?id=f3")
     page.get_by_role("button", name="Reject that it is unanswerable").click()

@@ -45,6 +45,7 @@ def walk_the_long_sample(browser, client, run):
     tab.close()
 
 
+@pytest.mark.slow
 def test_claim_verdict_and_sentence_are_seen_without_scrolling(browser, made):
     walk_the_long_sample(browser, *made[:2])
 
@@ -75,6 +76,7 @@ def test_claims_and_sentences_light_each_other(browser, made):
     tab.close()
 
 
+@pytest.mark.slow
 def test_chunks_without_evidence_are_one_line(browser, made):
     client, run, _ = made
     tab = open_tab(browser, client)
@@ -92,6 +94,7 @@ def test_chunks_without_evidence_are_one_line(browser, made):
     tab.close()
 
 
+@pytest.mark.slow
 def test_the_matrix_leads_to_the_sentence(browser, made):
     client, run, _ = made
     tab = open_tab(browser, client)
@@ -109,6 +112,7 @@ def test_the_matrix_leads_to_the_sentence(browser, made):
     tab.close()
 
 
+@pytest.mark.slow
 def test_a_score_opens_in_place(browser, made):
     client, run, _ = made
     tab = open_tab(browser, client)
@@ -125,6 +129,7 @@ def test_a_score_opens_in_place(browser, made):
     tab.close()
 
 
+@pytest.mark.slow
 def test_one_column_in_the_same_order(browser, made):
     client, run, _ = made
     tab = open_tab(browser, client, 390)
@@ -148,6 +153,7 @@ def test_one_column_in_the_same_order(browser, made):
     tab.close()
 
 
+@pytest.mark.slow
 def test_markdown_has_a_raw_view_with_the_same_marks(browser, made):
     client, _, run = made
     tab = open_tab(browser, client)
@@ -165,6 +171,7 @@ def test_markdown_has_a_raw_view_with_the_same_marks(browser, made):
     tab.close()
 
 
+@pytest.mark.slow
 def test_the_page_is_read_without_scripts(browser, made):
     client, long, run = made
     tab = open_tab(browser, client, java_script_enabled=False)
@@ -177,6 +184,7 @@ def test_the_page_is_read_without_scripts(browser, made):
     tab.close()
 
 
+@pytest.mark.slow
 def test_other_scripts_and_empty_texts(browser, made):
     client, _, run = made
     tab = open_tab(browser, client)

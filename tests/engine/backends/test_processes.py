@@ -46,6 +46,7 @@ def test_small_runs_and_users_own_functions_stay_in_one_process(catalogue, tmp_p
     assert evaluate(rows(30), ["length"], tmp_path, workers=2).summary()["length"].n_ok == 30
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_told_and_what_is_finished_is_kept(tmp_path, monkeypatch):
     original = processes.ProcessPoolExecutor.submit
     killed = []
@@ -67,6 +68,7 @@ def test_a_killed_process_is_told_and_what_is_finished_is_kept(tmp_path, monkeyp
     assert again.scores.equals(evaluate(rows(400), METRICS).scores)
 
 
+@pytest.mark.slow
 def test_no_process_outlives_a_run_that_was_killed(tmp_path):
     code = (
         "import os, signal; import ragstone.formats.reader; from ragstone.engine.evaluate import evaluate\n"

@@ -69,6 +69,7 @@ def test_a_program_that_is_not_there_ends_the_run():
         answer("cmd:no-such-program --k 5")
 
 
+@pytest.mark.slow
 def test_one_that_hangs_is_killed_with_its_children(script, tmp_path):
     child = tmp_path / "child"
     spec = script(

@@ -2,11 +2,14 @@
 
 import re
 
+import pytest
+
 from ragstone.compare.comparison import compare_runs
 from ragstone.report import comparison as comparing
 from tests.report.pages import Page
 
 
+@pytest.mark.slow
 def test_a_comparison_says_what_the_comparison_says(pages, worse, better):
     found = compare_runs(worse, better, slices=["topic"])
     text = re.sub(r"\s+", " ", Page(pages["comparison"]).text("main"))

@@ -40,6 +40,7 @@ def light(colour):
     return sum(map(int, re.findall(r"\d+", colour)[:3])) > 3 * 128
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("attribute", "scheme", "is_light"),
     [
@@ -64,6 +65,7 @@ def test_the_page_around_it_keeps_its_style(browser, worse):
     assert with_output == ["rgb(0, 0, 0)", "rgba(0, 0, 0, 0)", "start"]
 
 
+@pytest.mark.slow
 def test_nothing_runs_or_loads(browser, hostile):
     page = browser.new_page()
     asked, alerts = [], []

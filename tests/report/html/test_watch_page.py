@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from ragstone.report.html.watch_page import watch_data, watch_html
 from ragstone.watch.series import estimate_series
 from tests.report.pages import Page
 from tests.watch.made_watch import ferry  # noqa: F401  (a fixture)
 
 
+@pytest.mark.slow
 def test_the_page_has_charts_alarms_and_periods(ferry):  # noqa: F811
     series = estimate_series(ferry)
     text = watch_html(series, "ferry")

@@ -264,6 +264,7 @@ def test_a_masked_queue_has_no_personal_data_either(tmp_path):
 # Draws
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_cases_and_another_others(tmp_path):
     rows, _ = make_rows(300)
     first, again, other = (harvest(tmp_path, *rows, n=40, seed=seed) for seed in (1, 1, 2))
@@ -298,6 +299,7 @@ def test_a_log_that_changes_between_the_readings_is_told(tmp_path, monkeypatch):
         make_harvest(log, [], Weights(), 5)
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_a_log_does_not_grow_with_its_texts(tmp_path, monkeypatch):
     """The first reading keeps numbers: the texts of one batch are the most that is held."""
     import tracemalloc
