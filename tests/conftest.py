@@ -1,5 +1,6 @@
 """Settings for all tests, and what several folders of them share."""
 
+import gc
 import os
 import signal
 import sys
@@ -37,6 +38,12 @@ _OURS = (
     *("FORCE_COLOR", "COLUMNS", "OPENAI_", "AZURE_", "DIAL_", "OLLAMA_", "VLLM_", "LLAMACPP_", "LITELLM_"),
     *("GITHUB_", "CI_", "RAGSTONE_GITLAB_TOKEN"),
 )
+
+
+def pytest_collection_finish():
+    """The collected tests stay to the end: the garbage collector need not look at a million objects again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
