@@ -53,7 +53,7 @@ class FakeOpenAI(BaseHTTPRequestHandler):
 def server():
     """The address of an OpenAI-compatible server on this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), FakeOpenAI) as started:
-        threading.Thread(target=started.serve_forever, daemon=True).start()
+        threading.Thread(target=started.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{started.server_port}/v1"
         started.shutdown()
 

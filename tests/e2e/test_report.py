@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.slow
 def test_from_an_example_to_a_page(shell, home):
     for system in ("worse", "better"):
         assert shell("demo", system, "-q").returncode == 0

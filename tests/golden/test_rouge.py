@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.data.types import Sample
@@ -78,7 +78,6 @@ ascii_texts = st.one_of(
 )
 
 
-@settings(max_examples=100)
 @given(ascii_texts, ascii_texts)
 def test_any_ascii_text(answer, reference):
     found = scorers.RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"], use_stemmer=True).score(reference, answer)

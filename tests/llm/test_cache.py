@@ -159,6 +159,7 @@ def _hammer(folder, seed):
         raise SystemExit(4)
 
 
+@pytest.mark.slow
 def test_several_processes_share_a_folder(tmp_path):
     """They write and read the same entries, and clear them under each other's feet; nobody ever reads a wrong one."""
     context = multiprocessing.get_context("spawn")

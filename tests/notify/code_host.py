@@ -73,7 +73,7 @@ def running_host():
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     host.url = f"http://127.0.0.1:{server.server_port}"
     try:
         yield host

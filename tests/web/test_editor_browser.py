@@ -177,6 +177,7 @@ def test_a_whole_session_by_mouse(tab, root):
     assert page.locator(".changelist > li").count() == 2
 
 
+@pytest.mark.slow
 def test_a_whole_session_by_keyboard(tab, root):
     page = tab.open("/truth/ferry/case?id=f1")
     page.locator("#text-1").focus()
