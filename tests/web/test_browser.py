@@ -177,7 +177,7 @@ def test_keys_walk_through_the_table_and_the_samples(tab, worse):
     rows = page.locator("table.samples tbody tr")
     page.keyboard.press("j")
     page.keyboard.press("j")
-    second = rows.nth(1).locator("a")
+    second = rows.nth(1).locator("th a")
     assert second.evaluate("link => link === document.activeElement")
     page.keyboard.press("k")
     page.keyboard.press("Enter")

@@ -70,7 +70,7 @@ def test_filters_and_orders_are_in_the_address_and_the_back_button_returns(tab, 
     page.locator("table.pairtable thead a", has_text="change").click()
     page.wait_for_url("**sort=gains*")
     assert "was=missing+chunk" in page.url
-    first = rows.first.locator("a")
+    first = rows.first.locator("th a")
     name = first.inner_text()
     first.click()
     page.wait_for_url("**/samples/*")
@@ -79,7 +79,7 @@ def test_filters_and_orders_are_in_the_address_and_the_back_button_returns(tab, 
     page.wait_for_function("name => !document.querySelector('.kind').textContent.includes(name)", arg=name)
     page.go_back()
     page.go_back()
-    assert rows.first.locator("a").inner_text() == name
+    assert rows.first.locator("th a").inner_text() == name
 
 
 @pytest.mark.slow

@@ -354,7 +354,7 @@ def test_ids_that_mean_something_elsewhere(browser, serve, tmp_path, name):
     tab = Tab(browser, serve(tmp_path))
     page = tab.open("/truth/odd")
     assert page.locator(".edited").count() == 0
-    page.locator("table.cases tbody a").click()
+    page.locator("table.cases tbody th a").click()
     page.locator("#question").fill("Edited?")
     page.get_by_role("link", name="odd", exact=True).click()
     page.locator("tr .edited").wait_for()
