@@ -16,7 +16,7 @@ import pytest
 
 if TYPE_CHECKING:
     from ragstone.api.public_run import Run as PublicRun
-    from ragstone.compare.gates import Checked
+    from ragstone.compare.gate_conditions import Checked
     from ragstone.storage.runs import Run
 
 __all__ = ["Runs", "assert_scores", "ragstone_runs"]

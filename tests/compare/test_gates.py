@@ -146,10 +146,78 @@ def test_a_sample_without_a_value_may_be_worse(tmp_path):
     for lost in ("broken", None):
         run = make_run(tmp_path, f"{lost}", quality=[1.0, 1.0, 1.0, lost])
         found = one(run, "max-worse", "quality=0", base)
-        assert (found.outcome, found.why) == ("cannot tell", "1 without a value now may be worse")
+        assert (found.outcome, found.why) == (
+            "cannot tell",
+            "1 of the baseline's samples have no value now: they may be worse",
+        )
         assert one(run, "max-worse", "quality=1", base).outcome == "passes"
     none = make_run(tmp_path, "none", quality=["broken"] * 4)
     assert one(none, "max-worse", "quality=4", base).outcome == "cannot tell"
+
+
+def test_samples_that_left_are_said_and_may_be_worse(tmp_path):
+    base = make_run(tmp_path, "base", quality=[1.0] * 10)
+    run = make_run(tmp_path, "some", quality=[1.0] * 6)
+    gate = check_gate(run, parse_checks("max-worse", ["quality=0", "quality=4"]), base)
+    assert [(item.outcome, item.lost) for item in gate.checks] == [("cannot tell", 4), ("passes", 4)]
+    assert gate.remarks == ("4 of 10 samples are only in base: s6, s7, s8 and 1 more",)
+    asked = [f"question {row}" for row in range(10)]
+    other = make_run(tmp_path, "edited", quality=[1.0] * 10, questions=["another one", *asked[1:]])
+    assert one(other, "max-worse", "quality=0", base).outcome == "cannot tell"
+
+
+def test_a_drop_is_not_judged_by_the_samples_that_are_left(tmp_path):
+    base = make_run(tmp_path, "base", quality=[1.0] * 60)
+    run = make_run(tmp_path, "lossy", quality=[1.0] * 25 + [None] * 35)
+    found = one(run, "max-drop", "quality=0.02", base)
+    assert (found.outcome, found.lost) == ("cannot tell", 35)
+    assert found.why.startswith("35 of 60 samples have no value any more")
+    few = make_run(tmp_path, "few", quality=[1.0] * 58 + [None] * 2)
+    assert one(few, "max-drop", "quality=0.02", base).outcome == "passes"
+
+
+@pytest.mark.parametrize("metric", ["exact_match", "recall"])
+def test_a_mean_is_not_judged_by_the_rows_with_an_answer(tmp_path, metric):
+    row = {"question": "q", "answer": "a", "references": ["a"], "contexts": [{"text": "t", "id": "1"}]}
+    rows = [{**row, "id": str(n), "relevance": {"1": 1}} for n in range(60)]
+    lossy = [
+        *rows[:25],
+        *({key: one[key] for key in ("id", "question", "references", "relevance")} for one in rows[25:]),
+    ]
+    good, bad = (evaluation.evaluate(data, [metric], tmp_path) for data in (rows, lossy))
+    assert one(good, "min", f"{metric}=0.8").outcome == "passes"
+    found = one(bad, "min", f"{metric}=0.8")
+    assert (found.outcome, found.why.split(";")[0]) == ("cannot tell", "35 of 60 rows have no answer")
+
+
+def test_few_conversations_are_no_pass(tmp_path):
+    before = noise(1, 20, 0.1, 0.5)
+    talks = {"talk": ["a"] * 10 + ["b"] * 10}
+    base = make_run(tmp_path, "base", quality=before, more=talks)
+    run = make_run(tmp_path, "new", quality=before + 0.1 + noise(2, 20, 0.01, 0.0), more=talks)
+    found = one(run, "max-drop", "quality=0.02", base, settings=Settings(cluster="talk"))
+    assert (found.outcome, found.why) == ("cannot tell", "20 rows of 2 conversations or groups: too few to decide")
+
+
+def test_a_share_fails_only_by_the_exact_interval(tmp_path):
+    run = make_run(tmp_path, "a", ["right"], right=[1] * 16 + [0])
+    assert one(run, "min", "right=0.99").outcome == "cannot tell", "Wilson's interval ends at 0.9895"
+    assert one(run, "min", "right=0.999").outcome == "fails"
+
+
+def test_a_score_of_all_rows_has_no_samples_that_get_worse(tmp_path):
+    rows = [{"id": str(n), "question": "q", "answer": "a b c d", "references": ["a b c e"]} for n in range(8)]
+    run = evaluation.evaluate(rows, ["bleu"], tmp_path)
+    with pytest.raises(UsageError, match="bleu is a score of all rows"):
+        one(run, "max-worse", "bleu=0", run)
+
+
+def test_ids_stay_on_one_line(tmp_path):
+    ids = ["a\n::error::b", *"cdefg"]
+    base = make_run(tmp_path, "base", ids=ids, quality=[1.0] * 6)
+    assert one(make_run(tmp_path, "new", ids=ids, quality=[0.0] + [1.0] * 5), "max-worse", "quality=0", base).why == (
+        "a ::error::b"
+    )
 
 
 def test_a_count_is_no_part_of_the_correction(tmp_path):

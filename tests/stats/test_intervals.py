@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from ragstone.stats.intervals import correct, mean_interval, studentised_interval, unanimous_interval, wilson_interval
+from ragstone.stats.intervals import (
+    correct,
+    exact_share_interval,
+    mean_interval,
+    studentised_interval,
+    unanimous_interval,
+    wilson_interval,
+)
 
 P = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -133,3 +140,9 @@ def test_rounding_of_equal_values_does_not_stretch_a_resampled_interval():
     values = np.array([0.1 + 0.2 + 0.7 / 3] * 14 + [0.2])
     found = studentised_interval(float(values.mean()), values, 0.0, 0.95)
     assert -1.0 < found.low < values.mean() < found.high < 2.0
+
+
+def test_exact_share_intervals_are_those_of_scipy():
+    for successes, n, level in ((0, 7, 0.95), (16, 17, 0.99), (7, 7, 0.95), (3, 40, 0.9)):
+        theirs = stats.binomtest(successes, n).proportion_ci(level, "exact")
+        assert exact_share_interval(successes, n, level) == pytest.approx(tuple(theirs))

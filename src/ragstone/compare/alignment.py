@@ -131,7 +131,7 @@ def _described(run: Run) -> str:
     return f"{run.name} has {run.info.rows} samples{asks}"
 
 
-def name_some(names: tuple[str, ...]) -> str:
-    """The first few of many names, and the number of others."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+def name_some(names: tuple[str, ...], most: int = _MOST_NAMED) -> str:
+    """The first few of many names, each on one line and not too long, and the number of others."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(" ".join(name.split())[:40] for name in names[:most]) + more

@@ -1,19 +1,22 @@
-"""Conditions of a gate: limits of scores and of changes, from the command line or ragstone.toml."""
+"""Conditions of a gate, from the command line or ragstone.toml: limits of scores and of changes; and their outcomes."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from ragstone.compare.differences import LEAST_PAIRS
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.intervals import Interval
+from ragstone.stats.power import rows_needed
 
 Kind = Literal["min", "max", "max-drop", "max-rise", "max-worse"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Outcome = Literal["passes", "fails", "cannot tell"]
+MOST_ROWS = 1_000_000
 # What "cannot tell" counts as.
 Inconclusive = Literal["fail", "pass"]
 # A rise is the drop of a metric that should be low. "max-worse" counts samples.
@@ -46,6 +49,35 @@ class Check:
         if self.is_change:
             return f"{self.metric} {self.kind.removeprefix('max-')} ≤ {limit}"
         return f"{self.metric} {'≥' if self.kind == 'min' else '≤'} {limit}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The outcome of a condition: its value and interval, a mean or the difference to the baseline as in `compare`."""
+
+    check: Check
+    outcome: Outcome
+    why: str
+    value: float | None = None
+    interval: Interval | None = None
+    rows: int = 0
+    failed: int = 0
+    # Samples that have a value in the baseline and none now, but did not fail.
+    lost: int = 0
+    # In a sequential gate: the number of rows after which it was decided.
+    decided_after: int | None = None
+    # For drops of metrics that should be low: a positive difference is worse.
+    lower_is_better: bool = False
+
+    @property
+    def gain(self) -> float | None:
+        """The difference to the baseline, positive for an improvement."""
+        return -self.value if self.lower_is_better and self.value is not None else self.value
+
+    @property
+    def condition(self) -> str:
+        """The condition in words: a drop is a rise if lower is better."""
+        return str(self.check).replace(" drop ", " rise ") if self.lower_is_better else str(self.check)
 
 
 def decide(check: Check, interval: Interval) -> Outcome:
@@ -122,3 +154,31 @@ def read_checks(table: Mapping[str, Any], source: str) -> list[Check]:
             raise UsageError(f"{source}: [gate] {kind} must be a table of metrics and numbers, got {limits!r}")
         checks += [_make_check(kind, name, f"{name}={value}", value) for name, value in limits.items()]
     return checks
+
+
+def refuse(
+    check: Check, value: float | None, rows: int, failed: int, most: float, lost: int = 0, units: int | None = None
+) -> Checked | None:
+    """`cannot tell` if too many cells failed or were lost, or too few rows or units are left; otherwise None."""
+    found = Checked(check, "cannot tell", "", value, None, rows, failed, lost)
+    every = rows + failed + lost
+    if failed > most * every:
+        return replace(found, why=f"{failed} of {every} cells failed; the others may not be representative")
+    if failed + lost > most * every:
+        return replace(
+            found, why=f"{lost} of {every} samples have no value any more; the others may not be representative"
+        )
+    if rows < LEAST_PAIRS:
+        return replace(found, why=f"{rows} row{'s' if rows != 1 else ''} with a value: too few to decide")
+    if units is not None and units < LEAST_PAIRS:
+        return replace(found, why=f"{rows} rows of {units} conversations or groups: too few to decide")
+    return None
+
+
+def more_rows(deviation: float, distance: float, rows: int, needed: int | None = None) -> str:
+    """The approximate number of rows that would decide, if the value does not change."""
+    if needed is None:
+        needed = rows_needed(deviation, distance) if distance > 1e-3 * deviation else MOST_ROWS
+    if needed >= MOST_ROWS:
+        return f"{rows} rows are too few, and the value is at the limit"
+    return f"{rows} rows are too few; about {max(needed, rows + 1):,} would decide"

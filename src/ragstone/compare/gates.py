@@ -15,49 +15,20 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ragstone.compare.alignment import name_some
 from ragstone.compare.comparison import Comparison, compare_runs
-from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings, is_of_all_rows
-from ragstone.compare.gate_conditions import Check, Inconclusive, Outcome, decide
+from ragstone.compare.differences import EQUAL, Difference, Settings, is_of_all_rows
+from ragstone.compare.gate_conditions import MOST_ROWS, Check, Checked, Inconclusive, Outcome, decide, more_rows, refuse
 from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import clustered_interval
-from ragstone.stats.intervals import Interval, mean_interval
+from ragstone.stats.intervals import Interval, exact_share_interval, mean_interval
 from ragstone.stats.paired import flip_signs, pairs_to_decide
-from ragstone.stats.power import rows_needed
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import Scores, read_ids, read_labels, read_scores
 
 # With a larger share of failed cells, the other cells may not be representative.
 MOST_FAILED = 0.05
-_MOST_ROWS = 1_000_000
-_MOST_NAMED = 5
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The outcome of a condition: its value and interval, a mean or the difference to the baseline as in `compare`."""
-
-    check: Check
-    outcome: Outcome
-    why: str
-    value: float | None = None
-    interval: Interval | None = None
-    rows: int = 0
-    failed: int = 0
-    # In a sequential gate: the number of rows after which it was decided.
-    decided_after: int | None = None
-    # For drops of metrics that should be low: a positive difference is worse.
-    lower_is_better: bool = False
-
-    @property
-    def gain(self) -> float | None:
-        """The difference to the baseline, positive for an improvement."""
-        return -self.value if self.lower_is_better and self.value is not None else self.value
-
-    @property
-    def condition(self) -> str:
-        """The condition in words: a drop is a rise if lower is better."""
-        return str(self.check).replace(" drop ", " rise ") if self.lower_is_better else str(self.check)
 
 
 @dataclass(frozen=True)
@@ -72,6 +43,8 @@ class Gate:
     finished: bool = True
     # Metrics that a drop without a metric name does not apply to: they are not headlines.
     left_out: tuple[str, ...] = ()
+    # Caveats of the comparison with the baseline: samples without a partner, other questions.
+    remarks: tuple[str, ...] = ()
     # How the baseline was found, or why there is none.
     note: str = ""
     # Whether "cannot tell" is a failure or only a warning.
@@ -107,7 +80,10 @@ def check_gate(
     scores = read_scores(run, absolute)
     clusters = read_labels(run, settings.cluster) if settings.cluster and absolute else None
     drops = [check for check in checks if check.is_change and check.metric not in run.info.skipped]
-    dropped = _check_drops(drops, against, run, settings, conditions, most_failed) if against and drops else {}
+    dropped: dict[Check, Checked] = {}
+    remarks: tuple[str, ...] = ()
+    if against and drops:
+        dropped, remarks = _check_drops(drops, against, run, settings, conditions, most_failed)
     found = []
     for check in checks:
         if check.metric in run.info.skipped:
@@ -118,7 +94,8 @@ def check_gate(
             found.append(_check_mean(check, run, scores[check.metric], clusters, settings, conditions, most_failed))
     names = {check.metric for check in checks if check.is_change}
     others = [name for name in _shares(run, against)[1] if name not in names] if against and bare else []
-    return Gate(run.name, run.path, against.name if against else None, tuple(found), left_out=tuple(others))
+    name = against.name if against else None
+    return Gate(run.name, run.path, name, tuple(found), left_out=tuple(others), remarks=remarks)
 
 
 def check_without_baseline(
@@ -207,17 +184,6 @@ def _canonical_name(name: str, run: Run) -> str:
     return spelled
 
 
-def too_many_failed(check: Check, rows: int, failed: int, most: float, value: float | None = None) -> Checked | None:
-    """`cannot tell` if too many cells failed or too few rows are left, otherwise None."""
-    if failed > most * (rows + failed):
-        why = f"{failed} of {rows + failed} cells failed; the others may not be representative"
-        return Checked(check, "cannot tell", why, value, None, rows, failed)
-    if rows < LEAST_PAIRS:
-        why = f"{rows} row{'s' if rows != 1 else ''} with a value: too few to decide"
-        return Checked(check, "cannot tell", why, value, None, rows, failed)
-    return None
-
-
 def _check_mean(
     check: Check,
     run: Run,
@@ -229,8 +195,11 @@ def _check_mean(
 ) -> Checked:
     summary = run.summary()[check.metric]
     values = scores.values[~np.isnan(scores.values)]
-    if refused := too_many_failed(check, len(values), summary.n_failed, most_failed, summary.mean):
+    if refused := refuse(check, summary.mean, len(values), summary.n_failed, most_failed):
         return refused
+    if (missing := _unanswered(run, check.metric)) > most_failed * run.info.rows:
+        why = f"{missing} of {run.info.rows} rows have no answer; the others may not be representative"
+        return Checked(check, "cannot tell", why, summary.mean, None, len(values), summary.n_failed)
     strict_level = 1 - (1 - settings.level) / conditions
     if is_of_all_rows(check.metric, run, scores):
         low, high = summary.ci_low, summary.ci_high
@@ -242,6 +211,9 @@ def _check_mean(
         if clusters is not None:
             find = partial(clustered_interval, scores.values, clusters, metric.bounds if metric else (None, None))
         interval, strict = find(level=settings.level), find(level=strict_level)
+        if clusters is None and np.isin(values, (0, 1)).all():
+            # Wilson's interval is too short for shares near 0 and 1, and failing must be certain.
+            strict = exact_share_interval(int(values.sum()), len(values), strict_level)
     found = Checked(
         check, "cannot tell", "the metric has no interval", summary.mean, None, len(values), summary.n_failed
     )
@@ -249,8 +221,17 @@ def _check_mean(
         return found
     outcome, why = _decide_jointly(check, interval, decide(check, strict) == "fails", conditions)
     if decide(check, interval) == "cannot tell" and summary.mean is not None and clusters is None:
-        why = _more_rows(float(values.std(ddof=1)), abs(summary.mean - check.limit), len(values))
+        why = more_rows(float(values.std(ddof=1)), abs(summary.mean - check.limit), len(values))
     return replace(found, outcome=outcome, why=why, interval=interval)
+
+
+def _unanswered(run: Run, name: str) -> int:
+    """The rows without an answer, if the metric judges answers; without answer and chunks, if it judges retrieval."""
+    metric = run.info.metric(name)
+    judged = metric.raw.get("judges") if metric else None
+    present = run.info["dataset"].get("present") or {}
+    fields = {"answer": ("answer",), "contexts": ("answer", "contexts")}.get(str(judged), ())
+    return min((run.info.rows - present[field] for field in fields if field in present), default=0)
 
 
 def _widened(interval: Interval | None, value: float | None, level: float, strict_level: float) -> Interval | None:
@@ -272,7 +253,8 @@ def _decide_jointly(check: Check, interval: Interval, certain: bool, conditions:
 
 def _check_drops(
     checks: Sequence[Check], against: Run, run: Run, settings: Settings, conditions: int, most_failed: float
-) -> dict[Check, Checked]:
+) -> tuple[dict[Check, Checked], tuple[str, ...]]:
+    """The outcome of each condition, and the caveats of the comparison."""
     names = list(dict.fromkeys(check.metric for check in checks))
     compared = compare_runs(against, run, names, settings=settings)
     compared_checks = [check for check in checks if check.metric not in compared.refused]
@@ -287,26 +269,27 @@ def _check_drops(
         for check in checks
         if check.metric in compared.refused
     }
-    return refused | counted | dict(zip(able, found, strict=True))
+    return refused | counted | dict(zip(able, found, strict=True)), compared.remarks
 
 
 def _check_worse(check: Check, compared: Comparison) -> Checked:
     """Counts the samples that got worse. One that lost its value may be one of them."""
     item = compared[check.metric]
+    if item.tally is None and item.pairs:
+        raise UsageError(f"{check.metric} is a score of all rows: it has no samples that get worse; use --max-drop")
+    gone = len(compared.pairs.only_before) + len(compared.pairs.renamed)
+    found = Checked(check, "cannot tell", "", None, None, item.pairs, item.failed, item.skipped_after + gone)
     if item.tally is None:
-        return Checked(check, "cannot tell", "no sample has a value in both runs", None, None, item.pairs, item.failed)
+        return replace(found, why="no sample has a value in both runs")
     [changes] = _changes(compared, [check])[0].T
     worse = np.flatnonzero((changes > 0) if item.better == "lower" else (changes < 0))
-    outcome: Outcome = "fails" if len(worse) > check.limit else "passes"
-    why = ""
-    if len(worse):
-        ids = read_ids(compared.after)
-        why = ", ".join(ids[compared.pairs.after[pair]][:40] for pair in worse[:_MOST_NAMED])
-        why += f" and {len(worse) - _MOST_NAMED:,} more" if len(worse) > _MOST_NAMED else ""
-    lost = item.failed + item.skipped_after
-    if outcome == "passes" and len(worse) + lost > check.limit:
-        outcome, why = "cannot tell", f"{lost} without a value now may be worse"
-    return Checked(check, outcome, why, float(len(worse)), None, item.pairs, item.failed)
+    found = replace(found, value=float(len(worse)))
+    lost = found.failed + found.lost
+    if len(worse) <= check.limit < len(worse) + lost:
+        return replace(found, why=f"{lost} of the baseline's samples have no value now: they may be worse")
+    ids = read_ids(compared.after) if len(worse) else []
+    why = name_some(tuple(ids[compared.pairs.after[pair]] for pair in worse), 5)
+    return replace(found, outcome="fails" if len(worse) > check.limit else "passes", why=why)
 
 
 def _absolute(check: Check, item: Difference) -> Check:
@@ -363,11 +346,12 @@ def _check_drop(
     gains: np.ndarray,
 ) -> Checked:
     lower = item.better == "lower"
-    if refused := too_many_failed(check, item.pairs, item.failed, most_failed, item.difference):
+    lost, units = item.skipped_after, item.units if item.units < item.pairs else None
+    if refused := refuse(check, item.difference, item.pairs, item.failed, most_failed, lost, units):
         return replace(refused, lower_is_better=lower)
     interval = Interval(item.low, item.high) if item.low is not None and item.high is not None else None
     found = Checked(
-        check, "cannot tell", item.note, item.difference, interval, item.pairs, item.failed, lower_is_better=lower
+        check, "cannot tell", item.note, item.difference, interval, item.pairs, item.failed, lost, lower_is_better=lower
     )
     if item.gain_interval is None or item.gain is None:
         return found
@@ -386,15 +370,6 @@ def _check_drop(
         gains = gains[~np.isnan(gains)]
         if len(gains) and np.isin(gains, (-1, 0, 1)).all():
             # The interval of shares is wider than that of other means if few rows changed.
-            needed = pairs_to_decide(gains, -check.limit, _MOST_ROWS, settings.level)
-        why = _more_rows(deviation, abs(item.gain + check.limit), item.pairs, needed)
+            needed = pairs_to_decide(gains, -check.limit, MOST_ROWS, settings.level)
+        why = more_rows(deviation, abs(item.gain + check.limit), item.pairs, needed)
     return replace(found, outcome=outcome, why=why or item.note)
-
-
-def _more_rows(deviation: float, distance: float, rows: int, needed: int | None = None) -> str:
-    """The approximate number of rows that would decide, if the value does not change."""
-    if needed is None:
-        needed = rows_needed(deviation, distance) if distance > 1e-3 * deviation else _MOST_ROWS
-    if needed >= _MOST_ROWS:
-        return f"{rows} rows are too few, and the value is at the limit"
-    return f"{rows} rows are too few; about {max(needed, rows + 1):,} would decide"

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from ragstone.compare.alignment import align_samples
 from ragstone.compare.differences import ALPHA
-from ragstone.compare.gate_conditions import Check, Outcome, decide
-from ragstone.compare.gates import MOST_FAILED, Checked, Gate, too_many_failed
+from ragstone.compare.gate_conditions import Check, Checked, Outcome, decide, refuse
+from ragstone.compare.gates import MOST_FAILED, Gate
 from ragstone.engine.metric_choice import find_metric, spelled
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.stats.intervals import Interval
@@ -141,7 +141,7 @@ def _check(
         values = -values if lower else values
         low, high = low - high, high - low
     kept = values[~np.isnan(values)]
-    if refused := too_many_failed(check, len(kept), failed, most_failed):
+    if refused := refuse(check, None, len(kept), failed, most_failed):
         return refused
     looks = list(watch(kept.tolist(), check, (low, high), level))
     last = looks[-1]
@@ -150,7 +150,9 @@ def _check(
     mean, interval = last.mean, last.interval
     if lower:
         mean, interval = -mean, Interval(-interval.high, -interval.low)
-    return Checked(check, last.outcome, why, mean, interval, len(kept), failed, after, lower)
+    return Checked(
+        check, last.outcome, why, mean, interval, len(kept), failed, decided_after=after, lower_is_better=lower
+    )
 
 
 def _gains(

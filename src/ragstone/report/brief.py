@@ -12,7 +12,8 @@ from ragstone.compare.cause_texts import causes_text, failing_text
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.explain import Explanation
-from ragstone.compare.gates import Checked, Gate
+from ragstone.compare.gate_conditions import Checked
+from ragstone.compare.gates import Gate
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.worst_samples import WorstSample
 from ragstone.engine.metric_choice import pick_headlines

@@ -9,7 +9,8 @@ from xml.etree import ElementTree as ET
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.compare.gates import Checked, Gate
+from ragstone.compare.gate_conditions import Checked
+from ragstone.compare.gates import Gate
 from ragstone.engine.metric_choice import find_metric
 from ragstone.report.table import TONES as STYLES
 from ragstone.report.table import Cell, Column, Table, columns
@@ -50,6 +51,7 @@ def gate_notes(gate: Gate) -> Iterator[str]:
         yield visible(gate.note)
     if any(item.check.is_change and item.interval is not None for item in gate.checks):
         yield "value of a drop or rise: paired difference to the baseline, as in `ragstone compare`"
+    yield from map(visible, gate.remarks)
     if gate.left_out:
         yield left_out_line(gate)
     if undecided := undecided_line(gate):
@@ -127,6 +129,7 @@ def gate_dict(gate: Gate) -> dict[str, Any]:
         "sequential": gate.sequential,
         "finished": gate.finished,
         "left_out": list(gate.left_out),
+        "remarks": list(gate.remarks),
         "checks": [
             {
                 "condition": item.condition,
@@ -140,6 +143,7 @@ def gate_dict(gate: Gate) -> dict[str, Any]:
                 "high": item.interval.high if item.interval else None,
                 "rows": item.rows,
                 "failed": item.failed,
+                "lost": item.lost,
                 "decided_after": item.decided_after,
             }
             for item in gate.checks
@@ -159,6 +163,10 @@ def gate_junit(gate: Gate) -> str:
         failures=str(outcomes.count("fails")),
         errors=str(outcomes.count("cannot tell")),
     )
+    if gate.remarks:
+        properties = ET.SubElement(suite, "properties")
+        for remark in gate.remarks:
+            ET.SubElement(properties, "property", name="remark", value=_xml(remark))
     for item in gate.checks:
         name = f"ragstone.gate.{item.check.kind}"
         case = ET.SubElement(suite, "testcase", classname=name, name=_xml(item.condition))
@@ -175,7 +183,8 @@ def gate_junit(gate: Gate) -> str:
 def _sentence(item: Checked) -> str:
     ends = f", 95 % interval {item.interval.low:.3f} to {item.interval.high:.3f}" if item.interval else ""
     value = "no value" if item.value is None else value_texts(item)[0]
-    return f"{value}{ends}, {item.rows} rows, {item.failed} failed{f': {item.why}' if item.why else ''}"
+    lost = f", {item.lost} lost" if item.lost else ""
+    return f"{value}{ends}, {item.rows} rows, {item.failed} failed{lost}{f': {item.why}' if item.why else ''}"
 
 
 def _xml(text: str) -> str:

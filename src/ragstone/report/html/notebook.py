@@ -12,7 +12,8 @@ from ragstone.compare.cause_texts import fail_word, failing_text
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.explain import Explanation
-from ragstone.compare.gates import Checked, Gate
+from ragstone.compare.gate_conditions import Checked
+from ragstone.compare.gates import Gate
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.report.comparison import changed_most, failed_lines, method_line, not_compared_lines
 from ragstone.report.comparison import headline as comparison_headline
