@@ -100,6 +100,16 @@ def test_empty_periods_and_strata_are_passed_over():
     assert not find_changes(PeriodSums(*np.zeros((4, 9, 2))), UNIT)
 
 
+def test_equal_scores_without_bounds_never_alarm():
+    """Rounding is not a change."""
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        level, counts = random.normal(5, 3), random.integers(20, 40, 60).astype(float)[:, None]
+        rows = [np.full(int(count), level) for [count] in counts]
+        sums, squares = (np.array([[part.sum()] for part in parts]) for parts in (rows, [row**2 for row in rows]))
+        assert not find_changes(PeriodSums(counts, sums, squares, counts * 20), (None, None), 365)
+
+
 def test_scores_without_bounds():
     random = np.random.default_rng(1)
     table = random.normal(300.0, 40.0, (20, 50))

@@ -146,3 +146,8 @@ def test_exact_share_intervals_are_those_of_scipy():
     for successes, n, level in ((0, 7, 0.95), (16, 17, 0.99), (7, 7, 0.95), (3, 40, 0.9)):
         theirs = stats.binomtest(successes, n).proportion_ci(level, "exact")
         assert exact_share_interval(successes, n, level) == pytest.approx(tuple(theirs))
+
+
+@pytest.mark.parametrize("value", [0.7, 0.1, 1e6 + 0.1])
+def test_equal_values_that_rounding_makes_different(value):
+    assert studentised_interval(value, np.full(35, value), 0.0, 0.95) == (value, value)

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.descriptivestats import sign_test as their_sign_test
 
 from ragstone.stats.paired import (
+    Tally,
     pairs_to_decide,
+    pairs_to_differ,
     share_difference_interval,
     sign_test,
     standardised_difference,
@@ -88,3 +91,11 @@ def test_about_half_of_all_samples_of_that_size_decide(up, down, limit):
 
 def test_a_limit_at_the_value_is_never_decided():
     assert pairs_to_decide(np.array([1.0, -1.0, 0.0, 0.0]), 0.0, 10_000) == 10_000
+
+
+@pytest.mark.parametrize(("counts", "needed"), [((0, 3, 3), 11), ((0, 18, 2), 54), ((4, 15, 1), 47), ((2, 8, 2), 1000)])
+def test_pairs_at_which_the_sign_test_differs(counts, needed):
+    assert pairs_to_differ(Tally(*counts), 1000) == pytest.approx(needed, abs=1)
+    size = sum(counts)
+    grown = [round(count * needed / size * 1.3) for count in counts]
+    assert needed == 1000 or stats.binomtest(grown[0], grown[0] + grown[2]).pvalue < 0.05

@@ -5,6 +5,7 @@ Corpus-level metrics (BLEU, Distinct-n) are compared by the statistics stored pe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +26,7 @@ from ragstone.stats.paired import (
     compare_rows,
     compare_sums,
     flip_signs,
+    pairs_to_differ,
     share_difference_interval,
     standardised_difference,
     superiority,
@@ -111,7 +113,13 @@ class Difference:
         if self.verdict not in ("no evidence", "too few rows") or not self.effect or self.units < self.pairs:
             return None
         # The effect is the difference in standard deviations.
-        return max(rows_needed(1.0, abs(self.effect)), self.pairs + 1)
+        needed = rows_needed(1.0, abs(self.effect))
+        if self.tally and math.isclose(
+            abs(self.difference or 0) * self.pairs, abs(self.tally.higher - self.tally.lower)
+        ):
+            # Every change is 1 or -1: the test of such changes needs more pairs.
+            needed = pairs_to_differ(self.tally, 10_000_000)
+        return max(needed, self.pairs + 1)
 
     @property
     def gain_interval(self) -> Interval | None:

@@ -100,13 +100,16 @@ def _width(interval: Interval) -> float:
 def _warnings(estimation: Estimation) -> list[str]:
     """Reasons why the intervals may be too narrow."""
     parts = [*estimation.runs, *([estimation.difference] if estimation.difference else [])]
+    equal = [part.name for part in parts if part.found and len(set(part.found.labels_interval)) == 1]
+    same = [f"all labels are equal ({', '.join(equal)}): an interval from them says nothing"] if equal else []
     few = [part.name for part in (*parts, *(part for _, part in estimation.slices)) if part.few]
     if not few:
-        return []
+        return same
     more = "…" if len(few) > 4 else ""
     return [
+        *same,
         f"fewer than {LEAST_LABELS} labels ({', '.join(few[:4])}{more}): the intervals may be too narrow; "
-        "--label-next chooses rows to label"
+        "--label-next chooses rows to label",
     ]
 
 

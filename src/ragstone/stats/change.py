@@ -177,8 +177,11 @@ class _Table(NamedTuple):
             return np.asarray(spreads)
         spreads *= size / np.maximum(size - 1, 1)
         # A stratum with a single row, or equal rows, gets the spread of all.
-        everything = float(squares.sum() / max(counts.sum(), 1) - (sums.sum() / max(counts.sum(), 1)) ** 2)
-        return np.where(spreads > 0, spreads, max(everything, 1e-300))
+        square = float(squares.sum() / max(counts.sum(), 1))
+        everything = square - float(sums.sum() / max(counts.sum(), 1)) ** 2
+        # Of equal values rounding leaves a tiny spread; a smaller one would make rounding a change.
+        least = max(_ROUNDING * square, 1e-300)
+        return np.where(spreads > least, spreads, max(everything, least))
 
 
 def _share_loss(share: np.ndarray, level: float) -> np.ndarray:
@@ -190,6 +193,8 @@ def _share_loss(share: np.ndarray, level: float) -> np.ndarray:
     return np.asarray(ones + zeros)
 
 
+# The share of the mean square that rounding may leave of a variance of 0.
+_ROUNDING = 1e-13
 # Standard errors that are added to an estimated overdispersion, since few periods say little about it.
 _DOUBT = 2.5
 

@@ -135,7 +135,7 @@ def studentised_interval(value: float, pseudo: np.ndarray, extra: float, level: 
     """A bootstrap-t interval of the mean of these values, for skewed data; `extra` is variance from another source."""
     size, random = len(pseudo), np.random.default_rng(0)
     error = float(pseudo.var(ddof=1)) / size + extra
-    if error <= 0:
+    if error <= (_ROUNDING * max(1.0, float(np.abs(pseudo).max()))) ** 2:
         return Interval(value, value)
     drawn = (pseudo - pseudo.mean())[random.integers(0, size, (_RESAMPLES, size))]
     means = drawn.mean(axis=1) + extra**0.5 * random.normal(size=_RESAMPLES)

@@ -66,6 +66,24 @@ def pairs_to_decide(changes: np.ndarray, limit: float, most: int, level: float =
         low, high = _bonett_price(counts.higher * size / pairs, counts.lower * size / pairs, size, level)
         return low > limit or high < limit
 
+    return _least_size(decides, pairs, most)
+
+
+def pairs_to_differ(counts: Tally, most: int, level: float = 0.95) -> int:
+    """The number of pairs at which the sign test finds a difference, if the shares of the pairs stay; at most `most`."""
+    from scipy import special  # noqa: PLC0415  (slow to import)
+
+    pairs, fewer = sum(counts), min(counts.higher, counts.lower)
+
+    def decides(size: int) -> bool:
+        changed, rare = (count * size / pairs for count in (counts.higher + counts.lower, fewer))
+        return bool(2 * special.betainc(changed - rare, rare + 1, 0.5) < 1 - level)
+
+    return _least_size(decides, pairs, most) if counts.higher != counts.lower else most
+
+
+def _least_size(decides: Callable[[int], bool], pairs: int, most: int) -> int:
+    """The smallest size from about half the pairs up that decides; `most` if none does before."""
     size = pairs
     while not decides(size) and size < most:
         size *= 2
