@@ -107,3 +107,21 @@ def test_the_worst_go_to_the_ground_truth_and_alarms_to_a_webhook(cli, tmp_path,
     sent = len(loopback.asked)
     assert cli("watch", "w", "--once", *hook, "-o", "store").code == 0
     assert len(loopback.asked) == sent
+
+
+def _without_time(rows, column):
+    return [{column if name == "time" else name: value for name, value in row.items()} for row in rows]
+
+
+def test_the_time_of_a_request_can_be_mapped(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [request(number, f"2026-11-{10 + number % 2}") for number in range(40)]
+    write_lines(tmp_path / "logs" / "app.jsonl", _without_time(rows, "visited"))
+    base = ("watch", "w", "--from", "logs", "--once", "-m", "refusal", "--now", "2026-11-12T05:00")
+    refused = cli(*base, "--map", "metadata.time=visited")
+    assert (refused.code, "unknown field 'metadata.time'" in refused.err) == (2, True)
+    assert not WatchStore("w").exists()
+    done = cli(*base, "--map", "time=visited")
+    assert done.code == 0, done.err
+    assert "note" not in done.err
+    assert [(one.period, one.requests) for one in WatchStore("w").periods()] == [("2026-11-10", 20), ("2026-11-11", 20)]

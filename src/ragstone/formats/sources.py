@@ -11,7 +11,7 @@ import sys
 import tempfile
 import weakref
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from functools import cached_property
 from typing import IO, Any
@@ -19,6 +19,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragstone.data.schema import FIELDS
 from ragstone.errors import InputError, Problem, UsageError, nearest
 from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.file_rows import (
@@ -194,9 +195,9 @@ class Source:
         return self._renames
 
     @property
-    def mapped(self) -> frozenset[str]:
-        """The fields to which the user mapped columns."""
-        return frozenset((*self._renames.values(), *self._guessed.values()))
+    def mapped(self) -> Set[str]:
+        """The fields to which the user mapped columns; the `time` of a log is metadata."""
+        return FIELDS.keys() & {*self._renames.values(), *self._guessed.values()}
 
     def head(self, most: int) -> list[dict[str, Any]]:
         """The first rows with the names of the file; fewer than `most` if these are all."""

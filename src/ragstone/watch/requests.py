@@ -15,6 +15,7 @@ from ragstone.data.types import Chunk, Sample
 from ragstone.errors import InputError
 from ragstone.formats.base import Draft, Format, RowFormat
 from ragstone.formats.catalogue import find_format, recognise
+from ragstone.formats.column_map import check_map
 from ragstone.formats.dial_logs import DialLogsFormat
 from ragstone.formats.reader import Reader
 from ragstone.formats.reports import Report
@@ -102,7 +103,7 @@ class Interpreter:
 
     def source(self, given: Place | list[dict[str, Any]]) -> Source:
         """A file or rows, with the names of `--map`."""
-        return Source(given, {theirs: ours for ours, theirs in self.columns.items()})
+        return Source(given, check_map(self.columns, "time"))
 
     def of_lines(self, lines: Sequence[Line], format: str, file: str) -> list[Request]:
         """The requests of rows with one request each."""

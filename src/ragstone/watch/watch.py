@@ -12,6 +12,7 @@ from typing import Any
 
 import ragstone.metrics  # noqa: F401  (fills the catalogue)
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.formats.column_map import check_map
 from ragstone.registry import resolve_metrics
 from ragstone.watch.calendar_periods import PERIODS, period_end
 from ragstone.watch.intake import Intake
@@ -72,6 +73,7 @@ class Settings:
 def open_watch(store: WatchStore, wanted: Settings) -> Settings:
     """Store the settings of a new watch, or check those of an existing one. New sources are added."""
     resolve_metrics(wanted.metrics)
+    check_map(wanted.columns, "time")
     stored = Settings.from_json(store.settings()) if store.exists() else None
     if stored is None:
         check_sources(wanted.sources)

@@ -19,6 +19,7 @@ from ragstone.data.types import Sample
 from ragstone.errors import InputError, Problem, RagstoneError, UsageError
 from ragstone.formats.base import Format
 from ragstone.formats.catalogue import find_format, recognise
+from ragstone.formats.column_map import check_map
 from ragstone.formats.dial_logs import DialLogsFormat, Rating
 from ragstone.formats.log_parts import Selection
 from ragstone.formats.reader import Reader
@@ -90,6 +91,7 @@ class Log:
     def __post_init__(self) -> None:
         if "-" in self.paths:
             raise UsageError("a log is read twice, so it cannot be read from standard input; save it as a file first")
+        check_map(self.renames, "time")
 
     def exchanges(self, tally: Tally, on_rating: OnRating | None = None) -> Iterator[Exchange]:
         """All exchanges in the order of the log, the same each time; `on_rating` receives the ratings among them."""
@@ -154,7 +156,7 @@ class Log:
 
     @property
     def _back(self) -> dict[str, str]:
-        return {theirs: ours for ours, theirs in self.renames.items()}
+        return check_map(self.renames, "time")
 
     def _format_of(self, path: str, source: Source) -> Format:
         if self.format:
