@@ -123,5 +123,21 @@ def test_the_time_of_a_request_can_be_mapped(cli, tmp_path, monkeypatch):
     assert not WatchStore("w").exists()
     done = cli(*base, "--map", "time=visited")
     assert done.code == 0, done.err
-    assert "note" not in done.err
+    assert "no time" not in done.err
     assert [(one.period, one.requests) for one in WatchStore("w").periods()] == [("2026-11-10", 20), ("2026-11-11", 20)]
+
+
+def test_requests_without_a_time_are_noted(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [request(number) for number in range(10)]
+    late = [{**row, "id": f"x{row['id']}", "when": "14.11.2026 05:10"} for row in _without_time(rows, "visited")]
+    write_lines(tmp_path / "app.jsonl", [*_without_time(rows, "when"), *late])
+    done = cli(*BASE, "--now", "2026-11-12T05:00")
+    assert done.code == 0, done.err
+    told = " ".join(done.err.split())
+    assert "10 of 20 new requests have no time that can be read (columns: app, visited, when); they count for" in told
+    assert "--map time=COLUMN" in told
+    found = {one.period: one.requests for one in WatchStore("w").periods()}
+    assert found == {"2026-11-10": 10, "2026-11-12": 10}
+    again = cli("watch", "w", "--once", "--json", "--now", "2026-11-12T06:00")
+    assert (json.loads(again.out)["without_time"], "no time" in again.err) == (0, False)

@@ -258,7 +258,11 @@ def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool, cache: C
 
     if json:
         series = series_dict(estimate_series(work.store, cache=cache))
-        state = {"left_out": done.state.left_out, "duplicates": done.state.duplicates}
+        state = {
+            "left_out": done.state.left_out,
+            "duplicates": done.state.duplicates,
+            "without_time": done.without_time,
+        }
         print_json({"requests": done.requests, "complete": done.complete, **state, **series})
         return
     if quiet:

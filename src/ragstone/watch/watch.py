@@ -13,6 +13,7 @@ from typing import Any
 import ragstone.metrics  # noqa: F401  (fills the catalogue)
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.formats.column_map import check_map
+from ragstone.formats.values import no_time_note
 from ragstone.registry import resolve_metrics
 from ragstone.watch.calendar_periods import PERIODS, period_end
 from ragstone.watch.intake import Intake
@@ -95,11 +96,12 @@ def open_watch(store: WatchStore, wanted: Settings) -> Settings:
 
 @dataclass(frozen=True)
 class Pass:
-    """The result of one pass: new requests, and the periods that became complete."""
+    """The result of one pass: new requests, those of them without a time, and the periods that became complete."""
 
     requests: int
     complete: tuple[str, ...]
     state: State
+    without_time: int = 0
 
 
 @dataclass
@@ -116,6 +118,7 @@ class Watch:
     follow_up: Callable[[str], bool] = lambda _: True
     note: Callable[[str], object] = lambda _: None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    _times_noted: bool = field(default=False, init=False)
 
     def clean(self) -> None:
         """Remove what a killed process left behind."""
@@ -129,6 +132,7 @@ class Watch:
         settings = self.settings
         interpreter = Interpreter(intake.state, now, settings.format, settings.columns, settings.mask)
         read_logs(list(settings.sources), intake, interpreter, settings.since, self.note)
+        self._note_times(intake)
         for name in intake.state.in_phase(OPEN):
             if period_end(name) + timedelta(seconds=settings.grace_s) <= now:
                 intake.close(name, now.isoformat())
@@ -139,11 +143,19 @@ class Watch:
             evaluator.evaluate_all()
         finally:
             self._write_records(intake)
-        return Pass(_requests(intake.state) - before, self._follow_up(intake), intake.state)
+        return Pass(_requests(intake.state) - before, self._follow_up(intake), intake.state, intake.without_time)
 
     def _open(self) -> Intake:
         state, settings = read_state(self.store.state_file), self.settings
         return Intake(self.store.place, self.store.state_file, state, settings.design, settings.period, settings.since)
+
+    def _note_times(self, intake: Intake) -> None:
+        """Note requests without a time, once per process: logs that are read as they grow may do without."""
+        if intake.without_time and not self._times_noted:
+            self._times_noted = True
+            result = "they count for today, the day on which they are read"
+            text = no_time_note(intake.without_time, intake.new, "new requests", intake.columns, result)
+            self.note(f"{text} Name the column when you start a watch: --map time=COLUMN")
 
     def _write_records(self, intake: Intake) -> None:
         """The counts of open periods, and late requests of others."""
