@@ -141,3 +141,36 @@ def test_requests_without_a_time_are_noted(cli, tmp_path, monkeypatch):
     assert found == {"2026-11-10": 10, "2026-11-12": 10}
     again = cli("watch", "w", "--once", "--json", "--now", "2026-11-12T06:00")
     assert (json.loads(again.out)["without_time"], "no time" in again.err) == (0, False)
+
+
+def test_a_source_without_files_is_noted(cli, log):
+    done = cli(*BASE, "--from", "nothere", "--from", "./next-*.jsonl")
+    assert done.code == 0, done.err
+    told = " ".join(done.err.split())
+    assert "--from nothere has no log file so far" in told
+    assert "--from ./next-*.jsonl has no log file so far" in told
+    assert "--from app.jsonl" not in told
+    log.unlink()  # rotated away: its position is known
+    assert "--from app.jsonl" not in cli("watch", "w", "--once").err
+
+
+@pytest.mark.parametrize("source", ["lgs/*.jsonl", "lgs/a/../app-*.jsonl", "lgs/app.jsonl"])
+def test_a_source_in_a_folder_that_does_not_exist_is_refused(cli, log, source):
+    log.with_name("logs").mkdir()
+    done = cli("watch", "w", "--from", source, "--once")
+    assert done.code == 2
+    assert "there is no folder" in done.err
+    assert "Did you mean logs?" in done.err or "/.." in source
+    assert not WatchStore("w").exists()
+    assert cli(*BASE).code == 0
+    assert cli("watch", "w", "--from", source, "--once").code == 2
+
+
+def test_another_design_is_named_in_words(cli, log):
+    assert cli(*BASE, "--per-period", "30").code == 0
+    told = " ".join(cli(*BASE, "--rate", "0.5", "--seed", "3").err.split())
+    assert "the design of w is fixed: 30 requests per period, a simple random sample; wanted: each request" in told
+    assert "with probability 0.5, seed 3." in told
+    assert "the since of w is fixed: not set; wanted: 2026-11-01." in " ".join(
+        cli(*BASE, "--since", "2026-11-01").err.split()
+    )

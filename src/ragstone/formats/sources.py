@@ -147,7 +147,7 @@ class Source:
             raw: Any = io.BufferedReader(_Unclosable(self._spool))
         else:
             if not self.place.exists():
-                raise UsageError(f"there is no file '{self.name}'. {_similar_files(self.place)}")
+                raise UsageError(f"there is no file '{self.name}'. {similar_files(self.place)}")
             raw = io.BufferedReader(self.place.open_input(), 1 << 18)
         if raw.peek(2)[:2] == b"\x1f\x8b":
             return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
@@ -367,7 +367,7 @@ def check_encoding(name: str | None) -> None:
         raise UsageError(f"text in the encoding '{name}' cannot be read line by line; save the file as UTF-8")
 
 
-def _similar_files(place: Place) -> str:
+def similar_files(place: Place) -> str:
     """Files with similar names in the same folder, as a question."""
     if not place.is_local:
         return "Check the path."

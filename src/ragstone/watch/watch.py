@@ -83,13 +83,14 @@ def open_watch(store: WatchStore, wanted: Settings) -> Settings:
     before, after = stored.as_json(), wanted.as_json()
     for name in _FIXED:
         if before[name] != after[name]:
+            words = [one.design.describe() if name == "design" else getattr(one, name) for one in (stored, wanted)]
             raise UsageError(
-                f"the {name} of {store.place} is {before[name]}, not {after[name]}. "
+                f"the {name} of {store.place} is fixed: {words[0] or 'not set'}; wanted: {words[1] or 'not set'}. "
                 "Leave the option out, or start another watch: requests that were not drawn are not stored."
             )
     merged = replace(wanted, sources=tuple(dict.fromkeys((*stored.sources, *wanted.sources))))
     if merged != stored:
-        check_sources(wanted.sources)
+        check_sources([url for url in wanted.sources if url not in stored.sources])
         store.write_settings(merged.as_json())
     return merged
 
@@ -118,7 +119,7 @@ class Watch:
     follow_up: Callable[[str], bool] = lambda _: True
     note: Callable[[str], object] = lambda _: None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    _times_noted: bool = field(default=False, init=False)
+    _noted: set[str] = field(default_factory=set, init=False)
 
     def clean(self) -> None:
         """Remove what a killed process left behind."""
@@ -131,8 +132,8 @@ class Watch:
         before = _requests(intake.state)
         settings = self.settings
         interpreter = Interpreter(intake.state, now, settings.format, settings.columns, settings.mask)
-        read_logs(list(settings.sources), intake, interpreter, settings.since, self.note)
-        self._note_times(intake)
+        empty = read_logs(list(settings.sources), intake, interpreter, settings.since, self.note)
+        self._note_missing(intake, empty)
         for name in intake.state.in_phase(OPEN):
             if period_end(name) + timedelta(seconds=settings.grace_s) <= now:
                 intake.close(name, now.isoformat())
@@ -149,13 +150,18 @@ class Watch:
         state, settings = read_state(self.store.state_file), self.settings
         return Intake(self.store.place, self.store.state_file, state, settings.design, settings.period, settings.since)
 
-    def _note_times(self, intake: Intake) -> None:
-        """Note requests without a time, once per process: logs that are read as they grow may do without."""
-        if intake.without_time and not self._times_noted:
-            self._times_noted = True
+    def _note_missing(self, intake: Intake, empty: list[str]) -> None:
+        """Note sources without files and requests without a time, once per process: both may be intended."""
+        notes = {
+            url: f"--from {url} has no log file so far. Check the path, or wait for its first file" for url in empty
+        }
+        if intake.without_time:
             result = "they count for today, the day on which they are read"
             text = no_time_note(intake.without_time, intake.new, "new requests", intake.columns, result)
-            self.note(f"{text} Name the column when you start a watch: --map time=COLUMN")
+            notes["time"] = f"{text} Name the column when you start a watch: --map time=COLUMN"
+        for text in (text for key, text in notes.items() if key not in self._noted):
+            self.note(text)
+        self._noted |= notes.keys()
 
     def _write_records(self, intake: Intake) -> None:
         """The counts of open periods, and late requests of others."""
