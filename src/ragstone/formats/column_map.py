@@ -43,6 +43,13 @@ def check_map(renames: Mapping[str, str], *more: str) -> dict[str, str]:
     return back
 
 
+def needs_no_map(source: Source, renames: Mapping[str, str]) -> bool:
+    """Whether a file has all mapped fields under our own names, and none of the columns of the mapping."""
+    columns = source.columns
+    absent = not any(theirs in columns or numbered_columns(theirs, columns) for theirs in renames.values())
+    return absent and renames.keys() <= columns
+
+
 def map_columns(source: Source) -> None:
     """Reads a file without any of our names, if its names are well known; otherwise raises the `--map` that would fit."""
     taken = _mapped(source)
