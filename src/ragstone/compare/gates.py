@@ -149,13 +149,14 @@ def _resolve_metrics(checks: Sequence[Check], run: Run, against: Run | None) -> 
     """The conditions with canonical metric names; `*` becomes the headline metrics from 0 to 1 with a direction."""
     if not checks:
         raise UsageError(
-            "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
+            "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN with "
+            "--max-drop X, --max-rise METRIC=X or --max-worse METRIC=COUNT"
         )
     changes = [check for check in checks if check.is_change]
     if against is None and changes:
-        raise UsageError(f"--{changes[0].kind} needs --against RUN: the baseline")
+        raise UsageError(f"--{changes[0].kind} needs a baseline: --against RUN or --baseline BRANCH")
     if against is not None and not changes:
-        raise UsageError("--against needs --max-drop X: the largest allowed drop")
+        raise UsageError("--against needs --max-drop X, --max-rise METRIC=X or --max-worse METRIC=COUNT")
     named = {check.metric for check in changes if check.kind != "max-worse"}
     spelled: list[Check] = []
     for check in checks:
