@@ -25,7 +25,7 @@ from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.column_map import COMPLETED, check_map
 from ragstone.formats.common_fields import ABSENT
-from ragstone.formats.loose_contexts import OneTexts, open_contexts, read_separator
+from ragstone.formats.loose_contexts import OneTexts, open_contexts, parts_of, read_separator
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source, check_encoding
 from ragstone.formats.usage import with_usage
@@ -263,7 +263,7 @@ class _Checks:
             self._unknown.update(values.get("metadata") or ())
         chunks = draft.values.get("contexts")
         if type(chunks) is list and chunks and type(chunks[0]) is dict and not chunks[0].keys() <= _CHUNK_PARTS:
-            self._unkept.update(map(str, chunks[0].keys() - _CHUNK_PARTS))
+            self._unkept |= parts_of(chunks[0]) - _CHUNK_PARTS
         self._watch_ids(draft.where, values)
 
     def _watch_ids(self, where: str, values: Mapping[str, Any]) -> None:

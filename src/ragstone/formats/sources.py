@@ -29,6 +29,7 @@ from ragstone.formats.file_rows import (
     Kind,
     Row,
     detect_kind,
+    json_problem,
     not_json,
     read_csv,
     read_json_lines,
@@ -294,7 +295,9 @@ class Source:
             problem = Problem(message, f"line {line}", hint=hint)
         except json.JSONDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
-            problem = Problem(f"is not JSON: {error.msg}", place, hint="fix it there, or write the file again")
+            problem = Problem(
+                f"is not JSON: {json_problem(error)}", place, hint="fix it there, or write the file again"
+            )
         except (RecursionError, ValueError) as error:
             problem = Problem(not_json(error), hint="fix it, or write the file again")
         raise InputError(self.name, [problem])
