@@ -120,7 +120,7 @@ def test_the_time_of_a_request_can_be_mapped(cli, tmp_path, monkeypatch):
     base = ("watch", "w", "--from", "logs", "--once", "-m", "refusal", "--now", "2026-11-12T05:00")
     refused = cli(*base, "--map", "metadata.time=visited")
     assert (refused.code, "unknown field 'metadata.time'" in refused.err) == (2, True)
-    assert not WatchStore("w").exists()
+    assert not (tmp_path / "w").exists()
     done = cli(*base, "--map", "time=visited")
     assert done.code == 0, done.err
     assert "no time" not in done.err
@@ -161,7 +161,7 @@ def test_a_source_in_a_folder_that_does_not_exist_is_refused(cli, log, source):
     assert done.code == 2
     assert "there is no folder" in done.err
     assert "Did you mean logs?" in done.err or "/.." in source
-    assert not WatchStore("w").exists()
+    assert not log.with_name("w").exists()
     assert cli(*BASE).code == 0
     assert cli("watch", "w", "--from", source, "--once").code == 2
 

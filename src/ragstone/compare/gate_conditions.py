@@ -18,6 +18,10 @@ Outcome = Literal["passes", "fails", "cannot tell"]
 Inconclusive = Literal["fail", "pass"]
 # A rise is the drop of a metric that should be low. "max-worse" counts samples.
 _CHANGES = ("max-drop", "max-rise", "max-worse")
+NO_CONDITION = (
+    "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN with --max-drop X, "
+    "--max-rise METRIC=X or --max-worse METRIC=COUNT"
+)
 # Units of limits, as factors to the unit of the metric, and the metrics that have it: seconds and US dollars.
 _UNITS = {"s": 1.0, "ms": 1e-3, "usd": 1.0, "": 1.0}
 _OF_UNIT = {**dict.fromkeys(("s", "ms"), ("latency", "first_token")), "usd": ("cost",)}

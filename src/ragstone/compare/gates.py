@@ -17,7 +17,7 @@ import numpy as np
 
 from ragstone.compare.comparison import Comparison, compare_runs
 from ragstone.compare.differences import EQUAL, LEAST_PAIRS, Difference, Settings, is_of_all_rows
-from ragstone.compare.gate_conditions import Check, Inconclusive, Outcome, decide
+from ragstone.compare.gate_conditions import NO_CONDITION, Check, Inconclusive, Outcome, decide
 from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import clustered_interval
@@ -148,10 +148,7 @@ def check_without_baseline(
 def _resolve_metrics(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:
     """The conditions with canonical metric names; `*` becomes the headline metrics from 0 to 1 with a direction."""
     if not checks:
-        raise UsageError(
-            "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN with "
-            "--max-drop X, --max-rise METRIC=X or --max-worse METRIC=COUNT"
-        )
+        raise UsageError(NO_CONDITION)
     changes = [check for check in checks if check.is_change]
     if against is None and changes:
         raise UsageError(f"--{changes[0].kind} needs a baseline: --against RUN or --baseline BRANCH")

@@ -5,7 +5,7 @@ Every pass starts from the stored state, so that it does not matter how the one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -71,13 +71,18 @@ class Settings:
         return cls(**{**values, **lists, "design": Design.from_json(values["design"])})
 
 
-def open_watch(store: WatchStore, wanted: Settings) -> Settings:
-    """Store the settings of a new watch, or check those of an existing one. New sources are added."""
+def check_settings(wanted: Settings, known: Sequence[str] = ()) -> None:
+    """Raises for an unknown metric or field, and for a source that cannot be watched and is not `known`."""
     resolve_metrics(wanted.metrics)
     check_map(wanted.columns, "time")
+    check_sources([url for url in wanted.sources if url not in known])
+
+
+def open_watch(store: WatchStore, wanted: Settings) -> Settings:
+    """Store the settings of a new watch, or check those of an existing one. New sources are added."""
     stored = Settings.from_json(store.settings()) if store.exists() else None
+    check_settings(wanted, stored.sources if stored else ())
     if stored is None:
-        check_sources(wanted.sources)
         store.write_settings(wanted.as_json())
         return wanted
     before, after = stored.as_json(), wanted.as_json()
@@ -90,7 +95,6 @@ def open_watch(store: WatchStore, wanted: Settings) -> Settings:
             )
     merged = replace(wanted, sources=tuple(dict.fromkeys((*stored.sources, *wanted.sources))))
     if merged != stored:
-        check_sources([url for url in wanted.sources if url not in stored.sources])
         store.write_settings(merged.as_json())
     return merged
 
