@@ -87,6 +87,7 @@ def test_a_map_of_the_file_is_skipped_for_data_with_our_names(cli, settings, hom
     printed = cli("run", "answers.jsonl", "-m", "token_f1")
     assert printed.code == 0, printed.err
     assert "[map] in ragstone.toml is not used: answers.jsonl has none of its columns" in " ".join(printed.err.split())
+    assert "is not used" not in cli("run", "answers.jsonl", "-m", "token_f1", "--quiet").err
     assert "unknown column 'asked'" in cli("run", "answers.jsonl", "--map", "question=asked").err
     rows = [json.loads(line) for line in (home / "answers.jsonl").read_text().splitlines()]
     lines = [json.dumps({"reply": row.pop("answer"), **row}) for row in rows]

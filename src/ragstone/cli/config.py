@@ -64,7 +64,7 @@ def reads_config(name: str, command: Callable[..., None]) -> Callable[..., None]
     @functools.wraps(command)
     def wrapper(**values: Any) -> None:
         named = values.pop("config")
-        if values.get("map") and values.get("data") and _skips_map(named, name.split(), values["map"], values["data"]):
+        if values.get("map") and values.get("data") and _skips_map(named, name.split(), values):
             values["map"] = []
         try:
             command(**values)
@@ -103,12 +103,13 @@ def _origin_of_map(named: str | None, names: list[str], pairs: list[str]) -> str
     return f"{f'{_title(names)}map' if 'map' in section else '[map]'} in {config.path}"
 
 
-def _skips_map(named: str | None, names: list[str], pairs: list[str], data: list[str]) -> bool:
+def _skips_map(named: str | None, names: list[str], values: Mapping[str, Any]) -> bool:
     """Whether the mapping is from the settings file, and the data has our own names instead; with a note."""
+    pairs, data = values["map"], values["data"]
     origin = None if "-" in data else _origin_of_map(named, names, pairs)
     if origin is None:
         return False
-    from ragstone.cli.screen import remark
+    from ragstone.cli.screen import noting
     from ragstone.formats.column_map import needs_no_map
     from ragstone.formats.sources import Source
 
@@ -117,7 +118,8 @@ def _skips_map(named: str | None, names: list[str], pairs: list[str], data: list
             return False
     except RagstoneError:  # the command reports it
         return False
-    remark(f"{origin} is not used: {', '.join(data)} has none of its columns and has Ragstone's own names")
+    note = noting(bool(values.get("quiet")))
+    note(f"{origin} is not used: {', '.join(data)} has none of its columns and has Ragstone's own names")
     return True
 
 
