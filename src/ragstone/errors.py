@@ -143,11 +143,11 @@ class Skip(Exception):  # noqa: N818  (a signal, not an error)
 LONGEST_NAME = 200
 
 
-def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
     """The known names that are most similar to a misspelled name."""
     import difflib  # noqa: PLC0415  (only mistakes need it, and `--help` should not wait for it)
 
     if len(name) > LONGEST_NAME:
         return []
     by_folded = {candidate.lower(): candidate for candidate in known}
-    return [by_folded[match] for match in difflib.get_close_matches(name.lower(), by_folded, n=most, cutoff=0.6)]
+    return [by_folded[match] for match in difflib.get_close_matches(name.lower(), by_folded, n=most, cutoff=cutoff)]

@@ -43,8 +43,10 @@ def test_the_worst_samples_fail(worse):
 
 def test_as_many_as_there_are(worse):
     assert len(worse.worst(1000)) == 25
-    with pytest.raises(UsageError, match="n must be 1 or more, got 0"):
+    with pytest.raises(UsageError, match="n must be a whole number, 1 or more, got 0"):
         worse.worst(0)
+    with pytest.raises(UsageError, match="n must be a whole number, 1 or more, got 'token_f1'"):
+        worse.worst("token_f1")
 
 
 def test_a_sample_by_id_by_row_and_as_an_item(worse):

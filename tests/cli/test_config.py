@@ -65,7 +65,7 @@ def test_a_map_may_be_a_table(cli, settings, home):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[map]\nanswer = 'nowhere'\n", "unknown column 'nowhere'"),
+        ("[map]\ncitations = 'nowhere'\n", "unknown column 'nowhere'"),
         ("[map]\nansver = 'answer'\n", "unknown field 'ansver'"),
         ("[map]\nanswer = 'question'\nreferences = 'question'\n", "one column to two fields"),
     ],
@@ -77,9 +77,22 @@ def test_a_wrong_map_of_the_file_says_where_it_is_from(cli, settings, text, word
         assert printed.code == 2
         assert words in printed.err
         assert "The mapping is from [map] in ragstone.toml." in printed.err
-    settings("[run]\nmap = ['answer=nowhere']\n")
+    settings("[run]\nmap = ['citations=nowhere']\n")
     assert "The mapping is from [run] map in ragstone.toml." in cli("run", "answers.jsonl").err
     assert "ragstone.toml" not in cli("run", "answers.jsonl", "--map", "answer=elsewhere").err
+
+
+def test_a_map_of_the_file_is_skipped_for_data_with_our_names(cli, settings, home):
+    settings("[map]\nquestion = 'asked'\nanswer = 'reply'\n")
+    printed = cli("run", "answers.jsonl", "-m", "token_f1")
+    assert printed.code == 0, printed.err
+    assert "[map] in ragstone.toml is not used: answers.jsonl has none of its columns" in " ".join(printed.err.split())
+    assert "is not used" not in cli("run", "answers.jsonl", "-m", "token_f1", "--quiet").err
+    assert "unknown column 'asked'" in cli("run", "answers.jsonl", "--map", "question=asked").err
+    rows = [json.loads(line) for line in (home / "answers.jsonl").read_text().splitlines()]
+    lines = [json.dumps({"reply": row.pop("answer"), **row}) for row in rows]
+    (home / "half.jsonl").write_text("\n".join(lines))
+    assert "unknown column 'asked'" in cli("run", "half.jsonl").err
 
 
 def test_the_nearest_parent_is_read_and_its_paths_are_its_own(cli, settings, home, monkeypatch):

@@ -135,7 +135,7 @@ def test_settings_that_cannot_be_understood(cli, store, text, words):
         (["mian", "--min", "quality=0.5"], 2, "Did you mean main?"),
         (["main", "--min", "qualty=0.5"], 2, "Did you mean quality?"),
         (["main", "--min", "quality"], 2, "write it as METRIC=VALUE"),
-        (["main", "--max-drop", "0.1"], 2, "--max-drop needs --against"),
+        (["main", "--max-drop", "0.1"], 2, "--max-drop needs a baseline: --against RUN or --baseline BRANCH"),
         (["main", "--min", "quality=0.5", "--config", "no.toml"], 1, "cannot read no.toml"),
         (["main", "--min", "quality=0.5", "--markdown", "no/folder/gate.md"], 1, "cannot write no/folder/gate.md"),
         (

@@ -21,7 +21,12 @@ def test_parameters_that_are_numbers_are_stored_as_numbers(cli, home):
 
 @pytest.mark.parametrize(
     ("options", "word"),
-    [(("--param", "chunk_size"), "NAME=VALUE"), (("--as", "ragcheker"), "ragchecker"), (("--backend", "rey"), "ray")],
+    [
+        (("--param", "chunk_size"), "NAME=VALUE"),
+        (("--as", "ragcheker"), "ragchecker"),
+        (("--backend", "rey"), "ray"),
+        (("--budget", "five"), "'five' is not a budget"),
+    ],
 )
 def test_options_that_are_wrong(cli, home, options, word):
     printed = cli("run", "answers.jsonl", "-m", "token_f1", *options)

@@ -107,3 +107,70 @@ def test_the_worst_go_to_the_ground_truth_and_alarms_to_a_webhook(cli, tmp_path,
     sent = len(loopback.asked)
     assert cli("watch", "w", "--once", *hook, "-o", "store").code == 0
     assert len(loopback.asked) == sent
+
+
+def _without_time(rows, column):
+    return [{column if name == "time" else name: value for name, value in row.items()} for row in rows]
+
+
+def test_the_time_of_a_request_can_be_mapped(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [request(number, f"2026-11-{10 + number % 2}") for number in range(40)]
+    write_lines(tmp_path / "logs" / "app.jsonl", _without_time(rows, "visited"))
+    base = ("watch", "w", "--from", "logs", "--once", "-m", "refusal", "--now", "2026-11-12T05:00")
+    refused = cli(*base, "--map", "metadata.time=visited")
+    assert (refused.code, "unknown field 'metadata.time'" in refused.err) == (2, True)
+    assert not (tmp_path / "w").exists()
+    done = cli(*base, "--map", "time=visited")
+    assert done.code == 0, done.err
+    assert "no time" not in done.err
+    assert [(one.period, one.requests) for one in WatchStore("w").periods()] == [("2026-11-10", 20), ("2026-11-11", 20)]
+
+
+def test_requests_without_a_time_are_noted(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [request(number) for number in range(10)]
+    late = [{**row, "id": f"x{row['id']}", "when": "14.11.2026 05:10"} for row in _without_time(rows, "visited")]
+    write_lines(tmp_path / "app.jsonl", [*_without_time(rows, "when"), *late])
+    done = cli(*BASE, "--now", "2026-11-12T05:00")
+    assert done.code == 0, done.err
+    told = " ".join(done.err.split())
+    assert "10 of 20 new requests have no time that can be read (columns: app, visited, when); they count for" in told
+    assert "--map time=COLUMN" in told
+    found = {one.period: one.requests for one in WatchStore("w").periods()}
+    assert found == {"2026-11-10": 10, "2026-11-12": 10}
+    again = cli("watch", "w", "--once", "--json", "--now", "2026-11-12T06:00")
+    assert (json.loads(again.out)["without_time"], "no time" in again.err) == (0, False)
+
+
+def test_a_source_without_files_is_noted(cli, log):
+    done = cli(*BASE, "--from", "nothere", "--from", "./next-*.jsonl")
+    assert done.code == 0, done.err
+    told = " ".join(done.err.split())
+    assert "--from nothere has no log file so far" in told
+    assert "--from ./next-*.jsonl has no log file so far" in told
+    assert "--from app.jsonl" not in told
+    log.unlink()  # rotated away: its position is known
+    assert "--from app.jsonl" not in cli("watch", "w", "--once").err
+
+
+@pytest.mark.parametrize("source", ["lgs/*.jsonl", "lgs/a/../app-*.jsonl", "lgs/app.jsonl"])
+def test_a_source_in_a_folder_that_does_not_exist_is_refused(cli, log, source):
+    log.with_name("logs").mkdir()
+    done = cli("watch", "w", "--from", source, "--once")
+    assert done.code == 2
+    assert "there is no folder" in done.err
+    assert "Did you mean logs?" in done.err or "/.." in source
+    assert not log.with_name("w").exists()
+    assert cli(*BASE).code == 0
+    assert cli("watch", "w", "--from", source, "--once").code == 2
+
+
+def test_another_design_is_named_in_words(cli, log):
+    assert cli(*BASE, "--per-period", "30").code == 0
+    told = " ".join(cli(*BASE, "--rate", "0.5", "--seed", "3").err.split())
+    assert "the design of w is fixed: 30 requests per period, a simple random sample; wanted: each request" in told
+    assert "with probability 0.5, seed 3." in told
+    assert "the since of w is fixed: not set; wanted: 2026-11-01." in " ".join(
+        cli(*BASE, "--since", "2026-11-01").err.split()
+    )

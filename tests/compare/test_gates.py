@@ -297,7 +297,7 @@ def test_clusters_widen_the_interval(tmp_path):
         ("min", "recall=high", "'high' is not a number"),
         ("max", "recall=nan", "'nan' is not a number"),
         ("max-drop", "-0.1", "a drop is 0 or more"),
-        ("max-worse", "0", "--max-worse 0: write it as METRIC=VALUE, for instance --max-worse recall@5=0"),
+        ("max-worse", "0", "--max-worse 0: write it as METRIC=COUNT, for instance --max-worse recall@5=0"),
         ("max-worse", "recall=0.5", "the number of samples is a whole number"),
         ("max-worse", "recall=-1", "the number of samples is a whole number"),
         ("max-worse", "recall=5%", "the number of samples is a whole number"),
@@ -316,7 +316,7 @@ def test_what_belongs_together(tmp_path):
     run = make_run(tmp_path, "a", quality=noise(1, 10))
     for checks, against, words in (
         ([], None, "a gate needs a condition"),
-        (parse_checks("max-drop", ["0.1"]), None, "--max-drop needs --against"),
+        (parse_checks("max-drop", ["0.1"]), None, "--max-drop needs a baseline: --against RUN or --baseline BRANCH"),
         (parse_checks("min", ["quality=0.1"]), run, "--against needs --max-drop"),
     ):
         with pytest.raises(UsageError, match=words):

@@ -92,6 +92,13 @@ def test_parts_of_chunks_that_have_no_place_are_a_note(tmp_path):
     assert notes_of(save(tmp_path, [row])) == [expected]
 
 
+def test_the_part_of_a_chunk_that_is_its_text_is_kept(tmp_path):
+    rows = [GOOD | {"contexts": [{"body": "a"}]}]
+    assert notes_of(save(tmp_path, rows)) == ["the text of a chunk is its part 'body'"]
+    rows = [GOOD | {"contexts": [{"body": "a", "page": 3}]}]
+    assert any("not kept: 1, for example 'page'" in note for note in notes_of(save(tmp_path, rows)))
+
+
 def test_many_problems_are_counted_but_not_all_shown(tmp_path):
     message = complaint(save(tmp_path, [{"question": [], "answer": "a"}] * 300))
     assert message.startswith("300 problems\n")

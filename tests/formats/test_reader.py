@@ -92,6 +92,15 @@ def test_only_broken_lines(tmp_path):
     )
 
 
+def test_a_cut_line(tmp_path):
+    message = complaint(save(tmp_path, [GOOD, '{"question": "cut']))
+    assert "line 2: is not JSON: Invalid control character at column 18 (" in message
+    message = complaint(save(tmp_path, json.dumps(GOOD) + '\n{"question": "cut'))
+    assert "line 2: is not JSON: Unterminated string at column 14 (" in message
+    message = complaint(save(tmp_path, '[\n{"question": "cut', "data.json"))
+    assert "line 2, column 14: is not JSON: Unterminated string (" in message
+
+
 def test_broken_document(tmp_path):
     content = '[\n  {"question": "a"},\n  {"question": }\n]'
     expected = "1 problem\n  line 3, column 16: is not JSON: Expecting value (fix it there, or write the file again)"

@@ -129,6 +129,25 @@ def test_other_providers_need_the_extra(monkeypatch):
         Gateway(GatewaySettings()).open_llm("bedrock/some-model")
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "opneai/gpt-4o",
+            "^unknown provider 'opneai'. Did you mean openai/gpt-4o\\? Otherwise the model opneai/gpt-4o needs",
+        ),
+        ("antropic/a/b", "Did you mean anthropic/a/b"),
+        ("ollama_chat/x", "^the model ollama_chat/x needs"),
+        ("some-house/x", "^the model some-house/x needs"),
+    ],
+)
+def test_a_misspelled_provider(name, words, monkeypatch):
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=words):
+        Gateway(GatewaySettings()).open_llm(name)
+
+
 def test_one_stack_for_one_model():
     gateway = Gateway(GatewaySettings(base_url="http://localhost:1"))
     assert gateway.open_llm("openai/a") is gateway.open_llm("openai/a")

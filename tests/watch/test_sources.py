@@ -158,7 +158,7 @@ def test_folders_and_patterns(tmp_path):
 def test_sources_that_cannot_be_watched(tmp_path):
     with pytest.raises(UsageError, match="standard input"):
         check_sources(["-"])
-    with pytest.raises(UsageError, match="there is no file or folder"):
+    with pytest.raises(UsageError, match="there is no folder"):
         check_sources([str(tmp_path / "no" / "log.jsonl")])
     check_sources([str(tmp_path / "later.jsonl")])  # the first request will create it
 

@@ -185,10 +185,13 @@ def gate(
     if against is not None and not changes:
         raise UsageError("against needs max_drop, max_rise or max_worse: the largest allowed change")
     if not limits:
-        raise UsageError("a gate needs a condition: min={'recall@5': 0.8}, max=…, or against=RUN with max_drop=0.02")
+        raise UsageError(
+            "a gate needs a condition: min={'recall@5': 0.8}, max=…, or against=RUN with max_drop=0.02 "
+            "or max_worse={'recall@5': 0}"
+        )
     if against is None and changes:
         raise UsageError("max_drop, max_rise and max_worse need against=RUN: the baseline")
+    checks = read_checks(limits, None)
     baseline = None if against is None else as_run(against, root)
-    checks = read_checks(limits, "gate()")
     decision = check_gate(as_run(run, root), checks, baseline, Settings(cluster=cluster), max_failed)
     return shown_as(Gate, replace(decision, inconclusive=parse_inconclusive("inconclusive", inconclusive)))

@@ -54,8 +54,8 @@ class Run(runs.Run):
 
     def worst(self, n: int = 5) -> Worst:
         """The `n` samples to look at first: failing samples, then the lowest scores."""
-        if n < 1:
-            raise UsageError(f"n must be 1 or more, got {n}")
+        if not isinstance(n, int) or n < 1:
+            raise UsageError(f"n must be a whole number, 1 or more, got {n!r}")
         return Worst(self, find_worst_samples(self, self._diagnosis, n), self._diagnosis)
 
     @cached_property

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, get_args, get_origin
 import typer
 from typer.models import OptionInfo
 
-from ragstone.cli.options import EXECUTION, SHARED, option
-from ragstone.errors import StorageError, UnknownNameError, UsageError
+from ragstone.cli.options import EXECUTION, SHARED, option, parse_map
+from ragstone.errors import RagstoneError, StorageError, UnknownNameError, UsageError
 
 FILE = "ragstone.toml"
 VARIABLE = "RAGSTONE_CONFIG"
@@ -64,6 +64,8 @@ def reads_config(name: str, command: Callable[..., None]) -> Callable[..., None]
     @functools.wraps(command)
     def wrapper(**values: Any) -> None:
         named = values.pop("config")
+        if values.get("map") and values.get("data") and _skips_map(named, name.split(), values):
+            values["map"] = []
         try:
             command(**values)
         except UsageError as error:
@@ -86,14 +88,39 @@ def _name_origin(error: UsageError, named: str | None, names: list[str], pairs: 
     mapped = {part for pair in pairs for part in pair.split("=", 1)}
     if "--map" not in str(error) and not (isinstance(error, UnknownNameError) and error.name in mapped):
         return
+    if origin := _origin_of_map(named, names, pairs):
+        error.args = (f"{error} The mapping is from {origin}.",)
+
+
+def _origin_of_map(named: str | None, names: list[str], pairs: list[str]) -> str | None:
+    """Where the settings file has this mapping; None if it is from the command line."""
     config = find_config(named)
     if config is None or not pairs or _defaults(config, names).get("map") != pairs:
-        return
+        return None
     section: Any = config.table
     for step in names:
         section = section.get(step, {})
-    place = f"{_title(names)}map" if "map" in section else "[map]"
-    error.args = (f"{error} The mapping is from {place} in {config.path}.",)
+    return f"{f'{_title(names)}map' if 'map' in section else '[map]'} in {config.path}"
+
+
+def _skips_map(named: str | None, names: list[str], values: Mapping[str, Any]) -> bool:
+    """Whether the mapping is from the settings file, and the data has our own names instead; with a note."""
+    pairs, data = values["map"], values["data"]
+    origin = None if "-" in data else _origin_of_map(named, names, pairs)
+    if origin is None:
+        return False
+    from ragstone.cli.screen import noting
+    from ragstone.formats.column_map import needs_no_map
+    from ragstone.formats.sources import Source
+
+    try:
+        if not all(needs_no_map(Source(path), parse_map(pairs)) for path in data):
+            return False
+    except RagstoneError:  # the command reports it
+        return False
+    note = noting(bool(values.get("quiet")))
+    note(f"{origin} is not used: {', '.join(data)} has none of its columns and has Ragstone's own names")
+    return True
 
 
 def find_config(named: str | None = None) -> Config | None:

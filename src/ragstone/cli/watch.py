@@ -93,7 +93,7 @@ def watch(
     from ragstone.llm.budget import parse_budget
     from ragstone.watch.state import only_watcher
     from ragstone.watch.store import WatchStore
-    from ragstone.watch.watch import Watch, open_watch
+    from ragstone.watch.watch import Watch, check_settings, open_watch
 
     if models.budget is not None:
         raise UsageError("a watch has a budget per day: use --budget-per-day in place of --budget")
@@ -113,6 +113,8 @@ def watch(
         "format": format,
         "columns": parse_map(map),
     }
+    if not store.exists():  # a mistake should not leave a folder behind
+        check_settings(_settings(store, chosen, _read_design(store, rate, per_period, strata, rate_of, seed)))
     with only_watcher(store.place):
         design = _read_design(store, rate, per_period, strata, rate_of, seed)
         settings = open_watch(store, _settings(store, chosen, design))
@@ -258,7 +260,11 @@ def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool, cache: C
 
     if json:
         series = series_dict(estimate_series(work.store, cache=cache))
-        state = {"left_out": done.state.left_out, "duplicates": done.state.duplicates}
+        state = {
+            "left_out": done.state.left_out,
+            "duplicates": done.state.duplicates,
+            "without_time": done.without_time,
+        }
         print_json({"requests": done.requests, "complete": done.complete, **state, **series})
         return
     if quiet:

@@ -21,6 +21,10 @@ MOST_ROWS = 1_000_000
 Inconclusive = Literal["fail", "pass"]
 # A rise is the drop of a metric that should be low. "max-worse" counts samples.
 _CHANGES = ("max-drop", "max-rise", "max-worse")
+NO_CONDITION = (
+    "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN with --max-drop X, "
+    "--max-rise METRIC=X or --max-worse METRIC=COUNT"
+)
 # Units of limits, as factors to the unit of the metric, and the metrics that have it: seconds and US dollars.
 _UNITS = {"s": 1.0, "ms": 1e-3, "usd": 1.0, "": 1.0}
 _OF_UNIT = {**dict.fromkeys(("s", "ms"), ("latency", "first_token")), "usd": ("cost",)}
@@ -107,12 +111,13 @@ def parse_checks(kind: Kind, texts: Iterable[str]) -> list[Check]:
             name = "*"
         if not name:
             example = {"max-rise": "latency_p95=0.2s", "max-worse": "recall@5=0"}.get(kind, "recall@5=0.8")
-            raise UsageError(f"--{kind} {text}: write it as METRIC=VALUE, for instance --{kind} {example}")
-        checks.append(_make_check(kind, name.strip(), text, number))
+            form = "METRIC=COUNT" if kind == "max-worse" else "METRIC=VALUE"
+            raise UsageError(f"--{kind} {text}: write it as {form}, for instance --{kind} {example}")
+        checks.append(_make_check(kind, name.strip(), f"--{kind} {text}", number))
     return checks
 
 
-def _make_check(kind: Kind, name: str, text: str, number: Any) -> Check:
+def _make_check(kind: Kind, name: str, where: str, number: Any) -> Check:
     match = _LIMIT.fullmatch(str(number)) if not isinstance(number, bool) else None
     try:
         limit = float(match[1]) if match else math.nan
@@ -120,27 +125,28 @@ def _make_check(kind: Kind, name: str, text: str, number: Any) -> Check:
         limit = math.nan
     unit = match[2].lower() if match else ""
     if not math.isfinite(limit):
-        raise UsageError(f"--{kind} {text}: {number!r} is not a number")
+        raise UsageError(f"{where}: {number!r} is not a number")
     if unit not in ("%", *_UNITS):
-        raise UsageError(f"--{kind} {text}: the unit '{unit}' is not known; use s, ms, usd or %")
+        raise UsageError(f"{where}: the unit '{unit}' is not known; use s, ms, usd or %")
     measured = name.removeprefix("system.").startswith(_OF_UNIT.get(unit, ""))
     if not measured and "metadata." not in name:
-        raise UsageError(f"--{kind} {text}: {name} is not measured in {unit}")
+        raise UsageError(f"{where}: {name} is not measured in {unit}")
     if kind == "max-worse" and (unit or limit < 0 or limit != int(limit)):
-        raise UsageError(f"--{kind} {text}: the number of samples is a whole number, 0 or more")
+        raise UsageError(f"{where}: the number of samples is a whole number, 0 or more")
     change = kind in _CHANGES
     if unit == "%" and (not change or name == "*"):
-        raise UsageError(
-            f"--{kind} {text}: a percentage is a share of the baseline: --max-drop or --max-rise METRIC=5%"
-        )
+        raise UsageError(f"{where}: only a drop or rise can be a percentage, a share of the baseline")
     if change and limit < 0:
         word = kind.removeprefix("max-")
-        raise UsageError(f"--{kind} {text}: a {word} is 0 or more, got {limit:g}")
+        raise UsageError(f"{where}: a {word} is 0 or more, got {limit:g}")
     return Check(kind, name, limit / 100 if unit == "%" else limit * _UNITS[unit], relative=unit == "%")
 
 
-def read_checks(table: Mapping[str, Any], source: str) -> list[Check]:
-    """The [gate] table of ragstone.toml: min, max, max-drop, max-rise and max-worse as tables, max-drop also as one number."""
+def read_checks(table: Mapping[str, Any], source: str | None) -> list[Check]:
+    """The [gate] table of ragstone.toml: min, max, max-drop, max-rise and max-worse as tables, max-drop also as one number.
+
+    `source` is the file; None for the arguments of a Python function.
+    """
     known = (*KINDS, "against")
     for name in table:
         if name not in known:
@@ -150,9 +156,14 @@ def read_checks(table: Mapping[str, Any], source: str) -> list[Check]:
         limits = table.get(kind, {})
         if kind == "max-drop" and not isinstance(limits, Mapping):
             limits = {"*": limits}
+        where = kind.replace("-", "_") if source is None else f"{source}: [gate] {kind}"
         if not isinstance(limits, Mapping):
-            raise UsageError(f"{source}: [gate] {kind} must be a table of metrics and numbers, got {limits!r}")
-        checks += [_make_check(kind, name, f"{name}={value}", value) for name, value in limits.items()]
+            form = "mapping" if source is None else "table"
+            raise UsageError(f"{where} must be a {form} of metrics and numbers, got {limits!r}")
+        checks += [
+            _make_check(kind, name, f"{where} {'' if name == '*' else f'{name}='}{value}", value)
+            for name, value in limits.items()
+        ]
     return checks
 
 

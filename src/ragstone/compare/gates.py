@@ -18,7 +18,17 @@ import numpy as np
 from ragstone.compare.alignment import name_some
 from ragstone.compare.comparison import Comparison, compare_runs
 from ragstone.compare.differences import EQUAL, Difference, Settings, is_of_all_rows
-from ragstone.compare.gate_conditions import MOST_ROWS, Check, Checked, Inconclusive, Outcome, decide, more_rows, refuse
+from ragstone.compare.gate_conditions import (
+    MOST_ROWS,
+    NO_CONDITION,
+    Check,
+    Checked,
+    Inconclusive,
+    Outcome,
+    decide,
+    more_rows,
+    refuse,
+)
 from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.stats.bootstrap import clustered_interval
@@ -125,14 +135,12 @@ def check_without_baseline(
 def _resolve_metrics(checks: Sequence[Check], run: Run, against: Run | None) -> list[Check]:
     """The conditions with canonical metric names; `*` becomes the headline metrics from 0 to 1 with a direction."""
     if not checks:
-        raise UsageError(
-            "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
-        )
+        raise UsageError(NO_CONDITION)
     changes = [check for check in checks if check.is_change]
     if against is None and changes:
-        raise UsageError(f"--{changes[0].kind} needs --against RUN: the baseline")
+        raise UsageError(f"--{changes[0].kind} needs a baseline: --against RUN or --baseline BRANCH")
     if against is not None and not changes:
-        raise UsageError("--against needs --max-drop X: the largest allowed drop")
+        raise UsageError("--against needs --max-drop X, --max-rise METRIC=X or --max-worse METRIC=COUNT")
     named = {check.metric for check in changes if check.kind != "max-worse"}
     spelled: list[Check] = []
     for check in checks:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ragstone.compare.alignment import align_samples
 from ragstone.compare.differences import ALPHA
-from ragstone.compare.gate_conditions import Check, Checked, Outcome, decide, refuse
+from ragstone.compare.gate_conditions import NO_CONDITION, Check, Checked, Outcome, decide, refuse
 from ragstone.compare.gates import MOST_FAILED, Gate
 from ragstone.engine.metric_choice import find_metric, spelled
 from ragstone.errors import StorageError, UnknownNameError, UsageError
@@ -65,11 +65,9 @@ def check_so_far(
 ) -> Gate:
     """Check the conditions on the scored rows of a run, finished or not."""
     if not checks:
-        raise UsageError(
-            "a gate needs a condition: --min METRIC=VALUE, --max METRIC=VALUE, or --against RUN --max-drop X"
-        )
+        raise UsageError(NO_CONDITION)
     if any(check.is_change for check in checks) and against is None:
-        raise UsageError("--max-drop and --max-rise need --against RUN: the baseline")
+        raise UsageError("--max-drop and --max-rise need a baseline: --against RUN or --baseline BRANCH")
     if any(check.relative for check in checks):
         raise UsageError("with --sequential write limits as numbers, not as a percentage")
     if any(check.kind == "max-worse" for check in checks):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 
-from ragstone.errors import UnknownColumnsError
+from ragstone.data.schema import FIELDS
+from ragstone.errors import UnknownColumnsError, UnknownNameError, UsageError
 from ragstone.formats.base import Format, RowFormat
 from ragstone.formats.column_guess import (
     CORE,
@@ -28,6 +29,25 @@ _LONG_DOCUMENT = 20
 _MOST_SHOWN = 12
 # Columns with fewer words per cell are labels, ids and the like.
 _LEAST_WORDS = 1.5
+
+
+def check_map(renames: Mapping[str, str], *more: str) -> dict[str, str]:
+    """The names of `--map` from theirs to ours. Only fields, and `more` names, can be mapped, and each column once."""
+    known = (*FIELDS, *more)
+    for name in renames:
+        if name not in known:
+            raise UnknownNameError("field", name, known, f"The fields are: {', '.join(known)}.")
+    back = {theirs: ours for ours, theirs in renames.items()}
+    if len(back) < len(renames):
+        raise UsageError("--map maps one column to two fields; map each column once")
+    return back
+
+
+def needs_no_map(source: Source, renames: Mapping[str, str]) -> bool:
+    """Whether a file has all mapped fields under our own names, and none of the columns of the mapping."""
+    columns = source.columns
+    absent = not any(theirs in columns or numbered_columns(theirs, columns) for theirs in renames.values())
+    return absent and renames.keys() <= columns
 
 
 def map_columns(source: Source) -> None:

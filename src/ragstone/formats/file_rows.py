@@ -47,12 +47,17 @@ def read_json_lines(lines: Iterable[tuple[int, str]], report: Report) -> Iterato
                 yield from take_row(f"line {number}", values, report)
 
 
+def json_problem(error: json.JSONDecodeError) -> str:
+    """The message of a JSON error without its place; some end in "at"."""
+    return error.msg.removesuffix(" starting at").removesuffix(" at")
+
+
 def not_json(error: Exception) -> str:
     """The message for a JSON error."""
     if isinstance(error, RecursionError):
         return "is nested too deeply"
     if isinstance(error, json.JSONDecodeError):
-        return f"is not JSON: {error.msg} at column {error.colno}"
+        return f"is not JSON: {json_problem(error)} at column {error.colno}"
     return f"is not JSON: {str(error).split(';')[0]}"  # an integer with thousands of digits
 
 

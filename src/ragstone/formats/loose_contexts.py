@@ -132,6 +132,12 @@ def open_contexts(value: Any, separator: str = "") -> tuple[Any, str]:
     return value, remark
 
 
+def parts_of(chunk: Mapping[str, Any]) -> set[str]:
+    """The names of the parts of a chunk; that of its text is `text`."""
+    key = "text" if "text" in chunk else next((key for key in _TEXT_KEYS if isinstance(chunk.get(key), str)), "text")
+    return {"text" if name == key else str(name) for name in chunk}
+
+
 def _rename(chunk: Mapping[str, Any], key: str) -> dict[str, Any]:
     """The chunk with our name for its text; the source may be in the metadata, as LangChain has it."""
     renamed = {name: part for name, part in chunk.items() if name != key} | {"text": chunk[key]}

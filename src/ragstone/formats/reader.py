@@ -16,16 +16,16 @@ import pyarrow as pa
 
 from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import Dataset
-from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, SAMPLES, samples_schema
+from ragstone.data.schema import GIVEN_EVIDENCE, SAMPLES, samples_schema
 from ragstone.data.types import Chunk
 from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Draft, Format, RowFormat, WritableFormat
 from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce
 from ragstone.formats.column_guess import numbered_columns
-from ragstone.formats.column_map import COMPLETED
+from ragstone.formats.column_map import COMPLETED, check_map
 from ragstone.formats.common_fields import ABSENT
-from ragstone.formats.loose_contexts import OneTexts, open_contexts, read_separator
+from ragstone.formats.loose_contexts import OneTexts, open_contexts, parts_of, read_separator
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source, check_encoding
 from ragstone.formats.usage import with_usage
@@ -263,7 +263,7 @@ class _Checks:
             self._unknown.update(values.get("metadata") or ())
         chunks = draft.values.get("contexts")
         if type(chunks) is list and chunks and type(chunks[0]) is dict and not chunks[0].keys() <= _CHUNK_PARTS:
-            self._unkept.update(map(str, chunks[0].keys() - _CHUNK_PARTS))
+            self._unkept |= parts_of(chunks[0]) - _CHUNK_PARTS
         self._watch_ids(draft.where, values)
 
     def _watch_ids(self, where: str, values: Mapping[str, Any]) -> None:
@@ -316,12 +316,7 @@ def open_reader(
     """
     if isinstance(data, Reader):
         return data
-    for name in renames or {}:
-        if name not in FIELDS:
-            raise UnknownNameError("field", name, FIELDS, f"The fields are: {', '.join(FIELDS)}.")
-    back = {theirs: ours for ours, theirs in (renames or {}).items()}
-    if len(back) < len(renames or {}):
-        raise UsageError("--map maps one column to two fields; map each column once")
+    back = check_map(renames or {})
     if isinstance(data, Dataset):
         data = data.table
     several = isinstance(data, list | tuple) and len(data) > 0 and all(_is_path(item) for item in data)

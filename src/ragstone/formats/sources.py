@@ -11,7 +11,7 @@ import sys
 import tempfile
 import weakref
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from functools import cached_property
 from typing import IO, Any
@@ -19,6 +19,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragstone.data.schema import FIELDS
 from ragstone.errors import InputError, Problem, UsageError, nearest
 from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.file_rows import (
@@ -28,6 +29,7 @@ from ragstone.formats.file_rows import (
     Kind,
     Row,
     detect_kind,
+    json_problem,
     not_json,
     read_csv,
     read_json_lines,
@@ -146,7 +148,7 @@ class Source:
             raw: Any = io.BufferedReader(_Unclosable(self._spool))
         else:
             if not self.place.exists():
-                raise UsageError(f"there is no file '{self.name}'. {_similar_files(self.place)}")
+                raise UsageError(f"there is no file '{self.name}'. {similar_files(self.place)}")
             raw = io.BufferedReader(self.place.open_input(), 1 << 18)
         if raw.peek(2)[:2] == b"\x1f\x8b":
             return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
@@ -194,9 +196,9 @@ class Source:
         return self._renames
 
     @property
-    def mapped(self) -> frozenset[str]:
-        """The fields to which the user mapped columns."""
-        return frozenset((*self._renames.values(), *self._guessed.values()))
+    def mapped(self) -> Set[str]:
+        """The fields to which the user mapped columns; the `time` of a log is metadata."""
+        return FIELDS.keys() & {*self._renames.values(), *self._guessed.values()}
 
     def head(self, most: int) -> list[dict[str, Any]]:
         """The first rows with the names of the file; fewer than `most` if these are all."""
@@ -293,7 +295,9 @@ class Source:
             problem = Problem(message, f"line {line}", hint=hint)
         except json.JSONDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
-            problem = Problem(f"is not JSON: {error.msg}", place, hint="fix it there, or write the file again")
+            problem = Problem(
+                f"is not JSON: {json_problem(error)}", place, hint="fix it there, or write the file again"
+            )
         except (RecursionError, ValueError) as error:
             problem = Problem(not_json(error), hint="fix it, or write the file again")
         raise InputError(self.name, [problem])
@@ -366,7 +370,7 @@ def check_encoding(name: str | None) -> None:
         raise UsageError(f"text in the encoding '{name}' cannot be read line by line; save the file as UTF-8")
 
 
-def _similar_files(place: Place) -> str:
+def similar_files(place: Place) -> str:
     """Files with similar names in the same folder, as a question."""
     if not place.is_local:
         return "Check the path."

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+# Common names of the time of a log row, the more specific first.
+TIME_NAMES = (
+    *("time", "timestamp", "created_at", "start_time", "datetime", "date_time", "createdAt", "created", "@timestamp"),
+    *("event_time", "request_time", "asked_at", "logged_at", "ts", "when", "date", "day"),
+)
+_MOST_COLUMNS = 12
 # Types that need no conversion; most values have one of them, so this check saves time.
 PLAIN = frozenset({str, list, dict, bool, int})
 _KINDS = {str: "text", dict: "a mapping", list: "a list", tuple: "a list", bool: "true/false", type(None): "nothing"}
@@ -60,6 +67,22 @@ def shown(value: Any) -> str:
     """A value for a message: quoted and shortened."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def find_time(metadata: Mapping[str, Any]) -> str | None:
+    """The first timestamp under a common name, as `as_time` writes it; None if there is none."""
+    for name in TIME_NAMES:
+        if name in metadata and (time := as_time(metadata[name])) is not None:
+            return time
+    return None
+
+
+def no_time_note(missing: int, total: int, what: str, columns: Iterable[str], result: str) -> str:
+    """A note about log rows without a readable time; `columns` are those that could contain it."""
+    names = sorted(columns)
+    some = ", ".join(names[:_MOST_COLUMNS]) + ("…" if len(names) > _MOST_COLUMNS else "")
+    listed = f" (columns: {some})" if names else ""
+    return f"{missing:,} of {total:,} {what} have no time that can be read{listed}; {result}."
 
 
 def as_time(value: Any) -> str | None:

@@ -94,6 +94,10 @@ class ModelOptions:
             if not isinstance(value, int) or value < 1:
                 raise UsageError(f"{name} must be 1 or more, got {value!r}")
 
+        if self.budget is not None:
+            from ragstone.llm.budget import parse_budget  # noqa: PLC0415  (slow import)
+
+            parse_budget(self.budget)
         if self.batch and not self.cache:
             raise UsageError("batches need the cache for their replies: leave out --no-cache (cache=False).")
         if self.verdicts not in VERDICTS:

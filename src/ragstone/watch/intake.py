@@ -95,6 +95,9 @@ class Intake:
         self.state = state
         held = (self._home / state.held).read_bytes() if state.held else b""
         self.traces = HeldTraces(held)
+        # New requests, those of them without a time, and the names of their columns.
+        self.new = self.without_time = 0
+        self.columns: set[str] = set()
 
     @property
     def touched(self) -> set[str]:
@@ -120,6 +123,10 @@ class Intake:
         if not pile.keys.add(key):
             self.state.duplicates += 1
             return
+        self.new += 1
+        if not request.has_time:
+            self.without_time += 1
+            self.columns.update(request.sample.metadata)
         stratum = self._design.stratum(request.sample.metadata, period.seen)
         pile.new_keys.append(key)
         pile.new_strata.append(stratum)

@@ -23,11 +23,17 @@ _FORGET_AFTER = timedelta(days=8)
 
 def read_logs(
     sources: list[str], intake: Intake, interpreter: Interpreter, since: str | None, note: Callable[[str], object]
-) -> None:
-    """Take in all that is new. A file that cannot be read is noted; a source that cannot be reached raises."""
+) -> list[str]:
+    """Take in all that is new; returns the sources that have never had a file.
+
+    A file that cannot be read is noted. A source that cannot be reached raises.
+    """
+    empty: list[str] = []
     first = _first_day(intake.state, since)
     for number, url in enumerate(sources):
         found = list(find_files(url, first))
+        if not found and all(entry.source != number for entry in intake.state.files.values()):
+            empty.append(url)
         for name, one in changed_files(number, found, intake.state):
             entry = intake.state.files[name]
             try:
@@ -38,6 +44,7 @@ def read_logs(
         _forget_missing(number, {one.place.path for one in found}, intake.state, interpreter.now)
     _take_traces(intake, interpreter, interpreter.now)
     intake.commit()
+    return empty
 
 
 def _take_traces(intake: Intake, interpreter: Interpreter, now: datetime | None) -> None:

@@ -15,18 +15,18 @@ from ragstone.data.types import Chunk, Sample
 from ragstone.errors import InputError
 from ragstone.formats.base import Draft, Format, RowFormat
 from ragstone.formats.catalogue import find_format, recognise
+from ragstone.formats.column_map import check_map
 from ragstone.formats.dial_logs import DialLogsFormat
 from ragstone.formats.reader import Reader
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.spans import unpack_spans
-from ragstone.formats.values import as_time
+from ragstone.formats.values import TIME_NAMES, as_time, find_time
 from ragstone.storage.places import Place
 from ragstone.text.personal import Masker
 from ragstone.watch.sources import Line
 from ragstone.watch.state import State
 
-_TIMES = ("time", "timestamp", "created_at", "start_time", "date", "day")
 # A time further in the future comes from a wrong clock.
 _CLOCK_TOLERANCE = timedelta(hours=1)
 # Spans of a trace may arrive so long after the end of its root.
@@ -48,10 +48,15 @@ _ENDS = ("end_time", "endTimeUnixNano", "end_time_unix_nano", "endTime")
 
 
 class Request(NamedTuple):
-    """A question with its answer, and when it was asked; `is_partial` if it comes from a trace without its root."""
+    """A question with its answer, and when it was asked.
+
+    `has_time` is False if the log has no readable time, and `time` is that of its arrival. `is_partial` is True if the
+    request comes from a trace without its root.
+    """
 
     sample: Sample
     time: datetime
+    has_time: bool = True
     is_partial: bool = False
 
 
@@ -102,7 +107,7 @@ class Interpreter:
 
     def source(self, given: Place | list[dict[str, Any]]) -> Source:
         """A file or rows, with the names of `--map`."""
-        return Source(given, {theirs: ours for ours, theirs in self.columns.items()})
+        return Source(given, check_map(self.columns, "time"))
 
     def of_lines(self, lines: Sequence[Line], format: str, file: str) -> list[Request]:
         """The requests of rows with one request each."""
@@ -141,15 +146,11 @@ class Interpreter:
             elif not (sample.answer or "").strip():
                 report.leave_out("rows without an answer", sample.id)
             else:
-                yield Request(mask_sample(sample) if self.mask else sample, self._time(sample.metadata))
-
-    def _time(self, metadata: Mapping[str, Any]) -> datetime:
-        """The time of the request; that of its arrival if the log has none, or one in the future."""
-        for name in _TIMES:
-            if (text := as_time(metadata.get(name))) is not None:
-                moment = datetime.fromisoformat(text)
-                return moment if moment <= self.now + _CLOCK_TOLERANCE else self.now
-        return self.now
+                time = find_time(sample.metadata)
+                moment = datetime.fromisoformat(time) if time else self.now
+                # A time in the future comes from a wrong clock.
+                moment = moment if moment <= self.now + _CLOCK_TOLERANCE else self.now
+                yield Request(mask_sample(sample) if self.mask else sample, moment, time is not None)
 
 
 def mask_sample(sample: Sample) -> Sample:
@@ -182,7 +183,7 @@ def mask_sample(sample: Sample) -> Sample:
         history=history,
         steps=steps,
         documents=clean(sample.documents),
-        metadata={name: value if name in _TIMES else clean(value) for name, value in sample.metadata.items()},
+        metadata={name: value if name in TIME_NAMES else clean(value) for name, value in sample.metadata.items()},
     )
 
 

@@ -58,11 +58,12 @@ class Design:
 
     def describe(self) -> str:
         """The design in words."""
+        seed = f", seed {self.seed}" if self.seed else ""
         by = f" of each {self.strata}" if self.strata else ""
         if self.per_period is not None:
-            return f"{self.per_period} requests{by} per period, a simple random sample"
+            return f"{self.per_period} requests{by} per period, a simple random sample{seed}"
         own = "".join(f", {name} {rate:g}" for name, rate in self.rates.items())
-        return f"each request{by} with probability {self.rate:g}{own}"
+        return f"each request{by} with probability {self.rate:g}{own}{seed}"
 
     def key(self, request: str) -> int:
         """The hash of a request's id, uniform over 64 bits."""

@@ -27,7 +27,7 @@ from ragstone.errors import InputError, Problem, UsageError
 from ragstone.formats.dial_logs import DialLogsFormat
 from ragstone.formats.file_rows import LONGEST_LINE_BYTES
 from ragstone.formats.log_parts import Selection, find_parts
-from ragstone.formats.sources import Source
+from ragstone.formats.sources import Source, similar_files
 from ragstone.storage.places import Place, open_place, storage_errors
 from ragstone.watch.state import FileState, State
 
@@ -93,9 +93,13 @@ def _find_by_pattern(place: Place) -> Iterator[Found]:
             if os.path.isfile(path) and not _UNFINISHED.search(os.path.basename(path)):
                 yield _describe(open_place(path))
         return
-    fixed = place.path[: _WILD.search(place.path).start()].rpartition("/")[0]  # type: ignore[union-attr]
-    above = Place(place.files, fixed, place.url[: len(place.url) - len(place.path) + len(fixed)])
-    yield from (one for one in _inside(above) if fnmatch.fnmatchcase(one.place.path, place.path))
+    yield from (one for one in _inside(_above(place)) if fnmatch.fnmatchcase(one.place.path, place.path))
+
+
+def _above(pattern: Place) -> Place:
+    """The deepest folder of a pattern that has a fixed name."""
+    fixed = pattern.path[: _WILD.search(pattern.path).start()].rpartition("/")[0]  # type: ignore[union-attr]
+    return Place(pattern.files, fixed, pattern.url[: len(pattern.url) - len(pattern.path) + len(fixed)])
 
 
 def _parent(place: Place) -> Place:
@@ -316,10 +320,13 @@ def _seekable(raw: IO[bytes]) -> IO[bytes]:
 
 
 def check_sources(urls: Sequence[str]) -> None:
-    """Raises if a source is missing or cannot be watched."""
+    """Raises if a source cannot be watched, or the folder of its files does not exist. The files may come later."""
     for url in urls:
         if url == "-":
             raise UsageError("a watch cannot read standard input. Append the log to a file and watch that.")
         place = open_place(url)
-        if place.is_local and not _WILD.search(url) and not place.exists() and not _parent(place).exists():
-            raise UsageError(f"there is no file or folder '{url}'. Check --from.")
+        if not place.is_local or place.exists():
+            continue
+        folder = _above(place) if _WILD.search(url) else _parent(place)
+        if not folder.exists():
+            raise UsageError(f"--from {url}: there is no folder '{folder}'. {similar_files(folder)}")

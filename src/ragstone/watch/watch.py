@@ -5,13 +5,15 @@ Every pass starts from the stored state, so that it does not matter how the one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import ragstone.metrics  # noqa: F401  (fills the catalogue)
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.formats.column_map import check_map
+from ragstone.formats.values import no_time_note
 from ragstone.registry import resolve_metrics
 from ragstone.watch.calendar_periods import PERIODS, period_end
 from ragstone.watch.intake import Intake
@@ -69,35 +71,42 @@ class Settings:
         return cls(**{**values, **lists, "design": Design.from_json(values["design"])})
 
 
+def check_settings(wanted: Settings, known: Sequence[str] = ()) -> None:
+    """Raises for an unknown metric or field, and for a source that cannot be watched and is not `known`."""
+    resolve_metrics(wanted.metrics)
+    check_map(wanted.columns, "time")
+    check_sources([url for url in wanted.sources if url not in known])
+
+
 def open_watch(store: WatchStore, wanted: Settings) -> Settings:
     """Store the settings of a new watch, or check those of an existing one. New sources are added."""
-    resolve_metrics(wanted.metrics)
     stored = Settings.from_json(store.settings()) if store.exists() else None
+    check_settings(wanted, stored.sources if stored else ())
     if stored is None:
-        check_sources(wanted.sources)
         store.write_settings(wanted.as_json())
         return wanted
     before, after = stored.as_json(), wanted.as_json()
     for name in _FIXED:
         if before[name] != after[name]:
+            words = [one.design.describe() if name == "design" else getattr(one, name) for one in (stored, wanted)]
             raise UsageError(
-                f"the {name} of {store.place} is {before[name]}, not {after[name]}. "
+                f"the {name} of {store.place} is fixed: {words[0] or 'not set'}; wanted: {words[1] or 'not set'}. "
                 "Leave the option out, or start another watch: requests that were not drawn are not stored."
             )
     merged = replace(wanted, sources=tuple(dict.fromkeys((*stored.sources, *wanted.sources))))
     if merged != stored:
-        check_sources(wanted.sources)
         store.write_settings(merged.as_json())
     return merged
 
 
 @dataclass(frozen=True)
 class Pass:
-    """The result of one pass: new requests, and the periods that became complete."""
+    """The result of one pass: new requests, those of them without a time, and the periods that became complete."""
 
     requests: int
     complete: tuple[str, ...]
     state: State
+    without_time: int = 0
 
 
 @dataclass
@@ -114,6 +123,7 @@ class Watch:
     follow_up: Callable[[str], bool] = lambda _: True
     note: Callable[[str], object] = lambda _: None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    _noted: set[str] = field(default_factory=set, init=False)
 
     def clean(self) -> None:
         """Remove what a killed process left behind."""
@@ -126,7 +136,8 @@ class Watch:
         before = _requests(intake.state)
         settings = self.settings
         interpreter = Interpreter(intake.state, now, settings.format, settings.columns, settings.mask)
-        read_logs(list(settings.sources), intake, interpreter, settings.since, self.note)
+        empty = read_logs(list(settings.sources), intake, interpreter, settings.since, self.note)
+        self._note_missing(intake, empty)
         for name in intake.state.in_phase(OPEN):
             if period_end(name) + timedelta(seconds=settings.grace_s) <= now:
                 intake.close(name, now.isoformat())
@@ -137,11 +148,24 @@ class Watch:
             evaluator.evaluate_all()
         finally:
             self._write_records(intake)
-        return Pass(_requests(intake.state) - before, self._follow_up(intake), intake.state)
+        return Pass(_requests(intake.state) - before, self._follow_up(intake), intake.state, intake.without_time)
 
     def _open(self) -> Intake:
         state, settings = read_state(self.store.state_file), self.settings
         return Intake(self.store.place, self.store.state_file, state, settings.design, settings.period, settings.since)
+
+    def _note_missing(self, intake: Intake, empty: list[str]) -> None:
+        """Note sources without files and requests without a time, once per process: both may be intended."""
+        notes = {
+            url: f"--from {url} has no log file so far. Check the path, or wait for its first file" for url in empty
+        }
+        if intake.without_time:
+            result = "they count for today, the day on which they are read"
+            text = no_time_note(intake.without_time, intake.new, "new requests", intake.columns, result)
+            notes["time"] = f"{text} Name the column when you start a watch: --map time=COLUMN"
+        for text in (text for key, text in notes.items() if key not in self._noted):
+            self.note(text)
+        self._noted |= notes.keys()
 
     def _write_records(self, intake: Intake) -> None:
         """The counts of open periods, and late requests of others."""

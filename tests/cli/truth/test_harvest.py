@@ -3,6 +3,7 @@
 import json
 
 from ragstone.truth.store import TruthStore
+from tests.watch.logs import request, write_lines
 
 
 def test_from_logs_on_a_server_to_versions_on_a_server(cli, bucket, logs, signals):
@@ -61,3 +62,26 @@ def test_what_a_person_reads(cli, logs, signals, tmp_path):
     )
     assert "nothing new: guide" in again.out
     assert len(TruthStore(str(tmp_path / "root")).versions("guide")) == 1
+
+
+def test_the_time_of_an_exchange_can_be_mapped(cli, tmp_path):
+    rows = [request(number, f"2026-11-{10 + number % 2}") for number in range(20)]
+    log = write_lines(tmp_path / "app.jsonl", [{"visited": row.pop("time"), **row} for row in rows])
+    base = ("truth", "harvest", log, "--to", "desk", "-n", 10, "-o", tmp_path / "root")
+    refused = cli(*base, "--map", "metadata.time=visited")
+    assert (refused.code, "unknown field 'metadata.time'" in refused.err) == (2, True)
+    printed = cli(*base, "--map", "time=visited")
+    assert printed.code == 0, printed.err
+    assert {case.metadata["day"] for case in TruthStore(str(tmp_path / "root")).read("desk").cases} == {
+        "2026-11-10",
+        "2026-11-11",
+    }
+
+
+def test_exchanges_without_a_time_are_noted(cli, tmp_path):
+    rows = [request(number) for number in range(20)]
+    log = write_lines(tmp_path / "app.jsonl", [{"visited": row.pop("time"), **row} for row in rows])
+    printed = cli("truth", "harvest", log, "--to", "desk", "-n", 10, "-o", tmp_path / "root")
+    told = " ".join(printed.err.split())
+    assert "20 of 20 exchanges have no time that can be read (columns: app, visited); their period is unknown." in told
+    assert "--map time=COLUMN" in told

@@ -33,7 +33,7 @@ def harvest(
     quiet: bool = shared("quiet"),
 ) -> None:
     """Draw exchanges from a log: good answers become references, bad ones a review queue."""
-    from ragstone.cli.screen import console
+    from ragstone.cli.screen import console, noting
     from ragstone.report.harvest import harvest_report, left_out_report
     from ragstone.truth.harvest.pipeline import make_harvest, save_harvest
     from ragstone.truth.store import check_name
@@ -41,6 +41,8 @@ def harvest(
     check_name(name)
     log, values = open_log(logs, deployment, first, last, format, map), read_weights(weights)
     made = make_harvest(log, signals, values, n, seed, mask, accept)
+    for remark in made.notes:
+        noting(quiet)(remark)
     saved = save_harvest(made, log, values, open_store(out), name, author_or_user(author), note)
     if json:
         print_json({"saved": [asdict(info) for info in saved], "counts": made.counts})

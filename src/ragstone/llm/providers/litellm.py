@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ragstone.errors import MissingExtraError
+from ragstone.errors import MissingExtraError, nearest
 from ragstone.llm.base import (
     LLMAccessError,
     LLMBusyError,
@@ -22,9 +22,16 @@ from ragstone.llm.base import (
     Request,
     UnsupportedFormatError,
 )
-from ragstone.llm.endpoints import hide_secrets
+from ragstone.llm.endpoints import SERVERS, hide_secrets
 from ragstone.llm.providers.openai import ALTERNATIVES, read_choice, response_format, retry_after_s
 
+# Providers that a misspelled name may mean: our servers and the common ones of LiteLLM.
+_PROVIDERS = (
+    *SERVERS,
+    *("anthropic", "azure_ai", "bedrock", "cohere", "deepseek", "fireworks_ai", "gemini", "groq", "hosted_vllm"),
+    *("huggingface", "mistral", "nvidia_nim", "ollama_chat", "openai_like", "openrouter", "perplexity", "replicate"),
+    *("sagemaker", "together_ai", "vertex_ai", "watsonx", "xai"),
+)
 _OPTIONAL = ("temperature", "max_tokens", "top_logprobs", "logprobs", "seed")
 _ACCESS = ("AuthenticationError", "PermissionDeniedError", "NotFoundError", "BudgetExceededError")
 _BUSY = (
@@ -52,7 +59,10 @@ class LiteLLM:
     def check_installed(self) -> None:
         """Raise if the package is not installed."""
         if "litellm" not in sys.modules and importlib.util.find_spec("litellm") is None:
-            raise MissingExtraError(f"the model {self.name}", "litellm")
+            provider, _, model = self.name.partition("/")
+            near = [] if provider in _PROVIDERS else nearest(provider, _PROVIDERS, most=1, cutoff=0.75)
+            meant = f"unknown provider '{provider}'. Did you mean {near[0]}/{model}? Otherwise " if near else ""
+            raise MissingExtraError(f"{meant}the model {self.name}", "litellm")
 
     async def complete(self, request: Request) -> Reply:
         """Send one call; repeat it only if an optional parameter is refused."""

@@ -19,11 +19,12 @@ from ragstone.data.types import Sample
 from ragstone.errors import InputError, Problem, RagstoneError, UsageError
 from ragstone.formats.base import Format
 from ragstone.formats.catalogue import find_format, recognise
+from ragstone.formats.column_map import check_map
 from ragstone.formats.dial_logs import DialLogsFormat, Rating
 from ragstone.formats.log_parts import Selection
 from ragstone.formats.reader import Reader
 from ragstone.formats.sources import Source
-from ragstone.formats.values import as_time
+from ragstone.formats.values import as_time, find_time
 from ragstone.storage.places import open_place
 from ragstone.text.feedback import features_of, read_feedback
 from ragstone.text.languages import guess_language
@@ -34,7 +35,6 @@ from ragstone.truth.harvest.signals import Signals, first_value
 OnRating = Callable[[Rating], None]
 # Metadata names in logs that use our names for questions and answers, the more specific first.
 _NAMES = {
-    "time": ("time", "timestamp", "created_at", "date", "day"),
     "chat": ("chat_id", "chat.id", "conversation_id", "session_id", "thread_id"),
     "user": ("user", "user_id"),
     "deployment": ("deployment", "application", "app"),
@@ -71,6 +71,9 @@ class Tally:
     parts: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
+    # Exchanges without a day, and the names of their columns.
+    without_time: int = 0
+    columns: set[str] = field(default_factory=set)
 
     def leave_out(self, reason: str, where: str, times: int = 1) -> None:
         """Counts something that is left out."""
@@ -90,6 +93,7 @@ class Log:
     def __post_init__(self) -> None:
         if "-" in self.paths:
             raise UsageError("a log is read twice, so it cannot be read from standard input; save it as a file first")
+        check_map(self.renames, "time")
 
     def exchanges(self, tally: Tally, on_rating: OnRating | None = None) -> Iterator[Exchange]:
         """All exchanges in the order of the log, the same each time; `on_rating` receives the ratings among them."""
@@ -105,6 +109,9 @@ class Log:
                     tally.leave_out(reason, sample.id)
                     continue
                 tally.exchanges += 1
+                if exchange.day is None:
+                    tally.without_time += 1
+                    tally.columns.update(sample.metadata)
                 if is_known:  # the id was made from the question, which another file has too
                     sample = replace(sample, id=f"{sample.id}-{number}")
                 if number < len(paths):
@@ -154,7 +161,7 @@ class Log:
 
     @property
     def _back(self) -> dict[str, str]:
-        return {theirs: ours for ours, theirs in self.renames.items()}
+        return check_map(self.renames, "time")
 
     def _format_of(self, path: str, source: Source) -> Format:
         if self.format:
@@ -190,7 +197,7 @@ def _take_over(reader: Reader, tally: Tally, samples: int) -> None:
 
 def _as_exchange(sample: Sample) -> Exchange:
     values = {name: first_value(sample.metadata, names) for name, names in _NAMES.items()}
-    time = as_time(sample.metadata.get("time") if "time" in sample.metadata else values["time"])
+    time = as_time(sample.metadata["time"]) if "time" in sample.metadata else find_time(sample.metadata)
     moment = datetime.fromisoformat(time) if time else None
     day = _day(sample.metadata.get("day")) or (moment.date() if moment else None)
     names = ("chat", "user", "deployment", "response")

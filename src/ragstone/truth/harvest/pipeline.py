@@ -20,6 +20,7 @@ from ragstone.data.dataset import samples_table
 from ragstone.data.types import Chunk, Sample
 from ragstone.errors import StorageError, TruthConflictError, UsageError
 from ragstone.formats import write_dataset
+from ragstone.formats.values import no_time_note
 from ragstone.text.feedback import MEANINGS
 from ragstone.text.languages import guess_language
 from ragstone.text.personal import Masker
@@ -58,6 +59,8 @@ class Harvest:
     parts: list[str] = field(default_factory=list)
     # The first example per reason for leaving rows out.
     first: dict[str, str] = field(default_factory=dict)
+    # What the user should know about the log.
+    notes: list[str] = field(default_factory=list)
 
 
 def survey(log: Log, signal_files: Sequence[str], weights: Weights) -> Surveyed:
@@ -100,7 +103,15 @@ def make_harvest(
         "strata": len(drawn.strata),
     }
     first = {**surveyed.tally.first, **surveyed.signals.first}
-    return Harvest(cases, review, drawn.strata, counts, surveyed.tally.parts, first)
+    return Harvest(cases, review, drawn.strata, counts, surveyed.tally.parts, first, _notes(surveyed.tally))
+
+
+def _notes(tally: Tally) -> list[str]:
+    if not tally.without_time:
+        return []
+    result = "their period is unknown"
+    text = no_time_note(tally.without_time, tally.exchanges, "exchanges", tally.columns, result)
+    return [f"{text} Name the column: --map time=COLUMN"]
 
 
 def write_samples(log: Log, surveyed: Surveyed, path: str) -> int:
@@ -130,6 +141,7 @@ def count(surveyed: Surveyed) -> dict[str, Any]:
         "parts": len(tally.parts),
         "left_out": dict(tally.left_out),
         "exchanges": len(index),
+        "without_time": tally.without_time,
         "remarks": int(index.column("remark").sum()),
         "repeated_questions": len(questions) - len(np.unique(questions)),
         "signals": dict(signals.seen),
