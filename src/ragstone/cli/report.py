@@ -123,9 +123,11 @@ def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[st
 
 def _comparison_text(comparison: Comparison, markdown: bool, latex: bool, worst: int, all_samples: bool) -> str:
     if markdown:
+        from ragstone.compare.cause_moves import find_moves
+        from ragstone.report.comparison import MOST_MOVED
         from ragstone.report.markdown import comparison_markdown
 
-        return comparison_markdown(comparison, worst)
+        return comparison_markdown(comparison, worst, find_moves(comparison, MOST_MOVED))
     if latex:
         from ragstone.report.latex import comparison_latex
 
