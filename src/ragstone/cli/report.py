@@ -49,14 +49,7 @@ def report(
     quiet: bool = shared("quiet"),
 ) -> None:
     """Write a run or a comparison as one file that opens offline."""
-    if markdown and latex:
-        raise UsageError("--markdown and --latex exclude each other")
-    if all_samples and (markdown or latex):
-        raise UsageError("--all-samples is for HTML reports")
-    if len(runs) > 2:
-        raise UsageError("a report is about one run or two; `ragstone compare` ranks more")
-    if baseline and len(runs) == 2:
-        raise UsageError("give either two runs or --baseline BRANCH")
+    _check_request(len(runs), baseline, markdown, latex, all_samples)
     load_metrics_files(metrics_file)
     if len(runs) == 1 and _report_watch(runs[0], output, metrics, markdown or latex, quiet):
         return
@@ -81,6 +74,17 @@ def report(
     _write(text, output, stored[-1], file_name, quiet)
     if not quiet:
         next_steps((command_line("view", root), "look at the samples in a browser"))
+
+
+def _check_request(runs: int, baseline: str | None, markdown: bool, latex: bool, all_samples: bool) -> None:
+    if markdown and latex:
+        raise UsageError("--markdown and --latex exclude each other")
+    if all_samples and (markdown or latex):
+        raise UsageError("--all-samples is for HTML reports")
+    if runs > 2:
+        raise UsageError("a report is about one run or two; `ragstone compare` ranks more")
+    if baseline and runs == 2:
+        raise UsageError("give either two runs or --baseline BRANCH")
 
 
 def _find_old(run: Run, branch: str, root: str) -> list[Run]:
