@@ -20,12 +20,27 @@ def test_an_unknown_name_suggests_similar_names():
 
 
 def test_many_problems_are_cut_and_counted():
-    problems = [errors.Problem("is empty", f"row {n}", "id", "fill it in") for n in range(30)]
+    problems = [errors.Problem(f"is {n}", f"row {n}", "id", "fill it in") for n in range(30)]
     lines = str(errors.InputError("data.csv", problems, total=35)).splitlines()
     assert lines[0] == "data.csv: 35 problems"
-    assert lines[1].strip() == "row 0: id: is empty (fill it in)"
+    assert lines[1].strip() == "row 0: id: is 0 (fill it in)"
     assert "15" in lines[-1]
     assert len(lines) == errors.MOST_PROBLEMS_SHOWN + 2
+
+
+def test_equal_problems_of_several_lines_are_one():
+    same = [errors.Problem("is empty", f"line {n}", "id", "fill it in") for n in range(1, 9)]
+    other = errors.Problem("is empty", "line 3", "answer")
+    lines = str(errors.InputError("data.csv", [*same[:3], other, *same[3:]], total=12)).splitlines()
+    assert lines == [
+        "data.csv: 12 problems",
+        "  line 1, line 2, line 3 and 5 more: id: is empty (fill it in)",
+        "  line 3: answer: is empty",
+        "  … and 3 more",
+    ]
+    text = [errors.Problem(f"is not UTF-8: byte 0x{n:02x} at position {n}", f"line {n}") for n in range(30)]
+    assert "  line 0, line 1, line 2 and 27 more: is not UTF-8: byte 0x00" in str(errors.InputError("a", text))
+    assert str(errors.InputError("a", [errors.Problem("x"), errors.Problem("x")])) == "a: 2 problems\n  x\n  x"
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,13 @@ Skip is not an error: evidence and metric functions raise it if a row has no val
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MOST_PROBLEMS_SHOWN = 20
+_MOST_PLACES = 3
+_BYTE = re.compile(r"byte 0x[0-9a-f]{2} at position \d+")
 
 
 class RagstoneError(Exception):
@@ -127,12 +130,29 @@ class InputError(RagstoneError):
         self.source = source
         self.problems = list(problems)
         self.total = len(self.problems) if total is None else total
-        shown = self.problems[:MOST_PROBLEMS_SHOWN]
+        shown = _group_equal(self.problems)[:MOST_PROBLEMS_SHOWN]
         lines = [f"{source}: {self.total} problem{'s' if self.total != 1 else ''}"]
-        lines += [f"  {problem}" for problem in shown]
-        if self.total > len(shown):
-            lines.append(f"  … and {self.total - len(shown)} more")
+        lines += [f"  {_describe_group(group)}" for group in shown]
+        if (more := self.total - sum(map(len, shown))) > 0:
+            lines.append(f"  … and {more} more")
         super().__init__("\n".join(lines))
+
+
+def _group_equal(problems: Sequence[Problem]) -> list[list[Problem]]:
+    """The problems, those of several lines together that differ only in a byte and its position."""
+    groups: dict[tuple[object, ...], list[Problem]] = {}
+    for number, problem in enumerate(problems):
+        message = _BYTE.sub("", problem.message)
+        key = (problem.field, message, problem.hint) if problem.where else (number,)
+        groups.setdefault(key, []).append(problem)
+    return list(groups.values())
+
+
+def _describe_group(group: Sequence[Problem]) -> str:
+    """The first problem, with up to three places."""
+    places = dict.fromkeys(problem.where for problem in group)
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return str(replace(group[0], where=", ".join(list(places)[:_MOST_PLACES]) + more))
 
 
 class Skip(Exception):  # noqa: N818  (a signal, not an error)

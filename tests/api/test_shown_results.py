@@ -97,7 +97,11 @@ def test_repr_says_what_matters(shown):
     assert "why it fails: missing chunk, retriever" in repr(shown["explanation"])
     assert "token_f1 = 0.000" in repr(shown["score"])
     assert "recall, skipped, 2 cells: no relevance and no reference contexts" in repr(shown["missing"])
-    assert "Comparison harbour-worse → harbour-better, 25 pairs" in repr(shown["comparison"])
+    comparison = shown["comparison"]
+    assert "Comparison harbour-worse → harbour-better, 25 pairs" in repr(comparison)
+    assert comparison.failing.fixed
+    assert comparison.as_dict()["failing"]["fixed"] == comparison.failing.fixed
+    assert f"{len(comparison.failing.fixed)} fixed by B" in " ".join(str(comparison).split())
     assert "▲ fact_recall 0.674 → 0.928" in repr(shown["comparison"])
     assert repr(shown["gate"]).startswith("Gate of harbour-worse against harbour-better: fails\n  ✗ ")
 

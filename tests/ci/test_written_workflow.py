@@ -145,7 +145,7 @@ def test_as_written_it_passes_and_warns_about_the_example(make_repository):
     assert "::warning title=Ragstone evaluates the shipped example::" in log
     assert "this is the first run in the store" in summary
     assert len(list((repository.cache / "runs").iterdir())) == 1
-    assert "<html" in (repository.uploads / "ragstone-report.html").read_text()
+    assert "Evaluation report" in (repository.uploads / "ragstone-report.html").read_text()
     # Runs are not committed.
     status = subprocess.run(["git", "status", "--porcelain"], cwd=repository.folder, capture_output=True, text=True)
     assert "ragstone-store" not in status.stdout
@@ -183,7 +183,9 @@ def test_a_pull_request_is_compared_with_main(make_repository):
         assert "❌ fails" in summary
         assert len(host.comments) == 1
         assert "❌ fails" in host.comments[0]["body"]
-        assert (repository.uploads / "ragstone-report.html").exists()
+        report = (repository.uploads / "ragstone-report.html").read_text()
+        assert "Comparison report" in report
+        assert "newly failing" in report
         assert variables["GITHUB_TOKEN"] not in log + summary
         # The pull request was not kept as a baseline.
         assert len(list((repository.cache / "runs").iterdir())) == 1

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from ragstone import gate
 from ragstone.engine.evaluate import evaluate
 from tests.compare.scored import declare, make_run, noise
 from tests.notify.code_host import github, running_host
@@ -105,6 +106,11 @@ def test_the_settings_file(cli, store):
     passed = cli("gate", "main")
     assert passed.code == 0
     assert "next: ragstone gate NEW --against main --max-drop 0.02" in passed.out
+    itself = "compared with itself, so nothing can have become worse"
+    assert itself in " ".join(passed.out.split())
+    assert itself not in " ".join(cli("gate", "branch").out.split())
+    assert itself in gate("main", against="main", max_drop=0.02).note
+    assert gate("branch", against="main", max_drop=0.02).note == ""
     assert cli("gate", "branch", "--min", "quality=0.1").code == 0  # a condition on the command line is all there is
     (store / "other.toml").write_text("[gate]\nmax = {quality = 0.9}\n")
     assert cli("gate", "branch", "--config", "other.toml").code == 0

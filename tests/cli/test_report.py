@@ -1,5 +1,7 @@
 """ragstone report on the command line."""
 
+import json
+
 import pytest
 
 from tests.report.runs import harbour
@@ -28,6 +30,22 @@ def test_a_comparison_goes_where_it_is_told(cli, root, tmp_path):
     done = cli("report", "harbour-worse", "harbour-better", "--root", root, "-o", file, "--slice", "topic", "-q")
     assert (done.code, done.out) == (0, "")
     assert "harbour-better" in file.read_text()
+
+
+def test_a_run_is_compared_with_the_baseline_of_a_branch(cli, tmp_path):
+    old = harbour("worse", tmp_path, ["token_f1"])
+    content = json.loads(old.folder.manifest.read_bytes())
+    old.folder.manifest.write_bytes(json.dumps({**content, "code": {"branch": "main"}}).encode())
+    new = harbour("better", tmp_path, ["token_f1"])
+    report = ("report", new.id, "--root", tmp_path, "-o", "-", "--baseline")
+    done = cli(*report, "main")
+    assert done.code == 0, done.err
+    assert "Comparison report" in done.out
+    assert f"baseline: run {old.id}" in done.err
+    done = cli(*report, "release")
+    assert "Evaluation report" in done.out
+    assert "there is no run of branch release" in " ".join(done.err.split())
+    assert "either two runs or --baseline" in cli("report", old.id, *report[1:], "main").err
 
 
 @pytest.mark.parametrize(("flag", "begins"), [("--markdown", "### "), ("--latex", "% \\usepackage{booktabs}")])

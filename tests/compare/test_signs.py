@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import ragstone.metrics
 from ragstone.compare.signs import (
     LEAST_ROWS,
     NOT_MEASURED,
@@ -15,9 +16,9 @@ from ragstone.compare.signs import (
     unmeasured,
 )
 from ragstone.data.summary import ALL, SummaryRow
-from ragstone.registry import CATALOGUE
+from ragstone.registry import CATALOGUE, metric
 from ragstone.stats.judge_error import JudgeError, Level
-from ragstone.storage.run_info import RunInfo
+from ragstone.storage.run_info import MetricInfo, RunInfo
 
 RECALL, USE, MADE_UP = "ragchecker.claim_recall", "ragchecker.context_utilization", "ragchecker.hallucination"
 BY_NAME = {sign.metric: sign for sign in list_signs()}
@@ -97,6 +98,27 @@ def test_every_sign_is_a_metric_with_that_direction():
     for sign in list_signs():
         assert CATALOGUE.metric(sign.metric).spec.better == sign.better
         assert {name for name in sign.unless if not CATALOGUE.metric(name)} == set()
+
+
+def test_a_run_keeps_the_limits_of_its_own_metrics(catalogue, tmp_path):
+    """The diagnosis is the same without the metrics file."""
+
+    @metric("polite", judges="answer", good=0.9, advice="ask for politeness")
+    def polite(answer: str) -> float:
+        return float("please" in answer)
+
+    rows = [{"question": f"When {n}?", "answer": "Go away."} for n in range(12)]
+    run = ragstone.evaluate(rows, ["polite"], tmp_path)
+    before = run.diagnose().as_dict()
+    del catalogue._metrics["polite"]
+    after = ragstone.open_run(run.path).diagnose()
+    assert after.as_dict() == before
+    [reading] = after.readings
+    assert (reading.sign.limit, reading.sign.advice, reading.state) == (0.9, "ask for politeness", "bad")
+    old = MetricInfo.declare("polite", judges="answer")
+    broken = MetricInfo.declare("polite", judges="answer", good={"limt": 0.9})
+    assert read_signs({"polite": row("polite", 0.1)}, metrics=[old]) == []
+    assert read_signs({"polite": row("polite", 0.1)}, metrics=[broken]) == []
 
 
 ERROR = JudgeError(Level(0.9, 0.01, 0.03, 40), Level(0.4, 0.01, 0.03, 40))

@@ -21,6 +21,16 @@ def test_text():
     ]
 
 
+def test_metrics_without_a_value_are_only_counted():
+    idle = [SummaryRow(f"steps.{name}", "all", None, None, None, 0, 25, 0, "no steps (25)") for name in "ab"]
+    table = Summary([*ROWS, *idle])
+    assert str(table) == f"{SUMMARY}\n2 metrics are not computed: run.missing"
+    assert "1 metric is not computed" in str(Summary(idle[:1]))
+    assert "steps.a" not in table._repr_html_()
+    assert "<p>2 metrics are not computed: run.missing</p>" in table._repr_html_()
+    assert (len(table), table["steps.a"].n_skipped) == (5, 25)
+
+
 def test_html_is_escaped():
     html = Summary([SummaryRow("<b>&", "all", 1.0, 1.0, 1.0, 1, 0, 0)])._repr_html_()
     assert "<td>&lt;b&gt;&amp;</td><td>1.000</td><td>1.000 to 1.000</td><td>1/0/0</td>" in html

@@ -149,6 +149,10 @@ def test_evidence_that_another_function_makes_is_refused(catalogue):
     [
         ({"better": "up"}, "better must be one of higher, lower, none, got 'up'"),
         ({"bounds": (1, 0)}, r"bounds must be \(low, high\), got \(1, 0\)"),
+        (
+            {"judges": "answr"},
+            r"judges must be one of answer, contexts, .*, system, got 'answr'\. Did you mean answer\?",
+        ),
     ],
 )
 def test_words_that_make_no_sense(catalogue, words, message):

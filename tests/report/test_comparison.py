@@ -3,7 +3,7 @@
 import pytest
 
 import ragstone
-from ragstone.compare.cause_moves import find_moves
+from ragstone.compare.cause_moves import Moves, find_moves
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.differences import Difference
 from ragstone.report.comparison import (
@@ -14,7 +14,9 @@ from ragstone.report.comparison import (
     failed_lines,
     headline,
     method_line,
+    moves_line,
 )
+from ragstone.report.markdown import comparison_markdown
 from tests.report.drawing import draw
 
 
@@ -85,6 +87,23 @@ def test_fixed_and_newly_failing_samples_are_counted(worse, better):
     assert f"{counts[1]} newly failing" in text
     assert f"{counts[2]} still failing" in text
     assert find_moves(comparison, 10) is None
+    assert comparison_dict(comparison, moves)["failing"] == {
+        "fixed": moves.fixed,
+        "newly_failing": moves.newly_failing,
+        "still_failing": moves.still_failing,
+    }
+    assert comparison_dict(comparison)["failing"] is None
+    assert moves_line(moves) in text
+    assert f"{counts[0]} fixed by B ({moves.fixed[0]}, " in comparison_markdown(comparison, moves=moves)
+
+
+def test_ten_failing_samples_are_named():
+    names = [f"q{number}" for number in range(12)]
+    assert moves_line(Moves([], names[:10], [])) == (
+        f"Samples that seem to fail: 0 fixed by B, 10 newly failing ({', '.join(names[:10])}), 0 still failing."
+    )
+    assert "12 still failing (q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, 2 more)." in moves_line(Moves([], [], names))
+    assert moves_line(Moves([], [], [])) == moves_line(None) == ""
 
 
 def test_rows_that_one_run_skips_are_told():

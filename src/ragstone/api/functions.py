@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 from ragstone.api.public_run import Path, Run, as_run
 from ragstone.api.shown_results import Comparison, Gate, Quote, shown_as
+from ragstone.compare.baselines import note_of_itself
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.differences import Settings
 from ragstone.compare.gate_conditions import Inconclusive, parse_inconclusive, read_checks
@@ -193,5 +194,7 @@ def gate(
         raise UsageError("max_drop, max_rise and max_worse need against=RUN: the baseline")
     checks = read_checks(limits, None)
     baseline = None if against is None else as_run(against, root)
-    decision = check_gate(as_run(run, root), checks, baseline, Settings(cluster=cluster), max_failed)
-    return shown_as(Gate, replace(decision, inconclusive=parse_inconclusive("inconclusive", inconclusive)))
+    checked = as_run(run, root)
+    decision = check_gate(checked, checks, baseline, Settings(cluster=cluster), max_failed)
+    note, counts_as = note_of_itself(checked.folder, baseline), parse_inconclusive("inconclusive", inconclusive)
+    return shown_as(Gate, replace(decision, note=note, inconclusive=counts_as))

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, TypeVar, overload
 
 import pyarrow as pa
 
 from ragstone.compare import comparison, diagnosis, explain, gates
+from ragstone.compare.cause_moves import Moves, find_moves
 from ragstone.compare.cause_names import Finding
 from ragstone.compare.worst_samples import WorstSample
 from ragstone.data.types import Sample
 from ragstone.engine import quote
 from ragstone.report import brief
 from ragstone.report.brief import as_text
-from ragstone.report.comparison import comparison_dict, comparison_report
+from ragstone.report.comparison import MOST_MOVED, comparison_dict, comparison_report
 from ragstone.report.comparison import headline as comparison_headline
 from ragstone.report.diagnosis import diagnosis_dict, full_report
 from ragstone.report.diagnosis import headline as diagnosis_headline
@@ -98,22 +100,30 @@ class Explanation(explain.Explanation):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison(comparison.Comparison):
-    """Paired differences between two runs: `metrics`, or `comparison["recall@5"]` for one, `changed`, `slices`, `remarks`."""
+    """Paired differences between two runs: `metrics`, or `comparison["recall@5"]` for one, `failing`, `changed`, `slices`."""
 
     @property
     def headline(self) -> str:
         """The result in a sentence."""
         return comparison_headline(self)
 
+    @cached_property
+    def failing(self) -> Moves | None:
+        """The ids of the samples that are `fixed`, `newly_failing` and `still_failing` in `after`, by their diagnoses.
+
+        None if a run has more than 2,000 samples or no evidence of causes.
+        """
+        return find_moves(self, MOST_MOVED)
+
     def as_dict(self) -> dict[str, Any]:
         """The JSON of `ragstone compare --json`."""
-        return comparison_dict(self)
+        return comparison_dict(self, self.failing)
 
     def __repr__(self) -> str:
         return brief.comparison_brief(self)
 
     def __str__(self) -> str:
-        return as_text(comparison_report(self))
+        return as_text(comparison_report(self, moves=self.failing))
 
     def _repr_html_(self) -> str:
         return notebook.comparison_fragment(self)

@@ -73,20 +73,19 @@ def _show_two(
     markdown: bool,
     json: bool,
 ) -> None:
-    from ragstone.cli.evaluation import MOST_DIAGNOSED
     from ragstone.cli.screen import console
     from ragstone.compare.cause_moves import find_moves
     from ragstone.compare.comparison import compare_runs
-    from ragstone.report.comparison import comparison_dict, comparison_report
+    from ragstone.report.comparison import MOST_MOVED, comparison_dict, comparison_report
     from ragstone.report.markdown import comparison_markdown
 
     comparison = compare_runs(*runs, metrics, slices, settings, anyway)
+    moves = find_moves(comparison, MOST_MOVED)
     if json:
-        print_json(comparison_dict(comparison))
+        print_json(comparison_dict(comparison, moves))
     elif markdown:
-        typer.echo(comparison_markdown(comparison, show))
+        typer.echo(comparison_markdown(comparison, show, moves))
     else:
-        moves = find_moves(comparison, MOST_DIAGNOSED)
         console().print(comparison_report(comparison, show, full or bool(metrics), moves))
 
 

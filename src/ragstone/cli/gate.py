@@ -174,7 +174,7 @@ def _decide(
     out: str,
 ) -> tuple[Gate, Run | None]:
     """The decision, and the run that it was compared with."""
-    from ragstone.compare.baselines import describe_baseline
+    from ragstone.compare.baselines import describe_baseline, note_of_itself
     from ragstone.compare.differences import Settings
     from ragstone.compare.gates import check_gate, check_without_baseline
     from ragstone.compare.sequential_gates import check_so_far
@@ -192,7 +192,8 @@ def _decide(
     else:
         gate = check_gate(find_run(run, out), checks, compared, settings, most_failed)
     note = baseline.note if baseline else describe_baseline(compared) if compared else ""
-    return replace(gate, note=note), compared
+    itself = note_of_itself(find_folder(run, out), compared)
+    return replace(gate, note=". ".join(filter(None, [note, itself]))), compared
 
 
 def _find_baseline(run: str, checks: list[Check], branch: str, sequential: bool, out: str) -> Baseline:

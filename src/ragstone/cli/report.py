@@ -28,6 +28,9 @@ def report(
         OUTPUT,
         metavar="FILE",
     ),
+    baseline: str | None = option(
+        None, "--baseline", "Compare with the newest stored run of this branch, if there is one.", metavar="BRANCH"
+    ),
     markdown: bool = shared("markdown"),
     latex: bool = option(False, "--latex", "A LaTeX table (booktabs)."),
     worst: int = option(20, "--worst", "Number of samples to show in full.", metavar="N", min=0, max=1000),
@@ -46,18 +49,15 @@ def report(
     quiet: bool = shared("quiet"),
 ) -> None:
     """Write a run or a comparison as one file that opens offline."""
-    if markdown and latex:
-        raise UsageError("--markdown and --latex exclude each other")
-    if all_samples and (markdown or latex):
-        raise UsageError("--all-samples is for HTML reports")
-    if len(runs) > 2:
-        raise UsageError("a report is about one run or two; `ragstone compare` ranks more")
+    _check_request(len(runs), baseline, markdown, latex, all_samples)
     load_metrics_files(metrics_file)
     if len(runs) == 1 and _report_watch(runs[0], output, metrics, markdown or latex, quiet):
         return
     stored = [find_run(name, root) for name in runs]
+    if baseline:
+        stored = [*_find_old(stored[0], baseline, root), *stored]
     if len(stored) == 1:
-        if metrics or cluster or anyway:
+        if not baseline and (metrics or cluster or anyway):
             raise UsageError("--metrics, --cluster and --anyway need two runs")
         text = _run_text(stored[0], markdown, latex, worst, slices, all_samples)
         file_name = "report.html"
@@ -74,6 +74,28 @@ def report(
     _write(text, output, stored[-1], file_name, quiet)
     if not quiet:
         next_steps((command_line("view", root), "look at the samples in a browser"))
+
+
+def _check_request(runs: int, baseline: str | None, markdown: bool, latex: bool, all_samples: bool) -> None:
+    if markdown and latex:
+        raise UsageError("--markdown and --latex exclude each other")
+    if all_samples and (markdown or latex):
+        raise UsageError("--all-samples is for HTML reports")
+    if runs > 2:
+        raise UsageError("a report is about one run or two; `ragstone compare` ranks more")
+    if baseline and runs == 2:
+        raise UsageError("give either two runs or --baseline BRANCH")
+
+
+def _find_old(run: Run, branch: str, root: str) -> list[Run]:
+    """The baseline of a run, as for `ragstone gate`; a note says which one it is, or why there is none."""
+    from ragstone.cli.screen import remark
+    from ragstone.compare.baselines import find_baseline
+    from ragstone.storage.places import open_place
+
+    baseline = find_baseline(run.folder, run.info, branch, open_place(root), ["*"])
+    remark(baseline.note)
+    return [baseline.run] if baseline.run else []
 
 
 def _report_watch(name: str, output: str | None, metrics: list[str], other_form: bool, quiet: bool) -> bool:
@@ -123,9 +145,11 @@ def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[st
 
 def _comparison_text(comparison: Comparison, markdown: bool, latex: bool, worst: int, all_samples: bool) -> str:
     if markdown:
+        from ragstone.compare.cause_moves import find_moves
+        from ragstone.report.comparison import MOST_MOVED
         from ragstone.report.markdown import comparison_markdown
 
-        return comparison_markdown(comparison, worst)
+        return comparison_markdown(comparison, worst, find_moves(comparison, MOST_MOVED))
     if latex:
         from ragstone.report.latex import comparison_latex
 

@@ -79,6 +79,12 @@ def describe_baseline(run: Run) -> str:
     return f"baseline: run {run.id}, made {made:%Y-%m-%d %H:%M} UTC"
 
 
+def note_of_itself(folder: RunFolder, baseline: Run | None) -> str:
+    """A warning if a run is its own baseline; otherwise empty."""
+    is_same = baseline is not None and baseline.id == folder.id
+    return "the run is compared with itself, so nothing can have become worse" if is_same else ""
+
+
 def is_branch(name: str, root: Place) -> bool:
     """Whether a stored run is of that branch."""
     return any(run.info.branch == name for run in islice(finished_runs(root), MOST_RUNS))

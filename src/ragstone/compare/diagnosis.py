@@ -164,7 +164,7 @@ def diagnose(
     attainable = float(np.mean(shares)) if shares else None
     people = people_of(run.info, everything.values())
     doubted = _doubtfully_judged(run)
-    readings = read_signs(rows, attainable, local, people, doubted)
+    readings = read_signs(rows, attainable, local, people, doubted, run.info.metrics)
     if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
         readings += _right_with_facts(outcomes)
     parts = judge_parts(readings)

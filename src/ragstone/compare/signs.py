@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ragstone.compare.cause_names import Part
 from ragstone.data.summary import SummaryRow
 from ragstone.registry import CATALOGUE
+from ragstone.registry.specs import Direction, Good
 from ragstone.stats.judge_error import People
-from ragstone.storage.run_info import RunInfo
+from ragstone.storage.run_info import MetricInfo, RunInfo
 
 # Fewer rows give no verdict: the interval of 0 of 1 ends at 0.79, below a limit of 0.8.
 LEAST_ROWS = 10
@@ -39,26 +40,35 @@ class Sign:
     share_of_chunks: bool = False
 
 
-def list_signs() -> list[Sign]:
-    """The metrics that declare when they are good, those of the retriever first."""
-    specs = sorted(
-        (spec for spec in CATALOGUE.metrics() if spec.good), key=lambda spec: spec.good.order if spec.good else 0
-    )
+def list_signs(metrics: Iterable[MetricInfo] = ()) -> list[Sign]:
+    """The metrics that declare when they are good, those of the retriever first.
+
+    `metrics` of a run are added if the catalogue does not have them: their metrics file is not loaded.
+    """
+    known = list(CATALOGUE.metrics())
     signs = [
-        Sign(
-            spec.name,
-            "retriever" if spec.judges in ("contexts", "ranking") else "generator",
-            spec.good.limit,
-            spec.advice,
-            spec.better,
-            spec.good.decides and spec.better != "none",
-            spec.good.unless,
-            spec.good.share_of_chunks,
-        )
-        for spec in specs
-        if spec.good
+        (spec.good, _sign(spec.name, spec.judges, spec.good, spec.advice, spec.better)) for spec in known if spec.good
     ]
-    return sorted(signs, key=lambda sign: PARTS.index(sign.part))
+    names = {spec.name for spec in known}
+    for metric in metrics:
+        if metric.metric not in names and (good := _read_good(metric.get("good"))):
+            judges, advice = str(metric.get("judges")), str(metric.get("advice") or "")
+            signs.append((good, _sign(metric.metric, judges, good, advice, cast(Direction, metric.better))))
+    return [sign for good, sign in sorted(signs, key=lambda pair: (PARTS.index(pair[1].part), pair[0].order))]
+
+
+def _sign(name: str, judges: str, good: Good, advice: str, better: Direction) -> Sign:
+    part: Part = "retriever" if judges in ("contexts", "ranking") else "generator"
+    decides = good.decides and better != "none"
+    return Sign(name, part, good.limit, advice, better, decides, tuple(good.unless), good.share_of_chunks)
+
+
+def _read_good(stored: Any) -> Good | None:
+    """The limit that run.json has; None in runs of earlier versions and if it is not valid."""
+    try:
+        return Good(**stored)
+    except TypeError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -151,11 +161,12 @@ def read_signs(
     local: Collection[str] = (),
     people: Mapping[str, People] | None = None,
     doubted: Collection[str] = (),
+    metrics: Iterable[MetricInfo] = (),
 ) -> list[Reading]:
     """The signs that a run has metrics for; `attainable` is the largest share of useful chunks.
 
     Metrics in `local` come from the local judge alone; `people` would say otherwise of metrics of judges. Those in `doubted`
-    come from a language model that is at chance.
+    come from a language model that is at chance. `metrics` are those of the run.
     """
     there = {name for name, row in rows.items() if row.mean is not None}
     likely = people or {}
@@ -170,7 +181,7 @@ def read_signs(
             likely.get(sign.metric),
             sign.metric in doubted,
         )
-        for sign in list_signs()
+        for sign in list_signs(metrics)
         if there.isdisjoint(sign.unless) and (row := rows.get(sign.metric)) and row.mean is not None
     ]
 

@@ -64,7 +64,7 @@ class Summary(Sequence[SummaryRow]):
         return cls([SummaryRow(**row) for row in table.to_pylist()])
 
     def lines(self) -> list[tuple[str, str, str, str]]:
-        """Metric, mean, interval and counts as text for a table."""
+        """Metric, mean, interval and counts as text for a table; metrics that no row has a value of are left out."""
         return [
             (
                 row.metric,
@@ -73,14 +73,22 @@ class Summary(Sequence[SummaryRow]):
                 f"{row.n_ok}/{row.n_skipped}/{row.n_failed}",
             )
             for row in self.rows
+            if row.n_ok or row.n_failed
         ]
+
+    @property
+    def left_out(self) -> str:
+        """How many metrics the printed table leaves out; empty if it has all."""
+        count = len({row.metric for row in self.rows} - {row.metric for row in self.rows if row.n_ok or row.n_failed})
+        return f"{count} metric{' is' if count == 1 else 's are'} not computed: run.missing" if count else ""
 
     def __str__(self) -> str:
         lines = [("metric", "mean", "95 % interval", "ok/skipped/failed"), *self.lines()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
+        table = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-        )
+        ]
+        return "\n".join([*table, *filter(None, [self.left_out])])
 
     def __repr__(self) -> str:
         return str(self)
@@ -88,4 +96,5 @@ class Summary(Sequence[SummaryRow]):
     def _repr_html_(self) -> str:
         heads = "".join(f"<th>{name}</th>" for name in ("metric", "mean", "95 % interval", "ok/skipped/failed"))
         body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>" for line in self.lines())
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+        note = f"<p>{self.left_out}</p>" if self.left_out else ""
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{note}"

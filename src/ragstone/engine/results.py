@@ -26,7 +26,7 @@ from ragstone.engine.function_calls import Refused, explain
 from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import MetricStep, Plan
 from ragstone.llm.cascade_tally import Tally
-from ragstone.registry import Metric
+from ragstone.registry import Metric, MetricSpec
 from ragstone.stats.bootstrap import clustered_interval, make_units
 from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
@@ -259,6 +259,7 @@ def describe_run(
                 "against": step.metric.spec.against,
                 "better": step.metric.spec.better,
                 "bounds": step.metric.spec.bounds,
+                **_limit_of(step.metric.spec, step.name),
             }
             for step in plan.metrics
         ],
@@ -271,6 +272,11 @@ def describe_run(
         },
         "totals": dict(totals),
     }
+
+
+def _limit_of(spec: MetricSpec, name: str) -> dict[str, Any]:
+    """The role of a metric in the diagnosis, which must not depend on the metrics files that are loaded later."""
+    return {"good": asdict(spec.good), "advice": spec.advice} if spec.good and name == spec.name else {}
 
 
 def write_json(place: Place, value: Any) -> None:

@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args, overload
 
-from ragstone.errors import DefinitionError, RagstoneError, UsageError
+from ragstone.errors import DefinitionError, RagstoneError, UsageError, nearest
 from ragstone.registry.catalogue import CATALOGUE
 from ragstone.registry.specs import Corpus, Direction, EvidenceSpec, Good, MetricSpec, Settings, read_signature
 
 Names = Sequence[str] | Mapping[str, Mapping[str, Any]]
 Function = TypeVar("Function", bound=Callable[..., Any])
+# The parts of a sample that metrics rate; tables are grouped by them.
+JUDGED = ("answer", "contexts", "ranking", "question", "steps", "system")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*")
 
 
@@ -49,7 +51,7 @@ def metric(
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
 
     An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`. An `optional` argument may be None.
-    `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns an array or `Cells`.
+    `judges` is the rated part: answer, contexts, ranking, question, steps or system. `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns an array or `Cells`.
     A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
     `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
     Two parameters are special: `k` cuts a ranking off; with `q` the score of a run is that quantile of its rows, not their mean.
@@ -109,6 +111,10 @@ def _checked(spec: MetricSpec) -> MetricSpec:
     owner, directions = f"metric '{spec.name}'", get_args(Direction)
     if spec.better not in directions:
         raise DefinitionError(f"{owner}: better must be one of {', '.join(directions)}, got {spec.better!r}")
+    if spec.judges and spec.judges not in JUDGED:
+        near = " or ".join(nearest(str(spec.judges), JUDGED))
+        meant = f". Did you mean {near}?" if near else ""
+        raise DefinitionError(f"{owner}: judges must be one of {', '.join(JUDGED)}, got {spec.judges!r}{meant}")
     low, high = spec.bounds
     if low is not None and high is not None and low >= high:
         raise DefinitionError(f"{owner}: bounds must be (low, high), got {spec.bounds}")

@@ -45,6 +45,11 @@ _MOST_COLUMNS = 5
 _MOST_DECIDED = 3
 # More pairs than this are no practical advice.
 _MOST_PAIRS = 100_000
+# The kinds of `Moves`, and how many ids of each are named.
+MOVES = ("fixed by B", "newly failing", "still failing")
+_MOST_NAMED = 10
+# Runs with more samples are not diagnosed for a comparison.
+MOST_MOVED = 2_000
 
 
 def headline(comparison: Comparison) -> str:
@@ -148,8 +153,8 @@ def changed_most(changed: Sequence[ChangedSample], most: int) -> tuple[list[Chan
     return gained[:most], lost[:most]
 
 
-def comparison_dict(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as JSON."""
+def comparison_dict(comparison: Comparison, moves: Moves | None = None) -> dict[str, Any]:
+    """The comparison as JSON. `failing` are the samples that B fixes and breaks; null if they are not known."""
     pairs = comparison.pairs
     return {
         "headline": headline(comparison),
@@ -184,6 +189,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
             }
             for sample in comparison.changed
         ],
+        "failing": moves._asdict() if moves else None,
     }
 
 
@@ -217,10 +223,19 @@ def comparison_report(
     return _Report(comparison, items, show, moves)
 
 
+def moves_line(moves: Moves | None) -> str:
+    """`Samples that seem to fail: 2 fixed by B (q1, q7), …`, with the first ids; empty if there are none."""
+    if not moves or not any(moves):
+        return ""
+    parts = (_named(ids, kind) for ids, kind in zip(moves, MOVES, strict=True))
+    return f"Samples that seem to fail: {', '.join(parts)}."
+
+
 def _named(ids: Sequence[str], kind: str) -> str:
-    """`2 newly failing (q1, q7)`; the names of the first three."""
-    names = ", ".join([*(one_line(name, 24) for name in ids[:3]), *(["…"] if len(ids) > 3 else [])])
-    return f"{len(ids)} {kind}{f' ({names})' if names else ''}"
+    more = len(ids) - _MOST_NAMED
+    names = [*(one_line(name, 24) for name in ids[:_MOST_NAMED]), *([f"{more} more"] if more > 0 else [])]
+    listed = ", ".join(names)
+    return f"{len(ids)} {kind}{f' ({listed})' if listed else ''}"
 
 
 class _Report:
@@ -243,10 +258,8 @@ class _Report:
         yield Text(f"\n{visible(headline(comparison))}{scope}", style="bold")
         if deciding := deciding_line(items):
             yield Text(visible(deciding))
-        if self._moves and any(self._moves):
-            kinds = ("fixed by B", "newly failing", "still failing")
-            moves = ", ".join(_named(ids, kind) for ids, kind in zip(self._moves, kinds, strict=True))
-            yield Text(f"Samples that seem to fail: {moves}.")
+        if failing := moves_line(self._moves):
+            yield Text(failing)
         yield Text()
         table = difference_table(comparison, items)
         yield table

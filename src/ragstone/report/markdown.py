@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from ragstone.compare.cause_moves import Moves
 from ragstone.compare.cause_texts import failing_text, percent
 from ragstone.compare.comparison import ChangedSample, Comparison
 from ragstone.compare.diagnosis import Diagnosis, diagnose
@@ -20,6 +21,7 @@ from ragstone.report.comparison import (
     failed_lines,
     headline,
     method_line,
+    moves_line,
     not_compared_lines,
     verdict_cell,
 )
@@ -109,8 +111,8 @@ def _worst(run: Run, diagnosis: Diagnosis, most: int) -> list[str]:
     return _folded(f"the {len(rows)} worst samples", table)
 
 
-def comparison_markdown(comparison: Comparison, show: int = 3) -> str:
-    """Two runs: the result, the metrics that differ, and the other metrics folded."""
+def comparison_markdown(comparison: Comparison, show: int = 3, moves: Moves | None = None) -> str:
+    """Two runs: the result, the samples that B fixes and breaks, the metrics that differ, and the other metrics folded."""
     differing = [item for item in comparison.metrics if item.verdict in ("better", "worse")]
     others = [item for item in comparison.metrics if item not in differing]
     runs = (f"{escape(run.name)} (`{escape(run.id)}`)" for run in (comparison.before, comparison.after))
@@ -120,6 +122,7 @@ def comparison_markdown(comparison: Comparison, show: int = 3) -> str:
         "A: {}, B: {}, ".format(*runs) + f"{len(comparison.pairs)} pairs",
         "",
     ]
+    lines += [escape(failing), ""] if (failing := moves_line(moves)) else []
     lines += difference_table(comparison, differing).markdown() if differing else []
     lines += _folded("metrics without a verdict of better or worse", difference_table(comparison, others))
     for column in dict.fromkeys(part.column for part in comparison.slices):

@@ -14,6 +14,10 @@ def test_what_is_harvested_is_run_and_weighed(cli, tmp_path):
     write_log(tmp_path / "logs", "app", "2024-05-01", rows)
     root = tmp_path / "root"
     assert cli("truth", "harvest", tmp_path / "logs", "--to", "app", "-n", 80, "--accept", "-o", root).code == 0
+    misread = cli("truth", "estimate", "app", "-o", root)
+    assert misread.code == 2
+    assert "app is a ground truth; estimate needs a run on its cases: ragstone run FILE --truth app" in misread.err
+    assert "no run 'ap'" in cli("truth", "estimate", "ap", "-o", root).err
     answers = [
         {"id": case.id, "question": case.question, "answer": "I do not know." if "zone" in case.question else "Yes."}
         for case in TruthStore(str(root)).read("app").cases

@@ -1,10 +1,14 @@
 """The HTML report in a real browser, opened from disk with the network off. Needs chromium and playwright."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 
 from ragstone.compare.comparison import compare_runs
+from ragstone.compare.diagnosis import diagnose
 from ragstone.report.html.comparison_page import comparison_html
-from ragstone.report.html.run_page import run_html
+from ragstone.report.html.run_page import run_html, tally_data
 
 pytestmark = pytest.mark.slow
 
@@ -145,6 +149,39 @@ def test_it_fits_and_can_be_read(visit, name, width, scheme):
     assert page.evaluate(CONTRAST) == []
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(23, 22, 20)"
     assert dark == (scheme == "dark")
+
+
+@pytest.mark.parametrize("width", [1920, 1280, 390])
+def test_the_state_of_a_metric_is_never_cut(visit, width):
+    page = visit("run", width)
+    page.evaluate(
+        "() => document.querySelectorAll('#parts td.reading').forEach("
+        "(cell) => { cell.textContent = 'unclear: people would have to confirm the verdicts of the judge'; })"
+    )
+    tables = page.locator("#parts .scroll")
+    assert tables.count() == 2
+    assert [box.evaluate("node => node.scrollWidth - node.clientWidth") for box in tables.all()] == [0, 0]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_legend_of_claims_has_the_colours_of_the_bar(visit, worse, scheme):
+    page = visit("run", scheme=scheme)
+    tally = Counter(said=4, ignored=3, missing=2, unsure=1)
+    parts = tally_data(replace(diagnose(worse), tally=tally))["parts"]
+    rects, items = (
+        "".join(mark % tone for _, _, tone in parts)
+        for mark in ('<rect class="part %s copied"></rect>', '<li><i class="key %s copied"></i></li>')
+    )
+    page.evaluate(
+        "(html) => document.querySelector('#parts').insertAdjacentHTML('beforeend', html)",
+        f'<svg class="plot stacked">{rects}</svg><ul class="legend">{items}</ul>',
+    )
+    drawn = page.locator("#parts rect.copied").evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).fill)")
+    keys = page.locator("#parts .key.copied").evaluate_all(
+        "nodes => nodes.map((node) => getComputedStyle(node).backgroundColor)"
+    )
+    assert drawn == keys
+    assert len(set(keys)) == 4
 
 
 def test_hostile_text_runs_nowhere(visit):

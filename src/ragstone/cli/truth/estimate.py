@@ -10,8 +10,11 @@ import typer
 from ragstone.cli.find_run import find_run
 from ragstone.cli.options import RUN, argument, shared
 from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.truth.options import open_store
+from ragstone.errors import StorageError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from ragstone.storage.runs import Run
     from ragstone.truth.weighted_means import Production
 
 
@@ -25,13 +28,24 @@ def estimate(
     """Estimate quality in production: cases drawn from a log are weighted by requests."""
     from ragstone.truth.weighted_means import estimate_production
 
-    stored = find_run(run, out)
+    stored = _find(run, out)
     production = estimate_production(stored, metrics)
     if json:
         print_json({"run": stored.path, **asdict(production)})
         return
     _show(stored.name, production, full or bool(metrics))
     next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
+
+
+def _find(name: str, out: str) -> Run:
+    """The run of that name; the message about a ground truth says how to make a run from it."""
+    try:
+        return find_run(name, out)
+    except (UnknownNameError, StorageError):
+        if name not in open_store(out).names():
+            raise
+        run = command_line("run", "FILE", truth=name, name="RUN", out=out)
+        raise UsageError(f"{name} is a ground truth; estimate needs a run on its cases: {run}") from None
 
 
 def _show(name: str, production: Production, full: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ragstone.compare.aggregate import aggregate
+from ragstone.compare.cause_moves import find_moves
 from ragstone.compare.comparison import ChangedSample, Comparison
 from ragstone.compare.differences import Difference, is_of_all_rows
 from ragstone.compare.explain import find_row
@@ -15,6 +16,8 @@ from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.tradeoffs import find_tradeoffs
 from ragstone.report import diagnosis as diagnosing
 from ragstone.report.comparison import (
+    MOST_MOVED,
+    MOVES,
     comparison_dict,
     failed_lines,
     headline,
@@ -62,6 +65,7 @@ def comparison_html(comparison: Comparison, changed: int = _MOST_CHANGED, *, all
         "distributions": list(_distributions(comparison, sides)),
         "diagnoses": [diagnosing.headline(side.diagnosis) for side in sides],
         "causes": list(_causes(sides)),
+        "moves": list(zip(MOVES, find_moves(comparison, MOST_MOVED) or (), strict=False)),
         "slices": list(_slices(comparison, sliced)),
         "changed": listed,
         "printed": sum(item["printed"] for item in listed),
@@ -84,7 +88,7 @@ def comparison_html(comparison: Comparison, changed: int = _MOST_CHANGED, *, all
 
 def _without_texts(values: dict[str, Any]) -> dict[str, Any]:
     """The numbers without texts, sample ids and paths."""
-    left_out = ("changed", "only_before", "only_after", "other_question", "before", "after")
+    left_out = ("changed", "only_before", "only_after", "other_question", "before", "after", "failing")
     return {name: value for name, value in values.items() if name not in left_out}
 
 

@@ -138,7 +138,7 @@ def tally_data(diagnosis: Diagnosis) -> dict[str, Any] | None:
         ("in the answer", diagnosis.tally["said"], "good"),
         ("retrieved, not in the answer", diagnosis.tally["ignored"], "silent"),
         ("not retrieved", diagnosis.tally["missing"], "bad"),
-        *([("unsure", diagnosis.tally["unsure"], "none")] if diagnosis.tally["unsure"] else []),
+        *([("unsure", diagnosis.tally["unsure"], "unsure")] if diagnosis.tally["unsure"] else []),
     ]
     return {"plot": charts.stacked(parts), "parts": parts, "total": diagnosis.tally.total()}
 
