@@ -49,7 +49,13 @@ def test_a_sample_with_a_part_of_its_verdicts_is_not_examined(tmp_path, monkeypa
 
     monkeypatch.setattr(LocalChecker, "against_text", half)
     rows = [
-        {"id": name, "question": f"When does the {name} leave?", "answer": text, "contexts": [text], "references": [text]}
+        {
+            "id": name,
+            "question": f"When does the {name} leave?",
+            "answer": text,
+            "contexts": [text],
+            "references": [text],
+        }
         for name in ("boat", "train")
         for text in [f"The last {name} leaves at nine in the evening."]
     ]
@@ -61,3 +67,14 @@ def test_a_sample_with_a_part_of_its_verdicts_is_not_examined(tmp_path, monkeypa
     ]
     assert (found.decided, found.looked_at) == (1, 2)
     assert "cause unknown: the second call failed" in explanation_brief(explain_sample(run, "train"))
+
+
+def test_an_answer_is_not_read_because_its_reference_is_english(tmp_path, monkeypatch):
+    """The chunks are still searched for the claims of the reference."""
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
+    text = "A single ticket costs 5.50 euros for adults, and it is valid for two hours on the day of purchase."
+    row = {"id": "de", "question": "What does a ticket cost?", "contexts": [text], "references": [text]}
+    run = evaluate([row | {"answer": "Eine Einzelkarte kostet 5,50 Euro."}], "ragchecker", tmp_path)
+    means = {one.metric: one.mean for one in run.summary()}
+    assert (means["ragchecker.faithfulness"], means["ragchecker.claim_recall"]) == (None, 1.0)
+    assert "not English" in explain_sample(run, "de").outcome.undecided

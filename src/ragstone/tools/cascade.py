@@ -57,7 +57,8 @@ class LadderChecker(_Ladder):
         self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
     ) -> ConversationVerdicts:
         """The earlier turns go into the call for unsure chunks; without such a call, the local verdict on them counts."""
-        if not self._local.card.reads(" ".join(claims), "\n".join(chunks)):
+        # The claims may be those of an answer and of a reference in two languages.
+        if not self._local.card.reads(*claims, " ".join(claims), "\n".join(chunks)):
             tally_decisions([], len(claims) * len(chunks), 0)
             return await _ask_above(self._above, question, claims, chunks, history)
         in_past = [row[0] for row in await self._local.weigh(claims, [history])] if history else []

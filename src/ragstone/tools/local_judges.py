@@ -56,6 +56,14 @@ class LocalChecker:
         self.signature = f"{signature};passages/5"
         self._passages = lru_cache(maxsize=256)(lambda text: Passages(plain_text(text)))
 
+    def cannot_read(self, claims: Sequence[str]) -> Skip | None:
+        """Why claims of one text are not read: another language."""
+        try:
+            self.card.check_language(" ".join(claims))
+        except Skip as reason:
+            return reason
+        return None
+
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; a fragment is read together with its question."""
         self.card.check_language(" ".join(claims), text)
