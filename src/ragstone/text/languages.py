@@ -86,12 +86,11 @@ _ENGLISH_WORDS = (
     "day days hour hours month months year years via near once both either"
 )
 # Frequent in English and elsewhere: they show nothing.
-_SHARED_WORDS = frozenset(
-    (
-        "a al am an as at cent costa die do dos en i in is it man me mot no o of on or over per plus sans se si so son te to under "
-        "via was we"
-    ).split()
+_SHARED = (
+    "a al am an as at cent costa die do dos en i in is it man me mot no o of on or over per plus sans se si so son te to under "
+    "via was we"
 )
+_SHARED_WORDS = frozenset(_SHARED.split())
 # "die" is the article of German, and rarely an English verb; the particles of names show nothing between two names.
 _ALSO = {
     "de": frozenset(("die", "am", "an", "unter")),
@@ -99,7 +98,8 @@ _ALSO = {
     "pl": frozenset(("o",)),
     "es": frozenset(("no",)),
 }
-_PARTICLES = frozenset("da das de del den der di do dos du e el la las le los van von y".split())
+_NAME_PARTICLES = "da das de del den der di do dos du e el la las le los van von y"
+_PARTICLES = frozenset(_NAME_PARTICLES.split())
 _TEXT = 3_000
 _LEAST_WORDS = 3
 _LEAST_SHARE, _LEAST_COUNT, _LEAST_ALONE = 0.15, 3, 2
