@@ -12,7 +12,7 @@ HOW_SURE = (
 )
 
 
-# In place of a cause: nobody could say whether the sample fails.
+# In place of a cause: verdicts are missing, so it is unknown whether the sample fails.
 NOT_EXAMINED = "not examined"
 
 

@@ -55,7 +55,7 @@ _JOINED_SCRIPTS = ("\u0e00", "\u109f"), ("\u1780", "\u17ff")
 def shares_topic(text: str, question: str, answer: str) -> bool:
     """Whether a text has a word that says what the answer is about, or most such words of the question.
 
-    An answer without such words, `Yes`, takes them from its question. True if words cannot be told apart.
+    An answer without such words, `Yes`, takes them from its question. True for scripts that do not separate words.
     """
     if any(low <= letter <= high for letter in answer for low, high in _JOINED_SCRIPTS):
         return True
