@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from ragstone.compare.cause_names import CAUSES, Finding, Outcome, how_sure
-from ragstone.compare.cause_texts import causes_text, failing_text, percent, sure_text
+from ragstone.compare.cause_texts import cause_label, causes_text, failing_text, percent, sure_text
 from ragstone.compare.diagnosis import CauseCount, Diagnosis, give_advice
 
 
@@ -32,6 +32,13 @@ def test_improbable_causes_are_called_possible():
         "1 no answer; possible causes, none is probable (the judge is 23 – 31 % sure of each): 3 hallucinated, 1 ignored"
     )
     assert causes_text(make(count("ignored", 2, 0.3))) == "a possible cause (the judge is 30 % sure): 2 ignored"
+
+
+def test_a_sample_that_was_not_examined_is_named_if_others_were():
+    unknown, failed, good = Outcome("u", undecided="why"), make(count("ignored", 1)).outcomes[0], Outcome("g")
+    found = make(count("ignored", 1), samples=3, unexamined=1)
+    assert [cause_label(found, one) for one in (unknown, failed, good)] == ["not examined", "ignored", ""]
+    assert cause_label(make(samples=1, unexamined=1), unknown) == "", "no judge and no facts: it is not one of some"
 
 
 def test_probable_and_certain_causes_are_named():

@@ -288,3 +288,20 @@ def test_a_cause_has_the_product_of_the_probabilities_that_decided():
 def test_verdicts_of_language_models_have_no_probability():
     [missing] = find_causes(claim_case(".", "..")).findings
     assert (missing.probability, missing.explained) == (None, missing.why)
+
+
+def test_a_reference_that_was_not_read_is_not_absent():
+    evidence = {"answer_claims": [Claim("a")], "answer_claims_in_contexts": matrix(".")}
+    sample = Sample("s", answer="An answer.", contexts=[Chunk("c")], references=["It is so."])
+    outcome = find_causes(Case(sample, evidence))
+    assert outcome.findings[0].why == "no chunk supports it, and it was not checked against the reference"
+    assert outcome.lacking == ("reference_claims_in_answer", "reference_claims_in_contexts")
+    without = find_causes(Case(Sample("s", answer="An answer.", contexts=[Chunk("c")]), evidence))
+    assert (without.findings[0].why, without.lacking) == ("no chunk supports it, and there is no reference", ())
+
+
+def test_an_answer_whose_claims_were_not_read_is_not_fully_examined():
+    case = claim_case("y", "y", "y", "y")
+    assert find_causes(case).lacking == ()
+    some = {name: value for name, value in case.evidence.items() if not name.startswith("answer")}
+    assert find_causes(Case(case.sample, some)).lacking == ("answer_claims_in_contexts",)

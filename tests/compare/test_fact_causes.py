@@ -148,3 +148,27 @@ def test_an_answer_that_seems_right(answer, references, right):
 def test_numbers():
     assert numbers("At 21:10, for 1,200.50 crowns (12 %), B52.") == {"21:10", "1,200.50", "12", "52"}
     assert foreign_numbers("5 of 12 in 1999", "12 ships", "1999") == {"5"}
+
+
+def test_only_a_fact_that_is_left_out_is_ignored():
+    facts = ["The sauna costs 13.00 euros for three hours.", "Every further half hour costs 1.50 euros."]
+    reference = "13.00 euros for three hours, and 1.50 euros for every further half hour."
+    case = fact_case(facts, [" ".join(facts)], "The sauna costs 13.00 euros for three hours.", [reference])
+    [finding] = find_causes(case).findings
+    assert (finding.cause.name, finding.about) == ("ignored", "fact 2")
+    assert finding.why == "chunk 1 contains it, but the answer leaves its numbers out"
+
+
+def test_numbers_that_are_left_out_are_those_of_the_fact_or_of_the_reference():
+    fact = "The sauna costs 13.00 euros for 3 hours in winter and in summer."
+    for answer, why in (
+        ("The sauna costs 13.00 euros.", "the answer leaves 3 out"),
+        ("The sauna costs 13.00 euros for 3 hours.", "the answer leaves 1.50 of the reference out"),
+        ("It costs 13.00 euros for 3 hours.", "the answer leaves 1.50 of the reference out"),
+    ):
+        known = "The sauna has a price list." if answer.startswith("It") else fact
+        case = fact_case(
+            [known], [fact + known], answer, ["13.00 euros for 3 hours, then 1.50 euros for each half hour."]
+        )
+        [finding] = find_causes(case).findings
+        assert (finding.cause.name, finding.why) == ("ignored", f"chunk 1 contains it, but {why}")

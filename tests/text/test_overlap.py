@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.text import overlap as subsequences
-from ragstone.text.overlap import common_lengths, union_of_common
+from ragstone.text.overlap import common_lengths, shares_topic, union_of_common
 
 lines = st.lists(st.integers(0, 4), max_size=9)
 
@@ -57,3 +57,36 @@ def test_union(most_bits, line, others):
 def test_long_lines():
     line = list(range(3_000)) * 2
     assert union_of_common(line, [line[::-1][:3_000], line]) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "answer", "shares"),
+    [
+        (
+            "Dogs are not allowed at Lakeside.",
+            "Are dogs allowed at the lake pool?",
+            "No, only guide dogs are allowed.",
+            True,
+        ),
+        (
+            "Jumping is allowed in the 50 m pool.",
+            "Are dogs allowed at the lake pool?",
+            "No, only guide dogs are allowed.",
+            False,
+        ),
+        ("Jumping is allowed in the 50 m pool.", "Are dogs allowed?", "Yes, they are allowed.", False),
+        ("Dogs are welcome.", "Can I bring my dog?", "Yes", True),
+        ("The fee is fourteen euros.", "How much is it?", "14", True),
+        ("The fee is 15 euros.", "How much is the fee?", "14", True),
+        ("The kiosk closes at noon.", "How much is the fee?", "14", False),
+        # A paraphrase with most words of the question.
+        ("The famous poet passed away in Verrin.", "Did the famous poet leave Verrin?", "Died", True),
+        ("Die Hallenbadpreise steigen im Mai.", "Was ändert sich?", "Die Preise", True),
+        ("最后一班渡轮八点开。", "渡轮几点开？", "八点", True),
+        ("商店九月关门。", "渡轮?", "八点", False),
+        ("สระว่ายน้ำเปิดทุกวัน", "เปิดวันไหน", "ทุกวัน", True),
+        ("Anything at all.", "", "Yes.", True),
+    ],
+)
+def test_a_text_about_the_topic_of_an_answer(text, question, answer, shares):
+    assert shares_topic(text, question, answer) is shares

@@ -31,6 +31,9 @@ class Local:
     async def weigh(self, claims, texts):
         return [[self._supports[claim, text] for text in texts] for claim in claims]
 
+    async def weigh_text(self, question, claims, text):
+        return [self._supports[claim, text] for claim in claims]
+
     async def weigh_together(self, claims, chunks, wanted):
         return [None] * len(claims)
 

@@ -7,9 +7,17 @@ import pytest
 
 from ragstone.data.types import Claim, ScoredVerdict
 from ragstone.errors import Skip
-from ragstone.models.local_judge import Judgements, LocalJudge, Support, read_card
+from ragstone.models.local_judge import Judgements, LocalJudge, Support, open_local_judge, read_card
 from ragstone.models.store import Installed
-from ragstone.tools.local_judges import EACH, TOGETHER, LocalChecker, LocalEstimator, LocalExtractor, LocalGrader
+from ragstone.tools.local_judges import (
+    EACH,
+    TOGETHER,
+    LocalChecker,
+    LocalEstimator,
+    LocalExtractor,
+    LocalGrader,
+    other_quantity,
+)
 from tests.models.toy_judge import make_toy_judge
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
@@ -325,3 +333,28 @@ def test_nuggets_are_labelled_whole_and_by_their_parts(checker):
     assert found[0].supported == 1.0
     assert run(checker.nuggets("q", nuggets[:1], "I do not know.")) == ["not_support"]
     assert run(checker.nuggets("q", nuggets[:1], " ")) == ["not_support"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "text", "words"),
+    [
+        (["At most 1.20 m."], "The non-swimmer pool is 2.10 m deep.", ["contradiction"]),
+        (["The non-swimmer pool is 2.10 m deep."], "At most 1.20 m.", ["contradiction"]),
+        (["The ticket costs 5.50 euros.", "Children pay 3 euros."], "5.50 euros", [None, "neutral"]),
+        (["At most 1.20 m."], "The non-swimmer pool is 1.20 m deep.", [None]),
+        (["120 cm"], "1.20 m", [None]),
+        (["Adults pay 5.50 euros."], "Children pay 3 euros.", [None]),
+    ],
+)
+def test_other_quantities_are_not_support(claims, text, words):
+    assert [other_quantity(claim, text, alone=len(claims) == 1) for claim in claims] == words
+
+
+def test_a_claim_is_not_supported_by_another_quantity(monkeypatch):
+    """By the shipped judge, which takes 2.10 m for at most 1.20 m."""
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE", raising=False)
+    shipped = open_local_judge()
+    checker = LocalChecker(Judgements(shipped), shipped.card, "")
+    question, deep = "How deep is the non-swimmer pool?", "The non-swimmer pool is 2.10 m deep."
+    [verdict] = run(checker.against_text(question, ["At most 1.20 m."], deep))
+    assert (verdict, verdict.supported, verdict.counted) == ("contradiction", 0.0, 0.0)

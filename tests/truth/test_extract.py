@@ -317,6 +317,20 @@ def test_only_what_supports_the_answer_is_proposed(monkeypatch, with_judge) -> N
     assert (found.held.share, found.supporting, found.counts["dropped_unsupported"]) == (1.0, 1, 1)
 
 
+def test_nothing_is_proposed_if_no_passage_has_the_answer(monkeypatch) -> None:
+    """The shipped judge is sure that this sentence supports the answer."""
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE", raising=False)
+    jumping = (
+        "Jumping from the side is prohibited in the non-swimmer pool and allowed in the 50 m pool when no lane training "
+        "takes place."
+    )
+    dogs = "Dogs are not allowed at Lakeside, with the exception of guide dogs."
+    question, answer = "Are dogs allowed at the lake pool?", "No, only guide dogs are allowed."
+    cases = [Case(name, question, [answer], passages=[Chunk(text)]) for name, text in (("a", jumping), ("b", dogs))]
+    found = extract(cases, Work(None))
+    assert [[fact.text for fact in row.facts] for row in found.found] == [[], [dogs]]
+
+
 def test_an_existing_fact_is_not_proposed_again_with_a_title_in_front() -> None:
     there = TruthFact("Do not take more than 4 g in 24 hours.")
     case = Case("a", "How much?", ["4 g in 24 hours"], [there], passages=[Chunk("Dosage\n" + there.text)])

@@ -11,7 +11,7 @@ from ragstone.storage.scores import read_ids
 
 
 class Moves(NamedTuple):
-    """The samples that fail only in A, only in B and in both, by their ids in B."""
+    """The samples that fail only in A, only in B and in both, by their ids in B; only those examined in both count."""
 
     fixed: list[str]
     newly_failing: list[str]
@@ -32,8 +32,11 @@ def find_moves(comparison: Comparison, most: int) -> Moves | None:
     return Moves(*([name for was, now, name in pairs if (was, now) == kind] for kind in kinds))
 
 
-def _failing(run: Run, most: int) -> list[bool] | None:
+def _failing(run: Run, most: int) -> list[bool | None] | None:
+    """Whether each sample fails; None for a sample that was not examined."""
     if run.info.rows > most:
         return None
     diagnosis = diagnose(run, texts=False)
-    return [outcome.cause is not None for outcome in diagnosis.outcomes] if diagnosis.has_content else None
+    if not diagnosis.has_content:
+        return None
+    return [None if outcome.undecided else outcome.cause is not None for outcome in diagnosis.outcomes]

@@ -44,7 +44,7 @@ HALLUCINATED = Cause("hallucinated", "generator", "the answer states it, but nei
 WRONG = Cause("wrong answer", "generator", "the answer seems wrong; a judge model could find the reason")
 OWN = Cause("own knowledge", None, "the answer is correct, but no chunk supports it")
 EXTRA = Cause("not asked for", None, "a chunk supports it, but the reference does not mention it")
-UNSUPPORTED = Cause("unsupported", None, "no chunk supports it, and there is no reference to check it")
+UNSUPPORTED = Cause("unsupported", None, "no chunk supports it, and it was not checked against a reference")
 
 CAUSES: dict[str, Cause] = {
     cause.name: cause
@@ -147,6 +147,8 @@ class Outcome:
     tally: Mapping[str, int] | None = None
     # Whether the answer seems correct; None if unknown, or if a needed chunk is missing.
     seems_right: bool | None = None
+    # Kinds of evidence that the sample should have and lacks; without a failure, it was not fully examined.
+    lacking: tuple[str, ...] = ()
 
     def without_texts(self) -> Outcome:
         """A small copy for counting, without the texts of the findings."""

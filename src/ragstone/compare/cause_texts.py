@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragstone.compare.cause_names import how_sure
+from ragstone.compare.cause_names import Outcome, how_sure
 from ragstone.compare.diagnosis import CauseCount, Diagnosis
 
 # What the numbers of one sample have to do with each other.
@@ -10,6 +10,17 @@ HOW_SURE = (
     "How sure: the judge's probabilities of the verdicts behind a cause, multiplied, and scaled down to how often such causes "
     "were true in labelled rows. It is not a share of samples."
 )
+
+
+# In place of a cause: verdicts are missing, so it is unknown whether the sample fails.
+NOT_EXAMINED = "not examined"
+
+
+def cause_label(diagnosis: Diagnosis, outcome: Outcome) -> str:
+    """The main cause, `not examined`, or empty for a sample without a fault, or if no sample was examined."""
+    if outcome.cause:
+        return outcome.cause.name
+    return NOT_EXAMINED if outcome.undecided and diagnosis.decided else ""
 
 
 def fail_word(diagnosis: Diagnosis, count: int) -> str:

@@ -87,10 +87,19 @@ def _find_causes(case: Case, store: Store | None) -> Outcome:
         return _by_claims(case, store)
     if case.has(*_OF_ANSWER) and case.claims("answer"):
         # Unanswerable, or without a reference: only the source of the answer's claims is known.
-        traced = Outcome(case.sample.id, tuple(_trace_answer(case, unanswerable)), seen_by="claims")
+        lacking = _lacking(case, *_OF_REFERENCE[1:]) if case.sample.references and not unanswerable else ()
+        findings = tuple(_trace_answer(case, unanswerable))
+        traced = Outcome(case.sample.id, findings, seen_by="claims", lacking=lacking)
         if unanswerable or not case.sample.facts:
             return traced
     return decide_facts(case, store, NOTHING_TO_GO_BY)
+
+
+def _lacking(case: Case, *names: str) -> tuple[str, ...]:
+    """The verdicts that the answer and the chunks should have and that are not there."""
+    if case.sample.answer is None or case.sample.contexts is None:
+        return ()
+    return tuple(name for name in names if not case.has(name))
 
 
 def _fit_together(case: Case) -> bool:
@@ -112,7 +121,8 @@ def _by_claims(case: Case, store: Store | None) -> Outcome:
         findings += [finding for finding in trace_facts(case, store) if finding.cause in (SPLIT, LOST)]
     if not refused and case.has(*_OF_ANSWER):
         findings += _trace_answer(case, unanswerable=False)
-    return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=_tally(case))
+    lacking = () if refused else _lacking(case, *_OF_ANSWER[1:])
+    return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=_tally(case), lacking=lacking)
 
 
 def _tally(case: Case) -> dict[str, int]:
@@ -189,7 +199,8 @@ def _origin(
         return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
     hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
     if verdict is None:
-        return None if founded else (UNSUPPORTED, (), f"no chunk supports it, and there is no reference{hint}")
+        checked = "it was not checked against the reference" if case.sample.references else "there is no reference"
+        return None if founded else (UNSUPPORTED, (), f"no chunk supports it, and {checked}{hint}")
     if verdict == YES:
         return None if founded else (OWN, (), f"it is correct, but no chunk supports it{hint}")
     if founded:

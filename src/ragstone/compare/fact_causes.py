@@ -179,9 +179,13 @@ def _trace_answer(case: Case, right: bool, missing: int) -> Iterator[Finding]:
             why = f"{_listed(strange)} {'is' if len(strange) == 1 else 'are'} in no chunk"
             yield Finding(HALLUCINATED, "answer", 1, answer, (), why)
     else:
-        for number, (fact, rank) in enumerate(zip(case.sample.facts or (), ranks, strict=True), 1):
+        facts = list(enumerate(zip(case.sample.facts or (), ranks, strict=True), 1))
+        said = [seems_right(without_marks(answer), [fact.text]) and bool(numbers(fact.text)) for _, (fact, _) in facts]
+        for (number, (fact, rank)), stated in zip(facts, said, strict=True):
             cause, chunks, why = _unused(case, rank, fact.text)
-            yield Finding(cause, "fact", number, fact.text, tuple(chunks), why)
+            # A fact that the answer states is not what it leaves out, if another one is.
+            if cause is not IGNORED or not stated or all(said):
+                yield Finding(cause, "fact", number, fact.text, tuple(chunks), why)
 
 
 def _unused(case: Case, rank: int, fact: str) -> Found:
@@ -213,8 +217,11 @@ def _unused(case: Case, rank: int, fact: str) -> Found:
         )
     if rank > FIRST_FEW:
         return LOW, (rank,), f"its first chunk is chunk {rank}, and the answer does not use it"
-    if _left_out_numbers(case):
-        return IGNORED, (rank,), f"chunk {rank} contains it, but the answer leaves its numbers out"
+    if left_out := _left_out_numbers(case):
+        own = numbers(fact) & left_out
+        what = "its numbers" if own and own == numbers(fact) else _listed(own or left_out)
+        whose = "" if own else " of the reference"
+        return IGNORED, (rank,), f"chunk {rank} contains it, but the answer leaves {what}{whose} out"
     return WRONG, (rank,), f"chunk {rank} contains it, and the answer shares few words with any reference"
 
 

@@ -1,4 +1,4 @@
-"""Why samples without a verdict have none: the reason of their missing scores."""
+"""Why samples lack verdicts: the reason of their missing scores."""
 
 from __future__ import annotations
 
@@ -13,16 +13,26 @@ from ragstone.compare.cause_names import Outcome
 from ragstone.compare.causes import NOTHING_TO_GO_BY
 from ragstone.storage.runs import Run, read_batches
 
+_LACKING = "a part of its verdicts is missing"
+
 
 def with_reasons(run: Run, outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """The outcomes; those without claims and facts to go by say why a judge gave no verdict, if one was asked."""
-    known = tuple(outcomes)
-    ids = {outcome.sample_id for outcome in known if outcome.undecided == NOTHING_TO_GO_BY}
+    """The outcomes; those without claims and facts to go by say why a judge gave no verdict, if one was asked.
+
+    A sample without a fault that lacks verdicts which other samples have is undecided too.
+    """
+    known = tuple(_undecided_if_lacking(run, outcome) for outcome in outcomes)
+    ids = {outcome.sample_id for outcome in known if outcome.undecided in (NOTHING_TO_GO_BY, _LACKING)}
     reasons = _read_reasons(run, ids) if ids else {}
     return tuple(
         replace(one, undecided=reasons[one.sample_id]) if one.sample_id in reasons and one.undecided else one
         for one in known
     )
+
+
+def _undecided_if_lacking(run: Run, outcome: Outcome) -> Outcome:
+    lacks = not outcome.cause and not outcome.undecided and any(name in run.info.evidence for name in outcome.lacking)
+    return replace(outcome, undecided=_LACKING) if lacks else outcome
 
 
 def _read_reasons(run: Run, ids: Collection[str]) -> dict[str, str]:

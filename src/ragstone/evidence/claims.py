@@ -7,7 +7,7 @@ as 0. A verdict with probabilities counts with its expected value, so that an un
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict, cast
 
 from ragstone.data.types import Chunk, Claim, ScoredVerdict, Turn
 from ragstone.errors import Skip
@@ -15,7 +15,7 @@ from ragstone.evidence.conversation import history_text
 from ragstone.registry import evidence
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.words import FoldedText
-from ragstone.tools.protocols import NEUTRAL, Checker, Extractor
+from ragstone.tools.protocols import NEUTRAL, Checker, Extractor, PickyChecker
 
 
 class ReferenceContent(TypedDict):
@@ -98,10 +98,12 @@ async def claims_in_contexts(
 ) -> ContextVerdicts:
     """Whether the retrieved chunks entail each claim, one by one and taken together, and whether the earlier turns do.
 
-    All claims, chunks and turns go into one call. The turns, with the chunks retrieved for them, are one text.
+    All claims, chunks and turns go into one call. The turns, with the chunks retrieved for them, are one text. An answer in a
+    language that the checker does not read is left out; the claims of the reference are still read.
     """
-    from_answer = _texts(answer_claims or ())
-    from_reference = _texts(reference_claims or ())
+    unread = [_unread(checker, claims or ()) for claims in (answer_claims, reference_claims)]
+    from_answer = [] if unread[0] else _texts(answer_claims or ())
+    from_reference = [] if unread[1] else _texts(reference_claims or ())
     claims, chunks = [*from_answer, *from_reference], [chunk.text for chunk in contexts]
     past = history_text(history or (), contexts) if from_answer else ""
     if past:
@@ -110,14 +112,21 @@ async def claims_in_contexts(
         verdicts, in_past = await checker.against_chunks(question, claims, chunks), [NEUTRAL] * len(claims)
     first = len(from_answer)
     each, together = [_verdicts(row) for row in verdicts.each], _verdicts(verdicts.together)
-    return {
+    found: dict[str, Any] = {
         "answer_claims_in_contexts": each[:first],
         "answer_claims_in_all_contexts": together[:first],
         "reference_claims_in_contexts": each[first:],
         "reference_claims_in_all_contexts": together[first:],
         "answer_claims_in_history": _verdicts(in_past[:first]),
-        "verdict_agreement": _ONCE if verdicts.agreement is None else verdicts.agreement[:first],  # type: ignore[typeddict-item]
+        "verdict_agreement": _ONCE if verdicts.agreement is None else verdicts.agreement[:first],
     }
+    for whose, reason in zip(("answer", "reference"), unread, strict=True):
+        found |= {name: reason for name in found if reason and name.startswith(whose)}
+    return cast(ContextVerdicts, found)
+
+
+def _unread(checker: Checker, claims: Collection[Claim]) -> Skip | None:
+    return checker.cannot_read(_texts(claims)) if claims and isinstance(checker, PickyChecker) else None
 
 
 def _verdicts(words: Iterable[str]) -> list[ScoredVerdict]:

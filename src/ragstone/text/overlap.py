@@ -41,6 +41,37 @@ def content_stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in content_words(text) if word not in _FUNCTION_WORDS)
 
 
+# Words that any question and answer may have: they do not say what it is about.
+_ANY_TOPIC_WORDS = (
+    "yes no not none any all only just must may might can could should would will allowed permitted prohibited forbidden "
+    "possible available required needed please i you we me my your our us if while during per most least there here more less "
+    "many much long often ja nein nicht oui non si sí"
+)
+_ANY_TOPIC = frozenset(map(stem, _ANY_TOPIC_WORDS.split()))
+# Scripts whose words are not separated.
+_JOINED_SCRIPTS = ("\u0e00", "\u109f"), ("\u1780", "\u17ff")
+
+
+def shares_topic(text: str, question: str, answer: str) -> bool:
+    """Whether a text has a word that says what the answer is about, or most such words of the question.
+
+    An answer without such words, `Yes`, takes them from its question. True for scripts that do not separate words.
+    """
+    if any(low <= letter <= high for letter in answer for low, high in _JOINED_SCRIPTS):
+        return True
+    there, folded = content_stems(text), text.casefold()
+    wanted, asked = content_stems(answer) - _ANY_TOPIC, content_stems(question) - _ANY_TOPIC
+    if any(_has_stem(word, there, folded) for word in wanted or asked):
+        return True
+    found = sum(_has_stem(word, there, folded) for word in asked)
+    return not (wanted or asked) or 2 * found > len(asked)
+
+
+def _has_stem(word: str, there: frozenset[str], folded: str) -> bool:
+    # Compounds contain their parts: Preise, Hallenbadpreise.
+    return word in there or (len(word) > 3 and word in folded)
+
+
 def covered(text: str, by: str) -> float:
     """The share of a text's tokens that occur in another text, as in `k_precision`; 0 for a text without tokens."""
     wanted, there = squad.tokens(text), _distinct(by)

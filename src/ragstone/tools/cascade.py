@@ -10,7 +10,7 @@ from ragstone.llm.cascade_tally import tally_decisions
 from ragstone.text.refusals import find_refusal
 from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.llm_rater import LLMTool
-from ragstone.tools.local_judges import LocalChecker, LocalGrader, with_question
+from ragstone.tools.local_judges import LocalChecker, LocalGrader
 from ragstone.tools.nugget_labels import PARTIAL
 from ragstone.tools.protocols import ENTAILMENT, NEUTRAL, ChunkVerdicts, ConversationVerdicts, Tool, strongest
 
@@ -38,7 +38,7 @@ class LadderChecker(_Ladder):
             return await self._above.against_text(question, claims, text)
         if find_refusal(text):
             return await self._local.against_text(question, claims, text)
-        verdicts = [row[0] for row in await self._local.weigh(claims, [with_question(question, text)])]
+        verdicts = await self._local.weigh_text(question, claims, text)
         unsure = [at for at, verdict in enumerate(verdicts) if not self._is_sure(verdict)]
         words: list[str] = [_decided(verdict) for verdict in verdicts]
         escalated = await self._above.against_text(question, [claims[at] for at in unsure], text) if unsure else []
@@ -57,7 +57,8 @@ class LadderChecker(_Ladder):
         self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
     ) -> ConversationVerdicts:
         """The earlier turns go into the call for unsure chunks; without such a call, the local verdict on them counts."""
-        if not self._local.card.reads(" ".join(claims), "\n".join(chunks)):
+        # The claims may be those of an answer and of a reference in two languages.
+        if not self._local.card.reads(*claims, " ".join(claims), "\n".join(chunks)):
             tally_decisions([], len(claims) * len(chunks), 0)
             return await _ask_above(self._above, question, claims, chunks, history)
         in_past = [row[0] for row in await self._local.weigh(claims, [history])] if history else []

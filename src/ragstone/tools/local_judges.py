@@ -46,15 +46,23 @@ class LocalChecker:
 
     Rules come before the model: a text that contains a claim word for word supports it, one that contains it but for a negation
     does not, one that contains it with two names swapped is at most unsure, and a text without a content word of a claim does
-    not contradict it. Layout marks are not read. Of several chunks, the nearest sentences of all are read first; each chunk is
+    not contradict it. An answer that is another quantity than the reference contradicts it. Layout marks are not read. Of several chunks, the nearest sentences of all are read first; each chunk is
     read only if these support or contradict the claim, or may do so. This saves most of the reading.
     """
 
     def __init__(self, judge: Judgements, card: Card, signature: str) -> None:
         self._judge = judge
         self.card = card
-        self.signature = f"{signature};passages/5"
+        self.signature = f"{signature};passages/6"
         self._passages = lru_cache(maxsize=256)(lambda text: Passages(plain_text(text)))
+
+    def cannot_read(self, claims: Sequence[str]) -> Skip | None:
+        """Why claims of one text are not read: another language."""
+        try:
+            self.card.check_language(" ".join(claims))
+        except Skip as reason:
+            return reason
+        return None
 
     async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
         """One verdict per claim; a fragment is read together with its question."""
@@ -62,8 +70,13 @@ class LocalChecker:
         if find_refusal(text):
             # A refusal states nothing, so it contradicts nothing.
             return [ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0) for _ in claims]
-        verdicts = await self.weigh(claims, [with_question(question, text)])
-        return [row[0] for row in verdicts]
+        return list(await self.weigh_text(question, claims, text))
+
+    async def weigh_text(self, question: str, claims: Sequence[str], text: str) -> list[ScoredVerdict]:
+        """The verdicts by an answer or a reference; short ones that are quantities are compared by rule, before the model."""
+        verdicts = [row[0] for row in await self.weigh(claims, [with_question(question, text)])]
+        others = [other_quantity(claim, text, alone=len(claims) == 1) for claim in claims]
+        return [other or verdict for other, verdict in zip(others, verdicts, strict=True)]
 
     async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
         """One label per nugget, by the verdicts on the nugget and, if it is not supported, on its parts."""
@@ -193,6 +206,16 @@ class LocalChecker:
         shares = [self._passages(text).share_of_words(claim) for text in texts] if len(texts) > 1 else []
         best = max(shares, default=0.0)
         return [share >= _FAR or share * 2 >= best for share in shares] or [True] * len(texts)
+
+
+def other_quantity(claim: str, text: str, alone: bool) -> ScoredVerdict | None:
+    """The verdict if one of two short texts is a quantity, and the other one gives another: 1.20 m and 2.10 m deep."""
+    if compare_quantities(claim, text) is False:
+        return ScoredVerdict(CONTRADICTION, 0.0, 1.0, 0.0)
+    if compare_quantities(text, claim) is False:
+        # One of several claims may be about something else.
+        return ScoredVerdict(CONTRADICTION if alone else NEUTRAL, 0.0, float(alone), 0.0)
+    return None
 
 
 def with_question(question: str, text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from ragstone.data.types import CheckedItem, Chunk, Claim, Grade, PairVerdict, Turn
+from ragstone.errors import Skip
 from ragstone.tools.aspects import Aspect
 from ragstone.tools.checklists import Checklist
 
@@ -118,6 +119,15 @@ class AloneChecker(Protocol):
 
     async def against_each(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[str]]:
         """For each claim one verdict per chunk."""
+        ...
+
+
+@runtime_checkable
+class PickyChecker(Protocol):
+    """A checker that reads some languages only."""
+
+    def cannot_read(self, claims: Sequence[str]) -> Skip | None:
+        """Why it does not read these claims of one text; None if it does."""
         ...
 
 

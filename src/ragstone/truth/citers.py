@@ -16,7 +16,7 @@ import numpy as np
 
 from ragstone.llm.prompted import Judge
 from ragstone.llm.reply_types import CitationsReply
-from ragstone.text.overlap import content_words
+from ragstone.text.overlap import content_words, shares_topic
 from ragstone.text.passages import Passages
 from ragstone.text.questions import complete
 from ragstone.text.sentences import sentences
@@ -142,7 +142,10 @@ class LocalCiter:
         return _choose(answer, [listed[place] for place in np.argsort(-scores, kind="stable").tolist()])
 
     async def support(self, question: str, answer: str, citations: Sequence[str]) -> list[Support]:
-        """By the offline judge, otherwise by words: a citation alone, or all citations together if it adds to them."""
+        """By the offline judge, otherwise by words: a citation alone, or all citations together if it adds to them.
+
+        A citation about another topic than the answer supports nothing.
+        """
         evidence = [*citations, "\n".join(citations)] if len(citations) > 1 else list(citations)
         sure = np.zeros(len(evidence))
         for part in _parts(answer):
@@ -151,7 +154,9 @@ class LocalCiter:
         alone, together = sure[: len(citations)].tolist(), float(sure[-1]) if len(citations) > 1 else 0.0
         adds = [not content_words(answer).isdisjoint(content_words(text)) for text in citations]
         best = [max(one, together) if added else one for one, added in zip(alone, adds, strict=True)]
-        return [Support(one >= least, round(one, 3)) for one in best]
+        # The judge takes the nearest sentence for support if no passage has the answer.
+        near = [shares_topic(text, question, answer) for text in citations]
+        return [Support(one >= least and fits, round(one, 3)) for one, fits in zip(best, near, strict=True)]
 
     async def _sure(self, question: str, part: str, evidence: Sequence[str]) -> np.ndarray:
         """The probability or, without the offline judge, the share of words with which each text supports the part."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ragstone.compare.cause_texts import HOW_SURE, fail_word, failing_text, sure_text
+from ragstone.compare.cause_texts import HOW_SURE, cause_label, fail_word, failing_text, sure_text
 from ragstone.compare.comparison import STEPS, Comparison, compare_runs
 from ragstone.compare.diagnosis import Diagnosis, diagnose
 from ragstone.compare.leaderboard import Leaderboard, rank_runs
@@ -49,7 +49,7 @@ Slices = tuple[tuple[str, tuple[RunSlice, ...]], ...]
 
 @dataclass(frozen=True)
 class Insight:
-    """The diagnosis as page data, the main cause per diagnosed row, and the slices."""
+    """The diagnosis as page data, the main cause or "not examined" per diagnosed row, and the slices."""
 
     diagnosis: dict[str, Any]
     causes: tuple[str, ...]
@@ -58,7 +58,7 @@ class Insight:
     @classmethod
     def make(cls, run: Run, diagnosis: Diagnosis, slices: Slices) -> Insight:
         """Create it from the diagnosis of a run."""
-        causes = tuple(outcome.cause.name if outcome.cause else "" for outcome in diagnosis.outcomes)
+        causes = tuple(cause_label(diagnosis, outcome) for outcome in diagnosis.outcomes)
         return cls(describe_diagnosis(diagnosis, run.id), causes, slices)
 
 

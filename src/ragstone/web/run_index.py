@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragstone.compare.cause_texts import NOT_EXAMINED
 from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import measure_quality
 from ragstone.compare.slices import find_columns
@@ -25,6 +26,7 @@ from ragstone.web.navigation import whole_number
 WORST = "worst"
 PLAIN_SORTS = (WORST, "quality", "row")
 ANY_FAULT, NO_FAULT = "any fault", "no fault"
+_NOT_FAULTS = frozenset(("", NOT_EXAMINED))
 STATUSES = ("failed", "skipped", "complete")
 PAGE_SIZES = (25, 50, 100, 200)
 _MAX_QUERY = 200
@@ -167,7 +169,7 @@ class RunIndex:
     def _worst_first(self, causes: Sequence[str]) -> np.ndarray:
         """Failing rows first, then the others; each group by ascending quality, rows without scores last."""
         sound = np.ones(len(self.ids), dtype=bool)
-        sound[[row for row, cause in enumerate(causes) if cause]] = False
+        sound[[row for row, cause in enumerate(causes) if cause not in _NOT_FAULTS]] = False
         return np.lexsort((np.nan_to_num(self.quality, nan=2.0), sound))
 
     def _matches(self, state: TableState, causes: Sequence[str] | None) -> np.ndarray:
@@ -185,7 +187,7 @@ class RunIndex:
     def has_cause(self, wanted: str, causes: Sequence[str] | None) -> np.ndarray:
         """Mark the rows with a main cause, with any cause ("any fault") or without one ("no fault")."""
         known = [*(causes or ()), *([None] * (len(self.ids) - len(causes or ())))]
-        names = {ANY_FAULT: set(causes or ()) - {""}, NO_FAULT: {""}}.get(wanted, {wanted})
+        names = {ANY_FAULT: set(causes or ()) - _NOT_FAULTS, NO_FAULT: {""}}.get(wanted, {wanted})
         return np.array([cause in names for cause in known], dtype=bool)
 
     def in_slice(self, wanted: str) -> np.ndarray:

@@ -8,13 +8,14 @@ import pytest
 from ragstone.compare.aggregate import aggregate
 from ragstone.compare.comparison import compare_runs
 from ragstone.compare.diagnosis import diagnose
+from ragstone.engine.evaluate import evaluate
 from ragstone.report import diagnosis
 from ragstone.report.html import run_data
 from ragstone.report.html.comparison_page import comparison_html
 from ragstone.report.html.run_page import MOST_LISTED, PRINTED, run_html
 from ragstone.report.markdown import run_markdown
 from tests.report.pages import Page
-from tests.report.runs import harbour
+from tests.report.runs import harbour, hostile_rows
 
 
 def test_the_embedded_numbers_are_those_of_the_run(pages, worse, hostile):
@@ -164,3 +165,10 @@ def test_all_samples_are_shown_and_printed_on_request(worse):
     page = Page(run_html(worse, all_samples=True))
     assert sum(box.get("class", "").startswith("sample ") for box in page.find("details")) == 25
     assert [box["id"] for box in page.find("input") if "checked" in box] == ["print-all"]
+
+
+def test_a_sample_that_was_not_examined_says_so_in_the_list_of_samples(tmp_path):
+    rows = hostile_rows(2)
+    bare = {name: rows[1][name] for name in ("query_id", "query", "gt_answer", "response", "retrieved_context")}
+    run = evaluate([rows[0], bare], ["ragchecker", "token_f1"], tmp_path, format="ragchecker")
+    assert '<td class="fix">not examined</td>' in run_html(run)

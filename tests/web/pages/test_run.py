@@ -9,7 +9,7 @@ import pytest
 import ragstone
 from ragstone.compare.sample_order import find_worst
 from ragstone.web.library import Library
-from tests.report.runs import BIDI, EVIL
+from tests.report.runs import BIDI, EVIL, hostile_rows
 
 
 def test_a_run_shows_its_summary_and_its_diagnosis(viewer, worse):
@@ -93,3 +93,26 @@ def test_hostile_labels_are_only_labels(serve, tmp_path):
         assert not page.find("img")
         assert {item.get("src") for item in page.find("script")} == {"/static/viewer.js", "/static/live.js"}
         assert BIDI not in page.text()
+
+
+def test_a_sample_that_was_not_examined_has_a_badge_and_a_filter(tmp_path, serve):
+    """It is not one of the samples without a fault, nor of those that another version fixes."""
+    rows = [row | {"query_id": f"s{at}"} for at, row in enumerate(hostile_rows(3))]
+    bare = {name: rows[2][name] for name in ("query_id", "query", "gt_answer", "response", "retrieved_context")}
+    before = ragstone.evaluate(rows, ["ragchecker"], tmp_path, format="ragchecker", name="before")
+    after = ragstone.evaluate([*rows[:2], bare], ["ragchecker"], tmp_path, format="ragchecker", name="after")
+    client = serve(tmp_path)
+    found = client.ready(after)["table"]
+    assert [row["cause"] == "not examined" for row in sorted(found["rows"], key=lambda row: row["row"])] == [0, 0, 1]
+    assert found["causes"][-1] == "not examined"
+    for name, count in (("not examined", 1), ("any fault", 2), ("no fault", 0)):
+        assert client.json(f"/runs/{after.id}.json?cause={name.replace(' ', '+')}")["table"]["fitting"] == count
+    assert "? not examined" in client.page(f"/runs/{after.id}").text()
+    assert "? not examined" in client.page(f"/runs/{after.id}/samples/3").text()
+    compared = client.when_ready(f"/compare/{before.id}/{after.id}.json", lambda data: data["ready"] and data["causes"])
+    assert {move["name"]: move["count"] for move in compared["causes"]["moves"]} == {
+        "fixed": 0,
+        "newly failing": 0,
+        "still failing": 2,
+    }
+    assert "? not examined" in client.page(f"/compare/{before.id}/{after.id}").text()

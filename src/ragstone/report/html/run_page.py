@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ragstone.compare.aggregate import aggregate
 from ragstone.compare.cause_names import Part
-from ragstone.compare.cause_texts import HOW_SURE, fail_word, failing_text, sure_text
+from ragstone.compare.cause_texts import HOW_SURE, cause_label, fail_word, failing_text, sure_text
 from ragstone.compare.diagnosis import Diagnosis
 from ragstone.compare.differences import is_of_all_rows
 from ragstone.compare.sample_order import find_worst, telling_metrics
@@ -306,7 +306,7 @@ def _listed(data: RunData, shown: Mapping[int, Shown]) -> dict[str, Any]:
                 "row": row + 1,
                 "question": one_line(question or "", 110),
                 "anchor": shown[row].anchor if row in shown else "",
-                "cause": outcome.cause.name if (outcome := data.outcome(row)).cause else "",
+                "cause": cause_label(data.diagnosis, data.outcome(row)),
                 "quality": unless_nan(data.quality[row]),
                 "values": [unless_nan(data.scores[metric["metric"]].values[row]) for metric in metrics],
             }

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import CAUSES
+from ragstone.compare.cause_texts import NOT_EXAMINED
 from ragstone.compare.comparison import Comparison
 from ragstone.compare.differences import Difference
 from ragstone.compare.sample_order import telling_metrics
@@ -147,8 +148,8 @@ def _moved_causes(pairs: PairIndex, insights: tuple[Insight | None, Insight | No
     both = [pairs.causes(position, causes) for position in range(len(pairs.comparison.pairs))]
     known = [pair for pair in both if None not in pair]
     old, new = (Counter(pair[side] for pair in known) for side in (0, 1))
-    moved = Counter((bool(was), bool(now)) for was, now in known)
-    most = max((count for side in (old, new) for cause, count in side.items() if cause), default=1)
+    moved = Counter((bool(was), bool(now)) for was, now in known if NOT_EXAMINED not in (was, now))
+    most = max((count for side in (old, new) for cause, count in side.items() if cause in CAUSES), default=1)
     rows = [
         {
             "name": name,
@@ -203,7 +204,11 @@ def _table(pairs: PairIndex, insights: tuple[Insight | None, Insight | None], qu
             for one in changes
         ],
         "metrics": pairs.metrics,
-        "causes": [ANY_FAULT, NO_FAULT, *(name for name in CAUSES if any(name in (side or ()) for side in causes))],
+        "causes": [
+            ANY_FAULT,
+            NO_FAULT,
+            *(name for name in (*CAUSES, NOT_EXAMINED) if any(name in (side or ()) for side in causes)),
+        ],
         "slices": [f"{column}={part.label}" for column, parts in slices for part in parts],
         "sizes": list(PAGE_SIZES),
         "rows": [_pair(pairs, position, causes, state) for position in page.items],

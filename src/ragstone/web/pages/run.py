@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from starlette.datastructures import QueryParams
 
 from ragstone.compare.cause_names import CAUSES
+from ragstone.compare.cause_texts import NOT_EXAMINED
 from ragstone.compare.sample_order import telling_metrics
 from ragstone.compare.signs import people_of
 from ragstone.errors import StorageError
@@ -154,7 +155,7 @@ def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[
         "statuses": list(STATUSES),
         "slices": [f"{column}={part.label}" for column, parts in insight.slices for part in parts] if insight else [],
         "sizes": list(PAGE_SIZES),
-        "causes": sorted({cause for cause in causes or () if cause}, key=list(CAUSES).index),
+        "causes": [name for name in (*CAUSES, NOT_EXAMINED) if name in (causes or ())],
         "rows": [_row(index, causes, row, columns, state) for row in page.items],
     }
 

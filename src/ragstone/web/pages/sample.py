@@ -42,6 +42,7 @@ _MAX_MARKED = 200_000
 _MAX_TEASER = 160
 # Longer earlier turns of a conversation are folded.
 _MAX_TURN = 600
+_OF_THE_ANSWER = ("answer_claims_in_contexts", "answer_claims_in_reference", "reference_claims_in_answer")
 _SIGNS = {"entailment": "✓", "contradiction": "✗", "unsure": "?"}
 _LANGUAGES = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
@@ -258,15 +259,18 @@ def _judge(index: RunIndex, case: Case, scores: Sequence[dict[str, Any]]) -> dic
     if failed and 2 * len(failed) >= judged:
         here = f"The judge failed for {len(failed)} of {counted(judged, 'score')} here. Reason: {failed[0]['reason']}"
     sample = case.sample
-    texts = [sample.answer or "", *(sample.references or ()), " ".join(c.text for c in (sample.contexts or ())[:3])]
+    # An answer that the judge did not read has no verdicts that may be wrong.
+    answers = [sample.answer or ""] if any(map(case.has, _OF_THE_ANSWER)) else []
+    texts = [*answers, *(sample.references or ()), " ".join(c.text for c in (sample.contexts or ())[:3])]
     reads = index.run.info.judge_languages
     found = (foreign_language(text, reads) for text in texts) if case.judged_locally else ()
     language = next(filter(None, found), "")
+    names = [_LANGUAGES.get(name, name) for name in reads]
     skipped = next((one["reason"] for one in scores if one["judged"] and one["status"] == "skipped"), "")
     return {
         "failure": judge_failure(index.run) or here,
-        "language": _LANGUAGES.get(language, language),
-        "reads": [_LANGUAGES.get(name, name) for name in reads],
+        "language": _LANGUAGES.get(language, f"not {' or '.join(names)}" if language else ""),
+        "reads": names,
         "skipped": skipped if not case.claims("answer") and not case.claims("reference") else "",
         "local": case.judged_locally,
     }
