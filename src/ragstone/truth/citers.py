@@ -44,6 +44,7 @@ class Support(NamedTuple):
 
     supports: bool
     sure: float | None = None
+    off_topic: bool = False
 
 
 # The model named the citation as support.
@@ -156,7 +157,7 @@ class LocalCiter:
         best = [max(one, together) if added else one for one, added in zip(alone, adds, strict=True)]
         # The judge takes the nearest sentence for support if no passage has the answer.
         near = [shares_topic(text, question, answer) for text in citations]
-        return [Support(one >= least and fits, round(one, 3)) for one, fits in zip(best, near, strict=True)]
+        return [Support(one >= least and fits, round(one, 3), not fits) for one, fits in zip(best, near, strict=True)]
 
     async def _sure(self, question: str, part: str, evidence: Sequence[str]) -> np.ndarray:
         """The probability or, without the offline judge, the share of words with which each text supports the part."""

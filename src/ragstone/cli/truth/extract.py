@@ -169,6 +169,7 @@ def _show(found: Extraction, saved: str | None, new: int) -> None:
     fallen = [(row.case.id, item) for row in found.found for item in row.checked if not item.kept]
     for case, item in fallen[:_SHOWN]:
         unsupported = f"unsupported: it supports the answer with probability {item.support.sure}"
+        unsupported += ", but shares no word with its topic" if item.support.off_topic else ""
         why = unsupported if item.check.holds else f"{item.check.verdict}: {item.check.why}"
         typer.echo(f"  dropped {case}  {item.citation!r}\n      {why}")
     if len(fallen) > _SHOWN:
