@@ -29,7 +29,7 @@ def report(
         metavar="FILE",
     ),
     baseline: str | None = option(
-        None, "--baseline", "Compare with the newest stored run of this branch, if there is one.", metavar="BRANCH"
+        None, "--baseline", "Compare with the newest stored run of this branch.", metavar="BRANCH"
     ),
     markdown: bool = shared("markdown"),
     latex: bool = option(False, "--latex", "A LaTeX table (booktabs)."),
