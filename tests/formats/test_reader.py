@@ -86,8 +86,7 @@ def test_broken_json_is_told_for_every_line(tmp_path):
 def test_only_broken_lines(tmp_path):
     lines = ['{"question": what}', '{"question": why}']
     assert complaint(save(tmp_path, lines)) == (
-        "2 problems\n"
-        "  line 1, line 2: is not JSON: Expecting value at column 14 (each line must be one JSON object)"
+        "2 problems\n  line 1, line 2: is not JSON: Expecting value at column 14 (each line must be one JSON object)"
     )
 
 

@@ -212,6 +212,23 @@ def test_json_that_is_none(tmp_path):
         read_json(place)
 
 
+def test_json_that_is_replaced_while_it_is_read(bucket, monkeypatch):
+    """S3 gives the size first; a longer object that replaces it meanwhile would be cut."""
+    place = open_place(bucket.url) / "owner.json"
+    opens = Place.open_input
+
+    def replaced(self):
+        stream = opens(self)
+        monkeypatch.setattr(Place, "open_input", opens)
+        place.write_bytes(b'{"pid": 12345}')
+        return stream
+
+    for read, expected in ((place.read_bytes, b'{"pid": 12'), (lambda: read_json(place), {"pid": 12345})):
+        place.write_bytes(b'{"pid": 7}')
+        monkeypatch.setattr(Place, "open_input", replaced)
+        assert read() == expected
+
+
 def test_places_are_values():
     assert isinstance(open_place("a") / "b", Place)
     assert str(open_place("s3://bucket/prefix/") / "key") == "s3://bucket/prefix/key"

@@ -282,6 +282,9 @@ def _without_noise(text: str) -> str:
 def read_json(place: Place) -> Any:
     """A small JSON file."""
     try:
+        with suppress(ValueError):
+            return json.loads(place.read_bytes())
+        # An object that was replaced between the request for its size and that for its content is cut: read it again.
         return json.loads(place.read_bytes())
     except ValueError as error:
         raise StorageError(f"cannot read {place}: it is not JSON ({error})") from None
