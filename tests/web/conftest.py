@@ -78,8 +78,9 @@ def serve():
         return Client(viewer)
 
     yield start
-    for viewer, thread in started:
+    for viewer, _ in started:
         viewer.stop()
+    for _, thread in started:
         thread.join(timeout=10)
 
 
