@@ -67,6 +67,7 @@ def provoke(address, model, folder):
     return "\n".join([*left, *map(repr, calls), *files, *map(str, folder.rglob("*"))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", TROUBLE)
 def test_no_trouble_brings_a_key_to_light(loopback, tmp_path, keys, trouble):
     loopback.handler = TROUBLE[trouble]

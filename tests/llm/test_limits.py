@@ -195,6 +195,7 @@ def test_tokens_of_a_reply_without_usage_and_of_a_failure_stay_estimated():
     assert asyncio.run(work("four")) == asyncio.run(work(LLMRefusedError("no"))) == 100 - 10
 
 
+@pytest.mark.slow
 def test_a_long_wait_of_one_call_does_not_pause_the_others(loopback, monkeypatch):
     monkeypatch.setattr("ragstone.llm.limits._PROBE_S", 0.1)
     monkeypatch.setattr("ragstone.llm.limits._POLL_S", 0.05)

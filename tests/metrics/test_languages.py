@@ -111,6 +111,7 @@ def twice(name, first, second, *marks):
     return pytest.param(first, second, id=name, marks=marks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [text for texts in TEXTS.values() for text in texts])
 def test_composed_and_decomposed_are_the_same(text):
     text = unicodedata.normalize("NFC", text)
@@ -178,6 +179,7 @@ def test_a_heart_is_a_heart():
     assert worth("❤\ufe0f", "❤", "token_f1") == {"token_f1": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

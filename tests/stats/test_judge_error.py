@@ -42,6 +42,7 @@ def test_the_interval_covers_as_stated_over_systems_of_all_qualities(domains: in
     assert width < 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 0.95])
 def test_it_covers_for_bad_and_good_systems_alike(share: float) -> None:
     assert 0.9 <= simulate(2, 30, share)[0] <= 0.995

@@ -34,6 +34,7 @@ def test_problems_of_a_case():
     assert problems(Case("x", "Why\u202e?")) == ["no answer", "no fact", "hidden characters"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [*range(0xA1), *range(0x200B, 0x2012), *range(0x2026, 0x2030), *range(0x2064, 0x206C)])
 def test_hidden_characters_are_those_that_are_made_visible(code):
     for text in (f"a{chr(code)}b", f"a{chr(code)}\n"):
