@@ -157,9 +157,12 @@ def test_what_cannot_be_done_is_said(cli, store, arguments, code, words):
     assert words in printed.err
 
 
-def test_quiet_says_it_by_the_exit_code_alone(cli, store):
+def test_quiet_prints_the_decision_without_the_next_step(cli, store):
     printed = cli("gate", "main", "--min", "quality=0.9", "-q")
-    assert printed == (3, "", "")
+    assert printed.code == 3
+    assert "failed" in printed.out
+    assert "next" not in printed.out + printed.err
+    assert "next" in cli("gate", "main", "--min", "quality=0.9").out
 
 
 def test_an_unfinished_run_needs_the_sequential_gate(cli, store):

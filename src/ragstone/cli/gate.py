@@ -112,8 +112,7 @@ def gate(
     _write(decision, markdown, junit)
     if comment is not None:
         _comment(decision, run, compared, cluster, comment, out)
-    if json or not quiet:
-        _show(decision, json)
+    _show(decision, json)
     # The run of an early look may be unfinished, so it is not a baseline.
     if not json and not quiet and (decision.exit_code or not sequential):
         shown = compared.id if baseline and compared else against
