@@ -32,7 +32,7 @@ def _common(name: str, headline: int | None = None) -> dict[str, Any]:
 def _find(metadata: dict[str, Any], name: str) -> float:
     value = number_of(metadata.get(name))
     if value is None or (value < 0 and name in USAGE):
-        raise Skip(f"the metadata has no number called {name}")
+        raise Skip(f"the metadata has no valid number called {name}")
     return value
 
 
