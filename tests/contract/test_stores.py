@@ -148,7 +148,8 @@ def test_bad_data_leaves_nothing(root, place):
     assert [child for child in place.children() if child.children()] == []
 
 
-def test_what_is_not_a_run_is_not_opened(root, place):
+def test_what_is_not_a_run_is_not_opened(root, place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # away from the store that `make demo` leaves in a checkout
     with pytest.raises(StorageError, match=r"is not a run|there is no run"):
         ragstone.open_run(f"{root}/runs/nothing")
     (place / "runs" / "half" / "plan.json").write_bytes(b"{}")
