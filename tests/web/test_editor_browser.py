@@ -548,6 +548,8 @@ def test_every_page_is_sound(browser, furnished, width, scheme):
         page = tab.open(path)
         if name == "case":
             page.locator("#question").fill("What does a ticket cost now?")
+            right = "selector => document.querySelector(selector).getBoundingClientRect().right"
+            assert page.evaluate(right, ".reading") == pytest.approx(page.evaluate(right, ".desk"), abs=8)
         page.screenshot(path=SHOTS / f"{name}-{width}-{scheme}.png", full_page=True)
         if problems := page.evaluate(CHECKS):
             found[name] = problems[:5]
