@@ -74,7 +74,7 @@ site: .site-venv/.made  ## build the documentation site into site/
 .site-venv/.made: requirements/site.txt
 	@test -n "$(PYTHON)" || { echo "The site needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }
 	@$(PYTHON) -m venv --clear .site-venv
-	@.site-venv/bin/python -m pip -qq --disable-pip-version-check install --require-hashes -r requirements/site.txt
+	@.site-venv/bin/python -m pip -qq --disable-pip-version-check install --require-hashes --no-deps -r requirements/site.txt
 	@touch $@
 
 clean:  ## remove what can be made again
@@ -85,13 +85,14 @@ $(BIN)/python:
 	@echo "setting up $(VENV) with $(PYTHON) (once)"
 	@$(PYTHON) -m venv $(VENV) || { echo "Could not make a virtual environment. On Debian: apt-get install python3-venv"; exit 1; }
 
+# Without resolving: the lock files are complete, and pip's resolver may pick a newer release for `package[extra]`.
 $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
-	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install --require-hashes --no-deps -r requirements/run.txt
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
-	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --require-hashes --no-deps -r requirements/dev.txt
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@ $(VENV)/.run
 
@@ -103,9 +104,9 @@ $(VENV)/torch: | $(VENV)/.dev
 minilm smollm2: | $(VENV)/.run
 	@$(BIN)/ragstone models path $@ > /dev/null 2>&1 || $(BIN)/ragstone models pull $@ || echo "going on without $@"
 
-# The chat model of the slow tests, 1.1 GB; without it they are skipped with a reason.
+# The large judge, also the chat model of the slow tests, 1.1 GB; without it they are skipped with a reason.
 qwen15: | $(VENV)/.dev
-	@$(BIN)/python -m tests.real_model.assemble || echo "going on without $@"
+	@$(BIN)/ragstone models path judge-1.5b > /dev/null 2>&1 || $(BIN)/ragstone models pull judge-1.5b || echo "going on without $@"
 
 # For the browser tests; without a browser they are skipped with a reason.
 browser:

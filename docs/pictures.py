@@ -14,8 +14,7 @@ from tests.browser import ARGUMENTS, find_chromium
 
 import ragstone
 from ragstone.report.html.run_page import run_html
-from ragstone.truth.model import Case, TruthFact
-from ragstone.truth.samples import case_from_sample
+from ragstone.truth.model import Case, TruthFact, case_from_sample
 from ragstone.truth.store import TruthStore
 from ragstone.web.app import Viewer
 

@@ -290,14 +290,16 @@ def _assigned(node: ast.stmt) -> list[str]:
 
 
 def find_commands(modules: dict[str, Module]) -> set[str]:
-    """The dotted names of the functions that are typer commands."""
+    """The dotted names of the functions that are commands of the command line."""
     found = set()
     for module in modules.values():
         if "cli" not in module.name.split("."):
             continue
         for function in module.functions():
-            # `ragstone.cli.app` loads the function `run` of the module `run` by name.
-            if {"command", "callback"} & decorators(function) or function.name == module.name.rsplit(".", 1)[-1]:
+            # `ragstone.cli.app` loads the function `run` of the module `run` by name; its defaults declare its options.
+            declared = {last_name(node) for node in function.args.defaults if isinstance(node, ast.Call)}
+            is_named = function.name == module.name.rsplit(".", 1)[-1] or bool(declared & {"argument", "shared"})
+            if {"command", "callback"} & decorators(function) or is_named:
                 found.add(f"{module.name}.{function.name}")
         calls = any(isinstance(node, ast.Call) and last_name(node) == "command" for node in ast.walk(module.tree))
         if calls or "COMMANDS" in {name for node in module.tree.body for name in _assigned(node)}:

@@ -129,12 +129,10 @@ def check_cut() -> None:
 
 def list_commands() -> list[tuple[str, ...]]:
     """All commands, those of groups included."""
-    from typer.main import get_command
-
     from ragstone.cli.app import app
 
     found: list[tuple[str, ...]] = []
-    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in app.commands.items():
         inner = getattr(command, "commands", None)
         found += [(name, each) for each in inner] if inner else [(name,)]
     return found

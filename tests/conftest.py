@@ -1,5 +1,6 @@
 """Settings for all tests, and what several folders of them share."""
 
+import functools
 import gc
 import os
 import signal
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
+from ragstone.engine import code_revision
 from ragstone.models.store import Store, default_folder
 from ragstone.registry import CATALOGUE
 from tests.browser import browser, pytest_terminal_summary  # noqa: F401  (a fixture and a hook)
@@ -26,6 +28,8 @@ settings.load_profile("quick")
 MODELS = Path(os.environ.setdefault("RAGSTONE_TESTS_MODELS", str(default_folder())))
 os.environ["RAGSTONE_MODELS"] = os.path.join(tempfile.gettempdir(), "ragstone-no-models")
 os.environ["RAGSTONE_LOCAL_JUDGE"] = "off"
+# Tests of the local judge mean the small one; a test of the large one switches it on.
+os.environ["RAGSTONE_LARGE_JUDGE"] = "off"
 # Most judges of the tests know only the tests' own world, and many tests count calls.
 os.environ["RAGSTONE_EXAM"] = "off"
 
@@ -46,6 +50,25 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def one_call_of_git():
+    """Asks git about this repository once: in a fresh clone it reads every file, and thousands of runs would ask."""
+    ask, here = code_revision._ask_git, Path().absolute()
+    ask_here = functools.cache(ask)
+    code_revision._ask_git = lambda: dict(ask_here()) if here.samefile(".") else ask()
+    yield
+    code_revision._ask_git = ask
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_waiting_for_the_disk():
+    """No test cuts the power: waiting until the disk has written each of thousands of files takes a minute."""
+    sync = os.fsync
+    os.fsync = lambda _: None
+    yield
+    os.fsync = sync
+
+
 @pytest.fixture(autouse=True)
 def bare_environment(monkeypatch, tmp_path_factory):
     """What the developer's own shell is set to must not decide a test, nor may a test fill the developer's cache."""
@@ -56,6 +79,7 @@ def bare_environment(monkeypatch, tmp_path_factory):
     # No local model, unless a test asks for one: which models a developer has must not decide a test.
     monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path_factory.getbasetemp() / "no-models"))
     monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", "off")
+    monkeypatch.setenv("RAGSTONE_LARGE_JUDGE", "off")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import ragstone
 from ragstone.errors import UnknownNameError
 from ragstone.pytest_plugin import assert_scores
 from tests.oracle.server import OracleServer
@@ -188,7 +189,8 @@ def test_a_root_on_the_command_line_is_relative_to_where_it_was_typed(pytester, 
     inner = pytester.mkdir("inner")
     make_main(inner / "beside")
     monkeypatch.chdir(inner)
-    outcome = pytester.runpytest_subprocess("--ragstone-root", "beside", "-p", "xdist", *workers, str(pytester.path))
+    run = pytester.runpytest_subprocess if workers else pytester.runpytest_inprocess
+    outcome = run("--ragstone-root", "beside", *(("-p", "xdist") if workers else ()), *workers, str(pytester.path))
     outcome.assert_outcomes(passed=1, failed=1)
     assert len(list((inner / "beside" / "runs").iterdir())) == 3
     assert not (pytester.path / "beside").exists()
@@ -226,8 +228,37 @@ def test_it_is_registered_and_loads_nothing_heavy():
 
     code = "import ragstone.pytest_plugin, sys; print(*sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    heavy = ("numpy", "pyarrow", "scipy", "pydantic", "rich", "typer", "jinja2", "aiohttp")
+    heavy = ("numpy", "pyarrow", "scipy", "pydantic", "rich", "click", "jinja2", "aiohttp")
     assert not [name for name in loaded if name.split(".")[0] in heavy]
-    assert [name for name in loaded if name.startswith("ragstone.")] == ["ragstone._version", "ragstone.pytest_plugin"]
+    assert [name for name in loaded if name.startswith("ragstone.")] == [
+        "ragstone._version",
+        "ragstone.number_format",
+        "ragstone.pytest_plugin",
+    ]
     [found] = entry_points(group="pytest11", name="ragstone")
     assert found.value == "ragstone.pytest_plugin"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "recall@5 no worse than lacking",
+        "chrf >= 0.5",
+        "token_f1 no worse than nothing",
+    ],
+)
+def test_what_a_run_lacks_is_said_in_a_few_lines(pytester, store, better, condition):
+    """The message, not the way through Ragstone's own code."""
+    rows = [{"question": "q", "answer": "a", "references": ["a"]}]
+    ragstone.evaluate(rows, ["token_f1"], store, name="lacking")
+    pytester.makepyfile(f"""
+        from ragstone.pytest_plugin import assert_scores
+
+        def test_quality():
+            assert_scores({better.path!r}, {condition!r}, root={str(store)!r})
+    """)
+    output = pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider").outlines
+    assert sum("site-packages" in line or "src/ragstone" in line or ".py:" in line for line in output) <= 2, output
+    assert len([line for line in output if line.strip()]) < 15, output
+    assert any(line.startswith("E ") for line in output)

@@ -1,7 +1,9 @@
 """Fits the probabilities and thresholds of a trained judge on domains that training did not see, measures it, writes its card.
 
-`valid` rows (whole domains and questions kept apart) and the sentences of `--rag` fit the probabilities. Nothing is fitted on
-`test` rows (other domains) and `--rag-test`. Evidence is read as the product reads it. judge_error.py adds the error of means.
+`valid` rows (whole domains and questions kept apart) and the sentences of `--rag` fit the probabilities. The threshold of a
+contradiction and the ladder of confidence are chosen on probabilities of which each domain's were fitted on the other domains.
+Nothing is fitted on `test` rows (other domains) and `--rag-test`. Evidence is read as the product reads it, its rules included.
+judge_error.py adds the error of means.
 """
 
 from __future__ import annotations
@@ -16,21 +18,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from figures import auc, calibration_error, interval, platt
-from judge_error import SavedJudge, add_options, write_errors
+from figures import auc, calibration_error, interval, isotonic, logistic
+from judge_error import SavedJudge, add_options, open_saved, write_errors
+from match_long import fit_long
 from natural_pairs import read_rows
 from open_pairs import TEMPLATE
 from ragstone.models.local_judge import Card, LocalJudge, Pair, Reading
 from ragstone.models.store import Installed
+from ragstone.text.claim_numbers import check_numbers
+from ragstone.text.layout import readable
 from ragstone.text.overlap import covered
 from ragstone.text.passages import Passages
 from ragstone.text.quantities import compare_quantities
 from ragstone.text.squad import tokens
 from ragstone.text.verbatim import contains_statement, denies_statement, plain_text
-from ragstone.tools.local_judges import EACH, TOGETHER
+from ragstone.tools.local_judges import BY_NUMBERS, EACH, TOGETHER
 from tokens import MAX_LENGTH, SECOND_LIMIT
 
-VERSION = "4"
+VERSION = "5"
 # Weight of the covered words in the log-odds: next to nothing on written pairs, which were made so that words mislead, but
 # worth something on other texts.
 _OVERLAP = {"support": 0.5, "match": 0.5}
@@ -51,8 +56,9 @@ class Item(NamedTuple):
     split: str
     domain: str
     kind: str
-    # What a rule decides before the model.
-    ruled: bool | None = None
+    # The probabilities of support and contradiction that a rule gives; the highest support if it only limits the model's.
+    ruled: tuple[float, float] | None = None
+    limits: bool = False
 
 
 def open_judge(folder: Path, outputs: Path | None = None) -> SavedJudge:
@@ -68,7 +74,7 @@ def open_judge(folder: Path, outputs: Path | None = None) -> SavedJudge:
 
 def near(text: str, claim: str, window: int) -> str:
     """The part of a text that is read for a claim."""
-    return Passages(plain_text(text)).around(claim, window)
+    return Passages(readable(text)).around(claim, window)
 
 
 def natural_items(path: Path, window: int) -> tuple[list[Item], list[Item]]:
@@ -79,7 +85,8 @@ def natural_items(path: Path, window: int) -> tuple[list[Item], list[Item]]:
             continue
         *_, domain, kind = ("", *row["source"].split("/"))
         if row["task"] == "match":
-            ruled = compare_quantities(row["first"].rsplit(" answer: ", 1)[-1], row["second"])
+            same = compare_quantities(row["first"].rsplit(" answer: ", 1)[-1], row["second"])
+            ruled = None if same is None else (float(same), float(not same))
             match.append(Item([row["first"]], row["second"], row["label"], row["split"], domain, kind, ruled))
         else:
             support.append(_support([row["first"]], row["second"], row["label"], row["split"], domain, kind, window))
@@ -87,15 +94,18 @@ def natural_items(path: Path, window: int) -> tuple[list[Item], list[Item]]:
 
 
 def _support(texts: list[str], claim: str, label: int, split: str, domain: str, kind: str, window: int) -> Item:
-    ruled = None
+    ruled, limits = None, False
     if any(contains_statement(text, claim) for text in texts):
-        ruled = True
+        ruled = 1.0, 0.0
     elif any(denies_statement(text, claim) for text in texts):
-        ruled = False
+        ruled = 0.0, 1.0
+    elif refusal := check_numbers(claim, texts):
+        _, *ruled = BY_NUMBERS[refusal.contradicted]
+        limits = True
     evidence = [near(text, claim, window if len(texts) == 1 else EACH) for text in texts]
     if len(texts) > 1:
-        evidence.append(near("\n".join(texts), claim, TOGETHER))
-    return Item(evidence, plain_text(claim), label, split, domain, kind, ruled)
+        evidence.append(near("\n\n".join(texts), claim, TOGETHER))
+    return Item(evidence, plain_text(claim), label, split, domain, kind, ruled, limits)
 
 
 def rag_items(paths: list[Path], split: str, window: int) -> list[Item]:
@@ -128,7 +138,7 @@ class Read(NamedTuple):
 
     items: list[Item]
     odds: np.ndarray
-    contradicted: np.ndarray
+    denial: np.ndarray
     shared: np.ndarray
     label: np.ndarray
 
@@ -141,19 +151,15 @@ def read_support(judge: LocalJudge, items: list[Item]) -> Read:
     """The best evidence of each item."""
     pairs = [Pair("support", text, item.claim) for item in items for text in item.evidence]
     outputs = iter(judge.run(pairs))
-    odds, contradicted, shared = [], [], []
+    best = []
     for item in items:
         found = []
         for text in item.evidence:
-            _, yes, absent, no, _ = next(outputs)
-            share = float(np.exp(no - np.logaddexp(np.logaddexp(yes, absent), no)))
-            found.append((yes - float(np.logaddexp(absent, no)) if text else -6.0, share, covered(item.claim, text)))
-        best = max(found)
-        odds.append(best[0])
-        contradicted.append(max(share for _, share, _ in found))
-        shared.append(best[2])
-    label = np.array([item.label for item in items])
-    return Read(items, np.array(odds), np.array(contradicted), np.array(shared), label)
+            yes, absent, no = (float(value) for value in next(outputs)[1:4])
+            odds = yes - float(np.logaddexp(absent, no)) if text else -6.0
+            found.append((odds, no - absent if text else -6.0, covered(item.claim, text)))
+        best.append(max(found))
+    return Read(items, *np.array(best).T, np.array([item.label for item in items]))
 
 
 def read_match(judge: LocalJudge, items: list[Item]) -> Read:
@@ -171,42 +177,94 @@ def _reference(item: Item) -> str:
 def fit(read: Read, rows: np.ndarray, truth: np.ndarray, task: str, weight: np.ndarray) -> dict[str, float]:
     """The logistic function of the log-odds and the covered words."""
     score = read.odds + _OVERLAP[task] * read.shared
-    slope, shift = platt(score[rows], truth[rows], weight[rows])
+    slope, shift = logistic(score[rows, None], truth[rows], weight[rows])
     overlap = round(slope * _OVERLAP[task], 4)
     return {"scale": round(slope, 4), "bias": round(shift, 4), "overlap": overlap, "threshold": 0.5}
 
 
-def probability(read: Read, reading: dict[str, float]) -> np.ndarray:
-    """The probability of each row, 1 or 0 where a rule decides."""
-    odds = reading["scale"] * read.odds + reading["overlap"] * read.shared + reading["bias"]
-    ruled = np.array([np.nan if item.ruled is None else float(item.ruled) for item in read.items])
-    return np.where(np.isnan(ruled), 1 / (1 + np.exp(-odds)), ruled)
+def fit_contradicted(read: Read, rows: np.ndarray) -> dict[str, float]:
+    """The logistic function of contradicted against silent, on claims that are not supported."""
+    own = rows & np.isin(read.label, (1, 2))
+    slope, shift = logistic(read.denial[own, None], read.label[own] == 2)
+    return {"scale": round(float(slope), 4), "bias": round(float(shift), 4), "overlap": 0.0}
 
 
-def contradiction(read: Read, said: np.ndarray, rows: np.ndarray, low: float) -> dict[str, float]:
-    """The smallest share of contradiction with nine of ten verdicts right; the most precise one if there is none."""
-    rows = rows & (read.label < 3)
-    truth, tried = read.label == 2, []
+def probability(read: Read, reading: dict[str, float], which: int = 0) -> np.ndarray:
+    """The probability of each row, that of the rule where one decides: of support (which = 0) or contradiction (1)."""
+    odds = reading["scale"] * (read.denial if which else read.odds) + reading["overlap"] * read.shared + reading["bias"]
+    ruled = np.array([np.nan if item.ruled is None else item.ruled[which] for item in read.items])
+    model = 1 / (1 + np.exp(-odds))
+    limited = np.array([item.limits and which == 0 for item in read.items])
+    return np.where(np.isnan(ruled), model, np.where(limited, np.minimum(ruled, model), ruled))
+
+
+class Settings(NamedTuple):
+    """The fitted readings of the head for support, and what they say of all rows."""
+
+    support: dict[str, float]
+    contradicted: dict[str, float]
+    said: np.ndarray
+    denied: np.ndarray
+
+
+def fit_support(read: Read, rows: np.ndarray, weight: np.ndarray) -> Settings:
+    """Support on some rows, contradiction on those of them with three labels."""
+    open_ = np.array([item.ruled is None for item in read.items])
+    support = fit(read, rows & open_, read.label == 0, "support", weight)
+    contradicted = fit_contradicted(read, rows & open_ & read.where(split="valid"))
+    said = probability(read, support)
+    ruled = np.array([item.ruled is not None for item in read.items])
+    share = probability(read, contradicted, 1)
+    return Settings(support, contradicted, said, np.where(ruled, share, (1 - said) * share))
+
+
+def left_out(read: Read, rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Support and contradiction of the rows, those of each domain by what is fitted on the other domains."""
+    said, denied = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    domains = np.array([item.domain for item in read.items])
+    for domain in sorted(set(domains[rows])):
+        own = rows & (domains == domain)
+        found = fit_support(read, rows & ~own, weight)
+        said[own], denied[own] = found.said[own], found.denied[own]
+    return said, denied
+
+
+def contradiction(read: Read, said: np.ndarray, denied: np.ndarray, rows: np.ndarray, high: float) -> dict[str, float]:
+    """The smallest probability with nine of ten contradictions right, where no rule decides; the most precise one if there is none."""
+    rows, tried = rows & np.array([item.ruled is None for item in read.items]), []
     for threshold in np.arange(0.5, 0.98, 0.005):
-        own = rows & (said <= low) & (read.contradicted >= threshold)
-        if own.sum() >= 30:
-            precision = float(truth[own].mean())
-            tried.append((precision, threshold, float(own[rows & truth].mean())))
-            if precision >= _WANTED_PRECISION:
+        found = called(read, said, denied, rows, threshold, high)
+        if found["called"] >= 30:
+            tried.append((found["precision"], threshold, found))
+            if found["precision"] >= _WANTED_PRECISION:
                 break
-    precision, threshold, recall = tried[-1] if tried[-1][0] >= _WANTED_PRECISION else max(tried)
-    return {"threshold": round(float(threshold), 3), "precision": round(precision, 3), "recall": round(recall, 3)}
+    _, threshold, found = tried[-1] if tried[-1][0] >= _WANTED_PRECISION else max(tried, key=lambda one: one[:2])
+    return {"threshold": round(float(threshold), 3), **found}
+
+
+def called(
+    read: Read, said: np.ndarray, denied: np.ndarray, rows: np.ndarray, threshold: float, high: float
+) -> dict[str, float]:
+    """How many contradictions the judge calls, how many of them are right, and how many of all it finds."""
+    rows, truth = rows & (read.label < 3), read.label == 2
+    own = rows & (said < high) & (denied >= threshold)
+    precision = float(truth[own].mean()) if own.any() else 0.0
+    recall = float(own[rows & truth].mean())
+    return {"called": int(own.sum()), "precision": round(precision, 3), "recall": round(recall, 3)}
 
 
 def ladder(said: np.ndarray, truth: np.ndarray) -> list[dict[str, float]]:
-    """For several demands on confidence: how many rows meet it and how often the judge is right on them."""
+    """For several demands on confidence: how many rows meet it and how often the judge is right on them.
+
+    Agreement never falls as confidence rises: it is the mean of an isotonic fit.
+    """
     sure, right = np.maximum(said, 1 - said), (said > 0.5) == truth
-    steps = []
-    for threshold in (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95):
+    agreement, steps = isotonic(sure, right), []
+    for threshold in np.arange(0.5, 0.96, 0.025).round(3):
         own = sure >= threshold
         if own.sum() >= 30:
-            agreement = round(float(right[own].mean()), 4)
-            steps.append({"confidence": threshold, "share": round(float(own.mean()), 4), "agreement": agreement})
+            step = {"share": round(float(own.mean()), 4), "agreement": round(float(agreement[own].mean()), 4)}
+            steps.append({"confidence": float(threshold), **step})
     return steps
 
 
@@ -248,6 +306,17 @@ def support_figures(read: Read, said: np.ndarray) -> list[dict[str, Any]]:
     if labelled.any():
         lines.append(area_line("support", "public sets, other rows trained on", read, said, labelled))
     return lines
+
+
+def contradiction_figures(read: Read, found: Settings, threshold: float, high: float) -> list[dict[str, Any]]:
+    """Precision and recall of contradictions in unseen domains."""
+    rows, truth = read.where(split="test"), read.label == 2
+    own = (found.said < high) & (found.denied >= threshold)
+    return [
+        {**share_line("support", "unseen domains: contradictions", right), "measure": name}
+        for name, right in (("precision", truth[rows & own]), ("recall", own[rows & truth]))
+        if len(right)
+    ]
 
 
 def match_figures(read: Read, said: np.ndarray) -> list[dict[str, Any]]:
@@ -302,32 +371,35 @@ def main() -> None:
     # RAG sentences count as much in all as written pairs: they are mostly supported, as in use.
     rag = support.where(split="rag")
     weight = np.where(rag, support.where(split="valid").sum() / max(1, rag.sum()), 1.0)
+    found = fit_support(support, fitted, weight)
+    said = found.said
+    # Of each domain, what is fitted on the others says.
+    apart, denied = left_out(support, fitted, weight)
     settings: dict[str, Any] = {
-        "support": fit(support, fitted, support.label == 0, "support", weight),
+        "support": found.support, "contradicted": found.contradicted,
         "match": fit(match, match.where(split="valid"), match.label == 1, "match", np.ones(len(match_items))),
-    }
-    said, matched = probability(support, settings["support"]), probability(match, settings["match"])
+    }  # fmt: skip
+    matched = probability(match, settings["match"])
     unsure = [0.35, 0.65]
-    contra = contradiction(support, said, support.where(split="valid"), unsure[0])
-    test = support.where(split="test")
-    own = test & (said <= unsure[0]) & (support.contradicted >= contra["threshold"])
-    told = {"precision": round(float((support.label[own] == 2).mean()), 3), "recall": round(float(own[test & (support.label == 2)].mean()), 3)}  # fmt: skip
-    valid = support.where(split="valid")
+    valid, test = support.where(split="valid"), support.where(split="test")
+    contra = contradiction(support, apart, denied, valid, unsure[1])
+    told = called(support, said, found.denied, test, contra["threshold"], unsure[1])
     report = {
+        "calibration error, domains left out": round(calibration_error(apart[fitted], support.label[fitted] == 0, weight[fitted]), 4),
         "calibration error, unseen domains": round(calibration_error(said[test], support.label[test] == 0), 4),
-        "contradiction, kept domains": contra, "contradiction, unseen domains": told,
+        "contradiction, domains left out": contra, "contradiction with rules, domains left out": called(support, apart, denied, valid, contra["threshold"], unsure[1]), "contradiction with rules, unseen domains": told,
         "ladder, unseen domains": ladder(said[test], support.label[test] == 0),
         "faithfulness of RAG rows": {split: mean_error(support, said, split) for split in ("rag", "rag-test")},
     }  # fmt: skip
-    settings["support"] |= {"contradiction": contra["threshold"], "unsure": unsure, "coverage_weight": 0.25, "unrelated": 0.02, "window": window}  # fmt: skip
+    settings["support"] |= {"contradiction": contra["threshold"], "unsure": unsure, "coverage_weight": 0.4, "unrelated": 0.02, "window": window}  # fmt: skip
     card = {
         "name": "local-judge", "version": VERSION,
         "what": "One gte-small cross-encoder (12 layers) with three heads: answer match, claim support, support fraction. English.",
         "files": {name: {"bytes": size, "sha256": digest} for name, (size, digest) in judge.card.files.items()},
         "max_length": MAX_LENGTH, "second_limit": SECOND_LIMIT, "templates": _TEMPLATES,
         **settings, "fraction": {"scale": 1.0, "bias": 0.0, "overlap": 0.5}, "languages": ["en"],
-        "ladder": {"support": ladder(said[valid], support.label[valid] == 0), "match": ladder(matched[match.where(split="valid")], match.label[match.where(split="valid")] == 1)},
-        "figures": support_figures(support, said) + match_figures(match, matched),
+        "ladder": {"support": ladder(apart[fitted], support.label[fitted] == 0), "match": ladder(matched[match.where(split="valid")], match.label[match.where(split="valid")] == 1)},
+        "figures": support_figures(support, said) + contradiction_figures(support, found, contra["threshold"], unsure[1]) + match_figures(match, matched),
         "measured": report, **json.loads((Path(__file__).parent / "card.json").read_text(encoding="utf-8")),
     }  # fmt: skip
     options.out.mkdir(parents=True, exist_ok=True)
@@ -336,6 +408,9 @@ def main() -> None:
             shutil.copy(options.judge / name, options.out / name)
     (options.out / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
     judge.save()
+    # Long answers are read with the card that was just written.
+    card["match"] |= fit_long(open_saved(options.out, options.outputs))
+    (options.out / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
     errors = write_errors(options.out, options)
     print(json.dumps({"settings": settings, "report": report, "figures": card["figures"], "error": errors}, indent=1))
 

@@ -44,12 +44,27 @@ def interval(figure: Callable[[np.ndarray], float], rows: int, times: int = 300)
     return [round(float(np.nanpercentile(found, q)), 4) for q in (2.5, 97.5)]
 
 
-def platt(score: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """The slope and the shift that make a score a log-odds."""
+def logistic(columns: np.ndarray, truth: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    """The weights of the columns, then the shift, that make them log-odds."""
+    columns = np.column_stack([columns, np.ones(len(truth))])
+    weight = np.ones(len(truth)) if weight is None else weight
 
     def loss(found: np.ndarray) -> float:
-        said = found[0] * score + found[1]
+        said = columns @ found
         return float((weight * (np.logaddexp(0, said) - truth * said)).sum() / weight.sum())
 
-    slope, shift = minimize(loss, np.array([1.0, 0.0])).x
-    return float(slope), float(shift)
+    start = np.zeros(columns.shape[1])
+    start[0] = 1.0
+    return minimize(loss, start).x
+
+
+def isotonic(score: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Per row the share of true rows among those with such a score, which never falls as the score rises (pooled violators)."""
+    _, place = np.unique(score, return_inverse=True)
+    blocks: list[tuple[float, int, int]] = []
+    for true, count in zip(np.bincount(place, truth), np.bincount(place), strict=True):
+        blocks.append((true, count, 1))
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
+            last = blocks.pop()
+            blocks[-1] = tuple(map(sum, zip(blocks[-1], last, strict=True)))
+    return np.repeat([true / count for true, count, _ in blocks], [size for *_, size in blocks])[place]

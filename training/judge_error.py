@@ -14,6 +14,8 @@ import argparse
 import asyncio
 import hashlib
 import json
+import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,31 +24,40 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from natural_pairs import read_rows
-from ragstone.compare.causes import find_causes
-from ragstone.compare.sample_evidence import Case
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Chunk, Sample
-from ragstone.evidence.claims import best_supports, supports
+from ragstone.errors import Skip
+from ragstone.evidence_functions.claims import best_supports, supports
 from ragstone.models.local_judge import Judgements, LocalJudge, Pair, read_card
 from ragstone.models.store import Installed
-from ragstone.stats.judge_error import JudgeError, Labelled, fit_error
+from ragstone.stats.judge_error import JudgeError, Labelled, fit_error, word_coverage
+from ragstone.text.layout import readable
+from ragstone.text.overlap import covered
 from ragstone.tools.local_judges import LocalChecker, LocalExtractor, LocalGrader
+from ragstone.tools.protocols import InContext, Joint, Whole, check_text
 
 # The means that each kind of group stands for.
+# Each metric with the evidence whose verdicts tell the word coverage of a run; verdicts on chunks do not count it.
 METRICS = {
-    "claims in chunks": [
-        "ragchecker.faithfulness", "ragas.faithfulness", "ragchecker.claim_recall", "ragas.context_recall",
-    ],
-    "answer claims in the reference": ["ragchecker.precision"],
-    "reference claims in the answer": ["ragchecker.recall"],
-    "whole answers": ["answer_match"],
+    "claims in chunks": {
+        "ragchecker.faithfulness": "", "ragas.faithfulness": "", "ragchecker.claim_recall": "", "ragas.context_recall": "",
+    },
+    "answer claims in the reference": {"ragchecker.precision": "answer_claims_in_reference"},
+    "reference claims in the answer": {"ragchecker.recall": "reference_claims_in_answer"},
+    "whole answers": {"answer_match": ""},
 }  # fmt: skip
+# Kinds of sets by the words that their claims share with their texts.
+_KINDS = {"few words shared": (0.0, 0.4), "everyday": (0.4, 0.85), "near-verbatim": (0.85, 1.01)}
+_FOLDS = 8
 # A domain with fewer rows has no mean worth checking.
 _LEAST_ROWS = 3
 # A domain with fewer rows of a kind is not drawn from.
 _LEAST_DRAWN = 8
 _DRAWN = 60
 # A cause with fewer rows has no rate of its own.
-_LEAST_CAUSES = 30
+_LEAST_CAUSES = 10
+_POWERS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 _SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
 
@@ -56,6 +67,7 @@ class SavedJudge(LocalJudge):
     def __init__(self, model: Installed, card: Any, path: Path | None) -> None:
         super().__init__(model, card)
         self._path, self._known, self._unsaved = path, {}, 0
+        self.asked: set[str] = set()
         self._sha = card.files["model.onnx"][1]
         if path and path.exists():
             saved = np.load(path)
@@ -64,6 +76,7 @@ class SavedJudge(LocalJudge):
 
     def run(self, pairs: Sequence[Pair]) -> list[np.ndarray]:
         """The outputs, from the file where it has them."""
+        self.asked.update(map(_key, pairs))
         for start in range(0, len(pairs), 256):
             missing = [pair for pair in pairs[start : start + 256] if _key(pair) not in self._known]
             for pair, out in zip(missing, super().run(missing) if missing else [], strict=True):
@@ -95,6 +108,7 @@ class Row(NamedTuple):
 
     values: list[float]
     accepted: list[bool]
+    coverage: list[float]
 
 
 Domains = dict[tuple[str, str], list[Row]]
@@ -107,6 +121,7 @@ class Named(NamedTuple):
     cause: str
     probability: float
     true: str
+    domain: str
 
 
 class Reader:
@@ -119,16 +134,32 @@ class Reader:
         self.groups: Groups = {kind: {} for kind in METRICS}
         self.named: list[Named] = []
 
-    def _add(self, kind: str, source: str, domain: str, values: Sequence[float], accepted: Sequence[bool]) -> None:
+    def _add(
+        self, kind: str, source: str, domain: str, values: Sequence[float], accepted: Sequence[bool], said: Any = ()
+    ) -> None:
+        """`said` are the verdicts that tell the word coverage, or the coverage itself."""
+        weight = self.checker.card.coverage_weight
+        coverage = [
+            one if isinstance(one, float) else word_coverage(one.support, one.counted, weight) for one in said
+        ] or [0.0] * len(values)
         if values:
-            self.groups[kind].setdefault((source, domain), []).append(Row(list(values), list(accepted)))
+            self.groups[kind].setdefault((source, domain), []).append(Row(list(values), list(accepted), coverage))
+
+    async def _in_chunks(
+        self, question: str, claims: list[str], text: str, chunks: list[str]
+    ) -> tuple[list[Any], list[Any]]:
+        """The verdicts of each chunk, and those of all together, on claims of a text."""
+        rows = await self.checker.check(question, InContext.of(claims, question, text), [*chunks, Joint.of(chunks)])
+        return [row[:-1] for row in rows], [row[-1] for row in rows]
 
     async def rag(self, row: dict[str, Any]) -> None:
         """The sentences of an answer against its chunks, and the answer against the references."""
         asked, domain, parts = row["question"], row["domain"], row["sentences"]
-        verdicts = await self.checker.against_chunks(asked, [part["text"] for part in parts], row["contexts"])
+        verdicts, _ = await self._in_chunks(asked, [part["text"] for part in parts], row["answer"], row["contexts"])
+        chunks = readable("\n\n".join(row["contexts"]))
+        shared = [covered(part["text"], chunks) for part in parts]
         accepted = [bool(part["supported"]) for part in parts]
-        self._add("claims in chunks", "rag", domain, best_supports(verdicts[0]), accepted)
+        self._add("claims in chunks", "rag", domain, best_supports(verdicts), accepted, shared)
         matches = await self.grader.matches(asked, row["answer"], row["references"])
         self._add("whole answers", "rag", domain, [max(matches)], [bool(row["correct"])])
 
@@ -140,10 +171,10 @@ class Reader:
         for whose, other in (("answer", "reference"), ("reference", "answer")):
             own = await extractor.claims(asked, claims[whose])
             texts = [claim.text for claim in own]
-            each, together, _ = await self.checker.against_chunks(asked, texts, row["contexts"])
+            each, together = await self._in_chunks(asked, texts, claims[whose], row["contexts"])
             evidence |= {
                 f"{whose}_claims": own,
-                f"{whose}_claims_in_{other}": await self.checker.against_text(asked, texts, claims[other]),
+                f"{whose}_claims_in_{other}": await check_text(self.checker, asked, texts, Whole(claims[other])),
                 f"{whose}_claims_in_contexts": each,
                 f"{whose}_claims_in_all_contexts": together,
             }
@@ -153,27 +184,38 @@ class Reader:
         if outcome.cause:
             likely = outcome.probability(outcome.cause.name)
             self.named.append(
-                Named(outcome.cause.name, 1.0 if likely is None else likely, row["cause"].replace("_", " "))
+                Named(
+                    outcome.cause.name, 1.0 if likely is None else likely, row["cause"].replace("_", " "), row["domain"]
+                )
             )
 
     async def long(self, row: dict[str, Any]) -> None:
         """The claims of two long answers against the reference, and its claims against the answers."""
         for one in "ab":
             claims = row[f"claims_{one}"]
-            said = await self.checker.against_text(
-                row["question"], [claim["text"] for claim in claims], row["reference"]
-            )
+            texts = [claim["text"] for claim in claims]
+            said = await check_text(self.checker, row["question"], texts, Whole(row["reference"]))
             right = [claim["in_reference"] == "supported" for claim in claims]
-            self._add("answer claims in the reference", "long", row["domain"], supports(said), right)
-            found = await self.checker.against_text(row["question"], row["claims_reference"], row[f"answer_{one}"])
-            self._add("reference claims in the answer", "long", row["domain"], supports(found), row[f"covered_{one}"])
+            self._add("answer claims in the reference", "long", row["domain"], supports(said), right, said)
+            answer = Whole(row[f"answer_{one}"])
+            found = await check_text(self.checker, row["question"], row["claims_reference"], answer)
+            self._add(
+                "reference claims in the answer", "long", row["domain"], supports(found), row[f"covered_{one}"], found
+            )
 
     async def pair(self, row: dict[str, Any]) -> None:
         """One kept pair of natural_pairs.py."""
         *_, domain, _kind = ("", *row["source"].split("/"))
         if row["task"] == "support":
             [[verdict]] = await self.checker.weigh([row["second"]], [row["first"]])
-            self._add("claims in chunks", "pairs", domain, supports([verdict]), [row["label"] == 0])
+            self._add(
+                "claims in chunks",
+                "pairs",
+                domain,
+                supports([verdict]),
+                [row["label"] == 0],
+                [covered(row["second"], readable(row["first"]))],
+            )
         elif domain != "written":
             question, reference = row["first"].removeprefix("question: ").rsplit(" answer: ", 1)
             matches = await self.grader.matches(question, row["second"], [reference])
@@ -181,9 +223,12 @@ class Reader:
 
 
 async def _all(read: Callable[[dict[str, Any]], Awaitable[None]], rows: Sequence[dict[str, Any]]) -> None:
-    """Many rows at once, so that the model gets batches."""
+    """Many rows at once, so that the model gets batches; rows that the judge does not read are left out."""
     for start in range(0, len(rows), 100):
-        await asyncio.gather(*map(read, rows[start : start + 100]))
+        some = await asyncio.gather(*map(read, rows[start : start + 100]), return_exceptions=True)
+        for error in some:
+            if error is not None and not isinstance(error, Skip):
+                raise error
 
 
 def read_groups(
@@ -208,9 +253,8 @@ def read_groups(
 
 
 def _labelled(rows: Sequence[Row]) -> Labelled:
-    return Labelled(
-        np.concatenate([row.values for row in rows]), np.concatenate([row.accepted for row in rows]).astype(bool)
-    )
+    values, accepted, coverage = (np.concatenate([row[at] for row in rows]) for at in range(3))
+    return Labelled(values, accepted.astype(bool), coverage)
 
 
 def fit(groups: Domains, without: str = "") -> JudgeError | None:
@@ -225,15 +269,16 @@ def fit(groups: Domains, without: str = "") -> JudgeError | None:
     rag, pairs = (_fit(_from(kept, source)) for source in ("rag", "pairs"))
     if rag is None or pairs is None:
         return rag
-    levels = (
+    yes, no = (
         replace(mine, between=max(mine.between, other.between))
         for mine, other in ((rag.accepted, pairs.accepted), (rag.refused, pairs.refused))
     )
-    return JudgeError(*levels)
+    return replace(rag, accepted=yes, refused=no, covariance=0.0)
 
 
 def _fit(groups: Domains) -> JudgeError | None:
-    return fit_error([_labelled(rows) for rows in groups.values()])
+    error = fit_error([_labelled(rows) for rows in groups.values()])
+    return replace(error, evidence="known" * any(source == "long" for source, _ in groups)) if error else None
 
 
 def _from(groups: Domains, source: str) -> Domains:
@@ -249,10 +294,14 @@ def is_fair(groups: Domains) -> bool:
     return bool((np.abs(rag[::2] - pairs[::2]) / np.hypot(rag[1::2], pairs[1::2])).max() < 2)
 
 
-def _covers(error: JudgeError, values: np.ndarray, share: float) -> tuple[bool, float, float, float]:
-    """Whether the interval covers, its width, and how far the corrected and the plain mean are off."""
+def _covers(error: JudgeError, values: np.ndarray, share: float, coverage: float) -> tuple[bool, float, float, float]:
+    """Whether the interval covers, its width, and how far the corrected and the plain mean are off.
+
+    Coverage counts where a run knows it: see METRICS.
+    """
     reach = 1.96 * values.std(ddof=1) / len(values) ** 0.5
-    people = error.people(values.mean(), values.mean() - reach, values.mean() + reach)
+    known = coverage if error.evidence else None
+    people = error.people(values.mean(), values.mean() - reach, values.mean() + reach, known)
     low, high = people.interval()
     return low - 1e-9 <= share <= high + 1e-9, high - low, people.mean - share, values.mean() - share
 
@@ -269,14 +318,42 @@ def check(groups: Domains) -> dict[str, Any]:
             return {}
         if len(rows) >= _LEAST_ROWS:
             share = float(np.mean([np.mean(row.accepted) for row in rows]))
-            own.append(_covers(error, np.array([np.mean(row.values) for row in rows]), share))
-        values, accepted = _labelled(rows)
-        if min(accepted.sum(), (~accepted).sum()) >= _LEAST_DRAWN:
-            for share in _SHARES:
-                many = round(share * _DRAWN)
-                parts = random.choice(values[accepted], many), random.choice(values[~accepted], _DRAWN - many)
-                drawn.append(_covers(error, np.concatenate(parts), share))
-    return {"domains": _summary(own), **({"drawn shares": _summary(drawn)} if drawn else {})}
+            coverage = float(np.mean([np.mean(row.coverage) for row in rows]))
+            own.append(_covers(error, np.array([np.mean(row.values) for row in rows]), share, coverage))
+        drawn += _draw(random, error, _labelled(rows))
+    return {"domains": _summary(own), **({"drawn shares": _summary(drawn)} if drawn else {}), **check_kinds(groups)}
+
+
+def _draw(random: np.random.Generator, error: JudgeError, rows: Labelled) -> list[tuple[bool, float, float, float]]:
+    """Sets of rows drawn so that people accept a given share of them."""
+    yes, no = np.flatnonzero(rows.accepted), np.flatnonzero(~rows.accepted)
+    if min(len(yes), len(no)) < _LEAST_DRAWN:
+        return []
+    checked = []
+    for share in _SHARES:
+        many = round(share * _DRAWN)
+        at = np.concatenate([random.choice(yes, many), random.choice(no, _DRAWN - many)])
+        checked.append(_covers(error, rows.values[at], share, float(rows.coverage[at].mean())))
+    return checked
+
+
+def check_kinds(groups: Domains) -> dict[str, Any]:
+    """The same for sets of one kind, by the words shared, drawn from an eighth of the domains that are left out together."""
+    if not any(row.coverage[0] for rows in groups.values() for row in rows):
+        return {}
+    random, names = np.random.default_rng(1), sorted({domain for _, domain in groups})
+    found: dict[str, list[tuple[bool, float, float, float]]] = {kind: [] for kind in _KINDS}
+    for fold in range(_FOLDS):
+        apart = set(names[fold::_FOLDS])
+        error = fit({key: rows for key, rows in groups.items() if key[1] not in apart})
+        inside = [row for key, rows in groups.items() if key[1] in apart for row in rows]
+        if error is None or not inside:
+            continue
+        rows = _labelled(inside)
+        for kind, (low, high) in _KINDS.items():
+            own = (rows.coverage >= low) & (rows.coverage < high)
+            found[kind] += _draw(random, error, Labelled(*(column[own] for column in rows)))
+    return {kind: _summary(checked) for kind, checked in found.items() if checked}
 
 
 def _summary(checked: Sequence[tuple[bool, float, float, float]]) -> dict[str, float]:
@@ -303,7 +380,9 @@ def measure_errors(groups: Groups) -> dict[str, Any]:
         used = groups[kind] if is_fair(groups[kind]) else _from(groups[kind], "rag")
         error = fit(groups[kind])
         if error is not None:
-            numbers = json.loads(json.dumps(error.as_dict()), parse_float=lambda text: round(float(text), 5))
+            numbers = json.loads(
+                json.dumps(replace(error, evidence="").as_dict()), parse_float=lambda text: round(float(text), 5)
+            )
             section[kind] = {
                 "metrics": metrics, **numbers, "rows": sum(map(len, used.values())), "left out": check(groups[kind]), "levels": sources(groups[kind]),
             }  # fmt: skip
@@ -311,24 +390,53 @@ def measure_errors(groups: Groups) -> dict[str, Any]:
 
 
 def cause_rates(named: Sequence[Named]) -> dict[str, Any]:
-    """Per cause, how often it was the true one, as a multiple of its probability; "other" is that of all causes.
+    """How often a cause is the true one, given the product p of its verdicts' probabilities: rate × p ** power.
 
-    Causes with few rows have the rate of all: how often a cause is true in so few rows says more about these rows.
+    "other" is the rate of all causes, to which those with few rows are drawn. The power is the one with the smallest squared
+    error on domains left out; "said" and "right" are what it says there and what is so, for the surer and the less sure half.
     """
     if not named:
         return {}
-    pooled = sum(one.cause == one.true for one in named) / sum(one.probability for one in named)
-    rates = {
-        "other": {"rows": len(named), "right": sum(one.cause == one.true for one in named), "rate": round(pooled, 3)}
-    }
-    for cause in sorted({one.cause for one in named}):
-        own = [one for one in named if one.cause == cause]
-        if len(own) < _LEAST_CAUSES:
-            continue
-        right = sum(one.true == cause for one in own)
-        rate = (right + pooled) / (sum(one.probability for one in own) + 1)
-        rates[cause] = {"rows": len(own), "right": right, "rate": round(min(1.0, rate), 3)}
+    right = np.array([one.cause == one.true for one in named])
+    said = {power: _left_out(named, power) for power in _POWERS}
+    power = min(_POWERS, key=lambda power: float(((said[power] - right) ** 2).sum()))
+    halves = np.array_split(np.argsort(said[power], kind="stable"), 2)
+    check = [
+        {"said": round(float(said[power][half].mean()), 3), "right": round(float(right[half].mean()), 3)}
+        for half in halves
+    ]
+    counts = Counter(one.cause for one in named)
+    return {
+        "power": {"rate": power, "left out": check},
+        **{
+            cause: {"rows": counts[cause] or len(named), "right": int(right[_of(named, cause)].sum()), "rate": round(rate, 3)}
+            for cause, rate in _rates(named, power).items()
+        },
+    }  # fmt: skip
+
+
+def _of(named: Sequence[Named], cause: str) -> np.ndarray:
+    return np.array([cause in ("other", one.cause) for one in named])
+
+
+def _rates(named: Sequence[Named], power: float) -> dict[str, float]:
+    """The rate of all causes, and of each with enough rows: drawn to that of all as if it had ten rows more."""
+    weights, right = (np.array(some) for some in zip(*((one.probability**power, one.cause == one.true) for one in named), strict=True))  # fmt: skip
+    pooled, rates = right.sum() / weights.sum(), {}
+    for cause in ("other", *sorted({one.cause for one in named})):
+        own, more = _of(named, cause), 10 * weights.mean()
+        if own.sum() >= _LEAST_CAUSES:
+            rates[cause] = float((right[own].sum() + pooled * more) / (weights[own].sum() + more))
     return rates
+
+
+def _left_out(named: Sequence[Named], power: float) -> np.ndarray:
+    """What the rates of all other domains say of each cause."""
+    said = []
+    for one in named:
+        rates = _rates([other for other in named if other.domain != one.domain], power)
+        said.append(min(1.0, rates.get(one.cause, rates["other"]) * one.probability**power))
+    return np.array(said)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -345,6 +453,7 @@ def write_errors(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     judge = open_saved(folder, options.outputs)
     groups, named = read_groups(judge, options.natural, [*options.rag, *options.rag_test], options.long)
     judge.save()
+    print(f"{len(judge.asked):,} pairs for the errors of means and the causes", file=sys.stderr)
     section, causes = measure_errors(groups), cause_rates(named)
     path = folder / "card.json"
     card = json.loads(path.read_text(encoding="utf-8")) | {"error": section, "causes": causes}

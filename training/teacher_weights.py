@@ -1,7 +1,8 @@
 """The teacher, Qwen2.5-Coder-1.5B-Instruct, from a GGUF file: packed in small pieces, unpacked as a model of transformers.
 
 `python training/teacher_weights.py MODEL.gguf OUT --texts FILE...` keeps the tokens that occur in the texts only, so that less
-has to travel to the machine with the GPU.
+has to travel to the machine with the GPU. For the adapter, `--verdicts yes no unknown` keeps the input matrix and, of
+the output matrix, the rows of these tokens: llama.cpp uses both as they are. `--both` keeps the tokens in both matrices, to write and label.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-_PIECE = 48_000_000
+_PIECE = 56_000_000
 _SPLIT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -36,13 +37,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("gguf", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--texts", type=Path, nargs="+", required=True)
+    parser.add_argument("--texts", type=Path, nargs="*", default=[], help="without texts all tokens are kept")
+    parser.add_argument("--verdicts", nargs="+", default=[])
+    parser.add_argument("--both", action="store_true")
     options = parser.parse_args()
-    pack(options.gguf, options.out, options.texts)
+    pack(options.gguf, options.out, options.texts, options.verdicts, both=options.both)
 
 
-def pack(gguf: Path, out: Path, texts: list[Path]) -> None:
-    """The quantised bytes of all tensors; of the embedding only the rows of tokens that occur."""
+def pack(gguf: Path, out: Path, texts: list[Path], verdicts: list[str], *, both: bool = False) -> None:
+    """The quantised bytes of all tensors; of the embeddings only the rows of tokens that occur."""
     from gguf import GGUFReader  # noqa: PLC0415  (not needed where the model runs)
 
     out.mkdir(parents=True, exist_ok=True)
@@ -54,23 +57,26 @@ def pack(gguf: Path, out: Path, texts: list[Path]) -> None:
     kept = _occurring(made, texts, tokens)
     np.save(out / "kept.npy", kept)
     tensors = {tensor.name: tensor for tensor in reader.tensors}
-    embedding = "output.weight" if "output.weight" in tensors else "token_embd.weight"
+    tables = {"output.weight" if "output.weight" in tensors else "token_embd.weight": kept}
+    if verdicts or both:
+        asked = kept if both else np.array([made.token_to_id(word) for word in verdicts])
+        tables = {"output.weight": asked, "token_embd.weight": kept}
     index, at = [], 0
     with (out / "weights.bin").open("wb") as whole:
         for name, tensor in tensors.items():
-            if name in {"token_embd.weight", "output.weight"} and name != embedding:
+            if name in {"token_embd.weight", "output.weight"} - set(tables):
                 continue
             shape = [int(size) for size in tensor.shape[::-1]]
             data = np.asarray(tensor.data)
-            if name == embedding:
-                data, shape = data.reshape(len(tokens), -1)[kept], [len(kept), shape[1]]
+            if name in tables:
+                data, shape = data.reshape(len(tokens), -1)[tables[name]], [len(tables[name]), shape[1]]
             raw = np.ascontiguousarray(data).tobytes()
             whole.write(raw)
             index.append({"name": name, "type": tensor.tensor_type.name, "shape": shape, "at": at, "size": len(raw)})
             at += len(raw)
     sizes = {name: field(f"qwen2.{name}") for name in ("embedding_length", "block_count", "feed_forward_length")}
     sizes |= {name: field(f"qwen2.attention.{name}") for name in ("head_count", "head_count_kv")}
-    (out / "index.json").write_text(json.dumps({"sizes": sizes, "embedding": embedding, "tensors": index}))
+    (out / "index.json").write_text(json.dumps({"sizes": sizes, "embedding": next(iter(tables)), "tensors": index}))
     with (out / "weights.bin").open("rb") as whole:
         number = 0
         while piece := whole.read(_PIECE):
@@ -95,8 +101,10 @@ def _tokenizer(tokens: list[str], kinds: list[int], merges: list[str]) -> Tokeni
 
 
 def _occurring(tokenizer: Tokenizer, texts: list[Path], tokens: list[str]) -> np.ndarray:
-    seen = np.zeros(len(tokens), bool)
+    seen = np.full(len(tokens), not texts)
     seen[:256] = True
+    # In files of JSON lines a line break is written as two other characters.
+    seen[[number for number, token in enumerate(tokens) if "Ċ" in token]] = True
     seen[[tokens.index(mark) for mark in ("<|endoftext|>", "<|im_start|>", "<|im_end|>")]] = True
     for path in texts:
         lines = path.read_text(encoding="utf-8").splitlines()

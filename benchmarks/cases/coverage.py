@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.results import Result
-from ragstone.compare.differences import Settings, measure
-from ragstone.compare.gate_conditions import Check
-from ragstone.compare.gates import judge_drops
+from ragstone.analysis.differences import Settings, measure
+from ragstone.analysis.gate_conditions import Check
+from ragstone.analysis.gates import judge_drops
 from ragstone.stats.corpus_intervals import sums_interval
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.run_info import MetricInfo

@@ -61,7 +61,7 @@ for kind in {kinds}:
     rows = [row(number, kind == "supported") for number in range({rows})]
     read.clear()
     clock, cpu = time.perf_counter(), time.process_time()
-    ragstone.evaluate(rows, "ragchecker", judge="local", cache=False)
+    ragstone.evaluate(rows, "ragchecker", judge=ragstone.Judge("local", cache=False))
     found[kind] = sum(read), time.perf_counter() - clock, time.process_time() - cpu
 print(json.dumps(found))
 """

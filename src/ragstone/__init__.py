@@ -1,10 +1,7 @@
 """Ragstone: the touchstone for retrieval-augmented generation.
 
-Importing this package does no work: each name is loaded when it is first used. The two decorators for metrics of
-your own are in `ragstone.registry`.
+Importing this package does no work: each name is loaded when it is first used.
 """
-
-import sys as _sys
 
 from ragstone._version import __version__
 
@@ -12,48 +9,43 @@ from ragstone._version import __version__
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from ragstone.api.functions import compare, evaluate, gate, quote
+    from ragstone.analysis.comparison import compare_runs as compare_runs
+    from ragstone.api.functions import collect, compare, evaluate, evaluate_async, gate, quote
     from ragstone.api.public_run import Run, open_run
     from ragstone.api.shown_results import Comparison, Diagnosis, Explanation, Gate, Missing, Quote, Worst
-    from ragstone.compare.comparison import compare_runs as compare_runs
     from ragstone.data.dataset import Dataset
+    from ragstone.data.share import Share
     from ragstone.data.summary import Summary
     from ragstone.data.types import Chunk, Fact, Sample, Score
+    from ragstone.data.verdict import Verdict
     from ragstone.engine.in_memory import match_facts, score_lists, score_rankings, score_row
     from ragstone.engine.progress import Progress
     from ragstone.errors import RagstoneError, Skip
     from ragstone.formats import read_dataset, write_dataset
+    from ragstone.registry import evidence, metric
+    from ragstone.tools.judging_options import Judge
 
+# The module of each name.
 _HOMES = {
-    "Chunk": "ragstone.data.types",
-    "Comparison": "ragstone.api.shown_results",
-    "Dataset": "ragstone.data.dataset",
-    "Diagnosis": "ragstone.api.shown_results",
-    "Explanation": "ragstone.api.shown_results",
-    "Fact": "ragstone.data.types",
-    "Gate": "ragstone.api.shown_results",
-    "Missing": "ragstone.api.shown_results",
-    "Progress": "ragstone.engine.progress",
-    "Quote": "ragstone.api.shown_results",
-    "RagstoneError": "ragstone.errors",
-    "Run": "ragstone.api.public_run",
-    "Sample": "ragstone.data.types",
-    "Score": "ragstone.data.types",
-    "Skip": "ragstone.errors",
-    "Summary": "ragstone.data.summary",
-    "Worst": "ragstone.api.shown_results",
-    # An older name of `compare`, for code that uses it.
-    "compare_runs": "ragstone.compare.comparison",
-    "evaluate": "ragstone.api.functions",
-    "gate": "ragstone.api.functions",
-    "match_facts": "ragstone.engine.in_memory",
-    "open_run": "ragstone.api.public_run",
-    "quote": "ragstone.api.functions",
-    "read_dataset": "ragstone.formats",
-    "score_lists": "ragstone.engine.in_memory",
-    "score_rankings": "ragstone.engine.in_memory",
-    "score_row": "ragstone.engine.in_memory",
-    "write_dataset": "ragstone.formats",
+    name: module
+    for module, names in {
+        "ragstone.analysis.comparison": "compare_runs",  # an older name of `compare`, for code that uses it
+        "ragstone.api.functions": "collect compare evaluate evaluate_async gate quote",
+        "ragstone.api.public_run": "Run open_run",
+        "ragstone.api.shown_results": "Comparison Diagnosis Explanation Gate Missing Quote Worst",
+        "ragstone.data.dataset": "Dataset",
+        "ragstone.data.share": "Share",
+        "ragstone.data.summary": "Summary",
+        "ragstone.data.types": "Chunk Fact Sample Score",
+        "ragstone.data.verdict": "Verdict",
+        "ragstone.engine.in_memory": "match_facts score_lists score_rankings score_row",
+        "ragstone.tools.judging_options": "Judge",
+        "ragstone.engine.progress": "Progress",
+        "ragstone.errors": "RagstoneError Skip",
+        "ragstone.formats": "read_dataset write_dataset",
+        "ragstone.registry": "evidence metric",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [
@@ -64,6 +56,7 @@ __all__ = [
     "Explanation",
     "Fact",
     "Gate",
+    "Judge",
     "Missing",
     "Progress",
     "Quote",
@@ -71,14 +64,20 @@ __all__ = [
     "Run",
     "Sample",
     "Score",
+    "Share",
     "Skip",
     "Summary",
+    "Verdict",
     "Worst",
     "__version__",
+    "collect",
     "compare",
     "evaluate",
+    "evaluate_async",
+    "evidence",
     "gate",
     "match_facts",
+    "metric",
     "open_run",
     "quote",
     "read_dataset",
@@ -92,8 +91,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     import importlib
 
-    if name == "compare":
-        return importlib.import_module("ragstone.compare")
     if name not in _HOMES:
         raise AttributeError(f"module 'ragstone' has no attribute '{name}'")
     return getattr(importlib.import_module(_HOMES[name]), name)
@@ -101,38 +98,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-# `ragstone.compare` is a function, and also the package of that name: the package can be called, and its help is the
-# function's.
-class _CallableModule(type(_sys)):  # type: ignore[misc]
-    def __call__(self, *positional: object, **keywords: object) -> object:
-        from ragstone.api.functions import compare
-
-        return compare(*positional, **keywords)  # type: ignore[arg-type]
-
-    @property
-    def __doc__(self) -> str | None:  # type: ignore[override]
-        from ragstone.api.functions import compare
-
-        return compare.__doc__
-
-    @property
-    def __signature__(self) -> object:
-        import inspect
-
-        from ragstone.api.functions import compare
-
-        return inspect.signature(compare)
-
-
-class _Package(type(_sys)):  # type: ignore[misc]
-    """The import system sets a package as an attribute of its parent: this one makes `compare` callable then."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name == "compare" and type(value) is type(_sys):
-            value.__class__ = _CallableModule
-        super().__setattr__(name, value)
-
-
-_sys.modules[__name__].__class__ = _Package

@@ -8,6 +8,7 @@ RagstoneError                 caught by the command line and printed without a t
 ├── InputError                the data has problems; lists all of them         exit 2
 ├── MissingExtraError         an optional package is not installed             exit 2
 ├── StorageError              reading or writing a file or a bucket failed      exit 1
+│   └── DamagedError          a file of a run is missing, cut off or has another content
 ├── ServiceError              a web service failed or refused a request          exit 1
 ├── TruthConflictError        a newer version of the ground truth was saved      exit 1
 ├── StopRunError              an external failure affects every row (a wrong key) exit 1
@@ -78,6 +79,15 @@ class MissingExtraError(RagstoneError):
 
 class StorageError(RagstoneError):
     """Reading or writing a file, folder or bucket failed."""
+
+
+class DamagedError(StorageError):
+    """A file of a stored run is missing, cut off or has another content."""
+
+    def __init__(self, file: object, reason: str) -> None:
+        advice = "Restore the run from a copy, or evaluate again and remove its folder."
+        why = reason.removeprefix(f"cannot read {file}: ").rstrip(".")
+        super().__init__(f"cannot read {file}: the run is damaged ({why}). {advice}")
 
 
 class ServiceError(RagstoneError):

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ragstone.number_format import interval_text, number, places_for, signed, signed_interval
+
 if TYPE_CHECKING:
+    from ragstone.analysis.gate_conditions import Checked
     from ragstone.api.public_run import Run as PublicRun
-    from ragstone.compare.gate_conditions import Checked
     from ragstone.storage.runs import Run
 
 __all__ = ["Runs", "assert_scores", "ragstone_runs"]
@@ -78,9 +80,10 @@ class Runs:
     def evaluate(self, data: Any, metrics: str | Sequence[str] | None = None, **options: Any) -> PublicRun:
         """Like `ragstone.evaluate`; with --ragstone-offline no model is called."""
         from ragstone.api.functions import evaluate  # noqa: PLC0415  (slow to import)
+        from ragstone.tools.judging_options import as_judge  # noqa: PLC0415
 
         if self.offline:
-            options["offline"] = True
+            options["judge"] = as_judge(options.get("judge"), offline=True)
         return evaluate(data, metrics, options.pop("out", self.root), **options)
 
     def assert_scores(self, run: Run | str, *conditions: str, certain: bool = False, show: int = 3) -> None:
@@ -102,6 +105,7 @@ def assert_scores(
     path, or the name or id of a run under `root`. With `certain`, the whole confidence interval must meet the condition.
     """
     __tracebackhide__ = True
+    from ragstone.errors import RagstoneError  # noqa: PLC0415
     from ragstone.storage.runs import open_run  # noqa: PLC0415
 
     found = open_run(run) if isinstance(run, str | os.PathLike) else run
@@ -109,9 +113,12 @@ def assert_scores(
         raise ValueError(f"assert_scores needs a condition: {_FORMS}")
     parsed = [_parse(text) for text in conditions]
     drops = sum(one.against is not None for one in parsed)
-    checked = [
-        (text, one.against, _check(found, one, root, drops)) for text, one in zip(conditions, parsed, strict=True)
-    ]
+    try:
+        checked = [
+            (text, one.against, _check(found, one, root, drops)) for text, one in zip(conditions, parsed, strict=True)
+        ]
+    except RagstoneError as error:  # its message says what to do; where it was raised does not help
+        raise error.with_traceback(None) from None
     broken = [item for item in checked if not _holds(item[2], certain)]
     if broken:
         raise AssertionError(_describe_failure(found, checked, broken, certain, show, root))
@@ -142,8 +149,8 @@ def _number(text: str, given: str) -> float:
 
 
 def _check(run: Run, condition: _Condition, root: str | os.PathLike[str] | None, drops: int) -> Checked:
-    from ragstone.compare.gate_conditions import Check  # noqa: PLC0415
-    from ragstone.compare.gates import check_gate  # noqa: PLC0415
+    from ragstone.analysis.gate_conditions import Check  # noqa: PLC0415
+    from ragstone.analysis.gates import check_gate  # noqa: PLC0415
 
     against = None if condition.against is None else _find_baseline(condition.against, run, root)
     check = Check(condition.kind, condition.metric, condition.limit)  # type: ignore[arg-type]
@@ -206,10 +213,11 @@ def _measured(found: Checked, certain: bool) -> str:
     if found.value is None:
         return found.why or "no value"
     drop = found.check.kind == "max-drop"
-    words = f"the difference is {found.value:+.3f}" if drop else f"the mean is {found.value:.3f}"
+    places = places_for(found.value, ends=found.interval or ())
+    words = f"the difference is {signed(found.value, places)}" if drop else f"the mean is {number(found.value, places)}"
     if found.interval:
-        form = "{:+.3f} to {:+.3f}" if drop else "{:.3f} to {:.3f}"
-        words += f", 95 % interval {form.format(*found.interval)}"
+        ends = signed_interval(*found.interval, places) if drop else interval_text(*found.interval, places, " to ")
+        words += f", 95 % interval {ends}"
     words += f", {found.rows} row{'s' if found.rows != 1 else ''}"
     if found.failed:
         words += f", {found.failed} failed"
@@ -226,7 +234,7 @@ def _worst(
     run: Run, found: Checked, against: str | None, show: int, root: str | os.PathLike[str] | None
 ) -> Iterator[str]:
     """The samples with the worst values or the largest drops."""
-    from ragstone.compare.comparison import compare_runs  # noqa: PLC0415
+    from ragstone.analysis.comparison import compare_runs  # noqa: PLC0415
     from ragstone.storage.scores import read_scores  # noqa: PLC0415
 
     metric = found.check.metric
@@ -237,7 +245,7 @@ def _worst(
         lost = [sample for sample in reversed(compared.changed) if sample.gain < 0][:show]
         for sample in lost:
             old, new = next((pair[1:] for pair in sample.metrics if pair[0] == metric), (None, None))
-            change = "" if old is None or new is None else f"{old:.3f} → {new:.3f}  "
+            change = "" if old is None or new is None else f"{number(old)} → {number(new)}  "
             yield f"      {change}{_clean(sample.id)}  {_clean(sample.question)}"
         return
     values = read_scores(run, [metric])[metric].values
@@ -246,7 +254,7 @@ def _worst(
     order = sorted((value if low_first else -value, row) for row, value in enumerate(values) if value == value)  # noqa: PLR0124
     samples = run.samples.table.select(["id", "question"]).take([row for _, row in order[:show]]).to_pylist()
     for (_, row), sample in zip(order, samples, strict=False):
-        yield f"      {values[row]:.3f}  {_clean(sample['id'])}  {_clean(sample['question'] or '')}"
+        yield f"      {number(float(values[row]))}  {_clean(sample['id'])}  {_clean(sample['question'] or '')}"
 
 
 def _clean(text: str) -> str:

@@ -1,6 +1,6 @@
 """Probes that differ in one respect alone."""
 
-from ragstone.agreement.effect_probes import EFFECTS, effect_rows, pair_places
+from ragstone.agreement.audit_probes import EFFECTS, effect_rows, pair_places
 from ragstone.data.types import Chunk, Sample
 
 SAMPLES = [

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 from ragstone.agreement.audit import audit_judge
-from ragstone.agreement.audit_probes import packaged_probes
-from ragstone.agreement.effect_probes import EFFECTS
-from ragstone.agreement.effects import measure_effects
-from ragstone.report.judge_effects import effect_dict, effect_words
-from ragstone.report.judges import audit_dict, audit_headline
+from ragstone.agreement.audit_probes import EFFECTS, measure_effects, packaged_probes
+from ragstone.report.judges import audit_dict, audit_headline, effect_dict, effect_words
 from tests.agreement.worlds import half, store_run, world_rows
 from tests.oracle.reading import read_data
 from tests.oracle.server import OracleServer

@@ -11,7 +11,7 @@ from ragstone.agreement.metric_agreement import Settings, measure_agreement
 from ragstone.errors import InputError, UsageError
 from ragstone.stats.intervals import wilson_interval
 from ragstone.stats.ppi import powered_mean
-from tests.compare.scored import declare, make_run
+from tests.analysis.scored import declare, make_run
 
 ROWS = 200
 NOTHING = Labels("", (), 0)

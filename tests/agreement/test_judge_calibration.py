@@ -7,10 +7,9 @@ import pytest
 from rich.console import Console
 
 import ragstone
-from ragstone.agreement.judge_calibration import Calibrated
-from ragstone.agreement.judge_check import check_judge
+from ragstone.agreement.judge_check import Calibrated, check_judge
 from ragstone.agreement.labels import join, read_human
-from ragstone.compare.signs import people_of
+from ragstone.analysis.part_metrics import people_of
 from ragstone.engine.rescore import rescore
 from ragstone.errors import UsageError
 from ragstone.report.run import run_report
@@ -71,7 +70,7 @@ def test_labels_calibrate_later_runs_and_show_what_people_would_say(tmp_path):
     assert low <= share <= high
     assert high - low > 0.1, "80 labels do not make it exact"
     assert "Its error, measured by labels" in text_of(run_report(later))
-    assert "people would probably say" in text_of(run_report(later))
+    assert "estimated human score" in text_of(run_report(later))
 
 
 def test_a_run_without_calibration_keeps_its_signature_and_its_own_levels(tmp_path):

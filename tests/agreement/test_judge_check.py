@@ -96,3 +96,16 @@ def test_as_json():
     assert verdicts["asked"] == sum(item.kind == "verdict" for item in load_items())
     assert verdicts["chance"] == pytest.approx(1 / 3)
     assert as_json["per_100_rows"]["calls"] == 100
+
+
+def test_one_of_the_fields_checkers_is_examined_in_its_own_form(tmp_path, monkeypatch):
+    from tests.models.tiny_checkers import encoder_folder, installed
+
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "models"))
+    encoder_folder(tmp_path / "made", 3)
+    installed(tmp_path / "models", tmp_path / "made", "nli-deberta-v3-base")
+    check = check_judge("cross-encoder/nli-deberta-v3-base")
+    assert [one.way for one in check.ways] == ["own form"]
+    assert {mark.task.strip() for mark in check.best.marks} >= {"verdicts", "claims by chunks"}
+    assert "answer match" not in {mark.task for mark in check.best.marks}
+    assert check.signature.startswith("checker/nli-deberta-v3-base#")

@@ -16,7 +16,7 @@ from ragstone.errors import UsageError
 from ragstone.stats.correlation import LEVELS
 from ragstone.stats.rater_agreement import majority_grade, make_macro
 from ragstone.stats.resampled_measures import best_chances, take_measure
-from tests.compare.scored import declare, make_run
+from tests.analysis.scored import declare, make_run
 
 COUNT, SYSTEMS = 60, 3
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from ragstone.agreement.labels import Label, Labels, join
-from ragstone.agreement.metric_agreement import Settings
-from ragstone.agreement.mixture import fit_mixture, fit_weights
+from ragstone.agreement.metric_agreement import Settings, fit_mixture, fit_weights
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import UsageError
-from ragstone.report.mixtures import mixture_dict, mixture_verdict
+from ragstone.report.agreement import mixture_dict, mixture_verdict
 from ragstone.storage.run_info import MetricInfo
 
 PARTS = ("token_f1", "token_recall", "rouge_1")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import ragstone
-from ragstone.agreement.pool import labelled_in_full, make_pool, read_labels, score_systems
+from ragstone.agreement.estimates import labelled_in_full, make_pool, read_pool_labels, score_systems
 from ragstone.data.types import Chunk, Sample
 from ragstone.errors import UsageError
 from ragstone.stats.ppi import powered_mean
@@ -93,7 +93,7 @@ def test_labels_of_a_judged_pool():
 
     pool = make_pool([{"1": sample("1", "a", "b"), "2": Sample("2", None, contexts=[Chunk("x", "x")], answer="y")}], 5)
     run = ragstone.evaluate(pool, ["ragas.context_precision"], judge=Obliging(), cache=False)
-    labels = read_labels(run)
+    labels = read_pool_labels(run)
     assert labels.keys() == {"1"}
     assert labels["1"].keys() == {"a", "b"}
     assert set(labels["1"].values()) <= {0.0, 1.0}

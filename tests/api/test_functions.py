@@ -1,18 +1,20 @@
 """evaluate, quote, compare and gate as Python functions."""
 
 import asyncio
+import functools
 import inspect
-from dataclasses import fields
+import time
 
 import pytest
 
 import ragstone
-from ragstone.compare.comparison import compare_runs
-from ragstone.compare.gate_conditions import parse_checks
-from ragstone.compare.gates import check_gate
-from ragstone.errors import UnknownNameError, UsageError
+from ragstone.analysis.comparison import compare_runs
+from ragstone.analysis.gate_conditions import parse_checks
+from ragstone.analysis.gates import check_gate
+from ragstone.errors import DefinitionError, UnknownNameError, UsageError
+from ragstone.registry import Catalogue
+from ragstone.registry.declare import metric_names
 from ragstone.testing import FakeLLM
-from ragstone.tools.model_options import ModelOptions
 
 ROWS = [
     {"id": str(row), "question": f"When on day {row}?", "answer": "At nine.", "references": ["nine"]}
@@ -20,20 +22,21 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("function", [ragstone.evaluate, ragstone.quote])
-def test_every_model_option_is_in_the_signature_and_the_help(function):
-    parameters = inspect.signature(function).parameters
-    for option in fields(ModelOptions):
-        assert parameters[option.name].default == option.default
-        assert parameters[option.name].kind is inspect.Parameter.KEYWORD_ONLY
-        assert f"        {option.name}: " in function.__doc__
-    assert not [one for one in parameters.values() if one.kind is inspect.Parameter.VAR_KEYWORD]
+def test_about_a_dozen_arguments():
+    """Everything about a model belongs to `Judge`."""
+    for function in (ragstone.evaluate, ragstone.quote, ragstone.compare, ragstone.gate):
+        parameters = inspect.signature(function).parameters.values()
+        assert len(parameters) <= 13
+        assert not [one for one in parameters if one.kind is inspect.Parameter.VAR_KEYWORD]
 
 
-@pytest.mark.parametrize("function", [ragstone.evaluate, ragstone.compare, ragstone.gate, ragstone.open_run])
+@pytest.mark.parametrize(
+    "function", [ragstone.evaluate, ragstone.compare, ragstone.gate, ragstone.open_run, ragstone.collect]
+)
 def test_every_argument_is_in_the_help(function):
     signature = inspect.signature(function)
-    assert [name for name in signature.parameters if f"        {name}: " not in function.__doc__] == []
+    names = [one.name for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    assert [name for name in names if f"        {name}: " not in function.__doc__] == []
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,9 @@ def test_inside_a_running_event_loop():
 
     async def cell():
         judge = FakeLLM(lambda request: '{"match": true}')
-        return ragstone.evaluate(ROWS, ["token_f1", "answer_match"], judge=judge, exam=False, cache=False)
+        return ragstone.evaluate(
+            ROWS, ["token_f1", "answer_match"], judge=ragstone.Judge(judge, exam=False, cache=False)
+        )
 
     run = asyncio.run(cell())
     assert run.summary()["token_f1"].n_ok == 3
@@ -80,7 +85,9 @@ def test_inside_a_running_event_loop():
 
 def test_progress_moves_if_the_judge_fails():
     judge, seen = FakeLLM(lambda request: RuntimeError("away")), []
-    ragstone.evaluate(ROWS, "answer_match", judge=judge, exam=False, cache=False, concurrency=1, progress=seen.append)
+    ragstone.evaluate(
+        ROWS, "answer_match", judge=ragstone.Judge(judge, exam=False, cache=False, concurrency=1), progress=seen.append
+    )
     assert {one.done for one in seen if one.stage == "evaluating"} >= {0, 1, 3}
 
 
@@ -88,7 +95,7 @@ def test_a_failed_cell_keeps_its_reason():
     def judge(prompts):
         raise RuntimeError("no route to the judge")
 
-    run = ragstone.evaluate(ROWS, "answer_match", judge=judge, exam=False, cache=False)
+    run = ragstone.evaluate(ROWS, "answer_match", judge=ragstone.Judge(judge, exam=False, cache=False))
     [missing] = run.missing.failed
     assert (missing.metric, missing.count) == ("answer_match", 3)
     assert "no route to the judge" in missing.reason
@@ -131,6 +138,31 @@ def test_a_gate_is_true_only_if_it_passes(worse, better):
     assert not ragstone.gate(worse, min={"token_f1": 0.99}, inconclusive="pass")
 
 
+def test_a_gate_with_a_baseline_and_no_limit_is_the_test_of_compare(worse, better):
+    gained, lost, same = (
+        ragstone.gate(new, against=old) for new, old in ((better, worse), (worse, better), (worse, worse))
+    )
+    assert gained
+    assert same
+    assert not lost
+    assert lost.outcome == "fails"
+    compared = ragstone.compare(better, worse)
+    verdicts = {item.metric: item.verdict for item in compared.metrics}
+    rows, *tested = lost.checks
+    assert (rows.value, rows.outcome) == (len(compared.failing.newly_failing), "fails")
+    assert rows.condition == "newly failing rows ≤ fixed rows"
+    for item in tested:
+        assert item.condition == f"{item.check.metric} not worse"
+        assert (item.outcome == "fails") is (verdicts[item.check.metric] == "worse")
+    assert {item.outcome for item in lost.checks} == {"fails", "passes"}
+    assert "only a limit such as max-drop 0.02" in lost._repr_html_()
+    # With a minimum both apply; a limit of a change replaces the test.
+    both = ragstone.gate(worse, against=better, min={"token_f1": 0.1})
+    assert [item.check.kind for item in both.checks].count("min") == 1
+    assert len(both.checks) == len(lost.checks) + 1
+    assert not any(item.check.is_test for item in ragstone.gate(worse, against=better, max_drop=0.5).checks)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -140,7 +172,6 @@ def test_a_gate_is_true_only_if_it_passes(worse, better):
         ({"against": "old", "max_worse": {"a": 0.5}}, "^max_worse a=0.5: the number of samples is a whole number"),
         ({"against": "old", "max_drop": "much"}, "^max_drop much: 'much' is not a number"),
         ({"min": 0.5}, "^min must be a mapping of metrics and numbers"),
-        ({"against": "old"}, "against needs max_drop"),
         ({"min": {"token_f1": 0.1}, "inconclusive": "yes"}, "inconclusive must be pass or fail, got 'yes'"),
     ],
 )
@@ -150,8 +181,112 @@ def test_what_a_gate_needs(worse, options, message):
 
 
 def test_a_quote(worse):
-    found = ragstone.quote(ROWS, ["answer_match"], judge="openai/gpt-4o-mini", base_url="http://127.0.0.1:9/v1")
+    judge = ragstone.Judge("openai/gpt-4o-mini", base_url="http://127.0.0.1:9/v1")
+    found = ragstone.quote(ROWS, ["answer_match"], judge=judge)
     assert isinstance(found, ragstone.Quote)
     assert found.total.calls == 3
     assert repr(found).startswith("Quote for 3 rows: 3 calls")
     assert "answer_match" in str(found)
+
+
+def polite(answer: str) -> float:
+    """Whether the answer says please."""
+    return float("please" in answer.lower())
+
+
+def test_functions_are_metrics():
+    def short(answer: str, most: int = 2) -> bool:
+        return len(answer.split()) <= most
+
+    run = ragstone.evaluate(ROWS, [polite, short, "token_f1"])
+    assert {row.metric: row.mean for row in run.summary()} == {"polite": 0.0, "short": 1.0, "token_f1": 2 / 3}
+    # A function of that name from elsewhere takes its place; other calls do not compute it.
+    run = ragstone.evaluate([{"answer": "Please wait"}], renamed(lambda answer: 0.25, "polite"))
+    assert run.summary()["polite"].mean == 0.25
+    assert "polite" not in [row.metric for row in ragstone.evaluate(ROWS, "all", limit=1, judge=QUIET).summary()]
+    assert ragstone.score_row(ROWS[0], polite).value == 0.0
+
+
+def renamed(function, name):
+    function.__name__ = name
+    return function
+
+
+# A judge that no metric of these tests needs.
+QUIET = ragstone.Judge(FakeLLM([]), exam=False, cache=False)
+
+
+def test_a_decorated_function_goes_by_its_name(monkeypatch):
+    catalogue = Catalogue()
+    monkeypatch.setattr("ragstone.registry.declare.CATALOGUE", catalogue)
+
+    @ragstone.metric
+    def tidy(answer: str) -> float:
+        return 1.0
+
+    @ragstone.metric("mine.tidy_too", bounds=(0, 10))
+    def other(answer: str) -> float:
+        return 7.0
+
+    assert metric_names([tidy, other, "recall@5"]) == ["tidy", "mine.tidy_too", "recall@5"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "error", "message"),
+    [
+        (
+            renamed(lambda answer: 1.0, "token_f1"),
+            DefinitionError,
+            "'token_f1' has the name of a metric in ragstone.metrics",
+        ),
+        (renamed(lambda answer: 1.0, "lexical"), DefinitionError, "'lexical' has the name of a set of metrics"),
+        (lambda answer: 1.0, DefinitionError, r"<lambda> has no name: write `def name\(answer\)"),
+        (functools.partial(polite), DefinitionError, "<unnamed> has no name"),
+        ([polite, renamed(lambda answer: 1.0, "polite")], UsageError, "two functions are named 'polite'"),
+        ([polite, 3], UsageError, "a metric is a name or a function, got 3"),
+        (renamed(lambda answr: 1.0, "misspelled"), DefinitionError, "needs 'answr', .* Did you mean answer"),
+    ],
+)
+def test_functions_that_cannot_be_metrics(metrics, error, message):
+    with pytest.raises(error, match=message):
+        ragstone.evaluate(ROWS, metrics)
+
+
+def test_a_function_that_returns_a_share_is_explained():
+    def short_words(answer: str) -> float:
+        return ragstone.Share.of("word", [len(word) < 4 for word in answer.split()], texts=answer.split())
+
+    run = ragstone.evaluate(ROWS, short_words)
+    [counts] = run.explain("0", "short_words").as_dict()["working"]["counts"]
+    assert [item["text"] for item in counts["items"]] == ["At", "nine."]
+
+
+def test_evaluate_async():
+    async def two():
+        runs = (ragstone.evaluate_async(ROWS, "token_f1", name=name) for name in "ab")
+        return await asyncio.gather(*runs)
+
+    assert [run.name for run in asyncio.run(two())] == ["a", "b"]
+    assert inspect.signature(ragstone.evaluate_async) == inspect.signature(ragstone.evaluate)
+
+
+def test_a_cancelled_evaluation_stops_with_the_next_row(tmp_path):
+    asked = []
+
+    def judge(prompts):
+        asked.extend(prompts)
+        time.sleep(0.05)
+        return ['{"match": true}'] * len(prompts)
+
+    async def cancel():
+        options = ragstone.Judge(judge, exam=False, cache=False, concurrency=1)
+        rows = [{**ROWS[0], "id": str(number)} for number in range(200)]
+        work = asyncio.create_task(ragstone.evaluate_async(rows, "answer_match", tmp_path, judge=options))
+        while not asked:
+            await asyncio.sleep(0.01)
+        work.cancel()
+        await work
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancel())
+    assert len(asked) < 100

@@ -21,7 +21,7 @@ def reply(request):
     return RuntimeError("the judge is away")
 
 judge = FakeLLM(reply)
-run = ragstone.evaluate(rows, ["token_f1", "answer_match"], judge=judge, exam=False, cache=False, concurrency=1)
+run = ragstone.evaluate(rows, ["token_f1", "answer_match"], judge=ragstone.Judge(judge, exam=False, cache=False, concurrency=1))
 run
 """
 
@@ -70,4 +70,7 @@ def test_the_bar_moves_in_one_output(executed):
 
 
 def test_nothing_else_is_printed(executed):
-    assert [one.output_type for cell in executed.nb.cells for one in cell.outputs if one.output_type == "stream"] == []
+    """But the note on the judge that failed."""
+    [printed] = [one.text for cell in executed.nb.cells for one in cell.outputs if one.output_type == "stream"]
+    assert printed.startswith("note: 100% of the cells failed")
+    assert printed.count("\n") == 1

@@ -6,7 +6,7 @@ import os
 import pytest
 
 import ragstone
-from ragstone.compare.diagnosis import diagnose
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from tests.cli.test_find_run import HARBOUR

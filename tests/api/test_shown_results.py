@@ -93,15 +93,15 @@ def test_a_comparison_without_evidence_has_numbers(worse, better, tmp_path):
 def test_repr_says_what_matters(shown):
     assert repr(shown["run"]).startswith("Run harbour-worse (")
     assert "6 skipped cells: run.missing" in repr(shown["run"])
-    assert "of 25 samples fail: 8 missing chunk" in repr(shown["diagnosis"])
-    assert "why it fails: missing chunk, retriever" in repr(shown["explanation"])
+    assert "of 25 samples are wrong: 8 missing chunk" in repr(shown["diagnosis"])
+    assert "wrong (90 %): missing chunk, retriever" in repr(shown["explanation"])
     assert "token_f1 = 0.000" in repr(shown["score"])
     assert "recall, skipped, 2 cells: no relevance and no reference contexts" in repr(shown["missing"])
     comparison = shown["comparison"]
     assert "Comparison harbour-worse → harbour-better, 25 pairs" in repr(comparison)
     assert comparison.failing.fixed
     assert comparison.as_dict()["failing"]["fixed"] == comparison.failing.fixed
-    assert f"{len(comparison.failing.fixed)} fixed by B" in " ".join(str(comparison).split())
+    assert f"{len(comparison.failing.fixed)} fixed, " in " ".join(str(comparison).split())
     assert "▲ fact_recall 0.674 → 0.928" in repr(shown["comparison"])
     assert repr(shown["gate"]).startswith("Gate of harbour-worse against harbour-better: fails\n  ✗ ")
 

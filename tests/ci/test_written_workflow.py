@@ -190,11 +190,13 @@ def test_a_pull_request_is_compared_with_main(make_repository):
         # The pull request was not kept as a baseline.
         assert len(list((repository.cache / "runs").iterdir())) == 1
 
-        # A few changed rows cannot decide: a warning, as ragstone.toml has it.
+        # Rows that fail newly decide. A few changed rows cannot decide about means: a warning, as ragstone.toml has it.
         rows = [(HARBOUR / f"{name}.jsonl").read_text().splitlines(keepends=True) for name in ("better", "worse")]
         (repository.folder / "answers.jsonl").write_text("".join([*rows[0][:20], *rows[1][20:]]))
         settings = Path("ragstone.toml")
         settings.write_text(settings.read_text().replace("min = {", "# min = {"))
+        assert repository.pull()[0] == ("Gate", 3)
+        settings.write_text(settings.read_text().replace("max-new-failures = 0", "max-drop = 0.02"))
         failed, log, summary = repository.pull()
         assert "against main: ❔ cannot tell" in summary
         assert "::warning title=Ragstone cannot tell::" in log

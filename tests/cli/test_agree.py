@@ -10,10 +10,10 @@ from rich.console import Console
 import ragstone
 from ragstone.agreement.labels import join, read_human
 from ragstone.agreement.metric_agreement import Settings, measure_agreement
-from ragstone.cli import find_run as stored
+from ragstone.cli import output as stored
 from ragstone.report.agreement import agreement_report
 from tests.agreement.planted_judge import PlantedJudge, answered
-from tests.compare.scored import declare, make_run
+from tests.analysis.scored import declare, make_run
 
 HOSTILE = "a\x1b[31m|<script>alert(1)</script>"
 

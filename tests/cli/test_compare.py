@@ -8,24 +8,22 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from ragstone.cli import find_run as stored
-from ragstone.compare.comparison import compare_runs
+from ragstone.analysis.comparison import compare_runs
+from ragstone.cli import output as stored
 from ragstone.engine.evaluate import evaluate
-from ragstone.report.comparison import comparison_report, headline
-from tests.compare.scored import declare, make_run, noise
+from ragstone.report.comparison import ComparisonReport
+from ragstone.views.comparison import ComparisonView, headline
+from tests.analysis.scored import copy_runs, declare, make_run, noise
 
 HOSTILE = "a\x1b[31m|<script>alert(1)</script> @all [x](http://x) `c`"
 
 
-@pytest.fixture
-def store(catalogue, tmp_path, monkeypatch):
-    declare(catalogue)
-    monkeypatch.chdir(tmp_path)
+def build_store(root):
     base = noise(1, 30)
     more = {"topic": ["boats", "fares"] * 15}
     for name, shift, size in (("old", 0.0, 128), ("new", 0.2, 256), ("newer", 0.22, 512)):
         make_run(
-            tmp_path,
+            root,
             name,
             ["quality", "delay"],
             quality=base + shift,
@@ -33,12 +31,19 @@ def store(catalogue, tmp_path, monkeypatch):
             more=more,
             params={"chunk_size": size},
         )
+
+
+@pytest.fixture
+def store(catalogue, tmp_path, tmp_path_factory, monkeypatch):
+    declare(catalogue)
+    monkeypatch.chdir(tmp_path)
+    copy_runs(build_store, tmp_path_factory, tmp_path)
     return tmp_path / "store"
 
 
 def plain(found, width):
     console = Console(width=width, file=io.StringIO(), highlight=False, no_color=True)
-    console.print(comparison_report(found))
+    console.print(ComparisonReport(ComparisonView.of(found)))
     return console.file.getvalue()
 
 
@@ -47,7 +52,8 @@ def test_two_runs(cli, store):
     assert printed.code == 0
     assert "new is better than old in 1 metric, worse in none; 1 shows no evidence." in printed.out
     assert "▲ better" in printed.out
-    assert "delay: all pairs are equal" in printed.out
+    assert "identical" in printed.out
+    assert "all pairs are equal" not in printed.out
     assert "gained most" in printed.out
     assert "\x1b" not in printed.out
 
@@ -124,19 +130,17 @@ def test_headlines_and_what_differs_come_first(cli, harbour):
     assert verdicts["map"] == "better"
     short = cli("compare", "worse", "better", "--show", "0").out.partition("\nnext:")[0]
     names = shown_in(short)
-    told = {name for name, verdict in verdicts.items() if verdict == "better"}
-    assert set(names) == {"recall", "mrr", "ndcg", "token_f1", "answerability_accuracy"} | told
+    assert set(names) == {"recall", "mrr", "ndcg", "token_f1", "answerability_accuracy"} | set(found["headlines"])
     assert names[:3] == ["mrr", "ndcg", "recall"]
-    assert f"{len(verdicts) - len(names)} more metrics with --full" in short
-    directed = sum(verdict is not None for verdict in verdicts.values())
-    assert f"{found['headline']} That counts all {directed} metrics with a better direction." in " ".join(short.split())
+    assert f"{len(verdicts) - len(names)} explored metrics: " in short
+    assert short.startswith(found["headline"])
+    assert found["summary"] in " ".join(short.split())
 
 
 def test_every_metric_with_full_and_in_files(cli, harbour):
     full = cli("compare", "worse", "better", "--show", "0", "--full").out
     assert {"precision", "exact_match", "ari"} <= set(shown_in(full))
-    assert "more metric" not in full
-    assert "That counts" not in full
+    assert "explored metrics: " not in full
     named = cli("compare", "worse", "better", "--show", "0", "-m", "recall,mrr,ndcg,token_f1,precision").out
     assert "precision" in shown_in(named)
     table = cli("compare", "worse", "better", "--markdown").out
@@ -159,7 +163,7 @@ def test_what_failed_is_never_left_out(cli, harbour, catalogue, tmp_path):
             evaluate(folder / f"{name}.jsonl", chosen, "ragstone-store", name=f"{name}-broken")
     short = cli("compare", "worse-broken", "better-broken").out
     assert "broken: 24 of 25 pairs, 1 failed" in short
-    assert "1 more metric with --full" in short
+    assert "2 explored metrics: " in short
 
 
 def test_many_metrics_are_one_table(cli, harbour):
@@ -239,7 +243,7 @@ def test_headlines(catalogue, tmp_path):
     base = noise(1, 20)
     assert compared({"quality": base}, {"quality": base}) == "b and a have the same scores in all 20 pairs."
     assert compared({"quality": base}, {"quality": noise(2, 20)}) == (
-        "There is no evidence that b differs from a, in any of 1 metric."
+        "There is no evidence that b differs from a in 1 metric."
     )
     assert compared({"quality": base[:1]}, {"quality": base[:1] + 0.1}) == "1 pair is too few to tell b from a."
     assert compared({"quality": base, "delay": base}, {"quality": base + 0.1, "delay": base + 0.1}) == (

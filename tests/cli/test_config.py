@@ -159,4 +159,4 @@ def test_the_example_of_the_docs(cli, settings):
     settings(page.read_text().partition("```toml\n")[2].partition("```")[0])
     printed = cli("doctor")
     assert printed.code == 0, printed.err
-    assert "max-drop" in printed.out
+    assert "max-new-failures" in printed.out

@@ -29,8 +29,8 @@ def there(store, monkeypatch):
 def test_explain_a_sample(cli, there):
     printed = cli("explain", "harbour-worse", "h14")
     assert "h14  row 14 of 25 in harbour-worse" in printed.out
-    assert "why it fails: split fact, retriever" in printed.out
-    assert "refunds#3  part of fact 1" in printed.out
+    assert "wrong (90 %): split fact, retriever" in printed.out
+    assert "· contains part of fact 1" in printed.out.split("refunds#3")[1].split("refunds#")[0]
     assert "fact_recall" in printed.out
 
 
@@ -67,7 +67,15 @@ def test_explain_what_there_is_not(cli, there, arguments, words):
 def test_explain_for_programs(cli, there):
     found = json.loads(cli("explain", "harbour-worse", "h11", "fact_recall", "--json").out)
     assert found["cause"] == "missing chunk"
-    assert found["working"]["counts"] == [{"kind": "fact", "above": [1], "below": [1, 2, 3]}]
+    [count] = found["working"]["counts"]
+    assert (count["kind"], count["above"], count["below"]) == ("fact", [1], [1, 2, 3])
+    assert (count["numerator"], count["denominator"]) == (1, 3)
+    assert [(item["number"], item["above"], item["below"]) for item in count["items"]] == [
+        (1, 1, 1),
+        (2, 0, 1),
+        (3, 0, 1),
+    ]
+    assert count["items"][0]["text"].startswith("A pallet of more than 500 kg")
     assert found["scores"] == [{"metric": "fact_recall", "value": 1 / 3, "status": "ok", "reason": None}]
     assert found["evidence"]["fact_ranks"] == [1, None, None]
 

@@ -1,6 +1,7 @@
 """ragstone gate as a pipeline runs it: exit codes, files, settings."""
 
 import json
+import os
 import re
 from importlib import resources
 from xml.etree import ElementTree as ET
@@ -9,22 +10,26 @@ import pytest
 
 from ragstone import gate
 from ragstone.engine.evaluate import evaluate
-from tests.compare.scored import declare, make_run, noise
+from tests.analysis.scored import copy_runs, declare, make_run, noise
 from tests.notify.code_host import github, running_host
 
 
-@pytest.fixture
-def store(catalogue, tmp_path, monkeypatch):
-    declare(catalogue)
-    monkeypatch.chdir(tmp_path)
+def build_store(root):
     base = noise(1, 60, 0.1, 0.7)
-    make_run(tmp_path, "main", quality=base)
-    make_run(tmp_path, "branch", quality=base - 0.1)
+    make_run(root, "main", quality=base)
+    make_run(root, "branch", quality=base - 0.1)
     # Ids tell seconds apart, not less.
-    for run in (tmp_path / "store" / "runs").iterdir():
+    for run in (root / "store" / "runs").iterdir():
         if json.loads((run / "run.json").read_text())["name"] == "branch":
             run.rename(run.with_name("29991231-235959-00000000"))
-    (tmp_path / "store").rename(tmp_path / "ragstone-store")
+    (root / "store").rename(root / "ragstone-store")
+
+
+@pytest.fixture
+def store(catalogue, tmp_path, tmp_path_factory, monkeypatch):
+    declare(catalogue)
+    monkeypatch.chdir(tmp_path)
+    copy_runs(build_store, tmp_path_factory, tmp_path)
     return tmp_path
 
 
@@ -105,7 +110,7 @@ def test_the_settings_file(cli, store):
     assert cli("gate", "branch").code == 3
     passed = cli("gate", "main")
     assert passed.code == 0
-    assert "next: ragstone gate NEW --against main --max-drop 0.02" in passed.out
+    assert "next: ragstone gate NEW --against main --max-new-failures 0" in passed.out
     itself = "compared with itself, so nothing can have become worse"
     assert itself in " ".join(passed.out.split())
     assert itself not in " ".join(cli("gate", "branch").out.split())
@@ -166,7 +171,7 @@ def test_quiet_prints_the_decision_without_the_next_step(cli, store):
 
 
 def test_an_unfinished_run_needs_the_sequential_gate(cli, store):
-    from ragstone.cli.find_run import find_run
+    from ragstone.cli.output import find_run
     from ragstone.storage.runs import read_table, write_table
 
     folder = find_run("branch", "ragstone-store").folder
@@ -182,17 +187,22 @@ def test_an_unfinished_run_needs_the_sequential_gate(cli, store):
         assert "the run is not finished" in printed.out
 
 
+def build_branches(root):
+    base = noise(1, 60, 0.1, 0.7)
+    for branch, scores in (("main", base), ("same", base), ("worse", base - 0.1)):
+        os.environ["GITHUB_REF_NAME"] = branch
+        make_run(root, f"of-{branch}", quality=scores)
+    (root / "store").rename(root / "ragstone-store")
+
+
 @pytest.fixture
-def branches(catalogue, tmp_path, monkeypatch):
+def branches(catalogue, tmp_path, tmp_path_factory, monkeypatch):
     """Runs of main, of a branch that is as good, and of one that is worse."""
     declare(catalogue)
     monkeypatch.chdir(tmp_path)
-    base = noise(1, 60, 0.1, 0.7)
     monkeypatch.setenv("GITHUB_SHA", "c0ffee")
-    for branch, scores in (("main", base), ("same", base), ("worse", base - 0.1)):
-        monkeypatch.setenv("GITHUB_REF_NAME", branch)
-        make_run(tmp_path, f"of-{branch}", quality=scores)
-    (tmp_path / "store").rename(tmp_path / "ragstone-store")
+    monkeypatch.setenv("GITHUB_REF_NAME", "worse")
+    copy_runs(build_branches, tmp_path_factory, tmp_path)
     return tmp_path
 
 
@@ -240,15 +250,24 @@ def test_the_first_run_of_a_store(cli, catalogue, tmp_path, monkeypatch):
     ("arguments", "words"),
     [
         (["--against", "of-main", "--baseline", "main", "--max-drop", "0.02"], "either --against RUN or --baseline"),
-        (["--baseline", "main", "--min", "quality=0.5"], "needs --max-drop"),
-        (["--baseline", "mian", "--min", "quality=0.5"], "needs --max-drop"),
-        (["--baseline", "main"], "needs --max-drop"),
+        (["--baseline", "main", "--min", "quality=0.5", "--sequential"], "needs --max-drop METRIC"),
     ],
 )
 def test_mistakes_with_a_baseline(cli, branches, arguments, words):
     printed = cli("gate", "of-worse", *arguments)
     assert printed.code == 2
     assert words in printed.err
+
+
+def test_a_baseline_without_a_limit(cli, branches):
+    failed = cli("gate", "of-worse", "--baseline", "main")
+    assert failed.code == 3
+    assert "quality not worse" in failed.out
+    assert "only a limit such as max-drop 0.02" in " ".join(failed.out.split())
+    assert cli("gate", "of-same", "--baseline", "main", "--min", "quality=0.1").code == 0
+    assert cli("gate", "of-same", "--against", "of-main").code == 0
+    # A misspelled branch has no runs.
+    assert cli("gate", "of-same", "--baseline", "mian").code == 4
 
 
 def test_the_baseline_of_the_settings_file(cli, branches):

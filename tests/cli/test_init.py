@@ -116,7 +116,7 @@ def test_the_workflow_asks_whether_a_pull_request_is_worse_than_main(cli, folder
     assert workflow[True] == {"push": {"branches": ["main"]}, "pull_request": None}
     assert workflow["env"]["RAGSTONE_BASELINE"] == "main"
     gate = tomllib.loads(Path("ragstone.toml").read_text())["gate"]
-    assert (gate["baseline"], gate["max-drop"], gate["inconclusive"]) == ("main", 0.02, "pass")
+    assert (gate["baseline"], gate["max-new-failures"], gate["inconclusive"]) == ("main", 0, "pass")
 
 
 def test_nothing_is_overwritten(cli, folder):

@@ -109,5 +109,5 @@ def test_calibrate(cli, tmp_path, monkeypatch):
     assert (found["what"], found["calibrated"]) == ("claims", False)
     assert found["levels"]["accepted"]["mean"] > 0.9 > found["levels"]["refused"]["mean"] + 0.7
     printed, _ = ask(cli, "--calibrate")
-    assert "later runs show what people would probably say" in " ".join(printed.out.split())
+    assert "later runs show the estimated human score" in " ".join(printed.out.split())
     assert "calibration" not in json.loads(ask(cli, "--json")[0].out)

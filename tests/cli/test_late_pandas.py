@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("pandas")
 
-FIRST = "import sys\nfrom ragstone.cli.late_pandas import leave_pandas_out\nleave_pandas_out()\nimport pyarrow as pa\n"
+FIRST = "import sys\nfrom ragstone.cli.evaluation import leave_pandas_out\nleave_pandas_out()\nimport pyarrow as pa\n"
 
 
 def run(code):

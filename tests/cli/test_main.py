@@ -39,6 +39,7 @@ def _parameters():
         (errors.MissingExtraError("this", "fsspec"), 2),
         (errors.UnknownColumnsError("what"), 2),
         (errors.StorageError("what"), 1),
+        (errors.DamagedError("runs/1/scores.parquet", "it is cut off"), 1),
         (errors.ServiceError("what"), 1),
         (errors.TruthConflictError("harbour", 3, 2), 1),
         (errors.StopRunError("what"), 1),

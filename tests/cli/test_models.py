@@ -7,6 +7,7 @@ import pytest
 from ragstone.cli.models import _use
 from ragstone.models.catalogue import MODELS
 from tests.models.index import describe, make_wheel
+from tests.tools.large import install_base
 
 FILES = {"model.onnx": b"weights" * 100, "tokenizer.json": b"{}"}
 
@@ -98,3 +99,34 @@ def test_mistakes(cli, tiny, arguments, words):
 )
 def test_a_model_that_was_installed_is_used_next(name, words):
     assert _use(name)[0].endswith(words)
+
+
+def test_checkers_of_the_field_are_listed_with_licence_and_how_to_get_them(cli):
+    rows = {row["name"]: row for row in json.loads(cli("models", "--json").out)}
+    assert rows["factcg"]["how_to_get"] == "ragstone models pull factcg"
+    assert "no commercial use" in rows["bespoke-minicheck"]["licence"]
+    assert "ollama pull" in cli("models", "show", "bespoke-minicheck").out
+    assert "checkers of the field" in cli("models").out
+
+
+def test_what_to_paste_for_a_server(cli, tmp_path):
+    printed = cli("models", "serve-config", "judge-1.5b", "--for", "vllm", "--write", tmp_path / "judge")
+    assert printed.code == 0
+    assert f"--lora-modules ragstone-judge={tmp_path / 'judge'}" in printed.out
+    assert (tmp_path / "judge" / "adapter_config.json").is_file()
+    as_json = json.loads(cli("models", "serve-config", "judge-1.5b", "--for", "ollama", "--json").out)
+    assert "ADAPTER " in as_json["text"]
+    for wrong in (["serve-config", "judge-1.5b"], ["list", "--for", "vllm"], ["pull", "tiny", "--write", "x"]):
+        assert cli("models", *wrong).code == 2
+    unknown = cli("models", "serve-config", "judge-1.5b", "--for", "tgi")
+    assert unknown.code == 2
+    assert "ollama, vllm, llamacpp" in unknown.err
+
+
+def test_the_card_of_the_large_judge(cli, tmp_path, monkeypatch):
+    install_base(tmp_path, monkeypatch)
+    shown = cli("models", "show", "judge-1.5b").out
+    assert "large judge" in shown
+    assert "ROC-AUC" in shown
+    assert "Limits:" in shown
+    assert "--judge local-large" in cli("models", "list").out

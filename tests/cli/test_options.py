@@ -1,13 +1,13 @@
 """Every flag means the same in every command."""
 
-import inspect
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
-from typer.main import get_command
+from click.testing import CliRunner
 
 from ragstone.cli.app import app
-from ragstone.cli.options import CALL_OPTIONS, SHARED, parse_map, with_models
+from ragstone.cli.click_options import make_command
+from ragstone.cli.options import CALL_OPTIONS, SHARED, argument, model_options, option, parse_map
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
 
@@ -25,7 +25,7 @@ def all_commands(group, prefix=""):
             yield f"{prefix}{name}", command
 
 
-COMMANDS = dict(all_commands(get_command(app)))
+COMMANDS = dict(all_commands(app))
 
 
 def options(command):
@@ -47,6 +47,15 @@ def test_a_flag_of_several_commands_has_one_meaning():
     del meanings["--from"]  # a wheel to install from, or logs to watch
     del meanings["--output"]  # says what each command writes by default
     assert {flag: found for flag, found in meanings.items() if len(found) > 1} == {}
+
+
+def test_an_option_of_several_commands_is_in_the_table():
+    table = {flag for item in SHARED.values() for flag in item.flags.split()}
+    own = [param for name, command in COMMANDS.items() if name not in FOREIGN for param in options(command)]
+    several = {flag for flag, times in Counter(map(long_name, own)).items() if times > 1}
+    of_review = {"--all", "--kind", "--fact", "--provenance", "--min-confidence", "--max-confidence", "--status"}
+    # Every command has --config; --from and --output say what each command reads and writes.
+    assert several - table == {"--config", "--from", "--output", *of_review}
 
 
 def test_help_of_shared_options_comes_from_the_table():
@@ -77,8 +86,8 @@ def test_commands_with_models_have_the_same_call_limits():
     }
     for name in with_calls:
         flags = {param.name: (param.opts, param.help) for param in options(COMMANDS[name])}
-        for option in CALL_OPTIONS:
-            assert flags[option] == (SHARED[option].flags.split(), SHARED[option].help), (name, option)
+        for flag in CALL_OPTIONS:
+            assert flags[flag] == (SHARED[flag].flags.split(), SHARED[flag].help), (name, flag)
 
 
 @pytest.mark.parametrize(
@@ -101,16 +110,20 @@ def test_old_and_rare_spellings_still_work(command, flag):
     assert flag in {one for param in options(COMMANDS[command]) for one in param.opts}
 
 
-def test_the_decorator_hands_over_model_options():
-    @with_models("judge", "grading")
-    def command(data: str, models: ModelOptions = ModelOptions(), last: bool = False) -> None:
+def test_a_command_gets_its_model_options_as_one_value():
+    def function(
+        data: str = argument("DATA", "A file."),
+        models: ModelOptions = model_options("judge", "grading"),
+        last: bool = option(False, "--last", "A switch."),
+    ) -> None:
         received.append((data, models, last))
 
     received = []
-    names = list(inspect.signature(command).parameters)
-    assert names == ["data", "judge", "grading", *CALL_OPTIONS, "last"]
-    values = dict.fromkeys(CALL_OPTIONS) | {"timeout": 5.0, "rpm": 2.0, "no_cache": True}
-    command(data="x", judge="openai/y", grading="cot, rubric", last=True, **values)
+    command = make_command("function", function, "Tools")
+    assert [param.name for param in command.params] == ["data", "judge", "grading", *CALL_OPTIONS, "last", "config"]
+    given = ["--judge", "openai/y", "--grading", "cot, rubric", "--timeout", "5", "--rpm", "2", "--no-cache", "--last"]
+    done = CliRunner().invoke(command, ["x", *given], standalone_mode=False)
+    assert done.exit_code == 0, done.exception
     models = ModelOptions(
         judge="openai/y", grading=("cot", "rubric"), timeout_s=5.0, requests_per_minute=2.0, cache=False
     )

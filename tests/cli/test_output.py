@@ -1,8 +1,12 @@
-"""Next steps: commands that work as printed."""
+"""What commands print: next steps that work as printed, progress and tables."""
+
+import io
+import sys
 
 import pytest
 
-from ragstone.cli.output import command_line, next_steps
+from ragstone.cli.output import command_line, console, next_steps, not_told_yet, run_word, showing_progress
+from ragstone.engine.progress import Progress
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +86,68 @@ def test_validate_keeps_the_options_of_the_data(cli, home):
 @pytest.mark.parametrize("option", ["-q", "--json"])
 def test_programs_and_quiet_users_get_no_next_steps(cli, home, option):
     assert "next:" not in cli("run", "answers.jsonl", "-m", "token_f1", option).out
+
+
+def test_progress_in_a_file_is_a_line_a_stage_and_not_one_a_batch(monkeypatch, capsys):
+    clock = iter(range(1000))
+    monkeypatch.setattr("ragstone.report.progress.time.monotonic", lambda: next(clock) / 100)
+    with showing_progress(quiet=False) as report:
+        for done in range(0, 100_001, 10_000):
+            report(Progress("reading", done))
+        for done in range(0, 100_001, 10_000):
+            report(Progress("evaluating", done, 100_000))
+        report(Progress("finishing", 100_000, 100_000))
+    assert capsys.readouterr().err.splitlines() == [
+        "reading: 0 rows",
+        "evaluating: 0 of 100,000 rows",
+        "evaluating: 100,000 of 100,000 rows",
+        "finishing: 100,000 of 100,000 rows",
+    ]
+
+
+def test_progress_in_a_file_says_something_every_few_seconds(monkeypatch, capsys):
+    clock = iter(range(0, 1000, 2))
+    monkeypatch.setattr("ragstone.report.progress.time.monotonic", lambda: next(clock))
+    with showing_progress(quiet=False) as report:
+        for done in range(10):
+            report(Progress("evaluating", done, 100))
+    assert 2 <= len(capsys.readouterr().err.splitlines()) <= 5
+
+
+def test_quiet_progress_is_silent(capsys):
+    with showing_progress(quiet=True) as report:
+        report(Progress("reading", 1))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_table_in_a_file_is_wide_enough(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setenv("COLUMNS", "40")
+    assert console().width >= 110
+
+
+def test_an_explanation_is_given_once_per_store(tmp_path):
+    assert not_told_yet(["12 of 40 metrics come from A", "≈ means"], tmp_path) == [
+        "12 of 40 metrics come from A",
+        "≈ means",
+    ]
+    # Numbers do not make an explanation new.
+    assert not_told_yet(["3 of 9 metrics come from A", "3 of 9 metrics come from B"], tmp_path) == [
+        "3 of 9 metrics come from B"
+    ]
+    assert not_told_yet(["≈ means"], tmp_path / "other") == ["≈ means"]
+
+
+def test_a_store_that_cannot_be_written_or_is_damaged(tmp_path):
+    assert not_told_yet(["a"], "/proc/nowhere") == ["a"]
+    (tmp_path / "explained.json").write_text("[1,")
+    assert not_told_yet(["a"], tmp_path) == ["a"]
+
+
+def test_a_run_is_named_by_its_name_unless_a_newer_one_has_it(tmp_path):
+    import ragstone
+
+    rows = [{"question": "q", "answer": "a", "references": ["a"]}]
+    old, new = (ragstone.evaluate(rows, ["token_f1"], tmp_path, name="mine") for _ in range(2))
+    assert (run_word(old, str(tmp_path)), run_word(new, str(tmp_path))) == (old.id, "mine")
+    assert run_word(old, str(tmp_path / "elsewhere")) == old.path

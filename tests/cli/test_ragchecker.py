@@ -182,7 +182,7 @@ def ask(prompt):
 
 
 @pytest.mark.parametrize("command", [["ragchecker", "--output_path=out.json"], ["run", "--as", "ragchecker"]])
-@pytest.mark.parametrize(("scored", "code"), [(1, 4), (4, 0)])
+@pytest.mark.parametrize(("scored", "code"), [(1, 4), (4, 4), (60, 0)])
 def test_failed_cells_and_the_judge_are_named(cli, home, command, scored, code):
     (home / "down.py").write_text(_DOWN, encoding="utf-8")
     rows = [FULL | {"query_id": str(number)} for number in range(scored)]

@@ -17,3 +17,14 @@ def test_a_stored_run_is_printed_as_after_the_run(cli, tmp_path):
     assert "ari" in full
     found = json.loads(cli("show", "mine", "--json", "-o", str(tmp_path)).out)
     assert [row["metric"] for row in found["summary"]] == ["token_f1", "ari"]
+
+
+def test_runs_are_listed_with_names_that_commands_accept(cli, home):
+    assert "no finished run in store" in cli("runs", "-o", "store").out
+    for _ in range(2):
+        assert cli("run", "answers.jsonl", "-m", "token_f1", "-o", "store").code == 0
+    printed = cli("runs", "-o", "store").out
+    assert [line.split()[0] for line in printed.splitlines()[1:3]] == ["answers-2", "answers"]
+    assert "ragstone show answers-2 -o store" in printed
+    assert [row["name"] for row in json.loads(cli("runs", "-o", "store", "--json").out)] == ["answers-2", "answers"]
+    assert cli("show", "answers-2", "-o", "store").code == 0

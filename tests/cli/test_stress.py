@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from ragstone.cli.find_run import find_run
+from ragstone.cli.output import find_run
 from ragstone.data.dataset import samples_table
 from ragstone.formats import write_dataset
 from ragstone.report.stress import stress_report
 from ragstone.stress.results import contrast_tests, read_stress
-from ragstone.stress.run import prepare
-from ragstone.stress.test_beds import BEDS, Setting
+from ragstone.stress.run import BEDS, Setting, prepare
 from tests.http.loopback import completion, loopback
 from tests.stress.generators import copies, samples
 
@@ -125,3 +124,36 @@ def test_what_cannot_be(cli, home, more, words):
     done = stress(cli, *more)
     assert done.code == 2
     assert words in done.err
+
+
+def rgb_rows():
+    """Six questions in RGB's form with few passages of one kind; the last one has no noise."""
+    for number in range(6):
+        name, right, wrong = f"Ship{number}", f"{30 + number} metres", f"{70 + number} metres"
+        yield {
+            "id": number,
+            "query": f"How long is the {name}?",
+            "answer": [right],
+            "fakeanswer": wrong,
+            "positive": [f"{name} is {right} long.", f"The length of {name}: {right}."],
+            "positive_wrong": [f"{name} is {wrong} long.", f"The length of {name}: {wrong}."],
+            "negative": [f"{name} is painted red {at}." for at in range(4)] if number < 5 else [],
+        }
+
+
+def test_rgbs_own_files_are_mixed_as_in_rgb_and_show_the_requested_rate(cli, home):
+    Path("en_fact.json").write_text("".join(json.dumps(row) + "\n" for row in rgb_rows()))
+    done = cli("stress", "en_fact.json", "--system", "gen.py:copies", "--passages", "4", "--rates", "0,0.5,1")
+    assert done.code == 0, done.err
+    # Without a passage that contains the answer, no answer is right.
+    noise = done.out[done.out.index("noise robustness") :]
+    assert re.search(r"rgb.accuracy +1.00 +0.00 ", noise)
+    # Noise fills up at rate 0 of the noise bed, where positives are few; in the counterfactual bed it does not.
+    assert re.search(r"noise rate +0.42 +1 .*\n +requested +0, 0.5 +1 ", noise)
+    [run] = home.glob("ragstone-store/runs/*/run.json")
+    rows = read_stress(find_run(str(run.parent), "ragstone-store")).rows
+    false = rows.beds == "counterfactual"
+    assert set(rows.shares[false & (rows.requested == 0)]) == {0}
+    assert set(rows.shares[(rows.beds == "noise") & (rows.requested == 1)]) == {1}
+    [page] = home.glob("ragstone-store/runs/*/stress.html")
+    assert '<th scope="row">requested</th>' in page.read_text()

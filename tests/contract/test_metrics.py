@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import ragstone
-import ragstone.evidence
+import ragstone.evidence_functions
 import ragstone.metrics
+from ragstone.analysis.explain import Cell, work_out
+from ragstone.analysis.sample_evidence import read_case
 from ragstone.data.codec import arrow_type
 from ragstone.data.dataset import Dataset
 from ragstone.data.schema import FIELDS
@@ -17,6 +19,7 @@ from ragstone.data.usage import USAGE
 from ragstone.registry import CATALOGUE, parse_metric
 from ragstone.registry.expression import make_metric
 from ragstone.tools.open_tools import TOOLS
+from tests.each_case import each_case
 from tests.metrics.models import LengthsAndLetters, Obliging, rating_tools
 from tests.metrics.scoring import score
 
@@ -34,8 +37,8 @@ JUDGED = {
 # One sentence: it begins like one, ends like one, and none ends in between.
 SENTENCE = re.compile(r"[A-Z0-9](?:(?![.!?] ).)*\.")
 
-every_metric = pytest.mark.parametrize("spec", METRICS.values(), ids=METRICS)
-every_evidence = pytest.mark.parametrize("spec", EVIDENCE.values(), ids=EVIDENCE)
+every_metric = each_case("spec", METRICS.values())
+every_evidence = each_case("spec", EVIDENCE.values())
 
 
 def rests_on(needs):
@@ -208,16 +211,16 @@ BAD = {
         "contexts": [Chunk(f"chunk {number}", f"c{number}") for number in range(300)],
         "relevance": {f"c{number}": float(number % 4) for number in range(0, 600, 3)},
     },
-    "a megabyte": {
-        "answer": "wörter und mehr " * 65_000,
+    "a hundred kilobytes": {
+        "answer": "wörter und mehr " * 6_500,
         "references": ["wörter und weniger " * 20],
-        "contexts": [Chunk("mehr wörter " * 20_000, "c1")],
+        "contexts": [Chunk("mehr wörter " * 2_000, "c1")],
     },
 }
 NASTY = [Sample(name, **{**ALL_THERE, **changes}) for name, changes in BAD.items()]
 # The row that has all that a metric needs, where it is not the first.
 GOOD = {name: list(BAD).index("stressed") for name in METRICS if name.startswith(("rgb.rejection", "rgb.error"))}
-# The megabyte is computed once only, to save time.
+# The longest texts are computed once only, to save time.
 SMALL = NASTY[:-1]
 SPELLED = [str(metric) for spec in METRICS.values() for metric in spellings(spec)]
 
@@ -275,10 +278,97 @@ def test_a_row_is_the_same_alone_and_in_any_order(spec, in_batch, reversed_order
                 assert other.value == pytest.approx(cell.value, abs=1e-12), (name, sample.id)
 
 
-def test_a_stored_run_has_the_same_cells(in_batch):
+@pytest.fixture(scope="module")
+def stored_run():
     models = {"judge": Obliging(), "embedder": LengthsAndLetters(), "repeats": 2, "cache": False, **rating_tools()}
-    run = ragstone.evaluate(Dataset.from_samples(SMALL), SPELLED, **models)
+    return ragstone.evaluate(Dataset.from_samples(SMALL), SPELLED, **models)
+
+
+def test_a_stored_run_has_the_same_cells(in_batch, stored_run):
     stored = {}
-    for row in run.scores.to_pylist():
+    for row in stored_run.scores.to_pylist():
         stored.setdefault(row["metric"], []).append(Score(row["value"], row["status"], row["reason"]))
     assert stored == {name: cells[: len(SMALL)] for name, cells in in_batch.items()}
+
+
+# Metrics that count nothing: one decision, one grade, a model's number, a formula over counts of letters or n-grams.
+COUNT_NOTHING = [
+    "answer_match",
+    "answer_relevancy.similarity",
+    "answer_reward",
+    "answerability_accuracy",
+    "ari",
+    "bert_score",
+    "bleu",
+    "chrf",
+    "contains",
+    "context_relevance.perplexity",
+    "distinct_1",
+    "distinct_2",
+    "exact_match",
+    "flesch_ease",
+    "flesch_kincaid",
+    "like_rate",
+    "metadata.number",
+    "meteor",
+    "mixed.equal",
+    "mover_score",
+    "perplexity",
+    "ragas.answer_relevancy",
+    "refusal",
+    "rouge_1",
+    "rouge_2",
+    "rouge_l",
+    "rouge_lsum",
+    "rouge_n",
+    "semantic_similarity",
+    "squad.exact_match",
+    "squad.f1",
+    "steps.count",
+    "support_f1",
+    "support_precision",
+    "support_recall",
+    "ter",
+    "toxicity",
+    "trained_grade",
+    "wmd",
+]
+COUNT_NOTHING_FAMILIES = ("crag", "grade", "pair", "rgb", "system")
+# The score is not the share alone: a weighted sum, or all items at once.
+MORE_THAN_ITEMS = {"ragas.answer_correctness", "steps.tool_sequence"}
+
+
+def from_items(counts):
+    """The share of the items, or the harmonic mean of two shares."""
+    shares = [count.value or 0.0 for count in counts]
+    if len(shares) == 1:
+        return min(shares[0], 1.0) if counts[0].of == "the ideal ranking" else shares[0]
+    return 2 * shares[0] * shares[1] / sum(shares) if all(shares) else 0.0
+
+
+@pytest.fixture(scope="module")
+def workings(stored_run):
+    """How each score of the stored run was computed, by metric."""
+    found = {}
+    columns = ("metric", "value", "status", "reason")
+    rows = {sample.id: [] for sample in SMALL}
+    for cell in stored_run.scores.to_pylist():
+        rows[cell["sample_id"]].append(Cell(*(cell[name] for name in columns)))
+    for row, cells in enumerate(rows.values()):
+        for working in work_out([(cell, parse_metric(cell.metric)) for cell in cells], read_case(stored_run, row)):
+            found.setdefault(working.cell.metric, []).append(working)
+    return found
+
+
+@every_metric
+def test_items_add_up_to_the_score(spec, workings):
+    counted = 0
+    for metric in spellings(spec):
+        for working in workings[str(metric)]:
+            counted += bool(working.counts)
+            assert working.cell.value is not None or not working.counts
+            if working.counts and spec.name not in MORE_THAN_ITEMS and not dict(metric.settings).get("gamma"):
+                score = working.cell.value
+                assert from_items(working.counts) == pytest.approx(score, abs=1e-9), (str(metric), working)
+    nothing = spec.name in COUNT_NOTHING or spec.family in COUNT_NOTHING_FAMILIES
+    assert bool(counted) != nothing, "a share returns a Share, or Cells with items"

@@ -7,10 +7,10 @@ import pytest
 
 from ragstone import evaluate
 from ragstone.agreement.duels import pair_runs
-from ragstone.compare.alignment import align_samples
+from ragstone.analysis.alignment import align_samples
 from ragstone.errors import UsageError
 from ragstone.storage.places import open_place
-from ragstone.text.questions import same_question
+from ragstone.text.questions import question_key
 from ragstone.truth.harvest.pipeline import add_cases
 from ragstone.truth.join import CaseMatcher
 from ragstone.truth.model import Case
@@ -18,7 +18,7 @@ from ragstone.truth.store import TruthStore
 from ragstone.truth.suspects.find import find_suspects
 from ragstone.web.library import Library
 from ragstone.web.truth.case import runs_of
-from ragstone.web.truth.related_runs import cases_of
+from ragstone.web.truth.rescore import cases_of
 
 QUESTION = "Où est le café ?"
 SAME = [
@@ -54,8 +54,8 @@ def _conflicts(text):
 @pytest.mark.parametrize(("text", "same"), QUESTIONS)
 @pytest.mark.parametrize(
     "decide",
-    [lambda text: same_question(QUESTION, text), _joins, _aligns, _harvest_knows, _conflicts],
-    ids=["same_question", "join", "alignment", "harvest", "suspects"],
+    [lambda text: question_key(QUESTION) == question_key(text), _joins, _aligns, _harvest_knows, _conflicts],
+    ids=["question_key", "join", "alignment", "harvest", "suspects"],
 )
 def test_one_definition(decide, text, same):
     assert decide(text) is same

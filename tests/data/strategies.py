@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from ragstone.data.types import Sample, ScoredVerdict
+from ragstone.data.types import Sample
+from ragstone.data.verdict import Verdict
 
 # Everything that UTF-8 can hold: no halves of surrogate pairs.
 texts = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -39,9 +40,9 @@ def values_of(annotation: Any) -> st.SearchStrategy[Any]:
         return st.lists(values_of(arguments[0]), max_size=3)
     if origin is dict:
         return st.dictionaries(values_of(arguments[0]), values_of(arguments[1]), max_size=3)
-    if annotation is ScoredVerdict:
+    if annotation is Verdict:
         words, share = st.sampled_from(["entailment", "neutral", "contradiction", "unsure"]), st.floats(0, 1)
-        return st.builds(ScoredVerdict, words) | st.builds(ScoredVerdict, words, share, share, share)
+        return st.builds(Verdict, words) | st.builds(Verdict, words, share, share, counted=share)
     assert dataclasses.is_dataclass(annotation), annotation
     hints = typing.get_type_hints(annotation)
     return st.builds(annotation, **{name: values_of(hint) for name, hint in hints.items()})

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.data.codec import GRADES, arrow_type, canonical_json, decoder, encoder
+from ragstone.data.codec import (
+    GRADES,
+    arrow_type,
+    canonical_json,
+    decoder,
+    encoder,
+    load_json,
+    storable,
+    storable_value,
+)
 from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.data.types import Chunk, Claim, Fact, FactMatch, Sample
 from tests.data.strategies import values_of
@@ -61,7 +70,10 @@ def test_values_come_back(annotation, data):
         (list[list[int]], pa.list_(pa.list_(pa.int64()))),
         (dict[str, float], GRADES),
         (dict[str, Any], pa.string()),
-        (Claim, pa.struct([("text", pa.string()), ("triplet", pa.list_(pa.string()))])),
+        (
+            Claim,
+            pa.struct([("text", pa.string()), ("triplet", pa.list_(pa.string())), ("words", pa.int64())]),
+        ),
     ],
     ids=str,
 )
@@ -105,3 +117,18 @@ def test_canonical_json_refuses_what_json_cannot_hold(number):
 @given(values_of(dict[str, Any]))
 def test_canonical_json_keeps_the_value(value):
     assert json.loads(canonical_json(value)) == value
+
+
+def test_foreign_json_has_only_texts_that_can_be_stored():
+    half = '{"a\\ud83d": ["b\\uDC00", {"c": "\\ud83d\\ude00"}], "n": 1}'
+    clean = {"a?": ["b?", {"c": "\U0001f600"}], "n": 1}
+    assert load_json(half) == load_json(half.encode()) == clean
+    with pytest.raises(ValueError, match="utf-8"):  # a half in the bytes themselves
+        load_json(b'"\xed\xa0\xbd"')
+    assert load_json(b'\xef\xbb\xbf{"a": "na\xc3\xafve"}') == {"a": "na\u00efve"}
+
+
+def test_a_lone_surrogate_becomes_a_question_mark():
+    assert storable("a\ud800b") == "a?b"
+    assert storable("na\u00efve") == "na\u00efve"
+    assert storable_value(({"\ud800": None}, 1.5)) == [{"?": None}, 1.5]

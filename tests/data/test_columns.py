@@ -95,12 +95,6 @@ def test_cells_unless():
     assert np.isfinite(cells.values).all()
 
 
-def test_cells_all_absent():
-    cells = Cells.all_absent(2, FAILED, "why")
-    assert len(cells) == 2
-    assert cells[1] == Score(None, "failed", "why")
-
-
 def test_cells_fail():
     cells = Cells.all_ok(np.array([0.5, 0.7]))
     cells.fail(0, "broken")

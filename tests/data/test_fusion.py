@@ -47,6 +47,6 @@ def test_one_list_keeps_its_order_and_none_is_empty():
 
 def test_long_lists_are_quick():
     lists = [[(f"d{(number * step) % 20011}", float(-number)) for number in range(20_000)] for step in (1, 7, 11)]
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(fuse(lists, "combmnz")) > 20_000 - 1
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

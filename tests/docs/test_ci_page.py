@@ -14,7 +14,7 @@ from tests.ci.runner import ACTION
 from tests.ci.test_gitlab import JOB
 from tests.docs.test_docs import ROOT, blocks
 
-from ragstone.compare.gate_conditions import read_checks
+from ragstone.analysis.gate_conditions import read_checks
 
 PAGE = ROOT / "docs/ci.md"
 HARBOUR = resources.files("ragstone.examples") / "harbour"

@@ -5,13 +5,14 @@ import os
 import re
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ragstone.http.retry import Patience
 from ragstone.llm import endpoints
 from ragstone.llm.base import Message, Request
 from ragstone.llm.budget import Price, load_prices
-from ragstone.llm.wrappers import Patience
 from ragstone.testing import FakeLLM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
@@ -51,10 +52,15 @@ def test_the_file_of_prices_works(tmp_path, monkeypatch):
 
 
 def test_examples_in_python_run():
-    function, fakes = blocks("python")
+    function, own, batched, fakes = blocks("python")
     names = {}
     exec(function, names)
     assert names["judge"](["a", "b"]) == ['{"claims": []}'] * 2
+    exec(own, names)
+    assert names["overlap"](["on the mole"], ["The light is on the mole.", "salt"]) == [[2 / 3, 0.0]]
+    names["model"] = SimpleNamespace(predict=len)
+    exec(batched, names)
+    assert (names["entails"](["a"], ["b"]), names["entails"].batch_size) == (1, 64)
     exec(fakes, names)
     assert isinstance(names["model"], FakeLLM)
     asked = Request((Message("user", "?"),), guess="!")

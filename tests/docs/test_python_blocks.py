@@ -58,7 +58,7 @@ def test_files_of_a_run(page):
 
 def test_own_system(page):
     found = page("systems", my_chain=lambda question: ("At 21:40.", ["The last boat leaves at 21:40."]))["found"]
-    assert [sample.answer for sample in found.samples] == ["At 21:40."]
+    assert [sample.answer for sample in found] == ["At 21:40."]
 
 
 def test_statistics_of_watch(page, capsys):
@@ -78,7 +78,7 @@ def test_batches_of_dask(page, monkeypatch):
     monkeypatch.setattr(ragstone, "evaluate", lambda *data, **options: calls.append((data, options)))
     [batch] = page("scale", ragstone=ragstone, table=table)["scores"]
     assert batch.num_rows >= 1
-    assert calls == [(("answers.parquet",), {"out": "s3://bucket/evals", "backend": "ray", "workers": 64})]
+    assert calls == [(("answers.parquet",), {"out": "s3://bucket/evals", "backend": "ray:64"})]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from tests.each_case import each_case
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -37,7 +38,7 @@ def _anchors(page):
         yield re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", ascii_only).strip().lower())
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_anchors_exist(page):
     for target, anchor in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", (DOCS / page).read_text()):
         other = (DOCS / page).parent / target if target else DOCS / page

@@ -49,7 +49,7 @@ FILES: dict[str, bytes] = {
     "text_as_facts_of_numbers.jsonl": b'{"question": "q", "facts": [5]}\n',
     "mapping_as_question.jsonl": b'{"question": {"text": "q"}, "answer": "a"}\n',
     "mixed_contexts.jsonl": b'{"question": "q", "contexts": ["a", {"text": "b"}]}\n',
-    "context_without_text.jsonl": b'{"question": "q", "contexts": [{"id": "c"}]}\n',
+    "context_without_text.jsonl": b'{"question": "q", "contexts": [{"score": 1}]}\n',
     "list_as_relevance_grades.jsonl": b'{"question": "q", "relevance": {"a": [1]}}\n',
     "unknown_columns.jsonl": b'{"foo": "q", "bar": "a"}\n',
     "latin1.jsonl": '{"question": "Gr\xf6\xdfe", "answer": "a"}\n'.encode("latin-1"),

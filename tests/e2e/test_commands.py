@@ -26,7 +26,7 @@ def runs(root="ragstone-store"):
 def test_demo(shell):
     done = shell("demo")
     assert done.returncode == 0, done.stderr
-    for word in ("fact_recall", "token_f1", "retrieval", "answer", "stored in ragstone-store/runs/", "next:"):
+    for word in ("fact_recall", "token_f1", "rows are wrong", "stored in ragstone-store/runs/", "next:"):
         assert word in done.stdout
     assert ESCAPE not in done.stdout + done.stderr
     assert done.stderr.splitlines()[0] == "reading: 25 rows"
@@ -324,9 +324,9 @@ def test_markup_in_a_family_is_shown_as_it_is(cli, home, family):
 
 
 def test_validate(cli, home):
-    printed = cli("validate", "answers.jsonl")
+    printed = cli("validate", "answers.jsonl", "--full")
     assert printed.code == 0
-    assert printed.out.startswith("fit: 2 samples, format ragstone, fingerprint ")
+    assert printed.out.startswith("2 samples in the format ragstone, without errors, fingerprint ")
     assert "token_f1" in printed.out
     assert "needs relevance or reference_contexts, which no row has" in printed.out
     assert runs() == []

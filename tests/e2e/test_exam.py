@@ -5,10 +5,10 @@ import json
 import pytest
 
 import ragstone
-from ragstone.compare.cause_names import CERTAIN
-from ragstone.compare.diagnosis import diagnose
+from ragstone.analysis.cause_names import CERTAIN
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.llm.budget import Budget
-from ragstone.report.diagnosis import headline
+from ragstone.views.diagnosis import headline
 from tests.e2e.judged import cells, flags, judging, rows, write
 from tests.oracle.exam import knows_the_exam
 from tests.oracle.server import OracleServer

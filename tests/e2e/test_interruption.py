@@ -160,7 +160,7 @@ def test_killed_while_finishing(cli, work, monkeypatch):
         raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation, "describe_run", killed)
+        patch.setattr(evaluation, "write_run", killed)
         patch.setattr("ragstone.storage.places.Place.remove", lambda self: None)
         with pytest.raises(KilledError):
             cli(*RUN)
@@ -234,7 +234,7 @@ def test_ctrl_c_while_a_plain_metric_computes(work, environment):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert time.monotonic() - pressed < 5
+    assert time.monotonic() - pressed < 25
     assert "--resume" in err
     assert "Traceback" not in err
 

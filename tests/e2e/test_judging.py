@@ -126,6 +126,24 @@ def test_servers_that_cannot_promise_json(tmp_path, formats):
     assert sum(server.met.values()) <= 16 * 3 * 2
 
 
+@pytest.mark.parametrize("formats", [("json_object",), ()], ids=["no schema", "no JSON mode"])
+def test_only_calls_that_were_made_count(tmp_path, formats, monkeypatch):
+    """A refused format is no call, has no cost of its own, and is no failed reply; neither is one refused in an earlier run."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[models]\n"openai/oracle" = [1.0, 2.0]\n')
+    monkeypatch.setenv("RAGSTONE_PRICES", str(prices))
+    before = 0
+    with OracleServer(formats=formats) as server:
+        for samples in (FEW[:1], FEW[:2]):
+            run = ragstone.evaluate(rows(samples), ["ragchecker.precision"], out=tmp_path / "out", **judging(server))
+            totals = run.info["totals"]
+            assert totals["calls"] == server.calls - before > 0
+            assert totals["cost_usd"] > 0
+            assert "not support" not in str(run.explain(samples[-1].id))
+            assert [call["error"] for call in run.calls.to_pylist() if call["error"]] == []
+            before = server.calls
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["fenced", "thinking", "prose"])
 def test_replies_with_something_around(tmp_path, trouble):

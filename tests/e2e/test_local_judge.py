@@ -49,8 +49,8 @@ def test_the_demo_without_key_and_network_tells_the_better_system(cli, tmp_path,
     for system in ("better", "worse"):
         done = cli("demo", system, "-o", tmp_path)
         assert done.code == 0
-        assert "come from the local judge" in " ".join(done.out.split())
         run = max((tmp_path / "runs").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        assert ragstone.open_run(run).info.uses_local_judge
         means[system] = {row.metric: row.mean for row in ragstone.open_run(run).summary()}
     for name in BETTER:
         assert means["better"][name] > means["worse"][name], name
@@ -130,7 +130,7 @@ def test_claims_in_chinese():
 
 def test_empty_claims_of_the_data_are_said_by_nobody(tmp_path):
     file = tmp_path / "given.json"
-    context = [{"doc_id": "a", "text": "The boat is red."}, {"doc_id": "b", "text": ""}]
+    context = [{"doc_id": "a", "text": "The boat is red."}, {"doc_id": "b", "text": "-"}]
     row = {"query_id": "1", "query": "What colour?", "gt_answer": "Red.", "response": "It is red."}
     row |= {"retrieved_context": context, "response_claims": ["", "The boat is red.", " "], "gt_answer_claims": []}
     file.write_text(json.dumps({"results": [row]}))
@@ -214,3 +214,25 @@ def test_what_needs_no_judge_loads_none(tmp_path):
         "sys.exit(any(name in sys.modules for name in ('onnxruntime', 'tokenizers', 'torch', 'onnx')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
+
+
+CONTRADICTED = """id,question,answer,reference,contexts
+museum,Is the museum open on Mondays?,The museum is open on Mondays.,The museum is closed on Mondays.,"[""The museum is closed on Mondays. On other days it opens at ten.""]"
+hostel,Are dogs allowed in the hostel?,Dogs are welcome in the hostel.,Dogs are not allowed in the hostel.,"[""Please note that pets, dogs included, are forbidden in the hostel. Bicycles can be kept in the yard.""]"
+pool,Is the pool open in winter?,The pool is open in winter.,The pool is closed in winter.,"[""The pool is closed in winter. The sauna stays open."", ""Archive 2019: The pool is open in winter.""]"
+library,When does the library open?,The library opens at nine.,The library opens at nine.,"[""The library opens at nine and closes at six.""]"
+"""
+
+
+def test_contradictions_come_through_to_the_printed_causes(cli, tmp_path, no_network):
+    (tmp_path / "rows.csv").write_text(CONTRADICTED, encoding="utf-8")
+    assert cli("run", tmp_path / "rows.csv", "-m", "ragchecker", "-o", tmp_path / "store").code == 0
+    [run] = (tmp_path / "store" / "runs").iterdir()
+    causes = {one.sample_id: one.cause and one.cause.name for one in ragstone.open_run(run).diagnose().outcomes}
+    assert causes == {"museum": "misread", "hostel": "misread", "pool": "contradicted by noise", "library": None}
+    told = " ".join(cli("diagnose", run).out.split())
+    assert "the answer contradicts the chunk that contains it" in told
+    assert "contradicted by noise" in told
+    sample = " ".join(cli("explain", run, "pool").out.split())
+    assert "chunk 2 says otherwise, and the answer follows" in sample
+    assert "✗ contradicts answer claim 1" in sample

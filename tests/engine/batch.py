@@ -5,7 +5,7 @@ import asyncio
 from ragstone.data.dataset import samples_table
 from ragstone.data.schema import present
 from ragstone.data.types import Sample
-from ragstone.engine.batch import BatchResult, evaluate_batch
+from ragstone.engine.batch import ScoredBatch, evaluate_batch
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.plan import make_plan
 from ragstone.registry import parse_metric
@@ -16,7 +16,7 @@ def samples(*answers: str | None) -> list[Sample]:
     return [Sample(id=str(row), answer=answer) for row, answer in enumerate(answers)]
 
 
-def walk(rows: list[Sample], *metrics: str, tools=None, concurrency: int = 16) -> BatchResult:
+def walk(rows: list[Sample], *metrics: str, tools=None, concurrency: int = 16) -> ScoredBatch:
     """All metrics over the rows."""
     table = samples_table(rows)
     there = [name for name in table.schema.names if any(present(name, table[name]).to_pylist())]

@@ -6,6 +6,7 @@ from ragstone.engine.catalogue import cards, check, more_columns, set_names
 from ragstone.engine.ingest import Profile
 from ragstone.errors import InputError, UnknownNameError, UsageError
 from ragstone.registry import parse_metric, resolve_metrics
+from tests.each_case import each_case
 
 ROWS = [{"question": "q", "answer": "a", "references": ["a"]}, {"question": "r", "answer": "b", "contextz": ["c"]}]
 
@@ -51,7 +52,7 @@ def test_limit_and_columns():
     assert check(ROWS, columns={"contexts": "contextz"}).profile.present["contexts"] == 1
 
 
-@pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
+@each_case("card", cards())
 def test_every_card_says_what_a_person_must_know(card):
     assert card.meaning
     assert card.needs

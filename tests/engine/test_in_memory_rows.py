@@ -122,3 +122,12 @@ def test_columns_of_dial():
 def test_match_results_that_do_not_belong_together(relevance, ranks):
     with pytest.raises(UsageError):
         ragstone.score_row({"context_relevance": relevance, "facts_ranks": ranks}, "fact_recall")
+
+
+def test_ranks_alone_are_enough_for_recall():
+    row = {"facts_ranks": [0, 2, -1]}
+    assert ragstone.score_row(row, "fact_recall").value == pytest.approx(2 / 3)
+    assert ragstone.score_row(row, "fact_recall@1").value == pytest.approx(1 / 3)
+    assert ragstone.score_row(row, "fact_precision").reason.startswith(
+        "needs context_relevance in addition to facts_ranks"
+    )

@@ -11,7 +11,7 @@ import pytest
 import ragstone
 from ragstone.data.columns import Ragged
 from ragstone.engine.rescore import rescore
-from ragstone.evidence.fact_matches import Counts
+from ragstone.evidence_functions.fact_matches import Counts
 from ragstone.registry import evidence, metric
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder, unfinished_runs

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from ragstone.formats.coercion import coerce
-from ragstone.formats.reader import union_of_steps
+from ragstone.formats.loose_contexts import union_of_steps
 
 # Signs of CSV, JSON and databases, line ends of all kinds, halves of characters, and our own words.
 _CELLS = [

@@ -1,4 +1,10 @@
+import json
+
+import pytest
+
+from ragstone.data.dataset import view_samples
 from ragstone.data.types import Chunk, Turn
+from ragstone.errors import InputError
 from ragstone.formats import open_reader, read_dataset
 from tests.formats.fixtures import fixture_chat
 
@@ -58,3 +64,78 @@ def test_time_and_tokens_of_a_row_are_those_of_its_last_answer():
     first, last = read_dataset([{"messages": turns, "usage": {"prompt_tokens": 9}, "latency_s": 2, "topic": "t"}])
     assert first.metadata.keys() == {"conversation", "turn", "topic"}
     assert (last.metadata["input_tokens"], last.metadata["latency_s"]) == (9, 2)
+
+
+TURNS = [
+    {"role": "user", "content": "When?"},
+    {"role": "assistant", "content": "At nine."},
+    {"role": "user", "content": "And on Sunday?"},
+    {"role": "assistant", "content": "At ten."},
+]
+SHARED = [{"from": "human" if one["role"] == "user" else "gpt", "value": one["content"]} for one in TURNS]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"messages": TURNS},
+        {"conversations": SHARED},
+        {"messages": TURNS, "contexts": ["a", "b", "c", "d"]},
+        TURNS,
+        SHARED,
+        [{"messages": TURNS}],
+    ],
+)
+def test_a_file_with_one_conversation(tmp_path, document, indent):
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(document, indent=indent))
+    first, second = read_dataset(str(path))
+    assert (first.question, first.answer, second.question, second.answer) == (
+        "When?",
+        "At nine.",
+        "And on Sunday?",
+        "At ten.",
+    )
+    assert [turn.text for turn in second.history] == ["When?", "At nine."]
+    (last,) = read_dataset(str(path), "langgraph") if document not in (SHARED, {"conversations": SHARED}) else [second]
+    assert (last.question, last.answer) == ("And on Sunday?", "At ten.")
+
+
+@pytest.mark.parametrize(
+    ("header", "order"),
+    [
+        ("session,turn,role,message", None),
+        ("chat_id,timestamp,sender,text", "2026-05-01T10:0{}:00Z"),
+        ("thread_id,seq,from,content", "{}"),
+    ],
+)
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_log_of_messages(tmp_path, header, order, delimiter):
+    lines = [("s1", 2, "Bot", "At nine."), ("s2", 1, "Customer", "Where?"), ("s1", 1, "Customer", "When?")]
+    lines += [("s1", 4, "Bot", "At ten."), ("s1", 3, "Customer", "And on Sunday?"), ("s3", 1, "customer", "x?")]
+    lines += [("s2", 2, "bot", "Here.")]
+    rows = [[name, order.format(turn) if order else turn, role, text] for name, turn, role, text in lines]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(delimiter.join(map(str, row)) for row in [header.split(","), *rows]))
+    reader = open_reader(str(path))
+    samples = list(view_samples(next(reader.batches())))
+    assert [(one.id, one.question, one.answer) for one in samples] == [
+        ("s1#1", "When?", "At nine."),
+        ("s1#2", "And on Sunday?", "At ten."),
+        ("s2#1", "Where?", "Here."),
+    ]
+    assert reader.report.notes == ["conversations without an answered question: 1, for example 's3'; they are left out"]
+
+
+def test_messages_with_chunks_and_columns_of_the_conversation():
+    rows = [{"chat_id": 7, "role": "user", "text": "When?", "channel": "web"}]
+    rows += [{"chat_id": 7, "role": "assistant", "text": "At nine.", "channel": "web", "contexts": '[{"id": "d1"}]'}]
+    (sample,) = read_dataset(rows)
+    assert (sample.id, sample.contexts) == ("7#1", [Chunk(id="d1")])
+    assert sample.metadata == {"conversation": "7", "turn": 1, "channel": "web"}
+
+
+def test_langgraph_refuses_rows_without_messages():
+    with pytest.raises(InputError, match="has no messages"):
+        read_dataset([{"session": "a", **TURNS[0]}, {"session": "a", **TURNS[1]}], "langgraph")

@@ -34,7 +34,11 @@ def test_relevance_that_nothing_retrieved_is_a_note(tmp_path):
             "mixes nothing and text (make every chunk a text, or every chunk {text, id, score, source})",
         ),
         ("contexts", [1, 2.5], "entry 1 must be a text or {text, id, score, source}, got a number"),
-        ("contexts", [{"text": "a"}, {"page_content": "b"}], "entry 2 has no text; its keys are page_content"),
+        (
+            "contexts",
+            [{"text": "a"}, {"page_content": "b"}],
+            "entry 2 has no text; its keys are page_content (name the part that is the text: --map contexts.text=PART)",
+        ),
         ("contexts", [{"text": "a", "score": "high"}], "entry 1 (score) must be a number, got 'high'"),
         ("contexts", [{"text": "a", "score": 10**400}], f"entry 1 (score) must be a number, got {str(10**400)[:60]}…"),
         ("contexts", [{"text": "a", "id": [1]}], "entry 1 (id) must be text or a whole number, got a list"),
@@ -88,7 +92,7 @@ def test_metadata_that_a_column_contradicts(tmp_path):
 
 def test_parts_of_chunks_that_have_no_place_are_a_note(tmp_path):
     row = GOOD | {"contexts": [{"text": "a", "page": 3}]}
-    expected = "parts of chunks that are not kept: 1, for example 'page'; chunks have text, id, score and source"
+    expected = "parts of chunks that are not kept: 1, for example 'page'; chunks have text, id, score and source; --map contexts.source=NAME reads another part"
     assert notes_of(save(tmp_path, [row])) == [expected]
 
 

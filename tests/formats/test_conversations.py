@@ -1,3 +1,7 @@
+import csv
+import json
+from collections import Counter
+
 import pytest
 
 from ragstone.errors import InputError
@@ -42,9 +46,9 @@ def test_a_system_message_alone_is_no_history():
 
 def test_a_conversation_without_a_name_gets_one_from_its_texts():
     turns = read_turns([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
-    (row,) = conversation_rows(turns, None)
+    (row,) = conversation_rows(turns, None, Counter())
     assert row["id"] == f"{row['conversation']}#1"
-    assert conversation_rows(turns, "")[0]["id"] == row["id"]
+    assert conversation_rows(turns, "", Counter())[0]["id"] == row["id"]
 
 
 def test_sessions_collect_what_was_said():
@@ -60,3 +64,15 @@ def test_sessions_collect_what_was_said():
 def test_a_row_of_messages_without_a_reply_is_a_problem():
     with pytest.raises(InputError, match="has no user message with a reply"):
         read_dataset([{"messages": [{"role": "user", "content": "a"}]}])
+
+
+def test_a_conversation_without_an_id_may_have_half_a_character(tmp_path):
+    messages = [{"role": "user", "content": "When \ud83d?"}, {"role": "assistant", "content": "At nine \udc00"}]
+    row = {"messages": messages, "lang": "en"}
+    (tmp_path / "chat.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "chat.json").write_text(json.dumps([row]))
+    with open(tmp_path / "chat.csv", "w", newline="") as stream:
+        csv.writer(stream).writerows([["messages", "lang"], [json.dumps(messages), "en"]])
+    for data in (tmp_path / "chat.jsonl", tmp_path / "chat.json", tmp_path / "chat.csv", [row]):
+        [sample] = read_dataset(data)
+        assert (sample.question, sample.answer) == ("When ??", "At nine ?")

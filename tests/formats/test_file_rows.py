@@ -2,6 +2,8 @@
 
 import pytest
 
+from ragstone.errors import InputError
+from ragstone.formats import read_dataset
 from ragstone.formats.file_rows import detect_kind, read_csv, read_json_lines, rows_within
 from ragstone.formats.reports import Report
 
@@ -61,3 +63,37 @@ def test_quirks_of_spreadsheets():
     ]
     assert [row.where for row in rows] == ["line 3", "line 4"]
     assert report.total == 0
+
+
+REPEATED = '{"question": "q?", "contexts": [{"text": "a",\n "text": "b"}]}'
+TWICE = "has 'text' twice, with different values (keep one of them, or rename one)"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("one.json", f'[\n{{"question": "p?"}},\n{REPEATED}\n]', f"object in line 3: {TWICE}"),
+        ("rows.json", f'{{"data": [{{"question": "p?"}},\n\n{REPEATED}]}}', f"object in line 3: {TWICE}"),
+        ("two.jsonl", '{"question": "p?"}\n' + REPEATED.replace("\n", ""), f"line 2: {TWICE}"),
+        ("three.csv", 'question,contexts\np?,"[{""text"": ""a"", ""text"": ""b""}]"\n', f"line 2: contexts: {TWICE}"),
+        (
+            "four.csv",
+            'user_input,retrieved_contexts\np?,"[{""text"": ""a"", ""text"": ""b""}]"\n',
+            f"line 2: retrieved_contexts: {TWICE}",
+        ),
+        ("five.csv", 'question,metadata\np?,"{""text"": ""a"", ""text"": ""b""}"\n', f"line 2: metadata: {TWICE}"),
+        ("six.csv", 'prompt,response,docs\np?,a b c d,"[{""text"": ""a"", ""text"": ""b""}]"\n', TWICE),
+    ],
+)
+def test_a_key_with_two_values_is_a_problem(tmp_path, name, content, problem):
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(InputError) as caught:
+        read_dataset(str(path), renames={"contexts": "docs"} if name == "six.csv" else None)
+    assert problem in str(caught.value)
+
+
+def test_a_key_twice_with_one_value_is_none(tmp_path):
+    path = tmp_path / "same.jsonl"
+    path.write_text('{"question": "q?", "answer": "a", "answer": "a"}')
+    assert read_dataset(str(path))[0].answer == "a"

@@ -1,8 +1,13 @@
 """Chunks as people write them."""
 
+import json
+
 import pytest
 
+from ragstone.data.dataset import view_samples
+from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
+from ragstone.formats import open_reader, read_dataset
 from ragstone.formats.loose_contexts import OneTexts, open_contexts, parse_list, read_separator
 
 
@@ -67,3 +72,43 @@ def test_chunks_of_langchain():
     assert "page_content" in remark
     mixed = [{"page_content": "a"}, {"content": "b"}]
     assert open_contexts(mixed) == (mixed, "")
+
+
+CHUNK = {"text": "a", "doc": "a.md", "rank_score": "0.7", "key": 3}
+PARTS = {"contexts.source": "doc", "contexts.score": "rank_score", "contexts.id": "key"}
+
+
+@pytest.mark.parametrize("contexts", [[CHUNK], json.dumps([CHUNK]), str([CHUNK])])
+@pytest.mark.parametrize("name", ["contexts", "retrieved_contexts"])
+def test_parts_of_chunks_can_be_mapped(contexts, name):
+    row = {"question" if name == "contexts" else "user_input": "q?", name: contexts}
+    reader = open_reader([row], renames=PARTS)
+    [sample] = view_samples(next(reader.batches()))
+    assert sample.contexts == [Chunk("a", "3", 0.7, "a.md")]
+    assert not [note for note in reader.report.notes if "not kept" in note]
+
+
+def test_the_text_of_a_chunk_can_be_mapped():
+    rows = [{"question": "q?", "contexts": [{"id": "1", "wording": "The last boat leaves at nine."}]}]
+    assert (
+        read_dataset(rows, renames={"contexts.text": "wording"})[0].contexts[0].text == "The last boat leaves at nine."
+    )
+
+
+def test_a_part_that_no_chunk_has():
+    with pytest.raises(UsageError, match="no chunk has a part 'dok'"):
+        read_dataset([{"question": "q?", "contexts": [CHUNK]}], renames={"contexts.source": "dok"})
+
+
+@pytest.mark.parametrize(
+    ("renames", "row", "seconds"),
+    [
+        (None, {"took_ms": 1500}, 1.5),
+        ({"latency_s": "took"}, {"took": 1.5}, 1.5),
+        ({"latency_s": "tookMs"}, {"tookMs": "1500"}, 1.5),
+        ({"latency_s": "answer time ms"}, {"answer time ms": 1500}, 1.5),
+        ({"latency_s": "seconds_of_items"}, {"seconds_of_items": 3}, 3),
+    ],
+)
+def test_latency_in_the_unit_of_its_name(renames, row, seconds):
+    assert read_dataset([{"question": "q?", **row}], renames=renames)[0].metadata["latency_s"] == seconds

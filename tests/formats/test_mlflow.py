@@ -135,5 +135,5 @@ def test_malformed():
         "  row 1: outputs: has no answer; its keys are usage (name it response, answer, output or content)\n"
         "  row 2: expectations.expected_facts: must be a list, got a number\n"
         "  row 2: expectations.expected_retrieved_context: must be a list, got text (write [{doc_uri, content}])\n"
-        "  row 3: outputs: entry 1 has no text; its keys are title"
+        "  row 3: outputs: entry 1 has no text; its keys are title (name the part that is the text: --map contexts.text=PART)"
     )

@@ -3,8 +3,9 @@
 import pytest
 
 from ragstone.data.types import Chunk, Citation, Fact, Step, Turn
+from ragstone.engine.evaluate import evaluate
 from ragstone.errors import InputError
-from ragstone.formats.reader import read_dataset
+from ragstone.formats.reader import open_reader, read_dataset, write_dataset
 
 
 def read(**fields):
@@ -69,3 +70,39 @@ def test_messages_may_have_the_key_of_openai():
     assert read(history=[{"role": "user", "content": "What is the fare?"}]).history == [
         Turn("user", "What is the fare?")
     ]
+
+
+GRADED = {
+    "question": "When?",
+    "answer": "At nine.",
+    "references": ["At nine."],
+    "contexts": ["One sentence. Another one."],
+    "generated_questions": ["When does it open?"],
+    "noncommittal": True,
+    "needed_sentences": [0],
+    "chunk_usefulness": [True],
+}
+
+
+@pytest.mark.parametrize("kind", ["rows", "jsonl", "csv", "parquet"])
+def test_given_verdicts_of_ragas_need_no_judge(kind, tmp_path):
+    path = tmp_path / f"given.{kind}"
+    if kind != "rows":
+        write_dataset(open_reader([GRADED]).batches(), str(path))
+    run = evaluate([GRADED] if kind == "rows" else str(path), ["ragas.context_relevance", "ragas.context_precision"])
+    assert run.scores["value"].to_pylist() == [0.5, 1.0]
+    table = open_reader([GRADED] if kind == "rows" else str(path))
+    assert next(table.batches())["noncommittal"].to_pylist() == [True]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("chunk_usefulness", [True, False], "has 2 entries for the 1 of contexts"),
+        ("noncommittal", "perhaps", "must be true or false"),
+        ("needed_sentences", [-1], "must be a position from 0"),
+    ],
+)
+def test_given_verdicts_of_ragas_are_checked(name, value, problem):
+    with pytest.raises(InputError, match=f"{name}: .*{problem}"):
+        read_dataset([{**GRADED, name: value}])

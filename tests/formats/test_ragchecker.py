@@ -143,6 +143,6 @@ def test_malformed(tmp_path):
         "  item 1: retrieved2response: entry 2 has 1 verdicts for the 3 of retrieved_context (write one per chunk)\n"
         "  item 1: retrieved2answer: has 3 entries for the 2 of gt_answer_claims (write one per claim)\n"
         "  item 1: retrieved2answer: entry 3 has 0 verdicts for the 3 of retrieved_context (write one per chunk)\n"
-        "  item 2: retrieved_context: entry 1 has no text; its keys are id, content\n"
+        "  item 2: retrieved_context: entry 1 has no text; its keys are id, content (name the part that is the text: --map contexts.text=PART)\n"
         "  item 2: response_claims: must be a list, got text"
     )

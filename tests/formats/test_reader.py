@@ -135,9 +135,9 @@ def test_line_of_200_megabytes(tmp_path):
     with path.open("wb") as stream:
         stream.write(b'{"question": "')
         stream.truncate(200 << 20)
-    start = time.monotonic()
+    start = time.process_time()
     assert complaint(str(path)) == "1 problem\n  line 1: is longer than 100 MB (put one sample on each line)"
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 # CSV

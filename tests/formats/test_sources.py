@@ -6,6 +6,7 @@ import io
 import json
 import os
 import types
+from itertools import product
 
 import pyarrow as pa
 import pyarrow.feather
@@ -16,6 +17,7 @@ from ragstone.data.types import Chunk, Sample
 from ragstone.errors import InputError, UsageError
 from ragstone.formats import open_reader, read_dataset
 from ragstone.formats.sources import Source
+from tests.each_case import each_case
 
 ROWS = [
     {
@@ -48,9 +50,7 @@ CONTENTS = {
 }
 
 
-@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["", "BOM"])
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
+@each_case("content, pack, bom", product(CONTENTS.values(), [bytes, gzip.compress], [b"", b"\xef\xbb\xbf"]))
 def test_text(tmp_path, content, pack, bom):
     path = tmp_path / "data"
     path.write_bytes(pack(bom + content.encode()))

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from ragstone.formats.reader import union_of_steps
+from ragstone.formats.loose_contexts import union_of_steps
 from ragstone.formats.tool_calls import chunks_of, exchange_of, query_of, read_messages, steps_of
 
 
@@ -139,10 +139,10 @@ def test_hostile_messages_do_not_fail(hostile):
 def test_a_thousand_calls_are_quick():
     calls = [{"id": str(n), "name": "s", "args": {"query": f"q{n}"}} for n in range(2000)]
     results = [{"role": "tool", "tool_call_id": str(n), "content": f"r{n}"} for n in reversed(range(2000))]
-    started = time.perf_counter()
+    started = time.process_time()
     found = steps({"role": "assistant", "tool_calls": calls}, *results)
     assert texts(found)[7] == ["r7"]
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_deep_json_is_text():

@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from ragstone.formats.values import kind_of, plain, shown, storable
+from ragstone.formats.values import kind_of, plain, shown
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,6 @@ from ragstone.formats.values import kind_of, plain, shown, storable
 )
 def test_plain(value, expected):
     assert plain(value) == expected
-
-
-def test_a_lone_surrogate_becomes_a_question_mark():
-    assert storable("a\ud800b") == "a?b"
-    assert storable("naïve") == "naïve"
 
 
 def test_names_of_kinds():

@@ -10,8 +10,7 @@ import pytest
 
 from ragstone.formats import read_dataset
 from ragstone.stress.results import find_curves, read_rows
-from ragstone.stress.run import prepare, run_stress
-from ragstone.stress.test_beds import Setting
+from ragstone.stress.run import Setting, prepare, run_stress
 from tests.shared_data import shared_data
 
 FOLDER = shared_data("rgb")
@@ -23,7 +22,7 @@ def rows_of(name):
 
 
 def expected_passages(row, passages, rate, kind):
-    """RGB's mixture, one case after the other."""
+    """RGB's mixture, one case after the other: `processdata` of its evalue.py."""
     negatives, positives = row["negative"], row[kind]
     noise = math.ceil(passages * rate - 1e-9)
     good = passages - noise
@@ -58,10 +57,13 @@ def test_every_row_has_the_passages_that_rgb_takes(given):
     assert len(prepared.rows) == len(rows) * len(RATES) * 2
     for sample in prepared.rows:
         row = by_id[sample.metadata["question_id"]]
-        kind = "positive" if sample.metadata["bed"] == "noise" else "positive_wrong"
-        assert {chunk.text for chunk in sample.contexts} == expected_passages(
-            row, 5, sample.metadata["requested_rate"], kind
-        )
+        rate, found = sample.metadata["requested_rate"], {chunk.text for chunk in sample.contexts}
+        if sample.metadata["bed"] == "noise":
+            assert found == expected_passages(row, 5, rate, "positive")
+        else:  # any false passages, which are never replaced by noise
+            noise = math.ceil(5 * rate - 1e-9)
+            assert found - set(row["positive_wrong"]) == set(row["negative"][:noise])
+            assert len(sample.contexts) == min(len(row["positive"]), 5 - noise) + len(row["negative"][:noise])
 
 
 @pytest.mark.slow

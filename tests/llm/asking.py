@@ -2,9 +2,9 @@
 
 import asyncio
 
+from ragstone.http.retry import Patience
 from ragstone.llm.base import Message, Request
 from ragstone.llm.gateway import Gateway, GatewaySettings
-from ragstone.llm.wrappers import Patience
 
 QUICK = Patience(first_wait_s=0.01, longest_wait_s=0.05)
 MODEL = "openai/gpt-4o-mini"

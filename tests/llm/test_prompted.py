@@ -187,7 +187,7 @@ def test_long_and_odd_replies_are_quoted_harmlessly():
     llm = FakeLLM(["<|im_end|>\ud800" + "x" * 100_000, '{"needed": []}'])
     ask_needed(Judge(llm, BOOK))
     quoted = llm.requests[1].messages[-2].content
-    assert quoted.startswith("< |im_end|>\\ud800xxx")
+    assert quoted.startswith("< |im_end|>?xxx")
     assert len(quoted) == 4000
 
 
@@ -235,6 +235,22 @@ def test_a_reply_that_is_known_to_fail_is_not_asked_for_again_unchanged(tmp_path
     (request,) = again.requests
     assert request not in bad.requests
     assert ask(Judge(Cached(FakeLLM([]), Cache(tmp_path)), BOOK)) == ClaimsReply(claims=["a"])
+
+
+def test_the_words_of_an_error_are_not_part_of_the_cache_key(tmp_path, monkeypatch):
+    """A better sentence does not ask again for what a cache has; a new version number does."""
+
+    def replies(words, script):
+        llm = FakeLLM(script)
+        check = lambda value: None if value.needed == [1] else words  # noqa: E731
+        assert ask_needed(Judge(Cached(llm, Cache(tmp_path)), BOOK), check).needed == [1]
+        return llm.requests
+
+    first = replies("there is no sentence 7", ['{"needed": [7]}', '{"needed": [1]}'])
+    assert "there is no sentence 7" in first[1].messages[-1].content
+    assert replies("sentence 7 does not exist", []) == []
+    monkeypatch.setattr("ragstone.llm.prompted._REPAIR_VERSION", 2)
+    assert len(replies("sentence 7 does not exist", ['{"needed": [1]}'])) == 1
 
 
 def halving(fails):

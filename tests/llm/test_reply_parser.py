@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ragstone.llm.base import LLMReplyError
 from ragstone.llm.reply_parser import Fault, read_reply, repeats_itself
 from ragstone.llm.reply_types import KINDS, ClaimsReply, VerdictsReply
+from tests.each_case import each_case
 from tests.llm.broken_replies import REPLIES
 
 
@@ -28,9 +29,7 @@ def test_there_are_enough_of_them():
     assert {expected for *_, expected in REPLIES if isinstance(expected, Fault)} == set(Fault)
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "expected"), [reply[1:] for reply in REPLIES], ids=[reply[0] for reply in REPLIES]
-)
+@each_case("kind, text, expected", [reply[1:] for reply in REPLIES])
 def test_broken_replies(kind, text, expected):
     assert outcome(kind, text) == expected
 
@@ -44,8 +43,8 @@ def test_a_reply_at_the_limit_of_tokens_is_never_used():
 WHOLE_EARLIER = {"channels", "thoughts", "thoughts without begin", "corrected", "example, then answer", "JSON Lines"}
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "expected"),
+@each_case(
+    "kind, text, expected",
     [reply[1:] for reply in REPLIES if isinstance(reply[3], dict) and reply[0] not in WHOLE_EARLIER],
 )
 def test_no_part_of_a_reply_passes_for_the_whole(kind, text, expected):
@@ -121,9 +120,9 @@ def test_python_literals_are_read_as_python_means_them(expected):
     ],
 )
 def test_long_rubbish_is_refused_quickly(text):
-    start = time.perf_counter()
+    start = time.process_time()
     assert isinstance(outcome(VerdictsReply, text), Fault)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Every call as a row, under the sample and evidence for which it was made."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -35,7 +36,6 @@ def test_a_reply():
         (LLMBusyError("down"), 6, "down; given up after 6 attempts", None),
         (LLMReplyError("not JSON", "{oops"), 1, "not JSON", "{oops"),
         (LLMAccessError("bad key"), 1, "bad key", None),
-        (UnsupportedFormatError("no schema"), 1, "no schema", None),
     ],
 )
 def test_a_failure(error, attempts, words, raw):
@@ -45,10 +45,21 @@ def test_a_failure(error, attempts, words, raw):
     assert call.latency_s > 0
 
 
-def test_a_format_that_is_refused_without_asking_is_no_call():
+@pytest.mark.parametrize("attempts", [0, 1])
+def test_a_refused_format_is_no_call(attempts):
+    """The question is asked again in another format."""
     error = UnsupportedFormatError("plain text only")
-    error.attempts = 0
+    error.attempts = attempts
     assert record(error) == []
+
+
+def test_calls_that_were_made():
+    call = Call("s1", "claims", "p", "h", "m")
+    assert [replace(call, **change).is_made for change in ({}, {"cached": True}, {"attempts": 0})] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_calls_of_parallel_samples_stay_apart():

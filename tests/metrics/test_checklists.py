@@ -3,7 +3,7 @@
 import pytest
 
 import ragstone
-from ragstone.compare.explain import explain_sample
+from ragstone.analysis.explain import explain_sample
 from ragstone.data.types import CheckedItem
 from ragstone.errors import Skip
 from ragstone.metrics.checklists import share_met
@@ -87,9 +87,9 @@ def test_a_quote_counts_checklists():
 def test_yes_of_yes_and_no_and_skipped_if_nothing_applies():
     """Two yes, one no, one not applicable: 2 / 3."""
     checks = [CheckedItem(str(at), word) for at, word in enumerate(["yes", "no", "not_applicable", "yes"])]
-    assert share_met(checks) == pytest.approx(2 / 3)
+    assert share_met("item", checks) == pytest.approx(2 / 3)
     with pytest.raises(Skip, match="no item"):
-        share_met(checks[2:3])
+        share_met("item", checks[2:3])
 
 
 def test_rows_without_a_checklist_are_skipped_and_bad_ones_fail(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 import ragstone
-from ragstone.data.types import ScoredVerdict
+from ragstone.data.verdict import Verdict
 from ragstone.errors import Skip
 from ragstone.metrics.consistency import consistency_claims
 from tests.oracle.expected import expected
@@ -38,7 +38,7 @@ def test_a_question_that_was_asked_once_is_skipped():
 def test_claims_by_hand():
     """Two claims: one other answer supports both, one supports the first: (2/2 + 1/2) / 2."""
     assert consistency_claims([["entailment", "entailment"], ["entailment", "contradiction"]]) == 0.75
-    assert consistency_claims([[ScoredVerdict("unsure", 0.5, 0.1, 0.4)]]) == 0.4
+    assert consistency_claims([[Verdict("unsure", 0.5, 0.1, counted=0.4)]]) == 0.4
     with pytest.raises(Skip):
         consistency_claims([[], []])
 

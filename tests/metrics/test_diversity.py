@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import ragstone
 from ragstone.data.types import Sample, Score
-from ragstone.evidence.tokens import answer_words
+from ragstone.evidence_functions.tokens import answer_words
 from ragstone.metrics.diversity import answer_word_hashes, distinct_pairs, distinct_words
 from tests.metrics.scoring import cell, score
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.data.types import Chunk, Fact, Sample, Score
-from ragstone.evidence.fact_matches import Counts
+from ragstone.evidence_functions.fact_matches import Counts
 from ragstone.metrics import facts as metrics
 from tests.metrics.scoring import cell, score
 
@@ -16,7 +16,7 @@ def of_one_row(metric):
 
     def score_one(*lists, k=None):
         columns = [Counts.from_lists([[value or 0 for value in row]], dtype=np.int64) for row in lists]
-        return metric(*columns, k=k)[0]
+        return metric(*columns, k=k)[0].value
 
     return score_one
 
@@ -142,6 +142,6 @@ def test_a_row_does_not_depend_on_its_neighbours(rows, k):
         Counts.from_lists([[value or 0 for value in row[side]] for row in rows], dtype=np.int64) for side in (0, 1)
     ]
     expected = [fact_f1(*row, k=k) for row in rows]
-    assert metrics.fact_f1(*columns, k=k).tolist() == expected
-    assert metrics.fact_ndcg(columns[1], k=k).tolist() == pytest.approx([fact_ndcg(row[1], k=k) for row in rows])
-    assert metrics.fact_mrr(columns[1], k=k).tolist() == [fact_mrr(row[1], k=k) for row in rows]
+    assert metrics.fact_f1(*columns, k=k).values.tolist() == expected
+    assert metrics.fact_ndcg(columns[1], k=k).values.tolist() == pytest.approx([fact_ndcg(row[1], k=k) for row in rows])
+    assert metrics.fact_mrr(columns[1], k=k).values.tolist() == [fact_mrr(row[1], k=k) for row in rows]

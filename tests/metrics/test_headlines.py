@@ -5,13 +5,14 @@ import io
 import pytest
 from rich.console import Console
 
-from ragstone.compare.diagnosis import diagnose
-from ragstone.compare.signs import list_signs
+from ragstone.analysis.diagnosis import diagnose
+from ragstone.analysis.part_metrics import list_signs
 from ragstone.engine.evaluate import evaluate
 from ragstone.engine.metric_choice import is_headline, pick_headlines
 from ragstone.errors import DefinitionError
-from ragstone.registry import CATALOGUE, Good, declare, metric
-from ragstone.report.run import run_report
+from ragstone.registry import CATALOGUE, Threshold, declare, metric
+from ragstone.report.run import run_summary
+from ragstone.views.run import RunView
 
 HEADLINES = [
     "fact_recall",
@@ -74,7 +75,7 @@ def test_a_users_metric_can_be_a_headline(tmp_path):
     }
     run = evaluate(ROWS, metrics=["terse", "wordy", "token_f1", "token_recall", "refusal"], out=tmp_path)
     screen = io.StringIO()
-    Console(file=screen, width=110).print(run_report(run, full=False))
+    Console(file=screen, width=110).print(run_summary(RunView.of(run), diagnose(run)))
     table = screen.getvalue()
     assert "terse" in table
     assert "wordy" not in table
@@ -102,4 +103,4 @@ def test_the_threshold_must_be_within_the_bounds(monkeypatch):
     with pytest.raises(DefinitionError, match="good"):
         metric("mine", good=80)(lambda answer: 1.0)
     with pytest.raises(DefinitionError, match="good"):
-        metric("mine", judges="ranking", good=Good(-1))(lambda answer: 1.0)
+        metric("mine", judges="ranking", good=Threshold(-1))(lambda answer: 1.0)

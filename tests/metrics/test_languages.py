@@ -1,12 +1,14 @@
 """Word overlap in many languages and scripts: sensible, the same however it is written, and never lost."""
 
 import unicodedata
+from itertools import product
 
 import pytest
 
 import ragstone.metrics  # noqa: F401  (fills the catalogue)
 from ragstone.data.types import Chunk, Sample
 from ragstone.registry import CATALOGUE
+from tests.each_case import each_case
 from tests.metrics.scoring import score
 
 LEXICAL = {
@@ -160,8 +162,7 @@ SYMBOLS = {
 CUT_OUT = {name for name in LEXICAL if name.startswith("rouge")} | {"meteor"}
 
 
-@pytest.mark.parametrize("name", sorted(LEXICAL.keys() - CUT_OUT))
-@pytest.mark.parametrize("symbol", SYMBOLS.values(), ids=SYMBOLS)
+@each_case("symbol, name", product(SYMBOLS.values(), sorted(LEXICAL.keys() - CUT_OUT)))
 def test_an_answer_of_symbols_is_not_lost(symbol, name):
     assert worth(symbol, symbol, name)[name] == pytest.approx(1)
     assert worth(symbol, "🐈", name)[name] <= 0

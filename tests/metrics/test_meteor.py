@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragstone.data.types import Sample, Score
 from ragstone.engine.plan import make_plan
-from ragstone.evidence.tokens import answer_words, reference_words
+from ragstone.evidence_functions.tokens import answer_words, reference_words
 from ragstone.metrics import meteor
 from ragstone.metrics.meteor import align_words
 from ragstone.metrics.rouge import word_pairs

@@ -5,14 +5,16 @@ import asyncio
 import pytest
 
 import ragstone
-from ragstone.compare.explain import explain_sample
-from ragstone.data.types import Fact, ScoredVerdict
+from ragstone.analysis.explain import explain_sample
+from ragstone.data.types import Fact
+from ragstone.data.verdict import Verdict
 from ragstone.errors import InputError
 from ragstone.metrics.nuggets import nugget_support
 from tests.oracle.language import say
 from tests.oracle.server import OracleServer
 from tests.oracle.verdicts import verdict
 from tests.oracle.world import make_samples, truth
+from tests.tools.checking import Stub
 
 SAMPLES = [sample for sample in make_samples(24, seed=5) if sample.language == "en"]
 
@@ -62,7 +64,7 @@ def test_scores_are_those_of_the_world(tmp_path, verdicts):
         assert server.replies == {"nuggets": len(answered)}, "one call per answer"
     else:
         assert {word.split()[0] for word in labels} == {"support", "partial_support", "not_support"}
-        assert set(server.replies) == {"token_support", "token_part"}
+        assert set(server.replies) == {"token_trial", "token_support", "token_part"}
 
 
 def test_a_quote_counts_one_call_per_answer():
@@ -99,12 +101,12 @@ def test_labels_in_a_file_must_be_labels_one_per_fact(tmp_path):
         ragstone.evaluate([{**row, "nugget_support": ["support"]}], "nugget", tmp_path)
 
 
-class _Checker:
-    async def nuggets(self, question, nuggets, answer):
-        return [ScoredVerdict("support", 0.9, 0.0, 1.0) if nugget in answer else "not_support" for nugget in nuggets]
+class _Checker(Stub):
+    async def labels(self, question, nuggets, answer):
+        return [Verdict("support", 0.9, 0.0, counted=1.0) if nugget in answer else "not_support" for nugget in nuggets]
 
 
 def test_evidence_has_a_label_per_fact():
     labels = asyncio.run(nugget_support("q", "an oak", [Fact("oak"), Fact("elm")], _Checker()))
     assert labels == ["support", "not_support"]
-    assert labels[0].supported == 0.9
+    assert labels[0].support == 0.9

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.data.types import ScoredVerdict
+from ragstone.data.verdict import Verdict
 from ragstone.errors import Skip
 from ragstone.metrics import ragchecker
 from ragstone.registry import CATALOGUE, parse_metric, resolve_metrics
@@ -118,9 +118,9 @@ def test_an_empty_answer_is_not_precise():
 
 def test_probabilities_count_with_their_expected_value():
     sure, unsure, unlikely = (
-        ScoredVerdict("entailment", 0.9, 0.0, 0.8),
-        ScoredVerdict("unsure", 0.5, 0.1, 0.6),
-        ScoredVerdict("neutral", 0.1, 0.2, 0.1),
+        Verdict("entailment", 0.9, 0.0, counted=0.8),
+        Verdict("unsure", 0.5, 0.1, counted=0.6),
+        Verdict("neutral", 0.1, 0.2),
     )
     ledger = {
         "answer_claims_in_reference": [sure, unsure],
@@ -239,3 +239,15 @@ def test_directions():
     assert lower == {"noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "hallucination"}
     none = {name for name in FUNCTIONS if parse_metric(f"ragchecker.{name}").spec.better == "none"}
     assert none == {"self_knowledge"}
+
+
+def test_claims_of_unequal_length_count_by_their_words():
+    long, short = Verdict("entailment", words=9), Verdict("neutral", words=3)
+    found = ragchecker.precision([long, short], "An answer.")
+    assert found == 0.75
+    assert found.counts[0].sums == (9.0, 12.0)
+    assert found.counts[0].plural == "words in answer claims"
+    # Verdicts without words, such as stored ones of 0.1.0, count equally.
+    assert ragchecker.precision([long, Verdict("neutral")], "An answer.") == 0.5
+    assert ragchecker.faithfulness([[long, long], [short, short]]) == 0.75
+    assert ragchecker.context_utilization([[long], [short]], [long, short]) == 1.0

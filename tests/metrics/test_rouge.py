@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragstone.data.columns import Column
 from ragstone.data.types import Sample, Score
 from ragstone.errors import UsageError
-from ragstone.evidence.tokens import answer_words, reference_words
+from ragstone.evidence_functions.tokens import answer_words, reference_words
 from ragstone.metrics import rouge
 from ragstone.metrics.rouge import LinePairs, line_pairs, word_pairs
 from ragstone.registry import parse_metric

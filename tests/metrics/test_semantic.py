@@ -7,7 +7,7 @@ import pytest
 
 import ragstone
 from ragstone.errors import Skip
-from ragstone.evidence.similarity import answer_similarities, question_answer_similarity
+from ragstone.evidence_functions.similarity import answer_similarities, question_answer_similarity
 from ragstone.metrics.semantic import answer_relevancy_similarity, semantic_similarity
 
 

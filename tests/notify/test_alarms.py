@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ragstone.notify.alarms import post_alarms
-from ragstone.notify.webhook import read_webhook
+from ragstone.notify.webhook import post_alarms, read_webhook
 
 ALARM = {"period": "2026-11-16", "metric": "faith<b>", "direction": "lower", "before": 0.9, "after": 0.6}
 

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from ragstone.errors import MissingExtraError
-from ragstone.notify.mlflow import find_mlflow, log_run, metric_name
+from ragstone.notify.exporters import find_mlflow, log_run, metric_name
 from ragstone.notify.notify import Listeners, read_records, send_notifications
 
 

@@ -1,11 +1,13 @@
 """Notifications of a finished run and their records."""
 
+from dataclasses import replace
+
 import pytest
 
 from ragstone.notify.notify import FILE, Listeners, read_records, send_notifications
-from ragstone.notify.webhook import deliver, read_webhook
+from ragstone.notify.webhook import PATIENCE, deliver, read_webhook
 
-QUICK = (0.0, 0.0, 0.0)
+QUICK = replace(PATIENCE, first_wait_s=0.0)
 
 
 @pytest.fixture
@@ -15,12 +17,12 @@ def hook(loopback):
 
 
 def test_failure_is_noted_and_written_down_without_secrets(loopback, hook, run, monkeypatch):
-    monkeypatch.setattr("ragstone.notify.notify.deliver", lambda *given: deliver(*given, waits_s=QUICK))
+    monkeypatch.setattr("ragstone.notify.notify.deliver", lambda *given: deliver(*given, patience=QUICK))
     loopback.stop()
     notes = []
     send_notifications(run, Listeners(hook), notes.append)
     [note] = notes
-    assert "not reached in 4 tries" in note
+    assert "given up after 4 attempts" in note
     assert "stored" in note
     [record] = read_records(run)
     assert (record["kind"], record["delivered"], record["attempts"]) == ("webhook", False, 4)

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from ragstone.errors import MissingExtraError
+from ragstone.notify.exporters import EVENT, emit_results, find_sdk
 from ragstone.notify.notify import Listeners, check_listeners, read_records, send_notifications
-from ragstone.notify.otel import EVENT, emit_results, find_sdk
 
 pytest.importorskip("opentelemetry.sdk._logs")
 

@@ -4,12 +4,14 @@ import json
 
 import pytest
 
+from ragstone.http.retry import Patience
 from ragstone.notify.pull_request import post_comment
 from tests.notify.code_host import TOKEN, github, gitlab, running_host
 
 
 @pytest.fixture
-def host():
+def host(monkeypatch):
+    monkeypatch.setattr("ragstone.notify.pull_request.PATIENCE", Patience(attempts=2, first_wait_s=0.0))
     with running_host() as found:
         yield found
 
@@ -105,3 +107,20 @@ def test_a_long_report_is_cut_at_a_line(host, job):
     body = host.comments[0]["body"]
     assert len(body) < 65_536
     assert body.endswith("| a | b |\n\n(cut: the whole report is in the files of the job)\n")
+
+
+def test_a_busy_server_is_asked_again(host, job):
+    replies = iter([503, 429, None])
+    answer = host.answer
+    host.answer = lambda *given: (status, {}) if (status := next(replies, None)) else answer(*given)
+    assert post_comment("x", "gate", job) == "commented on the pull request"
+    assert len(host.comments) == 1
+
+
+def test_a_comment_is_not_written_twice(host, job):
+    answer = host.answer
+    host.answer = lambda method, *given: (
+        (answer(method, *given) and (502, {})) if method == "POST" else answer(method, *given)
+    )
+    assert "the server replied 502" in post_comment("x", "gate", job)
+    assert len(host.comments) == 1

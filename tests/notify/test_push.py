@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
 import ragstone
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.notify.push import push, push_metrics
+from ragstone.platforms.api import PATIENCE
 from ragstone.registry import metric
 from tests.http.loopback import RESET
 from tests.platforms import records
@@ -39,7 +41,7 @@ def own(catalogue):
 
 
 def send(run, platform, metrics=()):
-    return asyncio.run(push(run, platform, push_metrics(run, metrics), first_wait_s=0.01))
+    return asyncio.run(push(run, platform, push_metrics(run, metrics), patience=replace(PATIENCE, first_wait_s=0.01)))
 
 
 def written(fake, platform):
@@ -138,7 +140,7 @@ def test_the_comment_has_counts_and_the_kind_of_judge(tmp_path, start, monkeypat
     notes = {(one["name"], one["span_id"]): one for one in fake.written.values()}
     judged = notes["ragas.faithfulness", "0000000000000001"]
     assert judged["annotator_kind"] == "LLM"
-    assert " of 2 answer claims" in judged["result"]["explanation"]
+    assert " words in answer claims" in judged["result"]["explanation"]
     assert judged["metadata"]["run"] == run.id
     assert notes["k_precision", "0000000000000001"]["annotator_kind"] == "CODE"
 

@@ -4,18 +4,19 @@ import hashlib
 import hmac
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ragstone.compare.aggregate import aggregate
-from ragstone.compare.diagnosis import diagnose
+from ragstone.analysis.aggregate import aggregate
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.errors import UsageError
 from ragstone.notify.notify import Listeners, send_notifications
-from ragstone.notify.webhook import SECRET, deliver, make_message, read_webhook, slack_text
+from ragstone.notify.webhook import PATIENCE, SECRET, deliver, make_message, read_webhook, slack_text
 from tests.http.loopback import GARBAGE, HANG, RESET
 
-QUICK = (0.0, 0.0, 0.0)
+QUICK = replace(PATIENCE, first_wait_s=0.0)
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_in_the_end_it_is_given_up(loopback, hook):
 def test_silence_is_given_up_too(loopback, hook, monkeypatch):
     monkeypatch.setattr("ragstone.notify.webhook._TIMEOUT_S", 0.1)
     loopback.handler = lambda asked: HANG
-    found = deliver(hook, {}, "x", (0.0,))
+    found = deliver(hook, {}, "x", replace(QUICK, attempts=2))
     assert (found.delivered, found.attempts) == (False, 2)
     assert "no complete reply" in found.error
 
@@ -140,7 +141,10 @@ def test_slack_by_hand():
             "failing": 3,
             "looked_at": 4,
             "text": "3 of 4 samples fail: 3 missing chunk",
-            "causes": [{"cause": "missing chunk", "main_of": 3}, {"cause": "own knowledge", "main_of": 0}],
+            "causes": [
+                {"cause": "missing chunk", "main_of": 3},
+                {"cause": "right, but not from the chunks", "main_of": 0},
+            ],
         },
         "totals": {"cost_usd": 1.234},
     }
@@ -167,7 +171,7 @@ def test_on_the_command_line(cli, loopback, tmp_path, monkeypatch, format):
     url = f"http://me:hunter22@127.0.0.1:{loopback.port}/hook"
     done = cli("run", data, "-m", "token_f1", "-o", tmp_path, "--webhook", url, "--webhook-format", format)
     assert done.code == 0
-    assert "was not reached in 1 try: the server replied 400" in done.err
+    assert "was not notified: the server replied 400" in done.err
     assert "hunter22" not in done.out + done.err
     [asked] = loopback.asked
     assert ("text" in asked.json) == (format == "slack")

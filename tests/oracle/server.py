@@ -23,6 +23,7 @@ from typing import Any
 
 from aiohttp import web
 
+from ragstone.tools.judge_exam import load_items
 from tests.oracle import scales
 from tests.oracle import trouble as troubles
 from tests.oracle.embedding import embed
@@ -31,6 +32,8 @@ from tests.oracle.reading import recognise
 
 # What is replied in place of the truth to a prompt and the whole body of a request.
 Alter = Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]]
+# The claim of the question that a run asks before its first verdict.
+TRIAL = next(item.data["claim"] for item in load_items() if item.kind == "verdict")
 _TOKEN = re.compile(r"[\u4e00-\u9fff]|[^\W\d\u4e00-\u9fff]{1,9}|\d{1,3}|[^\w\s]{1,3}")
 
 
@@ -50,9 +53,12 @@ class OracleServer:
         key: str | None = None,
         logprobs: bool = True,
         alter: Alter = lambda prompt, body, reply: reply,
+        spoil_choice: Callable[[str, dict[str, Any]], str | None] = lambda prompt, body: None,
         port: int = 0,
     ) -> None:
         self.alter = alter
+        # The trouble of `IN_CHOICE` that meets a prompt and the body of its request, whatever its number.
+        self.spoil_choice = spoil_choice
         self.trouble, self.latency_s, self.formats, self.key, self.logprobs = trouble, latency_s, formats, key, logprobs
         self.port = port
         self.replies: Counter[str] = Counter()
@@ -148,7 +154,7 @@ class OracleServer:
         reply = _embeddings(body) if embeds else self._completion(body, trouble)
         if isinstance(reply, web.Response):
             return reply
-        if trouble and trouble not in troubles.IN_TEXT:
+        if trouble and trouble not in troubles.IN_TEXT and trouble not in troubles.IN_CHOICE:
             return await troubles.meet(trouble, request, reply)
         self._count(body, reply, "embeddings" if embeds else reply["prompt"])
         return web.json_response({name: value for name, value in reply.items() if name != "prompt"})
@@ -166,7 +172,10 @@ class OracleServer:
         """The true reply; what cannot be understood is refused and kept among the problems, for a test to see."""
         try:
             prompt, data = recognise(body)
-            reply = judge(prompt, data)
+            if data.get("claim") == TRIAL:
+                prompt, reply = "token_trial", "yes"
+            else:
+                reply = judge(prompt, data)
             if prompt == "grade":
                 reply = scales.on_scale(body, reply["grade"])
             reply = self.alter(prompt, body, reply)
@@ -183,6 +192,8 @@ class OracleServer:
         if body.get("logprobs") and self.logprobs:
             one = body.get("max_tokens") == 1 and spoilt in scales.WORDS
             choice["logprobs"] = {"content": (scales.one_token if one else scales.with_alternatives)(spoilt)}
+            bend = troubles.IN_CHOICE.get(self.spoil_choice(prompt, body) or trouble or "", lambda choice: choice)
+            choice = bend(choice)
         shown = sum(count_tokens(message["content"]) + 4 for message in body["messages"])
         usage = {"prompt_tokens": shown, "completion_tokens": count_tokens(spoilt)}
         usage["total_tokens"] = sum(usage.values())
@@ -190,7 +201,7 @@ class OracleServer:
             "id": "oracle",
             "object": "chat.completion",
             "model": body["model"],
-            "choices": [choice],
+            "choices": [choice] if choice else [],
             "usage": usage,
             "prompt": prompt,
         }

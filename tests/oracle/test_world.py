@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from tests.each_case import each_case
 from tests.oracle.expected import SKIPPED, claims, cosine, expected
 from tests.oracle.judge import judge
 from tests.oracle.language import SHIPS, Proposition, Statement, read, read_question, say
@@ -16,7 +17,7 @@ NOISE = Statement("Visitors keep to the marked paths.", "nothing")
 
 
 def named(name):
-    return pytest.mark.parametrize("sample", SAMPLES[:40], ids=lambda sample: sample.id)(name)
+    return each_case("sample", SAMPLES[:40])(name)
 
 
 def test_samples_are_the_same_for_the_same_seed():

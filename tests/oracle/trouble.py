@@ -21,6 +21,18 @@ IN_TEXT: dict[str, Callable[[str], str]] = {
     "refusal": lambda text: "I'm sorry, but I can't help with that.",
     "empty": lambda text: "",
 }
+# Troubles that are in the choice around the text.
+IN_CHOICE: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
+    "no_logprobs": lambda choice: {name: value for name, value in choice.items() if name != "logprobs"},
+    "null_logprobs": lambda choice: {**choice, "logprobs": None},
+    "null_content": lambda choice: {**choice, "logprobs": {"content": None}},
+    "empty_content": lambda choice: {**choice, "logprobs": {"content": []}},
+    "empty_alternatives": lambda choice: {
+        **choice,
+        "logprobs": {"content": [{**token, "top_logprobs": []} for token in choice["logprobs"]["content"]]},
+    },
+    "empty_choices": lambda choice: None,
+}
 _MESSAGES = {
     400: "this request makes no sense",
     401: "Incorrect API key provided",

@@ -1,13 +1,12 @@
 """Messages of calls that go wrong; tests/platforms/test_pull.py has the faults that are waited out."""
 
 import asyncio
-import time
-from email.utils import formatdate
+from dataclasses import replace
 
 import pytest
 
 from ragstone.errors import ServiceError, UsageError
-from ragstone.platforms.api import Api, Connection, _asked_wait, need_variable, read_url
+from ragstone.platforms.api import PATIENCE, Api, Connection, need_variable, read_url
 from tests.http.loopback import loopback
 
 __all__ = ["loopback"]
@@ -20,7 +19,7 @@ def call(loopback, reply, **options):
     )
 
     async def use():
-        api = Api(connection, first_wait_s=0.01)
+        api = Api(connection, patience=replace(PATIENCE, first_wait_s=0.01))
         try:
             return await api.call("GET", "/x", {"a": None, "b": [1, 2]}, **options)
         finally:
@@ -59,14 +58,6 @@ def test_keys_are_not_in_messages(loopback):
 
 def test_expected_statuses_are_returned(loopback):
     assert call(loopback, (404, {"detail": "none"}), expects=(404,)).status == 404
-
-
-def test_waits_that_servers_ask_for():
-    assert _asked_wait("3") == 3.0
-    assert _asked_wait("0.5") == 0.5
-    assert 8 <= _asked_wait(formatdate(time.time() + 10, usegmt=True)) <= 10
-    assert _asked_wait("") is None
-    assert _asked_wait("soon") is None
 
 
 def test_variables(monkeypatch):

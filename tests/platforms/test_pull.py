@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import pytest
 
 from ragstone.errors import ServiceError, StorageError, UnknownNameError, UsageError
 from ragstone.formats import open_reader, read_dataset
-from ragstone.platforms.pull import ENDING, plan_pull, pull, read_checkpoint
+from ragstone.platforms.api import PATIENCE
+from ragstone.platforms.pull import ENDING, plan_pull, pull, read_progress
 from tests.http.loopback import RESET
 from tests.platforms.fakes import variables
 from tests.platforms.records import FARE, FERRY
@@ -37,7 +39,7 @@ every_server = pytest.mark.parametrize(
 
 def read(path, platform, since=SINCE, until=UNTIL, note=lambda state: None):
     start, _ = plan_pull(str(path), platform, None, since, until)
-    return asyncio.run(pull(str(path), start, note, first_wait_s=0.01))
+    return asyncio.run(pull(str(path), start, note, patience=replace(PATIENCE, first_wait_s=0.01)))
 
 
 def lines(path):
@@ -88,7 +90,9 @@ def test_retry_after_is_respected(tmp_path, start):
 def test_a_server_that_stays_broken_is_reported(tmp_path, start):
     fake = start("phoenix")
     fake.faults = [(500, {"detail": "database is locked"})] * 20
-    with pytest.raises(ServiceError, match=r"Phoenix replied 500 to GET .*database is locked.*after 7 tries"):
+    with pytest.raises(
+        ServiceError, match=r"Phoenix replied 500 to GET .*database is locked.*given up after 7 attempts"
+    ):
         read(tmp_path / "log.jsonl", "phoenix")
 
 
@@ -147,7 +151,7 @@ def test_an_interrupted_pull_continues_at_its_page(tmp_path, start, platform, op
         except StoppedError:
             with log.open("ab") as file:
                 file.write(b'{"half": "a pa')
-        if (state := read_checkpoint(str(log))).finished:
+        if (state := read_progress(str(log))).finished:
             break
     assert state.finished
     # What is behind the checkpoint is cut off by the next pull.
@@ -226,12 +230,12 @@ def test_a_killed_process_continues(tmp_path, start):
     environment = {**os.environ, **variables("langfuse", fake), "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen([*command, "-o", str(log)], env=environment, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
-    while (state := read_checkpoint(str(log))) is None or state.rows < 2:
+    while (state := read_progress(str(log))) is None or state.rows < 2:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait(10)
-    assert not read_checkpoint(str(log)).finished
+    assert not read_progress(str(log)).finished
     fake.server.delay_s = 0
     done = subprocess.run([*command, "-o", str(log)], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

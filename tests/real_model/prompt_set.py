@@ -22,10 +22,10 @@ from ragstone.tools.llm_rater import JudgeRater, ask_own_reference
 from ragstone.tools.token_judges import TokenChecker, TokenGrader
 from ragstone.tools.token_pair import TokenPair
 from ragstone.truth.citers import JudgeCiter
-from ragstone.truth.nuggets import JudgeNuggets
-from ragstone.truth.synthesis.question_plan import Job
-from ragstone.truth.synthesis.writer import Draft, Writer
+from ragstone.truth.extract import JudgeNuggets
+from ragstone.truth.synthesis.writer import Draft, Job, Writer
 from tests.real_model.support_set import SETS
+from tests.tools.checking import in_chunks, in_text, labels
 
 FERRY, TABLETS = SETS[0][1], SETS[1][1]
 MUSEUM = "The harbour museum opens at ten. It shows nets, oars and a model of the old mole."
@@ -69,13 +69,13 @@ def _verdicts(tool: str, prompt: str, at: int) -> Item:
     labels = [WORDS[label] for label, _ in claims]
 
     def ask(tools: Any) -> Awaitable[Any]:
-        return getattr(tools, tool).against_text("", [claim for _, claim in claims], text)
+        return in_text(getattr(tools, tool), "", [claim for _, claim in claims], text)
 
     return Item(prompt, ask, lambda found: list(map(str, found)) == labels)
 
 
 def _one_verdict(prompt: str, claim: str, text: str, word: str) -> Item:
-    return Item(prompt, lambda tools: tools.tokens.against_text("", [claim], text), lambda found: found[0] == word)
+    return Item(prompt, lambda tools: in_text(tools.tokens, "", [claim], text), lambda found: found[0] == word)
 
 
 def _draft(question: str, answer: str, *texts: str) -> Draft:
@@ -98,7 +98,7 @@ def _chunks(claims: list[str], chunks: list[str], right: list[int]) -> Item:
             [at] for at in right
         ]
 
-    return Item("context_verdicts", lambda tools: tools.checker.against_chunks("", claims, chunks), is_right)
+    return Item("context_verdicts", lambda tools: in_chunks(tools.checker, "", claims, chunks), is_right)
 
 
 def _grade(answer: str, is_good: bool) -> Item:
@@ -120,7 +120,7 @@ def _follow_up(question: str, said: str, word: str) -> Item:
 
 def _nuggets(tool: str, prompt: str, answer: str, nugget: str, label: str) -> Item:
     return Item(
-        prompt, lambda tools: getattr(tools, tool).nuggets(LEAVES, [nugget], answer), lambda found: found[0] == label
+        prompt, lambda tools: labels(getattr(tools, tool), LEAVES, [nugget], answer), lambda found: found[0] == label
     )
 
 
@@ -187,8 +187,8 @@ def make_items() -> list[Item]:
                 ("What is 12 times 12?", "144", "I cannot say, numbers are difficult."),
             )
         ),
-        Item("citations", lambda tools: tools.citer.citations(LEAVES, "At 18:15.", [FERRY]), lambda found: any("18:15" in one for one in found)),
-        Item("citations", lambda tools: tools.citer.citations(DOSE, "In the morning.", [TABLETS]), lambda found: any("morning" in one for one in found)),
+        Item("citations", lambda tools: tools.citer.cite(LEAVES, "At 18:15.", [FERRY]), lambda found: any("18:15" in one for one in found)),
+        Item("citations", lambda tools: tools.citer.cite(DOSE, "In the morning.", [TABLETS]), lambda found: any("morning" in one for one in found)),
         *(
             Item("new_question", lambda tools, text=text: tools.writer.write(_draft("", "", text).job, []), lambda found: bool(found.question and found.answer))
             for text in (FERRY, MUSEUM)

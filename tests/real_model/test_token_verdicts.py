@@ -14,6 +14,7 @@ from ragstone.tools.token_judges import TokenChecker, TokenGrader
 from tests.real_model.chat_model import THREADS, find_chat_model, require_speed, threads
 from tests.real_model.conftest import find_weights
 from tests.real_model.support_set import CLAIMS, SETS, auc
+from tests.tools.checking import in_text
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 
@@ -31,10 +32,10 @@ def verdicts(llm):
 
     async def check():
         checker = TokenChecker(llm, PromptBook(), one_by_one=True)
-        return [one for _, text, claims in SETS for one in await checker.against_text("", [c for _, c in claims], text)]
+        return [one for _, text, claims in SETS for one in await in_text(checker, "", [c for _, c in claims], text)]
 
     # The first question reads the instructions and the examples.
-    asyncio.run(TokenChecker(llm, PromptBook()).against_text("", ["It is red."], "The boat is red."))
+    asyncio.run(in_text(TokenChecker(llm, PromptBook()), "", ["It is red."], "The boat is red."))
     started = time.perf_counter()
     found = asyncio.run(check())
     return found, (time.perf_counter() - started) / len(found)
@@ -44,7 +45,7 @@ def test_support_on_claims_of_our_own(verdicts):
     found, seconds = verdicts
     labels = [label for _, _, label, _ in CLAIMS]
     likely = {
-        kind: [one.supported for one, label in zip(found, labels, strict=True) if label in kind] for kind in ("S", "CN")
+        kind: [one.support for one, label in zip(found, labels, strict=True) if label in kind] for kind in ("S", "CN")
     }
     right = sum(value >= 0.5 for value in likely["S"]) + sum(value < 0.5 for value in likely["CN"])
     area = auc(likely["S"], likely["CN"])
@@ -106,7 +107,7 @@ def test_the_evidence_is_read_once_for_all_claims():
 
     _, text, claims = SETS[0]
     checker = TokenChecker(Counted("llama/smollm2", chat), PromptBook(), one_by_one=True)
-    asyncio.run(checker.against_text("", [claim for _, claim in claims[:2]], text))
+    asyncio.run(in_text(checker, "", [claim for _, claim in claims[:2]], text))
     print(f"\ntokens read by question: {read}")
     assert len(read["token_support"]) == 2
     for first, *later in read.values():

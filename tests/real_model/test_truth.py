@@ -9,7 +9,7 @@ from ragstone.truth.citations.check import check_cases
 from ragstone.truth.extract import add_facts, extract
 from ragstone.truth.llm_tasks import Work
 from ragstone.truth.model import Case
-from ragstone.truth.synthesis import synthesise
+from ragstone.truth.synthesis.pipeline import synthesise
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 TEXT = "The last ferry to Verrin leaves at 21:40 from pier 3. Tickets cost 4.50 crowns. No ferries run on 24 December."

@@ -5,10 +5,10 @@ from io import StringIO
 import numpy as np
 from rich.console import Console
 
-from ragstone.agreement.judge_calibration import Calibrated
-from ragstone.report.calibrations import calibration_dict, calibration_report
+from ragstone.agreement.judge_check import Calibrated
+from ragstone.report.judges import calibration_dict, calibration_report
 from ragstone.stats.judge_error import JudgeError, Level
-from ragstone.stats.platt import Platt, PlattFit
+from ragstone.stats.logit import Platt, PlattFit
 
 ERROR = JudgeError(Level(0.91, 0.02, 0.05, 30), Level(0.42, 0.03, 0.05, 20))
 
@@ -47,4 +47,4 @@ def test_no_gain_and_no_levels():
 def test_values_that_are_not_probabilities():
     text = printed(Calibrated("ragchecker.f1", 50, 30, None, ERROR))
     assert "log-loss" not in text
-    assert "what people would probably say" in text
+    assert "later runs show the estimated human score" in text

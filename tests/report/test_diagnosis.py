@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ragstone.compare.causes import find_causes
-from ragstone.compare.diagnosis import Diagnosis, count_causes, find_limits, give_advice, judge_parts
-from ragstone.compare.signs import Reading, list_signs
-from ragstone.report.diagnosis import diagnosis_dict, full_report, headline, short_report
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.diagnosis import Diagnosis, count_causes, find_limits, give_advice, judge_parts
+from ragstone.analysis.part_metrics import Reading, list_signs
+from ragstone.report.diagnosis import diagnosis_dict, full_report, short_report
 from ragstone.stats.judge_error import JudgeError, Level
-from tests.compare.making import claim_case
+from ragstone.views.diagnosis import headline
+from tests.analysis.making import claim_case
 
 BY_NAME = {sign.metric: sign for sign in list_signs()}
 ERROR = JudgeError(Level(0.9, 0.01, 0.03, 40), Level(0.2, 0.01, 0.03, 40))
@@ -74,7 +75,7 @@ def test_the_headline_without_a_verdict():
     assert "the retriever does well" in headline(make(GOOD))
     assert "no metric of this run measures" in headline(make())
     few = headline(make(BAD, rows=9))
-    assert "unknown" in few
+    assert "not known yet" in few
     assert "at least 10 rows" in few
 
 
@@ -84,19 +85,18 @@ CASES = [claim_case("..", ".. ..")] * 3 + [claim_case(".", "y", ".", ".")] + [cl
 def test_the_short_report():
     text = " ".join(draw(short_report(make(BAD, GOOD, CASES))).split())
     assert text.startswith("diagnosis The retriever limits quality. The generator does well.")
-    assert "4 of 5 samples fail: 3 missing chunk, 1 hallucinated" in text
+    assert "4 of 5 samples are wrong: 3 missing chunk, 1 hallucinated" in text
     assert "→ Retrieve more chunks" in text
     assert "claim_recall 0.500" in text
 
 
 def test_only_a_part_was_looked_at():
-    assert "4 of the first 5 of 1,000 samples fail" in draw(short_report(make(BAD, GOOD, CASES, samples=1000)))
+    assert "4 of the first 5 of 1,000 samples are wrong" in draw(short_report(make(BAD, GOOD, CASES, samples=1000)))
 
 
 def test_samples_that_could_not_be_examined_are_counted():
     found = replace(make(cases=CASES[:1]), samples=30, looked_at=30, undecided=Counter(why=29))
-    assert "1 of 30 samples fails (29 not examined)" in draw(short_report(found))
-    assert "1 of 30 samples, 29 not examined" in draw(full_report(found, "a"))
+    assert "1 of 30 samples is wrong (29 not examined)" in draw(short_report(found))
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -108,12 +108,12 @@ def test_the_full_report_fits(width):
     lines = {line.split("  ")[1]: line for line in text.splitlines() if line.startswith("  ")}
     assert lines["missing chunk"].split()[2:4] == ["3", "3"]
     assert lines["ignored"].split()[1:3] == ["0", "1"]
-    assert "not examined: 2 samples, because it has nothing" in text
+    assert "Not examined: 2 samples, because it has nothing." in text
 
 
 def test_nothing_fails():
     text = draw(full_report(make(GOOD, GOOD, CASES[-1:]), "fine"))
-    assert "no sample fails (1 sample examined)" in text
+    assert "no sample is wrong (1 sample examined)" in text
     assert "why samples fail" not in text
 
 
@@ -132,7 +132,7 @@ def test_for_programs():
         ("hallucinated", 1, 1),
         ("ignored", 0, 1),
     ]
-    assert len(found["outcomes"]) == 4
+    assert [outcome["status"] for outcome in found["outcomes"]] == ["wrong"] * 4 + ["fine"]
     assert found["outcomes"][0]["findings"][0]["about"] == "reference claim"
 
 
@@ -146,7 +146,7 @@ def test_the_local_judge_alone_says_seems():
     )
     assert headline(local).startswith("The retriever seems to limit quality")
     assert "from the local judge alone" in headline(local)
-    assert "seem to fail" in draw(short_report(local))
+    assert "seem wrong" in draw(short_report(local))
     assert "why samples seem to fail" in draw(full_report(local, "x"))
     assert diagnosis_dict(local)["by_local_judge"] is True
 
@@ -164,9 +164,11 @@ def test_an_unclear_part_is_named_with_what_people_would_say():
     vague = JudgeError(Level(0.65, 0.01, 0.05, 40), Level(0.35, 0.01, 0.05, 40)).people(0.6, 0.58, 0.62)
     first = replace(found.readings[0], local=True, people=vague)
     unclear = replace(found, limits="unknown", sure=False, parts=judge_parts([first]), readings=(first,))
-    said = "It is unknown which part limits quality: the local judge is not exact enough to rate the retriever."
-    assert headline(unclear).startswith(said)
-    assert "unclear: people would probably say" in " ".join(draw(full_report(unclear, "x")).split())
+    said = "It is not known yet which part limits quality: the local judge alone cannot decide it."
+    assert headline(unclear) == said
+    low, high = vague.interval()
+    text = " ".join(draw(full_report(unclear, "x")).split())
+    assert f"≈ {vague.mean:.2f} {low:.2f} – {high:.2f} ≥ 0.8 50 unclear" in text
 
 
 def test_a_metric_without_a_measured_error_says_so():

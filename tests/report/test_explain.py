@@ -1,16 +1,18 @@
 """One sample as it is shown, from literal evidence."""
 
+import re
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from ragstone.compare.causes import find_causes
-from ragstone.compare.explain import Cell, Explanation, Working, count_items
-from ragstone.compare.sample_evidence import Case
-from ragstone.data.types import Claim, Sample, ScoredVerdict
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.explain import Cell, Explanation, Working, count_items
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import Claim, Sample
+from ragstone.data.verdict import Verdict
 from ragstone.report.explain import explanation_dict, explanation_report
-from tests.compare.making import claim_case
+from tests.analysis.making import claim_case
 
 CASE = claim_case(
     "yn.",
@@ -52,7 +54,7 @@ def test_what_is_shown():
         "  reference  It is so.",
         "  or         So it is.",
     ]
-    at = lines.index("why it fails: split fact, retriever")
+    at = lines.index("wrong (90 %): split fact, retriever")
     assert lines[at + 1 : at + 5] == [
         "  contradicted by noise  reference claim 2: chunk 3 says otherwise, and the answer follows",
         "  split fact             reference claim 3: the chunks contain it together, none of them alone",
@@ -64,10 +66,10 @@ def test_what_is_shown():
         ["reference", "chunks"],
         ["1", "a1", "✓", "supported", "✓", "1"],
         ["2", "a2", "✗", "contradicted", "✓", "3", "✗", "2"],
-        ["3", "a3", "·", "not", "mentioned", "·", "none"],
+        ["3", "a3", "·", "not", "mentioned", "·", "no", "chunk"],
     ]
     at = lines.index("retrieved chunks")
-    assert lines[at + 1] == "   1  ✓ reference claim 1; ✓ answer claim 1"
+    assert lines[at + 1] == "   1  ✓ supports reference claim 1; ✓ supports answer claim 1"
     assert any(line.endswith("…") for line in lines[at:])
     at = lines.index("scores")
     assert [line.split() for line in lines[at + 1 : at + 3]] == [
@@ -84,7 +86,7 @@ def test_what_is_shown():
 def test_a_claim_that_the_chunks_say_together():
     lines = draw(explain())
     at = next(place for place, line in enumerate(lines) if line.startswith("claims of the reference"))
-    assert lines[at + 4].split()[-3:] == ["none", "✓", "together"]
+    assert lines[at + 4].split()[-4:] == ["✓", "all", "chunks", "together"]
 
 
 def test_in_full():
@@ -116,7 +118,7 @@ def test_a_metric_is_worked_out():
         "           · reference claim 3: r3",
     ]
     assert "scores" not in lines
-    assert "why it fails: contradicted by noise, generator" not in lines
+    assert "wrong (90 %): contradicted by noise, generator" not in lines
 
 
 def test_a_metric_that_counts_nothing_shows_what_it_is_made_from():
@@ -135,12 +137,12 @@ def test_a_failed_call_and_one_without_words():
 def test_for_programs():
     found = explanation_dict(explain())
     assert (found["row"], found["sample"]["id"], found["cause"]) == (5, "s", "split fact")
-    assert found["evidence"]["answer_claims"][1] == {"text": "a2", "triplet": None}
+    assert found["evidence"]["answer_claims"][1] == {"text": "a2", "triplet": None, "words": None}
     assert found["calls"] == [CALL]
 
 
-UNSURE = ScoredVerdict("unsure", 0.52, 0.03, 0.61)
-SURE = ScoredVerdict("entailment", 0.9, 0.0, 0.8)
+UNSURE = Verdict("unsure", 0.52, 0.03, counted=0.61)
+SURE = Verdict("entailment", 0.9, 0.0, counted=0.8)
 SOFT = Case(
     Sample(id="s", question="Q?", answer="A.", references=["R."]),
     {
@@ -151,8 +153,9 @@ SOFT = Case(
 )
 
 
-def test_an_unsure_verdict_is_shown_with_its_probability():
-    lines = draw(replace(explain(), case=SOFT))
+def test_an_unsure_verdict_is_shown_with_its_probability_in_full():
+    assert not any(re.search(r"(?:supported|unsure) 0\.\d", line) for line in draw(replace(explain(), case=SOFT)))
+    lines = draw(replace(explain(), case=SOFT), full=True)
     assert any("✓ supported, ✗ contradicted, ? unsure, · not mentioned" in line for line in lines)
     assert any("a1" in line and "✓ supported 0.90" in line and "✓ 1" in line for line in lines)
     assert any("a2" in line and "? unsure 0.52" in line and "? 1" in line for line in lines)
@@ -167,11 +170,11 @@ def test_the_sum_of_expected_values_item_by_item():
     at = next(at for at, line in enumerate(lines) if "1.41 of 2 answer claims = 0.705" in line)
     assert [line.strip() for line in lines[at + 1 : at + 3]] == ["0.80 answer claim 1: a1", "0.61 answer claim 2: a2"]
     [count] = explanation_dict(replace(explain(working), case=SOFT))["working"]["counts"]
-    assert count["parts"][1] == {"number": 2, "above": 0.61, "below": 1.0}
+    assert count["items"][1] == {"number": 2, "text": SOFT.claims("answer")[1].text, "above": 0.61, "below": 1.0}
 
 
 def test_steps_are_listed_with_what_they_added():
-    from tests.compare.test_step_counts import CASE as AGENT
+    from tests.analysis.test_step_views import CASE as AGENT
 
     text = draw(Explanation("the run", 4, 10, AGENT, find_causes(AGENT), (), ()))
     lines = [" ".join(line.split()) for line in text]

@@ -2,8 +2,8 @@
 
 from xml.etree import ElementTree as ET
 
-from ragstone.compare.gate_conditions import Check, Checked
-from ragstone.compare.gates import Gate
+from ragstone.analysis.gate_conditions import Check, Checked
+from ragstone.analysis.gates import Gate
 from ragstone.report.gates import gate_dict, gate_junit, gate_report
 from ragstone.stats.intervals import Interval
 from tests.report.drawing import draw

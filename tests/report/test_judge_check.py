@@ -3,11 +3,11 @@
 import pytest
 
 from ragstone.agreement.judge_check import Examined, JudgeCheck, RowCost
-from ragstone.report.judge_check import check_report
-from ragstone.tools.judge_exam import VERDICTS, Mark
+from ragstone.report.judges import check_report
+from ragstone.tools.judge_exam import VERDICTS, ExamMark
 from tests.report.drawing import draw
 
-RIGHT, WEAK, CHANCE = (Mark(VERDICTS, right, 24, 0, 1 / 3) for right in (23, 15, 9))
+RIGHT, WEAK, CHANCE = (ExamMark(VERDICTS, right, 24, 0, 1 / 3) for right in (23, 15, 9))
 COST = RowCost(calls=300, input_tokens=120_000, output_tokens=900, cost_usd=0.0123, seconds=45.0)
 
 
@@ -34,7 +34,7 @@ def test_the_verdict_and_the_advice(mark, verdict, advice):
 
 def test_both_ways_and_the_better_one():
     json = Examined(
-        "json", (CHANCE, Mark("  supported", 8, 8, 0)), ("all 24 verdicts are equal (entailment)",), 22, 24, 3
+        "json", (CHANCE, ExamMark("  supported", 8, 8, 0)), ("all 24 verdicts are equal (entailment)",), 22, 24, 3
     )
     text = report(json, Examined("tokens", (RIGHT,), usable=24, asked=24), best=1)
     assert "as JSON" in text

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from ragstone.agreement.effects import Effect, measure_effects
-from ragstone.report.judge_effects import METHOD, effect_dict, effect_words, effects_report
+from ragstone.agreement.audit_probes import Effect, measure_effects
+from ragstone.report.judges import METHOD, effect_dict, effect_words, effects_report
 from ragstone.stats.intervals import Interval
 from ragstone.stats.paired import Tally
 from tests.report.drawing import draw

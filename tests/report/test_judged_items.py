@@ -1,15 +1,17 @@
 """Nuggets, checklists, claims in a corpus and reasons, item by item."""
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
 import ragstone
-from ragstone.compare.explain import explain_sample
-from ragstone.compare.sample_evidence import Case
-from ragstone.data.types import Claim, Fact, Sample, ScoredVerdict
+from ragstone.analysis.explain import explain_sample
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import CheckedItem, Chunk, Claim, Fact, Grade, Sample
+from ragstone.data.verdict import Verdict
 from ragstone.report.explain import explanation_dict, explanation_report
-from ragstone.report.judged_items import judged_groups
+from ragstone.views.judged_items import judged_groups
 
 
 def case(evidence, **fields):
@@ -17,26 +19,23 @@ def case(evidence, **fields):
 
 
 def test_nothing_judged_is_no_group():
-    assert judged_groups(case({}, facts=[Fact("a")])) == []
+    assert judged_groups(case({}, facts=[Fact("a")])) == ()
 
 
 def test_each_kind_is_a_group():
-    grade = {"value": 1.0, "lowest": 0.0, "highest": 1.0, "expected": None, "reasoning": "It is kind."}
+    grade = Grade(1.0, 0.0, 1.0, reasoning="It is kind.")
     evidence = {
-        "nugget_support": [ScoredVerdict("support", 0.91, 0.0, 1.0), ScoredVerdict("not_support")],
-        "own_checks": [{"item": "Is it short?", "verdict": "no", "reason": None}],
+        "nugget_support": [Verdict("support", 0.91, 0.0, counted=1.0), Verdict("not_support")],
+        "own_checks": [CheckedItem("Is it short?", "no")],
         "answer_claims": [Claim("It is red.")],
-        "answer_claims_in_corpus": [ScoredVerdict("entailment")],
-        "corpus_passages": [[{"text": "The boat is red.", "id": "p1"}]],
-        "answer_claims_in_reference": [ScoredVerdict("neutral", reason="It says blue.")],
+        "answer_claims_in_corpus": [Verdict("entailment")],
+        "corpus_passages": [[Chunk("The boat is red.", "p1")]],
+        "answer_claims_in_reference": [Verdict("neutral", reason="It says blue.")],
         "polite_grade": grade,
-        "rude_grade": {**grade, "reasoning": None},
+        "rude_grade": replace(grade, reasoning=None),
     }
     groups = judged_groups(case(evidence, facts=[Fact("a"), Fact("b", importance="okay")]))
-    rows = {
-        group["key"]: [(row["text"], row["words"], row["note"], row["reason"]) for row in group["rows"]]
-        for group in groups
-    }
+    rows = {group.key: [(row.text, row.words, row.note, row.reason) for row in group.rows] for group in groups}
     assert rows == {
         "nuggets": [("a", "in the answer 0.91", "vital", ""), ("b", "not in the answer", "okay", "")],
         "checklist-own": [("Is it short?", "no", "", "")],

@@ -2,8 +2,8 @@
 
 import re
 
-from ragstone.compare.comparison import compare_runs
-from ragstone.report.latex import comparison_latex, run_latex
+from ragstone.analysis.comparison import compare_runs
+from ragstone.report.exports import comparison_latex, run_latex
 
 
 def test_latex_by_hand(worse):

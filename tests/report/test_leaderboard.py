@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.compare.leaderboard import rank_runs
+from ragstone.analysis.leaderboard import rank_runs
 from ragstone.report.leaderboard import leaderboard_dict, leaderboard_report, letter
 from tests.report.drawing import draw
 

@@ -2,9 +2,9 @@
 
 import re
 
-from ragstone.compare.diagnosis import diagnose
-from ragstone.report.diagnosis import headline
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.report.markdown import run_markdown
+from ragstone.views.diagnosis import headline
 
 
 def test_markdown_has_verdict_numbers_and_worst(worse):
@@ -13,9 +13,9 @@ def test_markdown_has_verdict_numbers_and_worst(worse):
     for row in worse.summary():
         assert f"{row.mean:.3f}" in text
     assert "the 2 worst samples" in text
-    assert text.count("<details>") == text.count("</details>") == 2
+    assert text.count("<details>") == text.count("</details>") == 3
     tables = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
-    assert len(tables) == 3
+    assert len(tables) == 4
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 

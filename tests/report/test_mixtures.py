@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ragstone.agreement.mixture import Gain, MixtureFit
+from ragstone.agreement.metric_agreement import Gain, MixtureFit
 from ragstone.metrics.mixed import Mixture
-from ragstone.report.mixtures import formula, mixture_dict, mixture_report, mixture_verdict
+from ragstone.report.agreement import formula, mixture_dict, mixture_report, mixture_verdict
 from ragstone.stats.intervals import Interval
 from tests.report.drawing import draw
 

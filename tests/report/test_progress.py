@@ -87,3 +87,18 @@ def test_lines_without_a_terminal(capsys):
         "evaluating: 5 of 10 rows",
         "evaluating: 10 of 10 rows",
     ]
+
+
+def test_lines_with_the_time_left(monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "IPython", raising=False)
+    clock = iter([0.0, 3.0, 20.0, 40.0, 80.0])
+    monkeypatch.setattr("ragstone.report.progress.time.monotonic", lambda: next(clock))
+    with showing_bar() as report:
+        for done in (0, 1, 5, 10, 20):
+            report(Progress("evaluating", done, 20))
+    assert capsys.readouterr().err.splitlines() == [
+        "evaluating: 0 of 20 rows",
+        "evaluating: 5 of 20 rows, about 60 s left",
+        "evaluating: 10 of 20 rows, about 40 s left",
+        "evaluating: 20 of 20 rows",
+    ]

@@ -2,23 +2,25 @@
 
 import io
 import re
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 import ragstone
-from ragstone.compare.signs import people_dict, people_of
+from ragstone.analysis.diagnosis import Diagnosis
+from ragstone.analysis.part_metrics import people_dict, people_of
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.llm.base import Reply
 from ragstone.registry import metric
 from ragstone.report.html.run_page import run_html
-from ragstone.report.judge_failure import judge_failure
 from ragstone.report.markdown import run_markdown
-from ragstone.report.run import call_line, judge_lines, metrics_table, run_report
+from ragstone.report.run import call_line, metrics_table, run_report, run_summary
 from ragstone.stats.judge_error import JudgeError, Level
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.testing import FakeLLM
+from ragstone.views.run import RunView, judge_failure, judge_lines, verdict_lines
 from tests.report.pages import Page
 
 ROW = {
@@ -72,7 +74,7 @@ def test_the_local_judge_with_its_figures():
 def test_a_ladder_with_what_it_saved():
     ladder = {"decided_locally": 1500, "passed_on": 500, "calls_saved": 70, "estimated_agreement": 0.964}
     told = info(LADDER, judge={"checker": LADDER.partition("checker:")[2]}, ladder=ladder)
-    [line] = judge_lines(told)
+    [line] = verdict_lines(told)
     assert all(number in line for number in ("2,000", "decided 1,500", "500 to openai/above", "70 calls saved", "96%"))
 
 
@@ -203,7 +205,7 @@ def test_data_cannot_redraw_the_screen(text):
 
 
 def test_no_colour_means_no_escape_codes():
-    run = fake(row(skipped=1, failed=1, reason="why"))
+    run = fake(row(ok=100, skipped=1, failed=1, reason="why"))
     assert "\x1b" in draw(run, force_terminal=True, color_system="truecolor")
     assert "\x1b" not in draw(run)
 
@@ -244,7 +246,7 @@ def test_headlines_first_and_the_rest_on_demand():
     names = ["fact_recall", "recall", "token_f1", "refusal", "rouge_2", "broken"]
     rows = [row(name, failed=1, reason="out of order") if name == "broken" else row(name) for name in names]
     screen = io.StringIO()
-    Console(file=screen, width=110, highlight=False).print(run_report(fake(*rows), full=False))
+    Console(file=screen, width=110, highlight=False).print(summary(fake(*rows)))
     short = screen.getvalue()
     assert "rouge_2" not in short
     # What failed is never left out.
@@ -252,7 +254,7 @@ def test_headlines_first_and_the_rest_on_demand():
     assert "1 more metric with --full" in short
     assert "rouge_2" in draw(fake(*rows))
     few = io.StringIO()
-    Console(file=few, width=110, highlight=False).print(run_report(fake(row("token_f1"), row("rouge_2")), full=False))
+    Console(file=few, width=110, highlight=False).print(summary(fake(row("token_f1"), row("rouge_2"))))
     assert "rouge_2" in few.getvalue()
 
 
@@ -260,9 +262,17 @@ def test_what_was_not_computed_does_not_count_as_shown():
     rows = [row(name) for name in ("token_f1", "k_precision", "refusal", "rouge_2", "rouge_l")]
     run = fake(*rows, *(row(name, ok=0, reason="needs facts, which no row has") for name in ("fact_recall", "recall")))
     screen = io.StringIO()
-    Console(file=screen, width=110, highlight=False).print(run_report(run, full=False))
+    Console(file=screen, width=110, highlight=False).print(summary(run))
     assert "rouge_l" in screen.getvalue()
     assert "more metric" not in screen.getvalue()
+
+
+def summary(run):
+    """The short form, without samples that were diagnosed."""
+    nothing = Diagnosis(
+        "unknown", False, {"retriever": "", "generator": ""}, (), (), (), (), 0, 0, Counter(), Counter()
+    )
+    return run_summary(RunView.of(run), nothing)
 
 
 def broken_judge(*_):
@@ -271,7 +281,7 @@ def broken_judge(*_):
 
 def first_line(run):
     screen = Console(file=io.StringIO(), width=200)
-    screen.print(run_report(run, full=False))
+    screen.print(summary(run))
     return screen.file.getvalue().splitlines()[0]
 
 
@@ -312,22 +322,23 @@ def test_calls_and_cost():
     assert call_line(info(ASKED, calls=0, cached_calls=2, cost_usd=0.0, **tokens)) == "no model calls, 2 from the cache"
 
 
-def test_people_stand_below_the_local_judge():
+def test_the_estimated_human_score_stands_for_the_mean():
     name, error = "ragchecker.faithfulness", JudgeError(Level(0.65, 0.01, 0.05, 40), Level(0.35, 0.01, 0.05, 40))
     metric = MetricInfo.declare(name, LOCAL, judges="answer")
     told = make_info([metric, MetricInfo.declare("m", LOCAL)], judge_error={name: error.as_dict()})
     rows = [SummaryRow(name, "all", 0.6, 0.58, 0.62, 50, 0, 0)]
     people = people_of(told, rows)
     low, high = people[name].interval()
-    _, line = metrics_table(rows, {name: metric}, people).rows
-    assert [cell.plain.strip() for cell in line.cells[:3]] == [
-        "people would probably say", f"{people[name].mean:.2f}", f"{low:.2f} – {high:.2f}"
-    ]  # fmt: skip
+    view = RunView.of(SimpleNamespace(summary=lambda: rows, info=told))
+    [line] = metrics_table(view.metrics).rows
+    assert [cell.plain for cell in line.cells[1:3]] == [f"≈ {people[name].mean:.2f}", f"{low:.2f} – {high:.2f}"]
+    assert "0.600 (0.580 – 0.620)" in metrics_table(view.metrics, raw=True).rows[1].cells[0].plain
+    assert view.explanations[0].startswith("≈ estimated human score")
     assert people_dict(told, rows[0]) == {"mean": people[name].mean, "low": low, "high": high}
     other = people_dict(told, SummaryRow("m", "all", 0.6, 0.58, 0.62, 50, 0, 0))
     assert other is not None
     assert other["reason"] == "the judge's error on this metric is not measured"
-    assert "metrics without such a line are not measured" in " ".join(judge_lines(told))
+    assert "and not measured for the others" in " ".join(judge_lines(told))
 
 
 def test_a_language_model_has_no_line_of_people():
@@ -337,7 +348,6 @@ def test_a_language_model_has_no_line_of_people():
 
 def test_a_small_file_does_not_list_every_metric_that_it_lacks(tmp_path):
     run = ragstone.evaluate([{"question": "Why?", "answer": "Because of the tide."}], out=tmp_path)
-    short, full = (draw_as(run_report(run, full=wanted)) for wanted in (False, True))
+    short, full = draw_as(summary(run)), draw_as(run_report(run))
     assert "steps.count" not in short
-    assert "token_f1" in short.partition("not computed")[2]
     assert "steps.count" in full.partition("not computed")[2]

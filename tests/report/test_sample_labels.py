@@ -1,7 +1,7 @@
 """Names of samples without an id of their own."""
 
 import ragstone
-from ragstone.compare.diagnosis import diagnose
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.report.diagnosis import full_report, sample_labels
 from tests.report.drawing import draw
 from tests.report.runs import harbour_rows

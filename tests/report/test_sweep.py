@@ -5,7 +5,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from ragstone.report.sweep import failed_lines, headline, quote_lines, sweep_report
-from ragstone.sweep.sweep_quote import SweepQuote
+from ragstone.sweep.sweep_folder import SweepQuote
 from tests.sweep.made_results import make_results
 
 

@@ -5,7 +5,8 @@ import json
 import pytest
 from rich.console import Console
 
-from ragstone.report.text import interval_text, number, one_line, places_for, plain, signed, to_json, visible
+from ragstone.report.text import plain, to_json
+from ragstone.views.phrases import one_line, visible
 
 
 @pytest.mark.parametrize(
@@ -42,12 +43,3 @@ def test_json_has_no_control_characters_and_reads_back():
     printed = to_json(value)
     assert not set(printed) & set(map(chr, [*range(10), *range(11, 32), *range(127, 160)]))
     assert json.loads(printed) == value
-
-
-def test_small_values_without_an_upper_bound_have_more_decimals():
-    assert places_for((0.0, 1.0), 0.0005) == 3
-    assert places_for((0.0, None), 1.5) == 3
-    assert places_for((0.0, None), None) == 3
-    assert number(0.000534, places_for((0.0, None), 0.000534)) == "0.000534"
-    assert interval_text(0.0004, 0.00061, 6) == "0.000400 – 0.000610"
-    assert signed(-0.000012, 6) == "-0.000012"

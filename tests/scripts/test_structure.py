@@ -2,6 +2,9 @@
 
 import pytest
 
+from tests.scripts.conftest import SCRIPTS, Done
+
+BUDGETS = {"cli": 200, "deep + one": 20, "parts": 2000, "root": 900}
 CLEAN = {
     "src/pack/__init__.py": "",
     "src/pack/shapes.py": "def area(side):\n    return side * side\n\n\ndef volume(side):\n    return area(side) * side\n",
@@ -15,12 +18,28 @@ CALLED_ONCE = {
 
 
 @pytest.fixture
-def check(tree, script):
+def structure(tmp_path, monkeypatch, capsys):
+    """Runs the script over the temporary repository, in this process and with budgets of its own."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    import structure
+
+    monkeypatch.setattr(structure, "BUDGETS", BUDGETS)
+    monkeypatch.setattr(structure, "MAX_LINES", 2500)
+
+    def run(*arguments):
+        code = structure.main(["--root", str(tmp_path), *arguments])
+        return Done(code, capsys.readouterr().out)
+
+    return run
+
+
+@pytest.fixture
+def check(tree, structure):
     """Writes the clean tree with some files replaced or added, and checks it."""
 
     def run(files=(), *arguments):
         tree({**CLEAN, **dict(files)})
-        return script("structure", "--check", *arguments)
+        return structure("--check", *arguments)
 
     return run
 
@@ -29,34 +48,52 @@ def test_a_clean_tree_passes(check):
     done = check()
     assert done.code == 0
     assert "FAIL" not in done.out
-    assert done.line("files").split() == ["files", "2", "<=", "560"]
-    assert done.line("lines").split() == ["lines", "6", "<=", "86000"]
+    assert done.line("files").split() == ["files", "2", "<=", "517"]
+    assert done.line("lines").split() == ["lines", "6", "<=", "2500"]
 
 
-def test_without_check_it_only_prints(tree, script):
+def test_without_check_it_only_prints(tree, structure):
     tree({**CLEAN, "src/pack/joining.py": ""})
-    done = script("structure")
+    done = structure()
     assert done.code == 0
     assert "FAIL gerund names" in done.out
 
 
 def test_number_of_files(check):
-    done = check({f"src/pack/part{number}/__init__.py": "" for number in range(559)})
+    done = check({f"src/pack/parts/part{number}/__init__.py": "" for number in range(529)})
     assert (done.code, "FAIL files" in done.out) == (1, True)
 
 
 def test_number_of_lines(check):
-    files = {f"src/pack/part{number}/__init__.py": "\n" * 400 for number in range(214)}
-    assert check(files).code == 0
-    done = check({**files, "src/pack/more/__init__.py": "\n" * 395})
-    assert (done.code, "FAIL lines" in done.out) == (1, True)
+    files = {f"src/pack/parts/part{number}/__init__.py": "\n" * 500 for number in range(4)}
+    assert check({**files, "src/pack/__init__.py": "\n" * 494}).code == 0
+    done = check({**files, "src/pack/__init__.py": "\n" * 495})
+    assert (done.code, "FAIL lines" in done.out, "FAIL package" in done.out) == (1, True, False)
+
+
+def test_budgets_of_packages(check):
+    files = {"src/pack/deep/__init__.py": "\n" * 9, "src/pack/one/inner/__init__.py": "\n" * 11}
+    done = check(files)
+    assert done.code == 0
+    assert done.line("package  ").split() == ["package", "lines", "budget", "files"]
+    assert done.line("deep + one").split() == ["deep", "+", "one", "20", "20", "2"]
+    assert done.line("root").split() == ["root", "6", "900", "2"]
+    done = check({**files, "src/pack/one/__init__.py": "\n"})
+    assert (done.code, "FAIL package budgets" in done.out) == (1, True)
+    assert done.line("deep + one").split() == ["FAIL", "deep", "+", "one", "21", "20", "3"]
+
+
+def test_a_package_without_a_budget_fails(check):
+    done = check({"src/pack/new/__init__.py": "\n"})
+    assert done.code == 1
+    assert done.line("new ").split() == ["FAIL", "new", "1", "0", "1"]
 
 
 def test_longest_file(check):
-    assert check({"src/pack/__init__.py": "\n" * 400}).code == 0
-    done = check({"src/pack/__init__.py": "\n" * 401})
+    assert check({"src/pack/__init__.py": "\n" * 600}).code == 0
+    done = check({"src/pack/__init__.py": "\n" * 601})
     assert done.code == 1
-    assert "src/pack/__init__.py: 401" in done.out
+    assert "src/pack/__init__.py: 601" in done.out
 
 
 def test_long_functions(check):
@@ -184,9 +221,9 @@ def test_repeated_names_are_printed_only(check):
     assert "__init__.py (" not in done.out
 
 
-def test_worst(tree, script):
+def test_worst(tree, structure):
     tree({**CLEAN, **CALLED_ONCE, "src/pack/other.py": "\n" * 9})
-    done = script("structure", "--worst", "1")
+    done = structure("--worst", "1")
     assert done.code == 0
     assert "src/pack/other.py: 9" in done.out
     assert "src/pack/main.py: 3" not in done.out

@@ -31,7 +31,14 @@ def test_the_wheel_is_the_package_and_nothing_else(script, wheel):
         names = archive.namelist()
     folders = {name.split("/")[0] for name in names}
     assert {name for name in folders if not name.endswith(".dist-info")} == {"ragstone"}
-    for needed in ("web/templates/", "web/static/", "models/weights/local_judge/", "examples/harbour/", "py.typed"):
+    for needed in (
+        "web/templates/",
+        "web/static/",
+        "models/weights/local_judge/",
+        "models/weights/judge_1_5b/adapter.gguf",
+        "examples/harbour/",
+        "py.typed",
+    ):
         assert any(name.startswith(f"ragstone/{needed}") for name in names), needed
 
 

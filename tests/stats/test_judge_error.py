@@ -1,6 +1,7 @@
-"""What people would probably say: the interval covers as stated, for good and bad systems alike."""
+"""Estimated human scores: the interval covers as stated, for good and bad systems alike."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def cover(labelled: int, between: float, shift: float, times: int = 400) -> tupl
     random, people, own, widths = np.random.default_rng(7), [], [], []
     while len(people) < times:
         seen, true = judge(random, labelled, 0.6), random.uniform(0.2, 0.95)
-        error = JudgeError.from_labels(*seen, np.arange(labelled), between)
+        error = JudgeError.from_labels(*seen[:2], np.arange(labelled), between)
         if error is None:
             continue
         values = judge(random, 150, true, random.normal(0, shift) if shift else 0.0).values
@@ -114,7 +115,7 @@ def test_a_perfect_exam_of_a_few_items_does_not_prove_a_perfect_judge() -> None:
 
 def test_answers_to_one_input_count_once() -> None:
     random = np.random.default_rng(8)
-    values, accepted = judge(random, 60, 0.5)
+    values, accepted, _ = judge(random, 60, 0.5)
     alone, twice = (
         JudgeError.from_labels(values, accepted, groups, 0.0) for groups in (np.arange(60), np.arange(60) // 2)
     )
@@ -124,7 +125,7 @@ def test_answers_to_one_input_count_once() -> None:
 
 
 def test_too_few_labels_and_a_judge_at_chance_give_no_error() -> None:
-    values, accepted = judge(np.random.default_rng(9), 60, 0.5)
+    values, accepted, _ = judge(np.random.default_rng(9), 60, 0.5)
     assert JudgeError.from_labels(values, ~accepted, np.arange(60), 0.0) is None
     assert JudgeError.from_labels(values[:8], accepted[:8], np.arange(8), 0.0) is None
 
@@ -150,3 +151,32 @@ def test_more_doubt_about_the_mean_widens_the_interval_and_chances_add_up() -> N
 
 def test_it_is_the_same_after_json() -> None:
     assert JudgeError.from_json(json.loads(json.dumps(ERROR.as_dict()))) == ERROR
+
+
+def covered_rows(random: np.random.Generator, rows: int, share: float, coverage: float) -> Labelled:
+    """A planted judge whose values rise with word coverage, also where people refuse."""
+    accepted, words = random.random(rows) < share, np.clip(random.normal(coverage, 0.1, rows), 0, 1)
+    values = np.where(accepted, 0.45 + 0.45 * words, 0.2 + 0.4 * words) + random.normal(0, 0.05, rows)
+    return Labelled(values, accepted, words)
+
+
+def test_texts_close_to_their_source_are_not_taken_for_right() -> None:
+    random = np.random.default_rng(5)
+    error = fit_error([covered_rows(random, 40, 0.6, random.uniform(0.3, 0.8)) for _ in range(40)])
+    assert error is not None
+    close = covered_rows(random, 200, 0.7, 0.95)
+    mean, share = close.values.mean(), close.accepted.mean()
+    low, high = error.people(mean, mean - 0.02, mean + 0.02, 0.95).interval()
+    assert low <= share <= high
+    assert high - low < 0.6
+    unknown = error.people(mean, mean - 0.02, mean + 0.02).interval()
+    assert unknown.high - unknown.low > 0.25, "coverage is not known"
+    assert JudgeError.from_json(json.loads(json.dumps(error.as_dict()))) == error
+
+
+def test_coverage_of_a_run_comes_from_its_verdicts() -> None:
+    error = replace(ERROR, weight=0.25, evidence="answer_claims_in_reference")
+    totals = {"local_means": {"answer_claims_in_reference": [0.6, 0.65]}}
+    assert error.coverage_in(totals) == pytest.approx(0.8)
+    assert error.coverage_in({}) is None
+    assert ERROR.coverage_in(totals) is None

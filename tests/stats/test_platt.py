@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ragstone.stats.platt import LEAST_PAIRS, Platt, PlattFit
+from ragstone.stats.logit import LEAST_PAIRS, Platt, PlattFit
 
 
 def draw(seed, size, slope=1.0, shift=0.0):

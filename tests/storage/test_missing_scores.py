@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.engine.evaluate import evaluate
-from ragstone.storage.missing_scores import MissingScores, find_missing, read_missing_cells
+from ragstone.storage.scores import MissingScores, find_missing, read_missing_cells
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from ragstone.errors import MissingExtraError, StorageError, UsageError
-from ragstone.storage.places import Place, open_place, read_json, storage_errors
+from ragstone.storage.places import Place, open_place, read_json, show_url, storage_errors
 
 
 @pytest.mark.parametrize("url", ["folder", "./folder", "folder/", "../here/folder"])
@@ -233,3 +233,18 @@ def test_places_are_values():
     assert isinstance(open_place("a") / "b", Place)
     assert str(open_place("s3://bucket/prefix/") / "key") == "s3://bucket/prefix/key"
     assert str(open_place("a/") / "b") == "a/b"
+
+
+@pytest.mark.parametrize("url", ["s3://user:geheim@bucket/key", "ftp://user:geheim@host/file", "s3://user:ge:heim@b"])
+def test_a_password_in_an_address_is_refused_and_not_shown(url):
+    with pytest.raises(UsageError, match="password") as error:
+        open_place(url)
+    assert "heim" not in str(error.value)
+
+
+def test_addresses_are_shown_without_secrets():
+    signed = "https://host/a.jsonl?X-Amz-Signature=geheim&x=1"
+    assert show_url(signed) == "https://host/a.jsonl?…"
+    assert show_url("abfs://container@account.host/a") == "abfs://container@account.host/a"
+    assert show_url("s3://bucket/day-?.jsonl") == "s3://bucket/day-?.jsonl"
+    assert show_url("what?a=b") == "what?a=b"

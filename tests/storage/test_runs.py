@@ -10,9 +10,9 @@ import pytest
 
 import ragstone
 from ragstone.errors import StorageError, UsageError
-from ragstone.storage.owners import describe_process, process_start
+from ragstone.storage.durable import describe_process, process_start
 from ragstone.storage.places import open_place
-from ragstone.storage.runs import Run, RunFolder, unfinished_runs
+from ragstone.storage.runs import Run, RunFolder, free_name, unfinished_runs
 
 ROWS = [{"id": "a", "question": "q", "answer": "one two", "references": ["one"]}]
 
@@ -138,3 +138,15 @@ def test_without_pandas_there_is_a_clear_message(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(UsageError, match="pip install pandas"):
         run.to_pandas()
+
+
+def test_a_run_without_a_name_is_named_after_its_data(tmp_path):
+    path = tmp_path / "my rows.v2.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    found = [ragstone.evaluate(str(path), ["token_f1"], tmp_path / "store").name for _ in range(3)]
+    assert found == ["my-rows", "my-rows-2", "my-rows-3"]
+    # The word `latest` means the newest run, and standard input has no name.
+    assert free_name(open_place(tmp_path), "s3://bucket/latest.parquet?x=1") == "latest-2"
+    assert free_name(open_place(tmp_path), "-") == "run"
+    in_memory = ragstone.evaluate(ROWS, ["token_f1"], tmp_path / "store")
+    assert in_memory.name == in_memory.id

@@ -3,8 +3,7 @@
 import pytest
 
 from ragstone.stress.erag import list_samples, run_erag
-from ragstone.stress.run import prepare
-from ragstone.stress.test_beds import Setting
+from ragstone.stress.run import Setting, prepare
 from tests.stress.generators import RATES, copies, detects, refuses_above, retrieved, samples, stressed
 
 

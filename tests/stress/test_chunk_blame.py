@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.stress.chunk_blame import as_dict, by_chunk, by_rank, helping, hurting, keep_erag, read_erag
+from ragstone.stress.erag import as_dict, by_chunk, by_rank, helping, hurting, keep_erag, read_erag
 
 
 def test_blame(erag):

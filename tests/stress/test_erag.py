@@ -5,8 +5,7 @@ from scipy import stats
 
 from ragstone.data.types import Chunk, Sample
 from ragstone.errors import UsageError
-from ragstone.stress.chunk_blame import keep_erag, read_erag
-from ragstone.stress.erag import check_downstream, list_samples, make_pieces, quote_erag, run_erag
+from ragstone.stress.erag import check_downstream, keep_erag, list_samples, make_pieces, quote_erag, read_erag, run_erag
 from tests.stress.generators import LISTS, copies, retrieved
 
 
@@ -131,8 +130,7 @@ def test_what_cannot_label():
 @pytest.mark.slow
 def test_both_kinds_of_tests_in_a_bucket(bucket):
     from ragstone.stress.results import keep_reports, read_stress
-    from ragstone.stress.run import prepare, run_stress
-    from ragstone.stress.test_beds import Setting
+    from ragstone.stress.run import Setting, prepare, run_stress
     from tests.stress.generators import samples as ships
 
     prepared = prepare(ships(), Setting(passages=4, rates=(0.5,), beds=("noise",)))

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.data.types import Chunk
-from ragstone.stress.false_answers import kinds_of, plant_errors
 from ragstone.stress.passage_pools import Pool
-from ragstone.stress.test_beds import WHY_NO_ERROR
+from ragstone.stress.run import WHY_NO_ERROR, kinds_of, plant_errors
 
 
 def pool(answer, *passages, name="q", more=(), question="What?"):

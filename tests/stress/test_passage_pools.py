@@ -70,7 +70,7 @@ def test_negatives_are_close_and_hold_no_answer():
         assert not set(texts(pool.negatives)) & set(texts(pool.positives))
         # "How long is the …" is nearest to "The … is … metres long".
         assert "long" in pool.negatives[1].text
-    assert report.holding == {}
+    assert report == {}
 
 
 def test_a_passage_of_another_question_that_holds_the_answer_is_no_noise():
@@ -81,8 +81,8 @@ def test_a_passage_of_another_question_that_holds_the_answer_is_no_noise():
     pools, report = find_negatives(read_pools([*given, other]), [*given, other], 20)
     maren = pools[0]
     assert "The pier is 31 metres long." not in texts(maren.negatives)
-    assert report.holding["Maren"] == 1
-    assert report.holding["also"] == 2
+    assert report["Maren"] == 1
+    assert report["also"] == 2
 
 
 def test_meaning_counts_where_there_is_an_embedder():
@@ -103,7 +103,7 @@ def test_given_negatives_that_hold_the_answer_are_told(tmp_path):
     parts = {"answer": [["8:00"]], "positive": ["At 8:00."], "negative": ["Not at 8:00.", "At nine."]}
     pools, report = clean_negatives(read_pools([Sample(**row, metadata={"rgb": parts})]))
     assert texts(pools[0].negatives) == ["At nine."]
-    assert (report.passages, report.holding) == (1, {"x": 1})
+    assert report == {"x": 1}
 
 
 def test_ships_are_many_enough():

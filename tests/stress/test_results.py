@@ -2,12 +2,11 @@
 
 import pytest
 
-from ragstone.compare.comparison import compare_runs
+from ragstone.analysis.comparison import compare_runs
 from ragstone.errors import UsageError
 from ragstone.report.html.run_page import run_html
 from ragstone.stress.results import check_same_beds, contrast_tests
-from ragstone.stress.run import prepare
-from ragstone.stress.test_beds import Setting
+from ragstone.stress.run import Setting, prepare
 from tests.stress.generators import (
     copies,
     samples,

@@ -5,8 +5,7 @@ import pytest
 from ragstone.data.types import Sample
 from ragstone.errors import UsageError
 from ragstone.stress.results import contrast_tests, find_curves, find_places, read_rows, read_stress
-from ragstone.stress.run import prepare, run_stress
-from ragstone.stress.test_beds import Setting
+from ragstone.stress.run import Setting, prepare, run_stress
 from tests.stress.generators import (
     LENGTHS,
     copies,

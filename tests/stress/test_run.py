@@ -7,8 +7,7 @@ import pytest
 from ragstone.errors import InterruptedRunError, UsageError
 from ragstone.stress.erag import list_samples, run_erag
 from ragstone.stress.results import read_stress
-from ragstone.stress.run import open_embed, prepare, run_stress
-from ragstone.stress.test_beds import Setting
+from ragstone.stress.run import Setting, open_embed, prepare, run_stress
 from ragstone.tools.model_options import ModelOptions
 from tests.llm.prompts.fenced import read_fenced
 from tests.oracle.server import OracleServer

@@ -7,8 +7,8 @@ import pytest
 
 from ragstone.data.types import Chunk, Fact, Sample
 from ragstone.errors import UsageError
-from ragstone.stress.run import prepare
-from ragstone.stress.test_beds import Setting, count_negatives, mix, shuffle
+from ragstone.stress.passage_pools import Pool
+from ragstone.stress.run import Setting, count_negatives, mix, mix_as_rgb, prepare, shuffle
 from tests.stress.generators import LENGTHS, samples
 
 
@@ -202,12 +202,12 @@ def contaminated():
 def test_a_contaminated_bed_is_told_and_not_counted_silently():
     setting = Setting(passages=3, rates=(1.0,), beds=("noise", "rejection"))
     prepared = prepare(contaminated(), setting)
-    assert prepared.negatives.holding == {"x": 1}
+    assert prepared.negatives == {"x": 1}
     assert not any("8:00" in chunk.text for row in rows_of(prepared, "rejection") for chunk in row.contexts)
     kept = prepare(contaminated(), Setting(**{**setting.__dict__, "keep_contaminated": True}))
     assert report_of(kept, "rejection").contaminated == ["x"]
     assert all(row.metadata["contaminated"] is True for row in kept.rows)
-    assert kept.negatives.holding == {"x": 1}
+    assert kept.negatives == {"x": 1}
 
 
 def test_rgbs_rows_and_others_do_not_mix():
@@ -262,19 +262,73 @@ def test_the_first_of_each_kind_are_taken():
     assert [passage.chunk.text for passage in found] == ["good 0", "good 1", "good 2", "bad 0", "bad 1"]
 
 
+def rgb_pool(groups, bad, wrong=0):
+    """A pool of RGB's files; `groups` is the number of positives per group."""
+    positives = [[Chunk(f"good {number}.{at}") for at in range(size)] for number, size in enumerate(groups)]
+    falsified = [Chunk(f"false {at}") for at in range(wrong)]
+    return Pool("q", "What?", [["x"]], positives, BAD[:bad], falsified, "y", is_rgb=True)
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "rate", "expected"),
     [
         (2, 10, 0.2, "++---"),  # too few positives
         (10, 1, 0.8, "++++-"),  # too few negatives
-        (10, 0, 1.0, "+++++"),
+        (10, 3, 1.0, "---"),  # at rate 1 positives do not fill up
+        (10, 0, 1.0, ""),
         (0, 10, 0.0, "-----"),
         (2, 1, 0.5, "++-"),  # too few of both
         (0, 0, 0.5, ""),
+        (10, 10, 0.3, "+++--"),
     ],
 )
 def test_too_few_of_one_kind_are_filled_with_the_other_as_in_rgb(good, bad, rate, expected):
-    assert kinds(mix(GOOD[:good], BAD[:bad], 5, rate, fill=True)) == expected
+    assert kinds(mix_as_rgb(rgb_pool([good], bad), "noise", 5, rate)) == expected
+    assert kinds(mix_as_rgb(rgb_pool([good], bad), "rejection", 5, 1.0)) == "-" * min(bad, 5)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "bad", "rate", "expected"),
+    [
+        (9, 9, 0.0, "!!!!!"),
+        (2, 9, 0.0, "!!"),  # noise does not fill up
+        (2, 9, 0.4, "!!--"),
+        (9, 1, 0.8, "!-"),  # false passages do not fill up
+        (2, 9, 0.9, "-----"),
+    ],
+)
+def test_false_passages_are_mixed_as_in_rgb(wrong, bad, rate, expected):
+    assert kinds(mix_as_rgb(rgb_pool([9], bad, wrong), "counterfactual", 5, rate)) == expected
+
+
+@pytest.mark.parametrize(
+    ("groups", "bad", "rate", "expected"),
+    [
+        ([3, 3], 9, 0.0, "+++++"),
+        ([3, 3], 9, 0.8, "++---"),  # one of each group, even if the rate allows fewer
+        ([3, 3], 9, 1.0, "++---"),
+        ([1, 2], 9, 0.0, "+++--"),  # noise fills up
+        ([1, 2], 1, 0.0, "+++-"),
+        ([3, 3], 1, 0.8, "++-"),  # positives do not
+        ([1] * 6, 9, 0.4, "++++++"),  # all groups, even if they are more than the passages
+    ],
+)
+def test_groups_are_mixed_as_in_rgb(groups, bad, rate, expected):
+    found = mix_as_rgb(rgb_pool(groups, bad), "integration", 5, rate)
+    assert kinds(found) == expected
+    assert {passage.chunk.text[5] for passage in found if passage.kind == "+"} == set(map(str, range(len(groups))))
+
+
+def test_passages_of_a_group_and_false_ones_are_drawn_by_the_seed_as_in_rgb():
+    def texts(bed, rate, seed):
+        found = mix_as_rgb(rgb_pool([5, 5], 9, 9), bed, 5, rate, seed)
+        return {passage.chunk.text for passage in found if passage.kind != "-"}
+
+    for bed in ("integration", "counterfactual"):
+        assert texts(bed, 0.6, 1) == texts(bed, 0.6, 1)
+        assert len({frozenset(texts(bed, 0.6, seed)) for seed in range(20)}) > 5
+        # Rates share their passages, so a curve does not depend on the draw.
+        assert texts(bed, 0.6, 1) < texts(bed, 0.0, 1)
 
 
 @pytest.mark.parametrize(

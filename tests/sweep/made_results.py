@@ -1,6 +1,6 @@
 """Results of a sweep as they come out of `summarise`, made by hand."""
 
-from ragstone.compare.tradeoffs import Panel, Point
+from ragstone.analysis.leaderboard import Panel, Point
 from ragstone.stats.intervals import Interval
 from ragstone.sweep.effects import LevelEffect, ParameterEffect
 from ragstone.sweep.results import Standing, SweepResults

@@ -3,6 +3,7 @@
 import pytest
 
 from ragstone.errors import StorageError, UsageError
+from ragstone.sweep import plan as plan_module
 from ragstone.sweep.plan import Halving, read_plan
 from tests.sweep.conftest import PLAN
 
@@ -92,3 +93,10 @@ def test_long_values_have_short_names_that_differ(home):
 def test_a_missing_file(home):
     with pytest.raises(StorageError, match="No such file"):
         read_plan("nowhere.toml")
+
+
+def test_settings_are_counted_before_they_are_made(monkeypatch):
+    monkeypatch.setattr("ragstone.sweep.plan.product", None)
+    grid = {name: list(range(300)) for name in ("a", "b", "c")}
+    with pytest.raises(UsageError, match=r"27,000,000 settings are too many; the most is 500"):
+        plan_module._expand(grid)

@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.errors import UsageError
 from ragstone.sweep.plan import read_plan
-from ragstone.sweep.sweep_questions import read_questions, shuffle_questions
+from ragstone.sweep.sweep_folder import read_questions, shuffle_questions
 
 
 def test_the_order_is_random_and_the_same_for_a_seed(home):

@@ -1,7 +1,7 @@
 """The cost of a sweep before it starts: no call is made."""
 
 from ragstone.sweep.plan import read_plan, with_options
-from ragstone.sweep.sweep_quote import quote_sweep
+from ragstone.sweep.sweep_folder import quote_sweep
 from tests.sweep.conftest import PLAN, QUESTIONS
 
 

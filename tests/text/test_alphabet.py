@@ -4,8 +4,8 @@ import random
 
 from rapidfuzz import fuzz
 
-from ragstone.text import alphabet
-from ragstone.text.alphabet import Alphabet, shorten
+from ragstone.text import matchers
+from ragstone.text.matchers import Alphabet, shorten
 
 
 def test_ascii_texts_stay_as_they_are():
@@ -43,7 +43,7 @@ def test_too_many_characters_stay_as_they_are():
 
 
 def test_a_full_alphabet_is_replaced(monkeypatch):
-    monkeypatch.setattr(alphabet, "_current", [Alphabet()])
+    monkeypatch.setattr(matchers, "_current", [Alphabet()])
     first, second = ("".join(map(chr, range(start, start + 200))) for start in (0x4E00, 0x5E00))
     for text in (first, second, first):
         [short] = shorten([text])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ragstone.text.citation_marks import Cited
 from ragstone.text.cited_parts import cited_parts, clean, without_marks
+from ragstone.text.refusals import find_refusal
 from ragstone.text.statements import statements
 
 CHUNKS = [Cited("a"), Cited("b"), Cited("c", "handbook.pdf")]
@@ -136,3 +137,36 @@ def test_many_marks_are_read_once():
     assert len(cited_parts("`a` [1] " * 800, [Cited("c1", None)])) >= 1
     assert len(cited_parts("Word is here [1]. " * 800, [Cited("c1", None)])) == 800
     assert time.process_time() - started < 10
+
+
+def _footnotes(count: int) -> str:
+    marks = "".join(f"word{n} and [^{n}] " for n in range(count))
+    return f"{marks}\n" + "".join(f"[^{n}]: source {n}\n" for n in range(count))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        _footnotes,
+        lambda n: "a [1]" + " " * (20 * n) + "x [2]",
+        lambda n: "Sources" + " " * (20 * n) + "x [1]",
+        lambda n: "See [1]" + " " * (20 * n) + "x",
+        lambda n: "and [1] " * n,
+        lambda n: "[1] a\n" * n,
+        lambda n: "I cannot say" + " " * (20 * n) + "x",
+    ],
+)
+def test_time_grows_with_the_length(make):
+    """Twice the text takes about twice the time, not four or eight times."""
+
+    def seconds(count: int) -> float:
+        times = []
+        for more in ("", "a", "ab"):  # results are cached by text
+            text = make(count) + more
+            start = time.process_time()
+            cited_parts(text, [Cited("a", "b")])
+            find_refusal(text)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(2000) < 3.2 * seconds(1000) + 0.05

@@ -1,6 +1,6 @@
 import pytest
 
-from ragstone.text.follow_ups import complete_follow_up, is_follow_up
+from ragstone.text.questions import complete_follow_up, is_follow_up
 
 
 @pytest.mark.parametrize(

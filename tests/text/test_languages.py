@@ -115,3 +115,27 @@ def test_known_languages_are_not_foreign():
 @given(st.text())
 def test_any_text_is_read(text):
     assert foreign_language(text) in (None, "other") or len(foreign_language(text)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "C8H10N4O2",
+        "S/N: C4-D2",
+        "C8H10N4O2 C9H8O4 C13H18O2",
+        "IN-12-DE, UN 1203, ES-4",
+        "0.11 W/m²K (2023 regulations).",
+    ],
+)
+def test_codes_are_not_a_language(text):
+    assert foreign_language(text) is None
+
+
+def test_one_word_again_and_again_is_not_a_language():
+    assert (
+        foreign_language("Diagnosed illness, no extra advantage, no permitted alternative, no link to doping.") is None
+    )
+
+
+def test_a_currency_sign_is_not_another_language():
+    assert foreign_language("An adult pays 5 € in zone B. An adult pays 3 € in zone B.") is None

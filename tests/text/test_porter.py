@@ -1,8 +1,7 @@
 """The Porter stemmer against the examples of Porter's paper (1980) and of nltk's documentation."""
 
-import pytest
-
 from ragstone.text.porter import stem
+from tests.each_case import each_case
 
 PAPER = (
     "caresses:caress ponies:poni caress:caress cats:cat feed:feed agreed:agre plastered:plaster bled:bled "
@@ -22,7 +21,7 @@ EXTENSIONS = (
 )
 
 
-@pytest.mark.parametrize("pair", f"{PAPER} {EXTENSIONS}".split())
+@each_case("pair", f"{PAPER} {EXTENSIONS}".split())
 def test_examples(pair):
     word, expected = pair.split(":")
     assert stem(word) == expected

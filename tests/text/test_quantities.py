@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.text.quantities import compare_quantities
+from tests.each_case import each_case
 
 SAME = [
     ("23 kg", "Twenty-three kilograms."), ("31,500 g", "31.5 kg"), ("1.2 m", "120 centimetres"), ("2,318 m", "2.318 km"),
@@ -53,17 +54,17 @@ UNDECIDED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reference", "answer"), SAME)
+@each_case("reference, answer", SAME)
 def test_the_same_quantity(reference, answer):
     assert compare_quantities(reference, answer) is True
 
 
-@pytest.mark.parametrize(("reference", "answer"), OTHER)
+@each_case("reference, answer", OTHER)
 def test_another_quantity(reference, answer):
     assert compare_quantities(reference, answer) is False
 
 
-@pytest.mark.parametrize(("reference", "answer"), UNDECIDED)
+@each_case("reference, answer", UNDECIDED)
 def test_the_rule_does_not_apply(reference, answer):
     assert compare_quantities(reference, answer) is None
 
@@ -140,7 +141,7 @@ def test_any_sequence_of_known_words_is_read(words, joint):
     "text", ["1," * 10**5, "1 000 " * 10**5, "one and " * 10**5, "a" * 10**6, " " * 10**6, "half " * 31]
 )
 def test_hostile_text_is_quick(text):
-    start = time.perf_counter()
+    start = time.process_time()
     compare_quantities(text, text)
     compare_quantities("5 kg", text)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 2

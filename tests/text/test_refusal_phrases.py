@@ -7,16 +7,16 @@ import sys
 import pytest
 
 from ragstone.text.refusal_phrases import fold, refusal_patterns, refusal_phrases
+from tests.each_case import each_case
 from tests.text.refusal_cases import REFUSALS
 
 
 def _patterns():
-    for code, phrases in refusal_phrases().items():
-        for pattern in (*phrases.declines, *phrases.leads, *phrases.harmless, *phrases.echoes, phrases.cues):
-            yield pytest.param(pattern, id=f"{code}: {pattern[:40]}")
+    for phrases in refusal_phrases().values():
+        yield from (*phrases.declines, *phrases.leads, *phrases.harmless, *phrases.echoes, phrases.cues)
 
 
-@pytest.mark.parametrize("pattern", list(_patterns()))
+@each_case("pattern", _patterns())
 def test_pattern(pattern):
     re.compile(fold(pattern))
     assert not re.search(r"\\[A-Z]", pattern), "folding would turn this class into its opposite"

@@ -2,6 +2,7 @@
 
 import json
 import time
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from ragstone.metrics.rgb import find_error_notice
 from ragstone.text import refusal_phrases as phrases_module
 from ragstone.text.refusal_phrases import add_refusal_phrases, phrases_signature, refusal_patterns, refusal_phrases
 from ragstone.text.refusals import find_refusal
+from tests.each_case import each_case
+from tests.text import natural_refusals as natural
 from tests.text.refusal_cases import ANSWERS, REFUSALS, developed_on, held_out
 
 SAY_SO = [
@@ -38,14 +41,14 @@ DO_NOT = [
 ]
 
 
-@pytest.mark.parametrize("answer", SAY_SO)
+@each_case("answer", SAY_SO)
 def test_it_says_so(answer):
     found = find_error_notice(answer)
     assert found
     assert found in answer
 
 
-@pytest.mark.parametrize("answer", DO_NOT)
+@each_case("answer", DO_NOT)
 def test_it_does_not(answer):
     assert find_error_notice(answer) is None
 
@@ -56,13 +59,23 @@ def test_there_are_cases_of_every_language():
     assert len(held_out(ANSWERS)) >= 30
 
 
-@pytest.mark.parametrize(("language", "text"), developed_on(REFUSALS) + held_out(REFUSALS))
+@each_case("language, text", developed_on(REFUSALS) + held_out(REFUSALS))
 def test_refusals(language, text):
     assert find_refusal(text)
 
 
-@pytest.mark.parametrize(("language", "text"), developed_on(ANSWERS) + held_out(ANSWERS))
+@each_case("language, text", developed_on(ANSWERS) + held_out(ANSWERS))
 def test_answers(language, text):
+    assert find_refusal(text) is None
+
+
+@each_case("text", [*chain(*natural.REFUSALS.values()), *natural.LATER_REFUSALS])
+def test_refusals_in_natural_words(text):
+    assert find_refusal(text)
+
+
+@each_case("text", [*chain(*natural.ANSWERS.values()), *natural.LATER_ANSWERS])
+def test_answers_that_look_like_refusals(text):
     assert find_refusal(text) is None
 
 

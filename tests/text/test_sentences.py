@@ -60,6 +60,6 @@ def test_laws(text):
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", [".", ". ", "\n", "\n \n", " ", "Mr. ", "a.", '."', "\nx", "A. (", "。"])
 def test_a_megabyte_takes_seconds(unit):
-    started = time.perf_counter()
+    started = time.process_time()
     sentences(unit * (1_000_000 // len(unit)) + "x")
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30

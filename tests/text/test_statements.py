@@ -1,12 +1,15 @@
 """Texts as statements, and the names in them, by rules."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.text import statements as module
 from ragstone.text.names import has_capitals, names
 from ragstone.text.questions import complete, is_fragment
-from ragstone.text.statements import statements
+from ragstone.text.statements import sentences_around, statements, weighed_statements
 
 
 @pytest.mark.parametrize(
@@ -149,7 +152,8 @@ def test_no_word_is_lost_but_connectives(parts):
     found = statements("What is it?", text)
     assert found == statements("What is it?", text)
     kept = {word.strip(".,;").lower() for statement in found for word in statement.split()}
-    assert {word.strip(".,;-").lower() for word in text.split()} - {""} <= kept | _CONNECTIVES
+    # "It" after a statement about one thing becomes that thing.
+    assert {word.strip(".,;-").lower() for word in text.split()} - {"", "it"} <= kept | _CONNECTIVES
     assert all(statement.strip() for statement in found)
 
 
@@ -162,3 +166,59 @@ def test_any_text_gives_the_same_statements_twice(text):
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "...", "- \n- ", "```\n```"])
 def test_an_empty_answer_makes_no_claims(text):
     assert statements("Where is it?", text) == []
+
+
+def test_a_long_question_is_written_out_only_for_the_statements_that_are_returned(monkeypatch):
+    """Counts the characters of completed fragments: 200 fragments and 2,000 cost the same."""
+    question = "When does the ferry sail? " * 1_000
+    written = Counter()
+
+    def counted(asked, answer):
+        made = complete(asked, answer)
+        written[count] += len(made)
+        return made
+
+    monkeypatch.setattr(module, "complete", counted)
+    for count in (200, 2_000):
+        text = "\n".join(f"- item {number}" for number in range(count))
+        assert len(statements(question, text)) == 100
+        assert len(statements(question, "\n- Paris" * count)) == 1
+    assert written[200] == written[2_000]
+
+
+def test_a_row_of_a_table_is_one_statement_per_cell():
+    text = "You pay £750.\n\n| Goods | Deposit | Days |\n|---|---|---|\n| Tent (large) | £300 | 3 |\n| Stage | £400 | – |\n\nThat is all."
+    assert weighed_statements("How much?", text) == [
+        ("You pay £750.", 3), ("Tent (large): Deposit £300.", 3), ("Tent (large): Days 3.", 1), ("Stage: Deposit £400.", 2),
+        ("That is all.", 3),
+    ]  # fmt: skip
+    html = "<table><tr><th>Item</th><th>Price</th></tr><tr><td>Bench</td><td>£6</td></tr></table>"
+    assert statements("", html) == ["Bench: Price £6."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The leaflets I was given say nothing about parking. The front desk can tell you more.",
+        "Dogs do not appear in the documents available to me, so I cannot answer this.",
+        "The price lists I can see contain tables and chairs, but nothing about plates.",
+    ],
+)
+def test_a_refusal_states_nothing(text):
+    assert statements("May I bring a dog?", text) == []
+    assert statements("May I bring a dog?", f"{text} A cat pays 3 €.")[-1] == "A cat pays 3 €."
+
+
+def test_an_answer_of_two_words_is_completed_by_its_question():
+    assert statements("May I bring a dog?", "You may not. Cats are welcome.") == [
+        "May I bring a dog? You may not.",
+        "Cats are welcome.",
+    ]
+    # Here "it" has no meaning of its own.
+    assert statements("Is the TV broken?", "It is not certain that rain is the cause.")[0].startswith("It is")
+
+
+def test_the_sentences_around_a_claim():
+    text = "The pump is loud. It runs at night, which costs 3 €."
+    assert sentences_around("Why?", text, ["It costs 3 €.", "The pump is loud."]) == [text, "Why? The pump is loud."]
+    assert sentences_around("Why?", "", ["A."]) == ["A."]

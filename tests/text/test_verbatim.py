@@ -123,3 +123,11 @@ def test_other_texts_do_not_deny(text, claim):
 )
 def test_two_names_in_each_others_place(text, claim, swapped):
     assert swaps_names(text, claim) is swapped
+
+
+def test_an_opposite_is_a_negation():
+    assert denies_statement("The museum is closed on Mondays. It opens at ten.", "The museum is open on Mondays.")
+    assert denies_statement("Dogs are allowed in the hostel.", "Dogs are forbidden in the hostel.")
+    assert denies_statement("Rooms come with breakfast.", "Rooms come without breakfast.")
+    assert not denies_statement("The museum is not open on Mondays.", "The museum is closed on Mondays.")
+    assert not denies_statement("The museum is closed on Mondays.", "The museum is open on Tuesdays.")

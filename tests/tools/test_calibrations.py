@@ -8,11 +8,11 @@ from ragstone.engine.backends.worker import Kit
 from ragstone.llm.cache import open_cache
 from ragstone.llm.prompts import PromptBook
 from ragstone.stats.judge_error import JudgeError, Level
-from ragstone.stats.platt import Platt
+from ragstone.stats.logit import Platt
 from ragstone.tools.calibrations import EXAM, LABELS, MATCH, SUPPORT, Calibrations, _map_key, store_error, store_map
-from ragstone.tools.open_tools import Judging
+from ragstone.tools.open_tools import ToolFactory
 from ragstone.tools.token_judges import TokenChecker, TokenGrader
-from ragstone.tools.verdict_tools import WithFallback
+from tests.tools.checking import in_text
 from tests.tools.test_token_judges import LAKE, YesNo
 
 ERROR = JudgeError(Level(0.9, 0.02, 0.05, 30), Level(0.2, 0.03, 0.05, 20))
@@ -76,13 +76,10 @@ def test_calibrated_verdicts_and_their_signature():
     checker = TokenChecker(model, book, calibrations=Calibrations())
     assert plain.signature == plain.uncalibrated
     assert checker.signature == f"{plain.signature};calibrated=support/1.0000/-2.0000"
-    [before], [after] = (asyncio.run(one.against_text("q", [LAKE], LAKE)) for one in (plain, checker))
-    assert (before, before.supported) == ("entailment", 0.6)
+    [before], [after] = (asyncio.run(in_text(one, "q", [LAKE], LAKE)) for one in (plain, checker))
+    assert (before, before.support) == ("entailment", 0.6)
     assert after == "contradiction"
-    assert after.supported == pytest.approx(Platt(1.0, -2.0)(0.6), abs=1e-3)
-    assert WithFallback(checker, Checker()).signature == (
-        "fake/checker;verdicts=auto/1;calibrated=support/1.0000/-2.0000"
-    )
+    assert after.support == pytest.approx(Platt(1.0, -2.0)(0.6), abs=1e-3)
 
 
 def test_calibrated_matches():
@@ -98,11 +95,11 @@ def test_calibrated_matches():
 def test_a_worker_signs_as_the_run_does():
     """The options that a worker gets contain the calibrations of the process that planned the run."""
     options = {"judge": YesNo(lambda *_: 0.8), "verdicts": "tokens"}
-    plain = Judging(options, 1).tools["grader"]
+    plain = ToolFactory(options, 1).tools["grader"]
     store_map(MATCH, plain.uncalibrated, plain.token_prompts, Platt(0.5, 0.0), LABELS)
-    here = Judging(options, 1)
+    here = ToolFactory(options, 1)
     signature = here.tools["grader"].signature
     assert ";calibrated=match/" in signature
     open_cache().clear()
     kit = Kit(None, "", "citation", {**options, "calibration": here.calibrations.records}, 1)
-    assert Judging(kit.judging, 1).tools["grader"].signature == signature
+    assert ToolFactory(kit.judging, 1).tools["grader"].signature == signature

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from ragstone.data.types import ScoredVerdict
+from ragstone.data.verdict import Verdict
 from ragstone.llm.cascade_tally import Tally, tally_into
-from ragstone.tools.cascade import TokenLadder
-from ragstone.tools.protocols import ChunkVerdicts
+from ragstone.tools.checkers import TokenCascade
+from tests.tools.checking import Found, Stub, in_chunks, in_text
 
 
-class Below:
+class Below(Stub):
     signature = "below"
 
     def prompt_hash(self, name):
@@ -18,20 +18,20 @@ class Below:
 
     def verdict(self, claim):
         likely = {"sure": 0.97, "not": 0.02}.get(claim, 0.7)
-        return ScoredVerdict("entailment" if likely > 0.6 else "neutral", likely, 0.0, likely)
+        return Verdict("entailment" if likely > 0.6 else "neutral", likely, 0.0)
 
-    async def against_text(self, question, claims, text):
+    async def in_text(self, question, claims, text):
         return [self.verdict(claim) for claim in claims]
 
-    async def against_chunks(self, question, claims, chunks):
+    async def in_chunks(self, question, claims, chunks):
         each = [[self.verdict(claim) for _ in chunks] for claim in claims]
-        return ChunkVerdicts(each, [row[0] for row in each], None)
+        return Found(each, [row[0] for row in each])
 
     async def matches(self, question, answer, references):
         return [{"sure": 0.97}.get(answer, 0.5)]
 
 
-class Above:
+class Above(Stub):
     signature = "above"
 
     def __init__(self):
@@ -43,13 +43,13 @@ class Above:
     def calls_for(self, claims, chunks=1):
         return bool(claims * chunks)
 
-    async def against_text(self, question, claims, text):
+    async def in_text(self, question, claims, text):
         self.asked.append(list(claims))
         return ["contradiction"] * len(claims)
 
-    async def against_chunks(self, question, claims, chunks):
+    async def in_chunks(self, question, claims, chunks):
         self.asked.append((list(claims), list(chunks)))
-        return ChunkVerdicts([["contradiction"] * len(chunks) for _ in claims], ["contradiction"] * len(claims), None)
+        return Found([["contradiction"] * len(chunks) for _ in claims], ["contradiction"] * len(claims))
 
     async def matches(self, question, answer, references):
         self.asked.append(answer)
@@ -62,10 +62,10 @@ def above():
 
 
 def test_only_unsure_claims_are_escalated(above):
-    ladder = TokenLadder(Below(), above, 0.9)
+    ladder = TokenCascade(Below(), above, 0.9)
     tally = Tally()
     with tally_into(tally):
-        found = asyncio.run(ladder.against_text("q", ["sure", "maybe", "not"], "text"))
+        found = asyncio.run(in_text(ladder, "q", ["sure", "maybe", "not"], "text"))
     assert found == ["entailment", "contradiction", "neutral"]
     assert above.asked == [["maybe"]]
     assert (tally.decided, tally.passed_on) == (2, 1)
@@ -73,8 +73,8 @@ def test_only_unsure_claims_are_escalated(above):
 
 
 def test_chunks_and_answers(above):
-    ladder = TokenLadder(Below(), above, 0.9)
-    found = asyncio.run(ladder.against_chunks("q", ["sure", "maybe"], ["a", "b"]))
+    ladder = TokenCascade(Below(), above, 0.9)
+    found = asyncio.run(in_chunks(ladder, "q", ["sure", "maybe"], ["a", "b"]))
     assert found.each == [["entailment"] * 2, ["contradiction"] * 2]
     assert found.together == ["entailment", "contradiction"]
     assert above.asked == [(["maybe"], ["a", "b"])]
@@ -83,6 +83,6 @@ def test_chunks_and_answers(above):
 
 
 def test_a_quote_counts_both(above):
-    ladder = TokenLadder(Below(), above, 0.9, dry_run=True)
-    asyncio.run(ladder.against_text("q", ["sure"], "text"))
+    ladder = TokenCascade(Below(), above, 0.9, dry_run=True)
+    asyncio.run(in_text(ladder, "q", ["sure"], "text"))
     assert above.asked == [["sure"]]

@@ -10,24 +10,24 @@ from ragstone.data.types import Claim, PairVerdict
 from ragstone.errors import Skip
 from ragstone.llm.base import LLMReplyError
 from ragstone.text.refusals import find_refusal
-from ragstone.tools.judge_exam import Mark, ask_items, find_patterns, load_items, mark
-from ragstone.tools.protocols import ChunkVerdicts
+from ragstone.tools.judge_exam import ExamMark, ask_items, find_patterns, load_items, mark
+from tests.tools.checking import Found, Stub
 
 
-class Always:
+class Always(Stub):
     """A judge that gives the same reply to everything."""
 
     def __init__(self, word="entailment", seat="A", error=None):
         self.word, self.seat, self.error = word, seat, error
 
-    async def against_text(self, question, claims, text):
+    async def in_text(self, question, claims, text):
         if self.error:
             raise self.error
         return [self.word] * len(claims)
 
-    async def against_chunks(self, question, claims, chunks):
+    async def in_chunks(self, question, claims, chunks):
         each = [["entailment" if at == row else "neutral" for at in range(len(chunks))] for row in range(len(claims))]
-        return ChunkVerdicts(each, [self.word] * len(claims), None)
+        return Found(each, [self.word] * len(claims))
 
     async def matches(self, question, answer, references):
         return [1.0] * len(references)
@@ -104,4 +104,4 @@ def test_a_judge_of_support_alone():
 
 @pytest.mark.parametrize(("right", "verdict"), [(12, "at chance"), (13, "weak"), (19, "weak"), (20, "usable")])
 def test_the_words(right, verdict):
-    assert Mark("verdicts", right, 24, 0, 1 / 3).verdict == verdict
+    assert ExamMark("verdicts", right, 24, 0, 1 / 3).verdict == verdict

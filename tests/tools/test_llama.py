@@ -8,7 +8,7 @@ import ragstone
 from ragstone.errors import StopRunError, UsageError
 from ragstone.models import llama_engine
 from ragstone.tools import llama
-from ragstone.tools.open_tools import Judging
+from ragstone.tools.open_tools import ToolFactory
 from tests.e2e.judged import calls
 
 ROW = {
@@ -60,7 +60,7 @@ def engine(monkeypatch):
 def test_a_run_with_no_server_and_no_key(weights, engine, tmp_path):
     run = ragstone.evaluate([ROW], "ragchecker", judge=f"llama/{weights}", out=tmp_path / "out", budget="1usd")
     means = {row.metric: row.mean for row in run.summary()}
-    assert means["ragchecker.precision"] == pytest.approx(0.5, abs=0.01)
+    assert means["ragchecker.precision"] == pytest.approx(0.6, abs=0.01), "6 of 10 words"
     assert means["ragchecker.recall"] == pytest.approx(1.0, abs=0.02)
     assert {call["prompt"] for call in calls(run.path)} == {"token_support", "token_contradiction"}
     assert run.info["totals"]["cost_usd"] == 0
@@ -81,13 +81,13 @@ def test_the_quote_starts_nothing(weights, engine):
 
 def test_a_cascade_of_three(weights):
     options = {"judge": f"local>llama/{weights}>openai/oracle", "base_url": "http://127.0.0.1:9/v1"}
-    judging = Judging(options, 4)
+    judging = ToolFactory(options, 4)
     signature = judging.tools["checker"].signature
     assert signature.count(">") == 2
     assert "verdicts=tokens/2" in signature
     assert judging.tools["extractor"].signature.startswith("rules/")
     assert judging.tools["rater"].signature.startswith("openai/oracle")
-    assert judging.has_ladder
+    assert judging.has_cascade
 
 
 def test_a_cascade_that_begins_in_this_process(weights, engine, tmp_path):
@@ -97,7 +97,7 @@ def test_a_cascade_that_begins_in_this_process(weights, engine, tmp_path):
     code = f"import json\ndef judge(prompts):\n    return [json.dumps({{'verdicts': [{said}]}})] * len(prompts)\n"
     (tmp_path / "strong.py").write_text(code)
     run = ragstone.evaluate([ROW], "ragchecker.faithfulness", judge=judge, out=tmp_path / "out")
-    assert [row.mean for row in run.summary()] == [pytest.approx(0.5, abs=0.01)]
+    assert [row.mean for row in run.summary()] == [pytest.approx(0.6, abs=0.01)]
     assert run.info["totals"]["ladder"]["passed_on"] > 0
 
 

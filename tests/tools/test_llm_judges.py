@@ -15,6 +15,7 @@ from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
 from ragstone.tools.llm_extractor import JudgeExtractor
 from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
+from tests.tools.checking import in_chunks, in_text
 
 BOTH = ("reference_claims", "reference_entities")
 
@@ -47,10 +48,10 @@ def test_claims_against_chunks_in_groups_are_the_same_as_at_once():
     claims = ["oak", "elm", "ash", "fir", "yew"]
     chunks = ["oak and elm", "not oak here", "fir", "nothing", "ash elm"]
     one, alone = judge(word_in_chunks)
-    at_once = asyncio.run(JudgeChecker(alone).against_chunks("q", claims, chunks))
+    at_once = asyncio.run(in_chunks(JudgeChecker(alone), "q", claims, chunks))
     many, several = judge(word_in_chunks)
     checker = JudgeChecker(several, claims_per_call=2, chunks_per_call=2)
-    in_groups = asyncio.run(checker.against_chunks("q", claims, chunks))
+    in_groups = asyncio.run(in_chunks(checker, "q", claims, chunks))
     assert len(one.requests) == 1
     assert len(many.requests) == 3 * 3
     assert at_once == in_groups
@@ -79,7 +80,7 @@ def entry(claim, supported_by=(), contradicted_by=()):
 def test_what_all_chunks_say_follows_from_what_each_says(row, each, together):
     """A reply that said `supported_by: [1], together: contradiction` made two faithfulness metrics contradict each other."""
     _, asked = judge([{"verdicts": [row]}])
-    found = asyncio.run(JudgeChecker(asked).against_chunks("q", ["x"], ["a", "b", "c"]))
+    found = asyncio.run(in_chunks(JudgeChecker(asked), "q", ["x"], ["a", "b", "c"]))
     assert (found.each, found.together) == ([each], [together])
 
 
@@ -88,7 +89,7 @@ def test_the_majority_of_repeats_counts_and_agreement_is_told():
         return {"verdicts": [entry(1, first), entry(2, second)]}
 
     llm, asked = judge([verdicts("A", ""), verdicts("A", ""), verdicts("", "")])
-    found = asyncio.run(JudgeChecker(asked, repeats=3).against_chunks("q", ["x", "y"], ["a"]))
+    found = asyncio.run(in_chunks(JudgeChecker(asked, repeats=3), "q", ["x", "y"], ["a"]))
     assert found.each == [["entailment"], ["neutral"]]
     # Of the first claim both cells have two votes of three, of the second all.
     assert found.agreement == pytest.approx([2 / 3, 1.0])
@@ -110,11 +111,11 @@ def verdict(claim, word):
 def test_a_reply_that_does_not_fit_the_claim_is_asked_for_again_and_then_fails(verdicts, problem):
     wrong, right = {"verdicts": verdicts}, {"verdicts": [verdict(1, "entailment")]}
     llm, asked = judge([wrong, right])
-    assert asyncio.run(JudgeChecker(asked).against_text("q", ["x"], "text")) == ["entailment"]
+    assert asyncio.run(in_text(JudgeChecker(asked), "q", ["x"], "text")) == ["entailment"]
     assert problem in llm.requests[1].messages[-1].content
     _, asked = judge([wrong, wrong])
     with pytest.raises(LLMReplyError, match=problem):
-        asyncio.run(JudgeChecker(asked).against_text("q", ["x"], "text"))
+        asyncio.run(in_text(JudgeChecker(asked), "q", ["x"], "text"))
 
 
 @pytest.mark.parametrize(
@@ -130,12 +131,12 @@ def test_a_reply_that_does_not_fit_the_chunks(row, problem):
     wrong = {"verdicts": [row]}
     _, asked = judge([wrong, wrong])
     with pytest.raises(LLMReplyError, match=problem):
-        asyncio.run(JudgeChecker(asked).against_chunks("q", ["x"], ["a", "b"]))
+        asyncio.run(in_chunks(JudgeChecker(asked), "q", ["x"], ["a", "b"]))
 
 
 def test_the_schema_allows_what_was_shown_and_nothing_else():
     llm, asked = judge([{"verdicts": [entry(1), entry(2)]}])
-    asyncio.run(JudgeChecker(asked).against_chunks("q", ["x", "y"], ["a", "b"]))
+    asyncio.run(in_chunks(JudgeChecker(asked), "q", ["x", "y"], ["a", "b"]))
     schema = llm.requests[0].schema
     jsonschema.validate({"verdicts": [entry(1, ["A+B"]), entry(2, "", "AB")]}, schema)
     for bad in (
@@ -167,7 +168,7 @@ def words_in_text(fails):
 def test_claims_are_asked_about_in_smaller_groups_after_a_failure(wrong):
     """Not unchanged, and not with the error: a model that cannot answer for five may answer for three and for two."""
     llm, asked = judge(words_in_text(lambda claims: wrong if len(claims) > 3 else None))
-    found = asyncio.run(JudgeChecker(asked).against_text("q", ["oak", "elm", "ash", "fir", "yew"], "oak ash yew"))
+    found = asyncio.run(in_text(JudgeChecker(asked), "q", ["oak", "elm", "ash", "fir", "yew"], "oak ash yew"))
     assert [word == "entailment" for word in found] == [True, False, True, False, True]
     assert [len(shown(request, "claims")) for request in llm.requests] == [5, 3, 2]
     assert len({len(request.messages) for request in llm.requests}) == 1
@@ -177,17 +178,17 @@ def test_a_single_claim_that_times_out_fails_with_the_reason():
     late = LLMBusyError("no reply within 120 s", timed_out=True)
     llm, asked = judge(words_in_text(lambda claims: late))
     with pytest.raises(LLMBusyError, match="no reply within 120 s"):
-        asyncio.run(JudgeChecker(asked).against_text("q", ["oak"], "oak"))
+        asyncio.run(in_text(JudgeChecker(asked), "q", ["oak"], "oak"))
     assert len(llm.requests) == 1
 
 
 def test_nothing_is_asked_about_nothing():
     llm, asked = judge([])
     checker, extractor = JudgeChecker(asked), JudgeExtractor(asked)
-    assert asyncio.run(checker.against_text("q", [], "text")) == []
-    assert asyncio.run(checker.against_text("q", ["x", "y"], " \n")) == ["neutral", "neutral"]
-    assert asyncio.run(checker.against_chunks("q", [], ["a"])) == ([], [], None)
-    assert asyncio.run(checker.against_chunks("q", ["x"], [])) == ([[]], ["neutral"], None)
+    assert asyncio.run(in_text(checker, "q", [], "text")) == []
+    assert asyncio.run(in_text(checker, "q", ["x", "y"], " \n")) == ["neutral", "neutral"]
+    assert asyncio.run(in_chunks(checker, "q", [], ["a"])) == ([], [], None, [])
+    assert asyncio.run(in_chunks(checker, "q", ["x"], [])) == ([[]], ["neutral"], None, [])
     assert asyncio.run(extractor.claims("q", "")) == []
     assert asyncio.run(extractor.content("q", " ", BOTH)) == ([], [])
     assert llm.requests == []

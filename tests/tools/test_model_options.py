@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.errors import UsageError
 from ragstone.tools.judging_options import JudgingOptions
-from ragstone.tools.model_options import ModelOptions
+from ragstone.tools.model_options import OPTIONS, ModelOptions
 
 
 def test_the_keyword_arguments_of_evaluate_are_its_fields():
@@ -38,3 +38,21 @@ def test_counts_start_at_one(name):
 def test_it_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         ModelOptions().judge = "openai/x"
+
+
+def test_every_field_is_described():
+    for field in fields(ModelOptions):
+        assert f"        {field.name}: " in ModelOptions.__doc__
+
+
+def test_the_defaults_of_the_command_line_are_the_defaults():
+    assert ModelOptions.from_command_line({name: option.default for name, option in OPTIONS.items()}) == ModelOptions()
+
+
+def test_values_of_the_command_line():
+    values = {"no_cache": True, "rpm": 2.0, "timeout": 5.0, "grading": "cot, rubric", "corpus": ["a", "b"]}
+    assert ModelOptions.from_command_line(values) == ModelOptions(
+        cache=False, requests_per_minute=2.0, timeout_s=5.0, grading=("cot", "rubric"), corpus=["a", "b"]
+    )
+    with pytest.raises(UsageError, match="--timeout"):
+        ModelOptions.from_command_line({"timeout": 0.0})

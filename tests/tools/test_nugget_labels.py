@@ -5,16 +5,16 @@ import json
 
 import pytest
 
-from ragstone.data.types import ScoredVerdict
+from ragstone.data.verdict import Verdict
 from ragstone.llm.base import LLMReplyError
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
-from ragstone.tools.cascade import TokenLadder
+from ragstone.tools.checkers import TokenCascade
 from ragstone.tools.llm_judges import JudgeChecker
 from ragstone.tools.nugget_labels import labels_by_parts, worth_of
 from ragstone.tools.token_judges import TokenChecker
-from ragstone.tools.verdict_tools import WithFallback
+from tests.tools.checking import labels
 from tests.tools.test_token_judges import YesNo
 
 TWO = "The lake is deep. The lake is cold."
@@ -27,7 +27,7 @@ VERDICTS = {
 
 
 async def check(claims):
-    return [ScoredVerdict(VERDICTS.get(claim, "neutral"), 0.5, 0.1, 0.5) for claim in claims]
+    return [Verdict(VERDICTS.get(claim, "neutral"), 0.5, 0.1) for claim in claims]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_verdicts_become_labels(nugget, label):
     (found,) = asyncio.run(labels_by_parts([nugget], check))
     assert found == label
     assert found.counted == worth_of(label)
-    assert found.supported == 0.5
+    assert found.support == 0.5
 
 
 def reply(*labels):
@@ -55,7 +55,7 @@ def reply(*labels):
 
 def labels_of(replies, nuggets, answer="an answer", **settings):
     llm = FakeLLM(replies)
-    return asyncio.run(JudgeChecker(Judge(llm, PromptBook()), **settings).nuggets("q", nuggets, answer)), llm
+    return asyncio.run(labels(JudgeChecker(Judge(llm, PromptBook()), **settings), "q", nuggets, answer)), llm
 
 
 def test_a_language_model_labels_all_nuggets_in_one_call():
@@ -93,27 +93,21 @@ def likely(support, part):
 )
 def test_tokens_are_asked_for_the_whole_and_then_for_a_part(support, part, label, calls):
     model = likely(support, part)
-    (found,) = asyncio.run(TokenChecker(model, PromptBook()).nuggets("q", ["The lake is deep."], "The lake is."))
+    (found,) = asyncio.run(labels(TokenChecker(model, PromptBook()), "q", ["The lake is deep."], "The lake is."))
     assert found == label
-    assert found.supported == support
+    assert found.support == support
     assert [request.prompt for request in model.requests] == ["token_support", "token_part"][:calls]
 
 
 def test_a_refusal_contains_nothing():
     model = likely(1.0, 1.0)
-    assert asyncio.run(TokenChecker(model, PromptBook()).nuggets("q", ["a"], "I do not know.")) == ["not_support"]
+    assert asyncio.run(labels(TokenChecker(model, PromptBook()), "q", ["a"], "I do not know.")) == ["not_support"]
     assert model.requests == []
-
-
-def test_without_probabilities_json_is_asked_for():
-    tokens = TokenChecker(YesNo(lambda *_: None), PromptBook())
-    as_json = JudgeChecker(Judge(FakeLLM([reply("partial_support")]), PromptBook()))
-    assert asyncio.run(WithFallback(tokens, as_json).nuggets("q", ["a"], "b")) == ["partial_support"]
 
 
 def test_a_cascade_escalates_what_is_unsure_or_partial():
     below = TokenChecker(YesNo(lambda kind, _, claim: {"sure": 0.99, "no": 0.01}.get(claim, 0.6)), PromptBook())
     llm = FakeLLM([reply("not_support")])
-    ladder = TokenLadder(below, JudgeChecker(Judge(llm, PromptBook())), 0.9)
-    assert asyncio.run(ladder.nuggets("q", ["sure", "doubt"], "an answer")) == ["support", "not_support"]
+    ladder = TokenCascade(below, JudgeChecker(Judge(llm, PromptBook())), 0.9)
+    assert asyncio.run(labels(ladder, "q", ["sure", "doubt"], "an answer")) == ["support", "not_support"]
     assert len(llm.requests) == 1

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from ragstone.tools.protocols import DryRunTool, Prompted, strongest
+from ragstone.data.verdict import strongest
+from ragstone.tools.protocols import DryRunTool, Prompted
 
 
 @pytest.mark.parametrize(

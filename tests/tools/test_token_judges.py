@@ -6,13 +6,12 @@ import re
 
 import pytest
 
-from ragstone.data.types import ScoredVerdict
-from ragstone.llm.base import LLMAccessError, LLMReplyError, Reply
+from ragstone.data.verdict import Verdict
+from ragstone.llm.base import LLMReplyError, Reply
 from ragstone.llm.prompts import PromptBook
-from ragstone.llm.yes_no import NoProbabilitiesError
 from ragstone.tools.token_judges import TokenChecker, TokenGrader
-from ragstone.tools.verdict_choice import choose_verdicts
-from ragstone.tools.verdict_tools import WithFallback
+from ragstone.tools.verdict_tools import choose_verdicts
+from tests.tools.checking import in_chunks, in_text
 
 LAKE = "The Lirra lake is 62 m deep."
 BOAT = "The last boat leaves at 21:40."
@@ -56,7 +55,7 @@ def by_words(kind, evidence, claim):
 
 
 def check(model, claims, chunks, **settings):
-    return asyncio.run(TokenChecker(model, PromptBook(), **settings).against_chunks("q", claims, chunks))
+    return asyncio.run(in_chunks(TokenChecker(model, PromptBook(), **settings), "q", claims, chunks))
 
 
 def test_each_chunk_is_read_for_all_claims_before_the_next_one():
@@ -68,8 +67,8 @@ def test_each_chunk_is_read_for_all_claims_before_the_next_one():
     texts = [asked(request)[1] for request in model.requests]
     assert texts == sorted(texts, key=texts.index), "each text in one piece"
     first = found.each[0]
-    assert [one.supported for one in first] == [0.98, 0.03, 0.0], "the last chunk has no word of the claim"
-    assert [one.contradicted for one in first] == [0.0, pytest.approx(0.97 * 0.9), 0.0]
+    assert [one.support for one in first] == [0.98, 0.03, 0.0], "the last chunk has no word of the claim"
+    assert [one.contradiction for one in first] == [0.0, pytest.approx(0.97 * 0.9), 0.0]
     assert first[0].counted == 0.98
 
 
@@ -111,19 +110,19 @@ def test_a_claim_cannot_forge_the_tags_of_its_evidence(mark):
 )
 def test_words_by_probability(supported, contradicted, word):
     model = YesNo(lambda kind, *_: supported if kind == "support" else contradicted)
-    [verdict] = asyncio.run(TokenChecker(model, PromptBook()).against_text("q", [LAKE], "The lake is deep enough."))
-    assert isinstance(verdict, ScoredVerdict)
-    assert (verdict, verdict.supported, verdict.counted) == (word, supported, supported)
-    assert verdict.contradicted == pytest.approx((1 - supported) * contradicted)
+    [verdict] = asyncio.run(in_text(TokenChecker(model, PromptBook()), "q", [LAKE], "The lake is deep enough."))
+    assert isinstance(verdict, Verdict)
+    assert (verdict, verdict.support, verdict.counted) == (word, supported, supported)
+    assert verdict.contradiction == pytest.approx((1 - supported) * contradicted)
 
 
 def test_nothing_is_asked_of_texts_that_state_nothing():
     model = YesNo(by_words)
     checker = TokenChecker(model, PromptBook())
     for text in ("", "I cannot answer this question from the documents."):
-        assert asyncio.run(checker.against_text("q", [LAKE], text)) == ["neutral"]
-    assert asyncio.run(checker.against_chunks("q", [LAKE], [])).together == ["neutral"]
-    assert asyncio.run(checker.against_chunks("q", [], [LAKE])).each == []
+        assert asyncio.run(in_text(checker, "q", [LAKE], text)) == ["neutral"]
+    assert asyncio.run(in_chunks(checker, "q", [LAKE], [])).together == ["neutral"]
+    assert asyncio.run(in_chunks(checker, "q", [], [LAKE])).each == []
     assert model.requests == []
 
 
@@ -141,13 +140,13 @@ def test_a_claim_spread_over_chunks_is_read_with_all():
     found = check(model, [claim], halves)
     assert found.each == [["neutral", "neutral"]]
     assert found.together == ["entailment"]
-    assert found.together[0].supported == 0.9
+    assert found.together[0].support == 0.9
 
 
 def test_a_long_text_is_cut_to_what_is_near():
     model = YesNo(by_words)
     text = " ".join(f"Sentence number {number} is about weather." for number in range(400)) + " " + LAKE
-    asyncio.run(TokenChecker(model, PromptBook(), window=100).against_text("q", [LAKE], text))
+    asyncio.run(in_text(TokenChecker(model, PromptBook(), window=100), "q", [LAKE], text))
     evidence = asked(model.requests[0])[1]
     assert LAKE in evidence
     assert len(evidence.split()) <= 100
@@ -161,19 +160,6 @@ def test_matches_and_useful_chunks():
     assert asyncio.run(grader.useful_chunks("How deep?", LAKE, [LAKE, BOAT])) == [True, False]
 
 
-def as_json():
-    class JSON:
-        signature = "json"
-
-        async def against_text(self, question, claims, text):
-            return ["contradiction"] * len(claims)
-
-        def prompt_hash(self, name):
-            return "json"
-
-    return JSON()
-
-
 def other(text, *pairs):
     return Reply(text, "m", logprobs=pairs[:1], alternatives=(pairs,))
 
@@ -181,33 +167,40 @@ def other(text, *pairs):
 THINKS = other("<think>", ("<think>", -0.001), ("yes", -9.0))
 
 
-@pytest.mark.parametrize("reply", [None, THINKS])
-def test_json_is_asked_for_where_there_are_no_probabilities(reply):
-    notes = []
-    model = YesNo(lambda *_: reply)
-    tool = WithFallback(TokenChecker(model, PromptBook()), as_json(), notes.append)
-    for _ in range(2):
-        assert asyncio.run(tool.against_text("q", [LAKE], BOAT)) == ["contradiction"]
-    assert len(model.requests) == 1
-    [note] = notes
-    assert "fake/yes-no" in note
-    assert "--verdicts json" in note
-    assert tool.signature == "json;verdicts=auto/1"
+NO_ALTERNATIVES = Reply("Yes", "m", logprobs=(("Yes", -0.1),), alternatives=((),))
 
 
-def test_named_tokens_without_probabilities_end_the_run():
-    tool = WithFallback(TokenChecker(YesNo(lambda *_: None), PromptBook()), None)
-    with pytest.raises(LLMAccessError, match=r"returns no log-probabilities.*--verdicts json"):
-        asyncio.run(tool.against_text("q", [LAKE], BOAT))
+@pytest.mark.parametrize("odd", [None, NO_ALTERNATIVES], ids=["none", "empty"])
+def test_a_reply_without_probabilities_is_asked_for_once_more(odd):
+    model = YesNo(lambda *_: odd if len(model.requests) == 1 else 0.9)
+    assert asyncio.run(in_text(TokenChecker(model, PromptBook()), "q", [LAKE], LAKE)) == ["entailment"]
+    assert [request.repeat for request in model.requests] == [0, 1]
+
+
+@pytest.mark.parametrize("odd", [None, NO_ALTERNATIVES], ids=["none", "empty"])
+def test_then_it_fails_alone(odd):
+    model = YesNo(lambda kind, evidence, claim: odd if claim == BOAT else 0.9)
+    checker = TokenChecker(model, PromptBook())
+    with pytest.raises(LLMReplyError, match="no log-probabilities of tokens, asked 2 times"):
+        asyncio.run(in_text(checker, "q", [BOAT], LAKE))
+    assert asyncio.run(in_text(checker, "q", [LAKE], LAKE)) == ["entailment"]
+
+
+def test_cached_replies_without_probabilities_are_passed_over():
+    """What failed in an earlier run is asked again in the next one, with another seed."""
+    cached = Reply("Yes", "m", cached=True)
+    model = YesNo(lambda *_: cached if len(model.requests) <= 4 else 0.9)
+    assert asyncio.run(in_text(TokenChecker(model, PromptBook()), "q", [LAKE], LAKE)) == ["entailment"]
+    assert [request.repeat for request in model.requests] == [0, 1, 2, 3, 4]
 
 
 def test_one_odd_reply_among_good_ones_fails_alone():
     model = YesNo(lambda kind, evidence, claim: THINKS if claim == BOAT else 0.9)
     checker = TokenChecker(model, PromptBook())
-    asyncio.run(checker.against_text("q", [LAKE], LAKE))
+    asyncio.run(in_text(checker, "q", [LAKE], LAKE))
     with pytest.raises(LLMReplyError, match="began with '<think>'"):
-        asyncio.run(checker.against_text("q", [BOAT], LAKE))
-    assert not issubclass(LLMReplyError, NoProbabilitiesError)
+        asyncio.run(in_text(checker, "q", [BOAT], LAKE))
+    assert len(model.requests) == 2, "the same word would come again"
 
 
 @pytest.mark.parametrize(
@@ -231,4 +224,7 @@ def test_the_default_is_tokens_for_local_and_small_models(model, base_url, way, 
         monkeypatch.delenv(name, raising=False)
     assert choose_verdicts("auto", model, base_url) == way
     assert choose_verdicts("json", model, base_url) == "json"
+    settled = {model: "json"} if isinstance(model, str) else {}
+    assert choose_verdicts(settled, model, base_url) == "json"
+    assert choose_verdicts({"ollama/another": "json"}, model, base_url) == way
     assert choose_verdicts("auto", model, base_url, repeats=3) == ("tokens" if way == "tokens" else "json")

@@ -7,7 +7,8 @@ import re
 import pytest
 
 import ragstone
-from ragstone.llm.base import LLMAccessError, Reply
+from ragstone.errors import StopRunError
+from ragstone.llm.base import LLMReplyError, Reply
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.metrics.pairwise import OTHER_ANSWER, pair_consistency, pair_first_seat, pair_win
@@ -69,8 +70,17 @@ def test_examples_are_yes_and_no_and_there_are_no_reasons():
 
 
 def test_a_model_without_probabilities():
-    with pytest.raises(LLMAccessError, match="Choose --verdicts json"):
+    with pytest.raises(LLMReplyError, match="no log-probabilities of tokens, asked 2 times"):
         compare("a", "b", Leaning(knows=False))
+
+
+def test_a_run_with_a_server_without_them_ends_before_the_first_pair(tmp_path):
+    row = {"question": "q", "answer": "a", "metadata": {OTHER_ANSWER: "b"}}
+    with OracleServer(logprobs=False) as server, pytest.raises(StopRunError, match="Choose --verdicts json"):
+        ragstone.evaluate(
+            [row], ["pair.win"], tmp_path, judge="openai/oracle", base_url=server.base_url, verdicts="tokens"
+        )
+    assert dict(server.replies) == {"token_trial": 3}
 
 
 def test_a_run_by_the_oracle(tmp_path):

@@ -5,13 +5,13 @@ import pickle
 import pytest
 
 import ragstone
-from ragstone.compare.explain import explain_sample
-from ragstone.compare.sample_evidence import read_case
-from ragstone.data.types import ScoredVerdict
+from ragstone.analysis.explain import explain_sample
+from ragstone.analysis.sample_evidence import read_case
+from ragstone.data.verdict import Verdict
 from ragstone.llm.prompts import PromptBook
 from ragstone.report.explain import evidence_json
-from ragstone.report.judged_items import judged_groups
-from ragstone.tools.verdict_reasons import asks_for_reasons, strongest_of, with_reason
+from ragstone.tools.llm_judges import asks_for_reasons, strongest_of, with_reason
+from ragstone.views.judged_items import judged_groups
 from tests.oracle.server import OracleServer
 from tests.oracle.world import make_samples
 
@@ -55,9 +55,9 @@ def test_reasons_are_kept_and_change_no_score(tmp_path):
     case = read_case(run, 0)
     assert {verdict.reason for verdict in case.verdicts("answer_claims_in_reference")} >= {"because of claim 1"}
     assert case.verdicts("answer_claims_in_all_contexts")[0].reason == "because of claim 1"
-    titles = {group["title"] for group in judged_groups(case)}
+    titles = {group.title for group in judged_groups(case)}
     assert titles == {"Reasons: claims of the answer by the reference", "Reasons: claims of the answer by the chunks"}
-    assert judged_groups(read_case(plain, 0)) == []
+    assert judged_groups(read_case(plain, 0)) == ()
     counts = explain_sample(run, ROWS[0]["id"], "ragchecker.precision").working.counts
     assert counts[0].value == values[0][0]
 
@@ -65,20 +65,20 @@ def test_reasons_are_kept_and_change_no_score(tmp_path):
 @pytest.mark.parametrize("numbers", [(), (0.52, 0.03, 0.61)])
 def test_a_verdict_is_stored_with_its_reason(numbers):
     verdict = (
-        ScoredVerdict("neutral", *numbers, reason="It says 1.5, not 2. ")
+        Verdict("neutral", *numbers[:2], reason="It says 1.5, not 2. ", counted=numbers[2])
         if numbers
         else with_reason("neutral", type("Item", (), {"reason": "It says 1.5,\nnot 2."}))
     )
-    again = ScoredVerdict.from_text(verdict.to_text())
+    again = Verdict.from_text(verdict.to_text())
     assert again == verdict == "neutral"
-    assert (again.reason, again.supported, again.counted) == (verdict.reason, verdict.supported, verdict.counted)
+    assert (again.reason, again.support, again.counted) == (verdict.reason, verdict.support, verdict.counted)
     assert pickle.loads(pickle.dumps(verdict)).reason == verdict.reason
     assert evidence_json(verdict)["reason"] == verdict.reason
 
 
 def test_a_verdict_without_reason_is_stored_as_before():
-    assert ScoredVerdict("neutral").to_text() == "neutral"
+    assert Verdict("neutral").to_text() == "neutral"
     assert with_reason("neutral", object()) == "neutral"
     assert strongest_of([]) == "neutral"
-    assert strongest_of(["neutral", ScoredVerdict("entailment", reason="x")]).reason == "x"
+    assert strongest_of(["neutral", Verdict("entailment", reason="x")]).reason == "x"
     assert not asks_for_reasons(PromptBook().get("verdicts"))

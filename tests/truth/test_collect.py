@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from ragstone.data.types import Chunk, Fact, Sample, Turn
-from ragstone.engine.ask_system import Asked, Outcome
+from ragstone.engine.ask_system import Asked, SystemReply
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StopRunError, UsageError
 from ragstone.formats import read_dataset
@@ -194,7 +194,7 @@ def test_a_killed_collection_goes_on(home):
 
 
 def test_names_files_and_endings(home, monkeypatch):
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from ragstone.cli.app import app
 
@@ -219,7 +219,7 @@ def test_names_files_and_endings(home, monkeypatch):
 
 
 def test_a_ground_truth_goes_before_a_folder_of_its_name(home, monkeypatch):
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from ragstone.cli.app import app
 
@@ -288,7 +288,7 @@ def test_repeats_are_cached_one_by_one():
 
 def test_tokens_of_a_model_are_kept_and_the_latency_of_a_cached_reply_is_not():
     call = Call("a", "system", "system", "", "m", input_tokens=7, output_tokens=2, cost_usd=0.01, latency_s=1.5)
-    outcome = Outcome(Asked("a", "q"), Answer("x"), calls=(replace(call, error="busy"), call))
+    outcome = SystemReply(Asked("a", "q"), Answer("x"), calls=(replace(call, error="busy"), call))
     assert _usage_of(outcome) == {"latency_s": 1.5, "cost_usd": 0.01, "input_tokens": 7, "output_tokens": 2}
     cached = replace(outcome, calls=(replace(call, cached=True, cost_usd=0.0),))
     assert _usage_of(cached) == {"input_tokens": 7, "output_tokens": 2}

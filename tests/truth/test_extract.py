@@ -7,16 +7,15 @@ import json
 from dataclasses import replace
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from ragstone.cli.app import app
 from ragstone.data.types import Chunk, Sample
 from ragstone.tools.model_options import ModelOptions
-from ragstone.truth.citers import LocalCiter, split_calls
+from ragstone.truth.citers import NAMED, LocalCiter, split_calls
 from ragstone.truth.extract import Extraction, add_facts, check_all, extract
 from ragstone.truth.llm_tasks import Work
-from ragstone.truth.model import Case, TruthFact
-from ragstone.truth.samples import sourced_case
+from ragstone.truth.model import Case, TruthFact, sourced_case
 from ragstone.truth.store import TruthStore
 from tests.oracle.expected import claims
 from tests.oracle.server import OracleServer
@@ -166,9 +165,8 @@ def test_replies_are_kept_and_a_budget_holds(monkeypatch, tmp_path) -> None:
 
 def test_citations_within_others_count_once() -> None:
     case = Case("a", "When?", ["21:40"], passages=[Chunk("The last ferry leaves at 21:40 daily.")])
-    found = check_all(
-        case, ["at 21:40", "The last ferry leaves at 21:40 daily.", "the last ferry leaves at 21:40 daily"]
-    )
+    named = ["at 21:40", "The last ferry leaves at 21:40 daily.", "the last ferry leaves at 21:40 daily"]
+    found = check_all(case, dict.fromkeys(named, NAMED))
     assert [fact.text for fact in found.facts] == ["The last ferry leaves at 21:40 daily."]
     assert found.repeated == 2
 
@@ -266,7 +264,7 @@ def test_sentences_are_chosen_without_a_language_model() -> None:
     citer = LocalCiter()
 
     def choose(question: str, answer: str) -> list[str]:
-        return asyncio.run(citer.citations(question, answer, texts))
+        return list(asyncio.run(citer.cite(question, answer, texts)))
 
     assert choose("When does the last ferry to Verrin leave?", "At 21:40") == [
         "The last ferry to Verrin leaves at 21:40."
@@ -275,8 +273,8 @@ def test_sentences_are_chosen_without_a_language_model() -> None:
         "When does the last ferry to Verrin leave and what is it?", "It leaves at 21:40 and costs 4.50 crowns."
     )
     assert sorted(both) == ["A ticket to Verrin costs 4.50 crowns.", "The last ferry to Verrin leaves at 21:40."]
-    assert asyncio.run(citer.citations("When?", "Now", [])) == []
-    assert citer.signature == "local-citer/1:lexical"
+    assert asyncio.run(citer.cite("When?", "Now", [])) == {}
+    assert citer.signature == "local-citer/2:lexical"
 
 
 def test_nobody_is_asked_where_no_judge_is_named() -> None:
@@ -334,10 +332,10 @@ def test_nothing_is_proposed_if_no_passage_has_the_answer(monkeypatch) -> None:
 def test_an_existing_fact_is_not_proposed_again_with_a_title_in_front() -> None:
     there = TruthFact("Do not take more than 4 g in 24 hours.")
     case = Case("a", "How much?", ["4 g in 24 hours"], [there], passages=[Chunk("Dosage\n" + there.text)])
-    found = check_all(case, ["Dosage\n" + there.text])
+    found = check_all(case, {"Dosage\n" + there.text: NAMED})
     extraction = Extraction([found], {}, {}, "test", {}, [])
     assert len(found.facts) == 1
     assert add_facts([case], extraction, [case])[0].facts == [there]
     titled = replace(case, facts=[TruthFact("Dosage: " + there.text)])
-    again = Extraction([check_all(titled, [there.text])], {}, {}, "test", {}, [])
+    again = Extraction([check_all(titled, {there.text: NAMED})], {}, {}, "test", {}, [])
     assert (add_facts([titled], again, [titled])[0].facts, again.count_new([titled], [titled])) == (titled.facts, 0)

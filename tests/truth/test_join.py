@@ -22,8 +22,7 @@ from ragstone.truth.join import (
     read_with_truth,
     rescore_with_truth,
 )
-from ragstone.truth.model import Case, TruthFact
-from ragstone.truth.samples import case_from_sample
+from ragstone.truth.model import Case, TruthFact, case_from_sample
 from ragstone.truth.store import TruthStore
 from tests.e2e.judged import cells, judging, rows
 from tests.oracle.server import OracleServer

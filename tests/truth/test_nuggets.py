@@ -8,10 +8,9 @@ import pytest
 
 from ragstone.data.types import Chunk
 from ragstone.tools.model_options import ModelOptions
+from ragstone.truth.extract import MOST_KEPT, make_nuggets, relevant_chunks
 from ragstone.truth.llm_tasks import Work
-from ragstone.truth.model import Case, TruthFact, cases_from_table, cases_to_table
-from ragstone.truth.nuggets import MOST_KEPT, make_nuggets, relevant_chunks
-from ragstone.truth.samples import case_from_sample
+from ragstone.truth.model import Case, TruthFact, case_from_sample, cases_from_table, cases_to_table
 from tests.oracle.expected import claims
 from tests.oracle.language import say
 from tests.oracle.server import OracleServer

@@ -6,8 +6,7 @@ import pytest
 
 from ragstone.errors import UsageError
 from ragstone.formats import open_reader
-from ragstone.truth.model import Case, TruthFact
-from ragstone.truth.samples import cases_to_samples, read_cases, read_sourced, update_cases
+from ragstone.truth.model import Case, TruthFact, cases_to_samples, read_cases, read_sourced, update_cases
 
 ROW = {
     "id": "depth",

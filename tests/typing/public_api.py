@@ -6,8 +6,21 @@
 from pathlib import Path
 
 import ragstone
-from ragstone import Comparison, Diagnosis, Explanation, Gate, Missing, Quote, Run, Summary, Worst, compare, evaluate
-from ragstone.registry import metric
+from ragstone import (
+    Comparison,
+    Diagnosis,
+    Explanation,
+    Gate,
+    Missing,
+    Quote,
+    Run,
+    Summary,
+    Worst,
+    compare,
+    evaluate,
+    evidence,
+    metric,
+)
 
 
 def ask(prompts: list[str]) -> list[str]:
@@ -18,22 +31,42 @@ def show(progress: ragstone.Progress) -> None:
     print(progress.stage, progress.done, progress.total)
 
 
+@metric
+def polite(answer: str) -> float:
+    return float("please" in answer)
+
+
+@evidence
+def words(answer: str) -> list[str]:
+    return answer.split()
+
+
+async def my_system(question: str) -> str:
+    return question
+
+
 rows = [{"question": "When?", "answer": "At nine.", "references": ["nine"]}]
 run: Run = ragstone.evaluate(
     rows,
-    ["token_f1", "recall@5"],
+    ["token_f1", polite],
     Path("store"),
     name="old",
     columns={"question": "prompt"},
     params={"chunk_size": 256},
     progress=show,
-    judge="openai/gpt-4o-mini",
-    extractor=ask,
+    judge=ragstone.Judge("openai/gpt-4o-mini", extractor=ask, budget="5usd", timeout_s=30, grading=["cot"]),
     checker=("cheap", "openai/gpt-4o-mini"),
-    budget="5usd",
-    timeout_s=30,
-    grading=["cot"],
+    backend="ray:8",
 )
+collected: ragstone.Dataset = ragstone.collect(
+    my_system, "questions.jsonl", "answers.jsonl", concurrency=4, timeout_s=9.0
+)
+
+
+async def inside_a_loop() -> Run:
+    return await ragstone.evaluate_async(collected, [polite], judge="local", limit=5)
+
+
 quick: Run = evaluate("answers.jsonl", "quick", progress=False)
 opened: Run = ragstone.open_run("latest", root="store")
 
@@ -87,9 +120,12 @@ def answer_words(answer: str) -> float:
 
 scores: dict[str, list[float | None]] = ragstone.score_lists("token_f1", answer=["nine"], references=[["nine"]])
 one: ragstone.Score = ragstone.score_row(rows[0], "token_f1")
+judged: ragstone.Score = ragstone.score_row(rows[0], polite, judge=ragstone.Judge("local"))
 
 ragstone.evaluate(rows, juge="openai/gpt-4o-mini")  # type: ignore[call-arg]
-ragstone.evaluate(rows, timeout_s="thirty")  # type: ignore[arg-type]
+ragstone.evaluate(rows, repeats=3)  # type: ignore[call-arg]
+ragstone.Judge(timeout_s="thirty")  # type: ignore[arg-type]
+ragstone.collect(my_system, "questions.jsonl", concurrency="many")  # type: ignore[arg-type]
 ragstone.compare(run)  # type: ignore[call-arg]
 ragstone.compare(run, "new", correction="bonferroni")  # type: ignore[arg-type]
 ragstone.gate(run, minimum={"token_f1": 0.8})  # type: ignore[call-arg]

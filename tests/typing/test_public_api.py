@@ -23,7 +23,7 @@ def example(tmp_path):
     """The program without its marks, so that every mistake must be reported; and the lines of the mistakes."""
     text = EXAMPLE.read_text()
     mistakes = [number for number, line in enumerate(text.splitlines(), 1) if MARK.search(line)]
-    assert len(mistakes) == 6
+    assert len(mistakes) == 8
     (tmp_path / EXAMPLE.name).write_text(MARK.sub("", text))
     return tmp_path, mistakes
 

@@ -13,6 +13,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+from ragstone.errors import StorageError
 from ragstone.storage.places import Place
 from ragstone.watch import intake
 from ragstone.watch.sample_design import Design
@@ -27,6 +28,16 @@ def work(home: Path, design: Design, now: str) -> None:
     watch = Watch(store, open_watch(store, settings), clock=lambda: datetime.fromisoformat(now))
     watch.clean()
     watch.step()
+
+
+def go_on(home: Path, design: Design, nows: list[str]) -> None:
+    """The passes again, without those before the last one that was recorded: a clock does not go back."""
+    for now in nows:
+        try:
+            work(home, design, now)
+        except StorageError as error:
+            if "Set the clock" not in str(error):
+                raise
 
 
 def die_at(point: int, is_after: bool) -> None:
@@ -78,7 +89,7 @@ def main(home: Path, design: Design, nows: list[str], steps: int) -> None:
                     work(home, design, now)
 
             status = in_child(crash)
-            assert in_child(lambda: [work(home, design, now) for now in nows]) == 0
+            assert in_child(lambda: go_on(home, design, nows)) == 0
             shutil.copytree(home / "watch", home / f"done-{point}-{int(is_after)}")
             print(json.dumps({"point": point, "status": status}), flush=True)
             if status == 0:

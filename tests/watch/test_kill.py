@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragstone.storage.owners import read_owner
+from ragstone.storage.durable import read_owner
 from ragstone.storage.places import open_place
 from ragstone.watch.store import WatchStore
 from tests.watch.logs import check_exactly_once, request, write_lines

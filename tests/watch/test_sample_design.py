@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from ragstone.errors import UsageError
-from ragstone.watch.calendar_periods import period_end, period_of, period_start
-from ragstone.watch.sample_design import MOST_STRATA, OTHER, Design, design_weights, evaluation_order
+from ragstone.watch.sample_design import (
+    MOST_STRATA,
+    OTHER,
+    Design,
+    design_weights,
+    evaluation_order,
+    period_end,
+    period_of,
+    period_start,
+)
 
 
 def test_the_same_requests_are_drawn_again():

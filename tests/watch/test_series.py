@@ -160,6 +160,13 @@ def test_few_labels_are_named_and_not_used(copied):
     assert found.remarks[0].startswith("5 rows of labels.csv match")
 
 
+def test_a_metric_without_an_estimate_gets_none_of_another_metric(copied, monkeypatch):
+    write_labels(copied, [name for record in copied.periods() for name in record.weights], lambda _: 1)
+    assert estimate_series(copied).labelled
+    monkeypatch.setattr("ragstone.watch.series.powered_traffic_mean", lambda *_: None)
+    assert estimate_series(copied).labelled == ()
+
+
 def test_weeks(tmp_path):
     store = make_watch(tmp_path, [0.9, 0.9], draws=4, period="week")
     found = estimate_series(store)

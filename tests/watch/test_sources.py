@@ -8,11 +8,11 @@ import shutil
 
 import pytest
 
-from ragstone.errors import UsageError
+from ragstone.errors import InputError, UsageError
 from ragstone.storage.places import open_place
 from ragstone.watch import sources
 from ragstone.watch.sources import changed_files, check_sources, find_files, kind_of_file, read_block, remember
-from ragstone.watch.state import State
+from ragstone.watch.state import FileState, State
 from tests.watch.logs import request, write_lines
 
 
@@ -28,11 +28,11 @@ class Tail:
             entry = self.state.files[number]
             entry.kind = kind_of_file(one) or ""
             while entry.kind == "lines":
-                block = read_block(one.place, entry.position)
+                block = read_block(one.place, entry)
                 if block.position == entry.position:
                     break
                 ids += [line.values["id"] for line in block.lines]
-                remember(entry, one.place, block.position)
+                remember(entry, block)
             entry.looked = one.version
         return ids
 
@@ -77,7 +77,7 @@ def test_blocks_end_at_lines(tmp_path, monkeypatch):
 def test_broken_lines_are_counted(tmp_path):
     log = tmp_path / "app.jsonl"
     log.write_bytes(b'\xef\xbb\xbf{"id": "a"}\n[1]\nnot json\n\n{"id": "b"}\n\xff\n')
-    block = read_block(open_place(log), 0)
+    block = read_block(open_place(log), FileState(0, ""))
     assert ([line.values["id"] for line in block.lines], block.broken) == (["a", "b"], 3)
     assert block.position == log.stat().st_size
 
@@ -171,3 +171,20 @@ def test_s3(bucket):
     assert [sorted(tail.new()) for tail in tails] == [ids(0, 4), ids(0, 3), ids(0, 3)]
     bucket.write("logs/a/x.jsonl", (content + json.dumps(request(4)) + "\n").encode())
     assert [tail.new() for tail in tails] == [["r4"]] * 3
+
+
+def test_a_gzip_file_has_a_limit_and_is_unpacked_once(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"a": 1}\n' * 1000))
+    opened = []
+    real = gzip.GzipFile
+    monkeypatch.setattr(sources.gzip, "GzipFile", lambda **how: opened.append(1) or real(**how))
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 100)
+    entry = FileState(0, "")
+    for _ in range(20):
+        remember(entry, read_block(open_place(path), entry))
+    assert (entry.position, len(opened)) == (20 * 99, 1)
+    monkeypatch.setattr(sources, "LARGEST_GZIP_BYTES", 5000)
+    path.write_bytes(gzip.compress(b'{"b": 1}\n' * 1000))
+    with pytest.raises(InputError, match="when it is decompressed"):
+        read_block(open_place(path), FileState(0, ""))

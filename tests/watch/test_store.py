@@ -51,7 +51,8 @@ def test_settings(tmp_path):
     with pytest.raises(StorageError, match="not a watch"):
         store.settings()
     store.write_settings({"period": "day"})
-    assert store.settings() == {"version": 1, "period": "day"}
+    assert store.settings() == {"period": "day"}
+    assert json.loads(store.settings_file.read_bytes()) == {"version": 1, "period": "day"}
     store.settings_file.write_bytes(b'{"version": 2}')
     with pytest.raises(StorageError, match="version 1"):
         store.settings()

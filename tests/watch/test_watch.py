@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragstone.errors import StorageError, UsageError
+from ragstone.errors import InputError, StorageError, UsageError
 from ragstone.watch import intake as intake_module
 from ragstone.watch.sample_design import Design
 from ragstone.watch.state import only_watcher, read_state
@@ -142,8 +143,8 @@ def test_a_table_that_is_written_again(tmp_path):
     file.parent.mkdir()
     world = World(tmp_path)
     file.write_bytes(b"PAR1 half of it")
-    world.at("10T12:00")
-    assert "damaged Parquet" in world.notes[0]
+    with pytest.raises(InputError, match="damaged Parquet"):  # `ragstone watch` notes it and tries again
+        world.at("10T12:00")
     for last in (3, 5):
         pq.write_table(pa.Table.from_pylist([request(number) for number in range(last)]), file)
         assert world.at(f"10T1{last}:00").requests == (3 if last == 3 else 2)
@@ -336,7 +337,11 @@ def test_settings_of_a_watch_are_fixed(tmp_path):
 
 def test_one_process_at_a_time(tmp_path):
     place = WatchStore(tmp_path / "w").place
-    with only_watcher(place), pytest.raises(StorageError, match="watched by another process"), only_watcher(place):
+    with (
+        only_watcher(place),
+        pytest.raises(StorageError, match=f"is in use by process {os.getpid()}"),
+        only_watcher(place),
+    ):
         pass
     with only_watcher(place):
         pass
@@ -354,3 +359,16 @@ def test_a_source_that_cannot_be_reached_closes_nothing(tmp_path, bucket, monkey
     with pytest.raises(StorageError):
         world.at("12T00:00")
     assert not world.store.period("2026-11-10").complete
+
+
+def test_a_clock_that_was_set_back_files_nothing(tmp_path):
+    write_lines(tmp_path / "logs" / "a.jsonl", [request(1)])
+    world = World(tmp_path)
+    world.now = datetime.fromisoformat("1971-01-01T00:00:00+00:00")
+    with pytest.raises(StorageError, match="the clock of this machine says 1971-01-01 00:00 UTC"):
+        world.watch.step()
+    world.at("10T12:00")
+    with pytest.raises(StorageError, match="but the last pass was at 2026-11-10 12:00"):
+        world.at("09T12:00")
+    world.at("10T11:30")  # clocks are corrected by a little
+    assert [record.period for record in world.store.periods()] == ["2026-11-10"]

@@ -48,7 +48,7 @@ def test_it_says_where_it_is_and_ctrl_c_stops_it(start, store, worse):
     with urllib.request.urlopen(f"{address}runs.json") as answer:
         assert worse.id in {run["id"] for run in json.load(answer)["runs"]}
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
 
 

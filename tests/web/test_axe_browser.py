@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ragstone.compare.comparison import compare_runs
+from ragstone.analysis.comparison import compare_runs
 from ragstone.report.html.comparison_page import comparison_html
 from ragstone.report.html.run_page import run_html
 from tests.axe import barriers

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from ragstone.storage.places import open_place
-from ragstone.truth.samples import case_from_sample
+from ragstone.truth.model import case_from_sample
 from ragstone.truth.store import TruthStore
 from tests.report import runs
 from tests.report.runs import EVIL

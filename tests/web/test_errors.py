@@ -1,7 +1,7 @@
 """The check that a path is inside the root."""
 
 from ragstone.storage.places import open_place
-from ragstone.web.errors import is_inside
+from ragstone.web.navigation import is_inside
 
 
 def test_symlinks_are_followed(tmp_path):

@@ -2,9 +2,10 @@
 
 import pytest
 
-from ragstone.compare.causes import find_causes
-from ragstone.compare.sample_evidence import Case
-from ragstone.data.types import Chunk, Claim, Fact, FactMatch, Sample, ScoredVerdict
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import Chunk, Claim, Fact, FactMatch, Sample
+from ragstone.data.verdict import Verdict
 from ragstone.web.evidence_links import EvidenceLinks, label_of
 
 FIRST = "The harbour is old. The ferry leaves from pier 7 at night. Dogs are welcome."
@@ -30,9 +31,9 @@ def judged():
             Claim("Cats are banned."),
         ],
         answer_claims_in_contexts=[
-            [ScoredVerdict(YES, 0.96, 0.01, 0.9), SILENT],
-            [SILENT, ScoredVerdict(NO, 0.02, 0.95, 0.1)],
-            [ScoredVerdict("unsure", 0.5, 0.1, 0.5), SILENT],
+            [Verdict(YES, 0.96, 0.01, counted=0.9), SILENT],
+            [SILENT, Verdict(NO, 0.02, 0.95, counted=0.1)],
+            [Verdict("unsure", 0.5, 0.1), SILENT],
         ],
     )
 

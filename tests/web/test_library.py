@@ -1,12 +1,14 @@
 """The runs under a root: broken folders, symlinks, and the diagnosis in two steps."""
 
+import json
 import os
 import shutil
 from threading import Event
 
-from ragstone.compare.diagnosis import diagnose
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.web import library as insights
 from ragstone.web.library import describe_diagnosis
+from ragstone.web.render import page_json
 
 
 def test_causes_are_those_of_all_samples_in_the_end(serve, tmp_path, worse, monkeypatch):
@@ -25,7 +27,7 @@ def test_causes_are_those_of_all_samples_in_the_end(serve, tmp_path, worse, monk
     there = client.when_ready(f"/runs/{worse.id}.json", lambda found: found["diagnosis"]["looked_at"] == rows)
     expected = {outcome.sample_id: outcome.cause.name if outcome.cause else "" for outcome in diagnose(worse).outcomes}
     assert {row["id"]: row["cause"] for row in there["table"]["rows"]} == expected
-    assert there["diagnosis"] == describe_diagnosis(diagnose(worse), worse.id), (
+    assert there["diagnosis"] == json.loads(page_json(describe_diagnosis(diagnose(worse), worse))), (
         "counted without texts, the same as with them"
     )
 

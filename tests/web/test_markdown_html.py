@@ -90,6 +90,6 @@ def test_random_signs_end_soon_and_keep_every_letter():
 )
 def test_long_texts_of_signs_are_quick(part):
     text = part * (20_000 // len(part))
-    start = time.monotonic()
+    start = time.process_time()
     marked_text([{"text": f"{text}**x**"}])
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5

@@ -2,8 +2,7 @@
 
 import pytest
 
-from ragstone.web.errors import NotFoundError
-from ragstone.web.navigation import ListPage, neighbours, required_number, whole_number
+from ragstone.web.navigation import ListPage, NotFoundError, neighbours, required_number, whole_number
 
 
 @pytest.mark.parametrize("text", [None, "", "x", "-1", "1.5", "²", "1234567890"])

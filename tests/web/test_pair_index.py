@@ -4,7 +4,7 @@ from ragstone.web.pair_index import PairState
 
 
 def test_the_state_is_read_from_its_address():
-    state = PairState("word", "misread", "no fault", "kind=a", "recall", "worse", "gains", 3, 50)
+    state = PairState("word", "misread", "no fault", "fixed", "kind=a", "recall", "worse", "gains", 3, 50)
     query = dict(part.split("=", 1) for part in state.address[1:].split("&"))
     read = {name: value.replace("+", " ").replace("%3D", "=") for name, value in query.items()}
     assert PairState.read(read, ["recall"]) == state

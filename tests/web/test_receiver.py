@@ -108,6 +108,24 @@ def test_gzip_and_the_limits_on_size(spool):
     assert len(lines(spool)) == 2
 
 
+def test_all_members_of_a_gzip_body_are_stored_or_the_body_is_refused(spool):
+    """Several members are one content, as `cat a.gz b.gz` writes it."""
+    small = json.dumps(request(span(1), span(2))).encode()
+    half = len(small) // 2
+    members = gzip.compress(small[:half]) + gzip.compress(small[half:])
+    with serving(spool, most_request_bytes=100_000) as receiver:
+        for body in (members, members + b"\0" * 512, gzip.compress(b"") + members):
+            assert post(receiver.url, body, Content_Encoding="gzip") == (200, b"{}")
+        # Two documents are not one, and neither is stored.
+        assert post(receiver.url, gzip.compress(small) * 2, Content_Encoding="gzip")[0] == 400
+        assert post(receiver.url, members[:-9], Content_Encoding="gzip")[0] == 400
+        assert post(receiver.url, members + b"more", Content_Encoding="gzip")[0] == 400
+        bomb = gzip.compress(small) + gzip.compress(b" " * 50_000_000)
+        assert post(receiver.url, bomb, Content_Encoding="gzip")[0] == 413
+        assert post(receiver.url, b"", Content_Encoding="gzip")[0] == 400
+    assert len(lines(spool)) == 6
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "status"),
     [

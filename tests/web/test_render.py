@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragstone.web.render import bars, hue, page_html, page_json, static_file, trend
+from ragstone.report.html.page import hue
+from ragstone.web.render import page_html, page_json, static_file, trend
 
 ERROR = {"page": "error", "status": 400, "title": "title", "twin": "", "read_only": True}
 
@@ -23,13 +24,6 @@ def test_json_has_no_nan_and_no_numpy():
 
     data = {1: [float("nan"), np.float64(0.5), np.int64(3)], "row": Row(float("inf")), "set": {"a"}}
     assert json.loads(page_json(data)) == {"1": [None, 0.5, 3], "row": {"value": None}, "set": ["a"]}
-
-
-def test_bars_count_all_values():
-    drawn = str(bars({"low": 0.0, "high": 1.0, "counts": [2, 0, 0, 5]}))
-    assert drawn.count("<rect") == 2
-    assert "2 from 0" in drawn
-    assert "no values" in str(bars({"low": 0.0, "high": 1.0, "counts": []}))
 
 
 def test_a_trend_skips_missing_values():

@@ -1,7 +1,8 @@
 """Facts and chunks as page data, excerpts and limits."""
 
-from ragstone.compare.sample_evidence import read_case
-from ragstone.web.sample_data import Limits, excerpt
+from ragstone.analysis.sample_evidence import read_case
+from ragstone.views.marks import Limits
+from ragstone.web.marked_text import excerpt
 
 
 def test_marked_facts_are_the_matches(viewer, better):

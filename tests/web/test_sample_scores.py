@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.compare.explain import explain_sample
+from ragstone.analysis.explain import explain_sample
 
 
 def test_counts_are_those_of_explain(viewer, worse):

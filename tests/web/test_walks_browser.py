@@ -44,9 +44,9 @@ def test_the_worst_sample_is_two_clicks_away_and_explains_itself(browser, two):
     tab.wait()
     page.get_by_role("link", name="Open the worst sample").click()
     page.wait_for_url("**/samples/*")
-    assert page.locator(".why .chip.bad").inner_text()
+    assert page.locator(".why .chip.bad").last.inner_text()
     assert in_view(page, page.locator("h1"))
-    assert in_view(page, page.locator(".why .chip.bad"))
+    assert in_view(page, page.locator(".why .chip.bad").last)
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
     assert page.evaluate(CHECKS) == []
     tab.close()
@@ -137,7 +137,7 @@ def small_rows(count):
         yield {
             "id": f"s{number}",
             "question": f"When does boat {number} leave?",
-            "answer": f"Boat {number} leaves at {hour if number % 3 else 'noon'}.",
+            "answer": f"Boat {number} leaves at {hour if number % 3 else '23:55'}.",
             "references": [f"Boat {number} leaves at {hour}."],
             "contexts": [
                 {"text": f"Boat {number} leaves at {hour} from pier 1." if number % 5 else "Pier 1 has a crane."},
@@ -166,4 +166,4 @@ def test_causes_of_100000_samples_arrive_within_a_minute_and_the_page_is_usable(
     print(f"causes of 100,000 samples: {used:.0f} s of CPU time; a page meanwhile: {statistics.median(times):.2f} s")
     assert used < 60
     assert statistics.median(times) < 2
-    assert {cause["name"] for cause in found["diagnosis"]["causes"]} >= {"missing chunk", "ignored"}
+    assert {cause["name"] for cause in found["diagnosis"]["causes"]} >= {"missing chunk", "hallucinated"}

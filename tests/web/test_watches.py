@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ragstone.storage.places import open_place
-from ragstone.web.errors import NotFoundError
+from ragstone.web.navigation import NotFoundError
 from ragstone.web.watches import WatchLibrary
 from tests.watch.made_watch import ferry, make_watch  # noqa: F401  (a fixture)
 

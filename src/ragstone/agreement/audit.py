@@ -10,10 +10,19 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow.compute as pc
 
-from ragstone.agreement.audit_probes import ITEM, KNOWN, PART, PROBE, Row, draw_samples, make_rows
+from ragstone.agreement.audit_probes import (
+    EFFECTS,
+    ITEM,
+    KNOWN,
+    PART,
+    PROBE,
+    Effect,
+    Row,
+    ask_effects,
+    draw_samples,
+    make_rows,
+)
 from ragstone.agreement.duels import METRICS, Asking, judge_name
-from ragstone.agreement.effect_probes import EFFECTS
-from ragstone.agreement.effects import Effect, ask_effects
 from ragstone.errors import UsageError
 from ragstone.metrics.pairwise import OTHER_ANSWER
 from ragstone.stats.intervals import Interval, wilson_interval
@@ -218,7 +227,13 @@ def _audit_pairs(asking: Asking, judge: Any, jury: Sequence[Any], probes: tuple[
 def _find(found: Duels, guided: Duels, juries: Sequence[Duels]) -> list[Finding]:
     return [
         *_position(found.of("natural", "padding")),
-        _padding(found.of("padding")),
+        judge_share(
+            "verbosity: padded twins",
+            "prefers the same answer with padding (0.5 is a tie)",
+            _decided(found.of("padding").win),
+            fair=0.5,
+            advice="Judge by one aspect (--aspect correctness) and show a reference (--with-reference).",
+        ),
         _longer(found.of("natural")),
         _self_preference(found.of("natural"), juries),
         _injection(found.of("injection")),
@@ -252,16 +267,6 @@ def _position(duels: Duels) -> list[Finding]:
             advice="Ask in both orders and count inconsistent verdicts as ties. Use a stronger judge or a jury.",
         ),
     ]
-
-
-def _padding(duels: Duels) -> Finding:
-    return judge_share(
-        "verbosity: padded twins",
-        "prefers the same answer with padding (0.5 is a tie)",
-        _decided(duels.win),
-        fair=0.5,
-        advice="Judge by one aspect (--aspect correctness) and show a reference (--with-reference).",
-    )
 
 
 def _longer(duels: Duels) -> Finding:

@@ -17,7 +17,7 @@ import numpy as np
 from ragstone.data.types import Sample
 from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.ingest import Profiler
-from ragstone.engine.request import Request, make_request
+from ragstone.engine.request import RunRequest, make_request
 from ragstone.errors import UsageError
 from ragstone.formats import open_reader
 from ragstone.llm.budget import parse_budget
@@ -51,7 +51,12 @@ class Asking:
         if (budget := self._options.get("budget")) is not None:
             self._options["budget"] = parse_budget(budget)
         for judge in judges:
-            _check_judge(judge, self._options)
+            request = _make_request(judge, self._options)
+            request.close()
+            if "pair_judge" not in request.tools:
+                raise UsageError(
+                    f"{judge} cannot compare two answers; name a language model, as in --judge openai/gpt-4o-mini"
+                )
 
     def ask(
         self, judge: Any, rows: Sequence[Mapping[str, Any]], name: str, metrics: Sequence[str] = METRICS, **more: Any
@@ -68,14 +73,7 @@ class Asking:
         return evaluate(rows, metrics, self._out, name=name, judge=judge, **options)
 
 
-def _check_judge(judge: Any, options: Mapping[str, Any]) -> None:
-    request = _make_request(judge, options)
-    request.close()
-    if "pair_judge" not in request.tools:
-        raise UsageError(f"{judge} cannot compare two answers; name a language model, as in --judge openai/gpt-4o-mini")
-
-
-def _make_request(judge: Any, options: Mapping[str, Any], metrics: Sequence[str] = METRICS) -> Request:
+def _make_request(judge: Any, options: Mapping[str, Any], metrics: Sequence[str] = METRICS) -> RunRequest:
     known = {field.name: options[field.name] for field in fields(ModelOptions) if field.name in options}
     return make_request(metrics, "citation", "", 1, cast("JudgingOptions", {**known, "judge": judge}))
 
@@ -124,7 +122,14 @@ def pair_runs(
     runs: Sequence[Run], with_reference: bool = False, every_pair: bool = False, limit: int | None = None, seed: int = 0
 ) -> Pairing:
     """Pair the answers to every common question: all pairs of few systems, otherwise each system once per question."""
-    systems = name_systems(runs)
+    # A unique name per run: its name, with its id if names repeat
+    paths, names = [run.path for run in runs], [run.name for run in runs]
+    if twice := [path for path in paths if paths.count(path) > 1]:
+        raise UsageError(f"the run {twice[0]} is named twice; a system cannot be compared with itself")
+    systems = tuple(
+        run.name if names.count(run.name) == 1 else f"{run.name} ({run.id})" if run.name != run.id else run.id
+        for run in runs
+    )
     answers = [{sample.id: sample for sample in run.samples} for run in runs]
     shared = [name for name in answers[0] if _can_be_paired([by_id.get(name) for by_id in answers])]
     total = len({name for by_id in answers for name in by_id})
@@ -148,17 +153,6 @@ def _can_be_paired(samples: Sequence[Sample | None]) -> bool:
     """Whether all systems have the sample with the same question and an answer."""
     questions = {question_key(sample.question or "") for sample in samples if sample and sample.answer is not None}
     return len(questions) == 1 and all(sample and sample.answer is not None for sample in samples)
-
-
-def name_systems(runs: Sequence[Run]) -> tuple[str, ...]:
-    """A unique name per run: its name, with its id if names repeat."""
-    paths, names = [run.path for run in runs], [run.name for run in runs]
-    if twice := [path for path in paths if paths.count(path) > 1]:
-        raise UsageError(f"the run {twice[0]} is named twice; a system cannot be compared with itself")
-    return tuple(
-        run.name if names.count(run.name) == 1 else f"{run.name} ({run.id})" if run.name != run.id else run.id
-        for run in runs
-    )
 
 
 def _schedule(systems: int, questions: int, every_pair: bool, seed: int) -> Iterator[list[tuple[int, int]]]:

@@ -162,15 +162,14 @@ def _check_twice(source: str, labels: list[Label]) -> None:
 
 def parse_words(pairs: Sequence[str]) -> dict[str, float]:
     """Parse `ok=0.5` pairs."""
-    return dict(_parse_word(pair) for pair in pairs)
-
-
-def _parse_word(pair: str) -> tuple[str, float]:
-    word, equals, text = pair.rpartition("=")
-    value = _number(text, {})
-    if not equals or not word.strip() or value is None:
-        raise UsageError(f"--value {pair}: write it as WORD=NUMBER, for instance --value ok=0.5")
-    return word.strip(), value
+    words = {}
+    for pair in pairs:
+        word, _, text = pair.rpartition("=")
+        value = _number(text, {})
+        if not word.strip() or value is None:
+            raise UsageError(f"--value {pair}: write it as WORD=NUMBER, for instance --value ok=0.5")
+        words[word.strip()] = value
+    return words
 
 
 _MOST_NAMED = 3
@@ -252,7 +251,10 @@ def _comparable(runs: Sequence[Run], metrics: Sequence[MetricInfo]) -> tuple[lis
 
 def _place(runs: Sequence[Run], labels: Labels) -> tuple[dict[tuple[int, int], list[Label]], list[str]]:
     """The labels by run and row, and remarks about labels without a row."""
-    known = _names(runs)
+    # The runs by id, and by name if the name is unique.
+    names = [run.name for run in runs]
+    known = {run.name: place for place, run in enumerate(runs) if names.count(run.name) == 1}
+    known |= {run.id: place for place, run in enumerate(runs)}
     rows = [{name: place for place, name in enumerate(read_ids(run))} for run in runs]
     placed: dict[tuple[int, int], list[Label]] = {}
     systems: dict[str, int] = {}
@@ -270,13 +272,6 @@ def _place(runs: Sequence[Run], labels: Labels) -> tuple[dict[tuple[int, int], l
     if samples:
         lost.append(f"{len(samples)} labels are for samples that their run does not have: {_some(samples)}")
     return dict(sorted(placed.items())), lost
-
-
-def _names(runs: Sequence[Run]) -> dict[str, int]:
-    """The runs by id, and by name if the name is unique."""
-    names = [run.name for run in runs]
-    known = {run.name: place for place, run in enumerate(runs) if names.count(run.name) == 1}
-    return known | {run.id: place for place, run in enumerate(runs)}
 
 
 def _system(label: Label, known: Mapping[str, int], runs: Sequence[Run]) -> int | None:

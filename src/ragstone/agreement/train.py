@@ -60,7 +60,8 @@ class Training:
 
 def train_judge(joined: Joined, name: str, show: int = 0) -> Training:
     """Fit a judge to the labels; an error if they are too few or nearly all equal."""
-    samples = _samples(joined)
+    views = [run.samples for run in joined.runs]
+    samples = [views[system][int(place)] for system, place in zip(joined.systems, joined.places, strict=True)]
     kept = np.array([bool((sample.answer or "").strip()) for sample in samples], dtype=bool)
     joined, samples = _take(joined, kept), [sample for sample, keep in zip(samples, kept, strict=True) if keep]
     questions = np.array([question_key(sample.question or sample.id) for sample in samples])
@@ -91,11 +92,6 @@ def _unread(samples: Sequence[Sample], uses: Sequence[str]) -> list[str]:
                 f"it does not read {field}: {len(lacking)} of {len(samples)} labelled rows have none{example}"
             )
     return remarks
-
-
-def _samples(joined: Joined) -> list[Sample]:
-    views = [run.samples for run in joined.runs]
-    return [views[system][int(place)] for system, place in zip(joined.systems, joined.places, strict=True)]
 
 
 def _take(joined: Joined, rows: np.ndarray) -> Joined:

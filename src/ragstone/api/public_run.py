@@ -6,17 +6,17 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 
+from ragstone.analysis.diagnosis import diagnose
+from ragstone.analysis.explain import explain_sample
+from ragstone.analysis.indexed_corpus import open_store
+from ragstone.analysis.sample_order import WorstSample, find_worst_samples
 from ragstone.api.shown_results import Diagnosis, Explanation, Missing, Worst, shown_as
-from ragstone.compare.diagnosis import diagnose
-from ragstone.compare.explain import explain_sample
-from ragstone.compare.indexed_corpus import open_store
-from ragstone.compare.worst_samples import WorstSample, find_worst_samples
 from ragstone.errors import UsageError
 from ragstone.report.brief import run_brief
 from ragstone.report.html.notebook import run_fragment
 from ragstone.storage import runs
-from ragstone.storage.find_run import default_root, find_run
-from ragstone.storage.missing_scores import find_missing
+from ragstone.storage.runs import default_root, find_run
+from ragstone.storage.scores import find_missing
 
 Path = str | os.PathLike[str]
 

@@ -12,24 +12,24 @@ from typing import Any, TypeVar, overload
 
 import pyarrow as pa
 
-from ragstone.compare import comparison, diagnosis, explain, gates
-from ragstone.compare.cause_moves import Moves, find_moves
-from ragstone.compare.cause_names import Finding
-from ragstone.compare.worst_samples import WorstSample
+from ragstone.analysis import comparison, diagnosis, explain, gates
+from ragstone.analysis.cause_names import Finding
+from ragstone.analysis.row_moves import Moves
+from ragstone.analysis.sample_order import WorstSample
 from ragstone.data.types import Sample
 from ragstone.engine import quote
 from ragstone.report import brief
 from ragstone.report.brief import as_text
-from ragstone.report.comparison import MOST_MOVED, comparison_dict, comparison_report
-from ragstone.report.comparison import headline as comparison_headline
+from ragstone.report.comparison import ComparisonReport
 from ragstone.report.diagnosis import diagnosis_dict, full_report
-from ragstone.report.diagnosis import headline as diagnosis_headline
 from ragstone.report.explain import explanation_dict, explanation_report
 from ragstone.report.gates import gate_dict, gate_report
 from ragstone.report.html import notebook
 from ragstone.report.quote import quote_report
-from ragstone.storage.missing_scores import MissingScores, read_missing_cells
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import MissingScores, read_missing_cells
+from ragstone.views.comparison import ComparisonView
+from ragstone.views.diagnosis import headline as diagnosis_headline
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -104,29 +104,33 @@ class Comparison(comparison.Comparison):
 
     @property
     def headline(self) -> str:
-        """The result in a sentence."""
-        return comparison_headline(self)
+        """The result in a sentence: how many rows are fixed and newly failing."""
+        return self._view.headline
+
+    @property
+    def failing(self) -> Moves | None:
+        """The ids of the rows that are `fixed`, `newly_failing`, `still_failing` and `unclear` in `after`, and `p`.
+
+        None if a run has more than 2,000 samples or no evidence of causes, or if the judges of the runs differ.
+        """
+        return self._view.moves
 
     @cached_property
-    def failing(self) -> Moves | None:
-        """The ids of the samples that are `fixed`, `newly_failing` and `still_failing` in `after`, by their diagnoses.
-
-        None if a run has more than 2,000 samples or no evidence of causes.
-        """
-        return find_moves(self, MOST_MOVED)
+    def _view(self) -> ComparisonView:
+        return ComparisonView.diagnosed(self)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of `ragstone compare --json`."""
-        return comparison_dict(self, self.failing)
+        return self._view.as_dict()
 
     def __repr__(self) -> str:
-        return brief.comparison_brief(self)
+        return brief.comparison_brief(self._view)
 
     def __str__(self) -> str:
-        return as_text(comparison_report(self, moves=self.failing))
+        return as_text(ComparisonReport(self._view))
 
     def _repr_html_(self) -> str:
-        return notebook.comparison_fragment(self)
+        return notebook.comparison_fragment(self._view)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

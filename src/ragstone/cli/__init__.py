@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-from ragstone.errors import RagstoneError, UnknownColumnsError
+from ragstone.errors import RagstoneError, UnknownColumnsError, UsageError
 
 
 def main() -> None:
@@ -19,8 +19,20 @@ def main() -> None:
 
     # Otherwise Python searches all objects for garbage before it exits, which takes 0.1 s.
     atexit.register(gc.freeze)
-    _replace_unprintable_characters()
+    # Python has no stream if the shell closed it (`>&-`): printed text is discarded, and nothing can be read.
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
+    # Used until the end: the descriptors stay open.
+    sys.stdout = sys.stdout or open(os.open(os.devnull, os.O_WRONLY), "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.open(os.devnull, os.O_WRONLY), "w", closefd=False)  # noqa: SIM115
+    # Prints a question mark for characters that the encoding of the terminal or file lacks.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            raise UsageError("the current folder was deleted. Change to another one: cd") from None
         app()
     except RagstoneError as error:
         _print_error(f"error: {error}")
@@ -57,13 +69,6 @@ def _print_mapped_command(error: RagstoneError) -> None:
         )
 
 
-def _replace_unprintable_characters() -> None:
-    """Prints a question mark for characters that the encoding of the terminal or file lacks."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
 def _drop_output() -> None:
     """Discards the rest of the output; otherwise Python fails to print it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -71,7 +76,7 @@ def _drop_output() -> None:
 
 def _print_error(text: str) -> None:
     """Prints an error; long values from data are cut, and control characters are shown as codes."""
-    from ragstone.report.text import visible
+    from ragstone.views.phrases import visible
 
     text = re.sub(r"\S{500,}", lambda word: f"{word[0][:100]}…", text)
     sys.stderr.write(visible(re.sub(r"(.{4000}).+", r"\1…", text)) + "\n")

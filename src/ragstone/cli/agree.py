@@ -1,4 +1,4 @@
-"""ragstone agree: does a metric agree with people, and which one?"""
+"""ragstone agree and train: does a metric agree with people, and which one? A judge trained on their labels."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from ragstone.cli.find_run import find_run
 from ragstone.cli.options import METRICS, OUTPUT, RUNS, argument, load_metrics_files, option, parse_map, shared
-from ragstone.cli.output import command_line, next_steps, print_json, write_file
+from ragstone.cli.output import command_line, console, find_run, next_steps, print_json, write_file
 from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from ragstone.agreement.judge_calibration import Calibrated
+    from ragstone.agreement.judge_check import Calibrated
     from ragstone.agreement.labels import Joined
-    from ragstone.agreement.metric_agreement import Settings
-    from ragstone.agreement.mixture import MixtureFit
+    from ragstone.agreement.metric_agreement import MixtureFit, Settings
 
 DEMO_LABELS = "demo"
 NO_LABELS = "name the file with the human labels: --human labels.csv"
@@ -39,7 +37,7 @@ def agree(
         None, "--mix", "Fit a mixture of the 2 to 4 metrics of -m and save it.", OUTPUT, metavar="FILE.toml"
     ),
     calibrate: bool = shared("calibrate"),
-    html: str | None = option(None, "--html", "Also write the result as an HTML page.", OUTPUT, metavar="FILE"),
+    html: str | None = shared("html"),
     coefficient: str | None = option(
         None, "--coefficient", "Sort by spearman, pearson, kendall or somers.", METRICS, metavar="NAME"
     ),
@@ -56,7 +54,7 @@ def agree(
     json: bool = shared("json"),
 ) -> None:
     """Compare metrics with human labels to see which one to trust."""
-    from ragstone.agreement.judge_calibration import Calibrated
+    from ragstone.agreement.judge_check import Calibrated
 
     load_metrics_files(metrics_file)
     if not human and label_next is None:
@@ -128,10 +126,8 @@ def _show_agreement(
     calibrated: list[Calibrated] | None,
 ) -> None:
     from ragstone.agreement.metric_agreement import FEW_METRICS, measure_agreement
-    from ragstone.cli.screen import console
-    from ragstone.report.agreement import agreement_dict, agreement_report
-    from ragstone.report.calibrations import calibration_dict, calibration_report
-    from ragstone.report.mixtures import mixture_dict, mixture_report
+    from ragstone.report.agreement import agreement_dict, agreement_report, mixture_dict, mixture_report
+    from ragstone.report.judges import calibration_dict, calibration_report
 
     mix, html = files
     every = json or len(joined.metrics) <= FEW_METRICS
@@ -154,9 +150,9 @@ def _show_agreement(
 
 
 def _fit_mixture(joined: Joined, settings: Settings, file: str) -> MixtureFit:
-    from ragstone.agreement.mixture import fit_mixture
+    from ragstone.agreement.metric_agreement import fit_mixture
     from ragstone.metrics.mixed import write_mixture
-    from ragstone.report.mixtures import mixture_verdict
+    from ragstone.report.agreement import mixture_verdict
 
     fit = fit_mixture(joined, _mixture_name(file), settings)
     write_mixture(fit.mixture, file, [f"Fitted to {fit.rows} labels by `ragstone agree`.", mixture_verdict(fit)])
@@ -178,7 +174,6 @@ def _only_metric(joined: Joined, option: str) -> str:
 
 def _show_estimates(joined: Joined, metric: str, slices: list[str], json: bool) -> None:
     from ragstone.agreement.estimates import estimate_means
-    from ragstone.cli.screen import console
     from ragstone.report.estimates import estimates_dict, estimates_report
 
     estimates = estimate_means(joined, metric, tuple(slices))
@@ -195,4 +190,42 @@ def _choose_next(joined: Joined, metric: str, size: int, todo: str | None) -> No
         raise UsageError("--label-next writes a file to label: name it with --todo todo.csv")
     rows = choose_next(joined, metric, size)
     write_next(rows, todo)
-    typer.echo(f"{len(rows)} rows to label in {todo}. Fill in the column label; do not change round and chance.")
+    click.echo(f"{len(rows)} rows to label in {todo}. Fill in the column label; do not change round and chance.")
+
+
+def train(
+    name: str = argument("NAME", "Name of the judge; use it as --judge trained/NAME."),
+    runs: list[str] = argument("RUN...", f"{RUNS} One per system."),
+    human: list[str] = shared("human"),
+    metrics: list[str] = shared("metrics"),
+    map: list[str] = shared("map"),
+    value: list[str] = shared("value"),
+    metrics_file: list[str] = shared("metrics_file"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """Train a small judge on your own labels."""
+    from dataclasses import asdict
+
+    from ragstone.agreement.train import train_judge
+    from ragstone.models.trained import check_name, save_trained
+    from ragstone.report.agreement import agreement_dict
+    from ragstone.report.estimates import training_report
+
+    load_metrics_files(metrics_file)
+    plain = check_name(name)
+    if not human:
+        raise UsageError(NO_LABELS)
+    training = train_judge(join_labels(runs, human, metrics, map, value, out), plain)
+    path = save_trained(training.judge)
+    if json:
+        card = {"judge": f"trained/{plain}", "path": path, "signature": training.judge.signature}
+        read = {"uses": list(training.judge.card.uses), "unused": list(training.remarks)}
+        advantage = asdict(training.advantage) if training.advantage else None
+        verdict = {"recommended": training.recommended, "advantage": advantage}
+        print_json({**card, **read, **verdict, **agreement_dict(training.agreement)})
+        return
+    console().print(training_report(training, path))
+    if training.recommended:
+        step = command_line("run", "DATA", judge=f"trained/{plain}", out=out, metrics_file=metrics_file)
+        next_steps((step, "evaluate with this judge"))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
 
-import typer
-from typer.main import get_command
+import click
 
 from ragstone._version import __version__
-from ragstone.cli.help import COMPARE, EVALUATE, JUDGES, STRESS, TOOLS, TRUTH, PanelCommand, PanelGroup
+from ragstone.cli.help import COMPARE, EVALUATE, JUDGES, STRESS, TOOLS, TRUTH, PanelGroup
 
-# Each command is the function `a_name` of the module `a_name`, loaded when the command is used.
+# Each command is the function `a_name` of the module `a_name`, or of that in _MODULES, loaded when the command is used.
 # The text is the first paragraph of its docstring, so that `ragstone --help` loads no command.
 COMMANDS: dict[str, dict[str, str]] = {
     EVALUATE: {
@@ -21,6 +19,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "run": "Evaluate retrieved chunks and answers, and store the run.",
         "watch": "Evaluate a random sample of production logs with reference-free metrics, as a series of runs.",
         "show": "Print the scores of a stored run.",
+        "runs": "List the stored runs.",
         "view": "Show runs in a browser and edit ground truth.",
         "diagnose": "Find what limits quality and why samples fail.",
         "explain": "Show one sample with the evidence behind its scores.",
@@ -45,7 +44,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     TOOLS: {
         "metrics": "List metrics, or explain one.",
-        "validate": "Check data and list the metrics that it allows.",
+        "validate": "Check data, and name the column that would help most.",
         "convert": "Write samples in another format.",
         "pull": "Read traces from Langfuse, Phoenix or LangSmith.",
         "push": "Write scores onto traces of Langfuse, Phoenix or LangSmith.",
@@ -60,123 +59,82 @@ COMMANDS: dict[str, dict[str, str]] = {
         "ragchecker": "Evaluate a RAGChecker file with RAGChecker's flags.",
     },
 }
+_MODULES = {
+    "show": "explain",
+    "runs": "explain",
+    "diagnose": "explain",
+    "push": "pull",
+    "batches": "cache",
+    "train": "agree",
+}
+_MODULES |= {"judge-check": "audit", "receive": "view", "convert": "validate"}
 _PANELS = {name: panel for panel, lines in COMMANDS.items() for name in lines}
-_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class LateCommands(Mapping[str, Any]):
-    """Commands by name; each is loaded when it is looked up."""
+class LateCommands(Mapping[str, click.Command]):
+    """The commands by name; each is loaded when it is looked up, so that `ragstone --help` stays fast."""
 
-    def __init__(self, names: Mapping[str, str], load: Callable[[str], Any]) -> None:
-        self._names = names
-        self._load = load
-        self._loaded: dict[str, Any] = {}
+    def __init__(self) -> None:
+        self._loaded: dict[str, click.Command] = {}
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._names:
-            raise KeyError(name)
+    def __getitem__(self, name: str) -> click.Command:
         if name not in self._loaded:
-            self._loaded[name] = self._load(name)
+            self._loaded[name] = _load_command(name, _PANELS[name])
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return name in _PANELS
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(_PANELS)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(_PANELS)
 
 
 class RootGroup(PanelGroup):
-    """The commands of `ragstone`, each loaded at first use so that `ragstone --help` stays fast."""
+    """The commands of `ragstone`."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands: Any = LateCommands(_PANELS, _load_command)
-
-    def summaries(self, ctx: Any) -> Iterator[tuple[str, str, str]]:
+    def summaries(self) -> Iterator[tuple[str, str, str]]:
         """From the table: no command is loaded."""
-        del ctx
         return ((panel, name, line) for panel, lines in COMMANDS.items() for name, line in lines.items())
 
 
-class TruthGroup(PanelGroup):
-    """The commands of `ragstone truth`, loaded at first use."""
+def _load_command(name: str, panel: str) -> click.Command:
+    from ragstone.cli.click_options import make_command
 
-    _loaded: dict[str, Any] | None = None
+    if name != "truth":
+        module = import_module(f"ragstone.cli.{_MODULES.get(name, name)}")
+        return make_command(name, getattr(module, name.replace("-", "_")), panel)
+    from ragstone.cli.truth import COMMANDS as TRUTH_COMMANDS
 
-    @property
-    def commands(self) -> Any:
-        """The commands by name."""
-        if self._loaded is None:
-            from ragstone.cli.truth import COMMANDS as TRUTH_COMMANDS
-
-            self._loaded = {
-                name: _make_command(f"truth {name}", command, panel)
-                for panel, commands in TRUTH_COMMANDS.items()
-                for name, command in commands.items()
-            }
-        return self._loaded
-
-    @commands.setter
-    def commands(self, found: Any) -> None:
-        """The base class sets an empty dict, which is ignored."""
+    inner = [
+        make_command(f"truth {name}", function, panel)
+        for panel, functions in TRUTH_COMMANDS.items()
+        for name, function in functions.items()
+    ]
+    return PanelGroup(name="truth", help=COMMANDS[TRUTH]["truth"], commands=inner)
 
 
-def _make_group(cls: Any, name: str | None, help: str | None) -> typer.Typer:
-    return typer.Typer(
-        cls=cls,
-        name=name,
-        help=help,
-        no_args_is_help=True,
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings=_HELP,
-    )
-
-
-def _load_command(name: str) -> Any:
-    if name == "truth":
-        return get_command(truth)
-    function = name.replace("-", "_")
-    return _make_command(name, getattr(import_module(f"ragstone.cli.{function}"), function), _PANELS[name])
-
-
-def _make_command(path: str, command: Callable[..., None], panel: str) -> Any:
-    from ragstone.cli.config import reads_config
-
-    alone = _make_group(PanelGroup, None, None)
-    name = path.rsplit(" ", maxsplit=1)[-1]
-    alone.command(name, cls=PanelCommand, rich_help_panel=panel)(reads_config(path, command))
-    return get_command(alone)
-
-
-def _show_version(is_asked: bool) -> None:
+def _show_version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+    del param
     if is_asked:
-        typer.echo(f"ragstone {__version__}")
-        raise typer.Exit
+        click.echo(f"ragstone {__version__}")
+        ctx.exit()
 
 
-app = _make_group(
-    RootGroup,
-    None,
-    "Evaluate retrieval-augmented generation: measure quality, compare versions, find what to fix.",
+app = RootGroup(
+    name="ragstone",
+    help="Evaluate retrieval-augmented generation: measure quality, compare versions, find what to fix.",
+    commands=LateCommands(),
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            callback=_show_version,
+            is_eager=True,
+            expose_value=False,
+            help="Show the version and exit.",
+        )
+    ],
 )
-truth = _make_group(TruthGroup, "truth", COMMANDS[TRUTH]["truth"])
-
-
-@truth.callback()
-def _truth() -> None:
-    pass
-
-
-@app.callback()
-def _root(
-    version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
-    ),
-) -> None:
-    del version

@@ -1,23 +1,31 @@
-"""ragstone audit: test a judge for bias."""
+"""ragstone judge-check and audit: examine a judge, and test it for bias."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import typer
+import click
 
 from ragstone.cli.evaluation import NOTHING_SCORED, show_quotes
-from ragstone.cli.find_run import find_run
-from ragstone.cli.options import DATA, METRICS, MODELS, OUTPUT, argument, option, shared, with_models
-from ragstone.cli.output import command_line, next_steps, print_json, write_file
-from ragstone.errors import UnknownNameError
-from ragstone.tools.model_options import ModelOptions
+from ragstone.cli.options import DATA, METRICS, argument, model_options, option, shared
+from ragstone.cli.output import (
+    command_line,
+    console,
+    find_run,
+    next_steps,
+    noting,
+    print_json,
+    showing_progress,
+    write_file,
+)
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.tools.model_options import MODELS, ModelOptions
 
 # Runs over probes have a root of their own, so that `latest` stays the user's run.
 FOLDER = "audits"
+_SETS = ("claims", "answers", "rag", "long", "languages", "tables")
 
 
-@with_models("prompts")
 def audit(
     judge: str = argument("JUDGE", "Judge model: openai/gpt-4o-mini, ollama/llama3.1, file.py:function."),
     on: str = option("latest", "--on", "Run whose answers the judge is tested on.", DATA, metavar="RUN"),
@@ -37,9 +45,9 @@ def audit(
     aspect: str = shared("aspect"),
     concurrency: int = shared("concurrency"),
     resume: bool = shared("resume"),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options("prompts"),
     quote: bool = shared("quote"),
-    html: str | None = option(None, "--html", "Also write the result as an HTML page.", OUTPUT, metavar="FILE"),
+    html: str | None = shared("html"),
     out: str = shared("out"),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
@@ -56,7 +64,6 @@ def audit(
         _show_quote(judge, jury, (run, other, limit, seed), chosen, options, json)
         return
     from ragstone.agreement.audit import audit_judge
-    from ragstone.cli.screen import console, noting, showing_progress
     from ragstone.report.judges import audit_dict, audit_report
 
     home = f"{out.rstrip('/')}/{FOLDER}"
@@ -85,7 +92,7 @@ def audit(
         console().print(audit_report(result))
         next_steps((command_line("view", home), "the judge's replies"))
     if not result.tested:
-        raise typer.Exit(NOTHING_SCORED)
+        raise click.exceptions.Exit(NOTHING_SCORED)
 
 
 def _parse_tasks(text: str) -> list[str]:
@@ -101,10 +108,8 @@ def _show_quote(
     judge: str, jury: list[str], about: tuple[Any, ...], tasks: list[str], options: dict[str, Any], json: bool
 ) -> None:
     from ragstone.agreement.audit import natural
-    from ragstone.agreement.audit_probes import draw_samples, make_rows
+    from ragstone.agreement.audit_probes import EFFECTS, draw_samples, effect_metric, effect_rows, make_rows
     from ragstone.agreement.duels import METRICS as DUELS
-    from ragstone.agreement.effect_probes import EFFECTS, effect_rows
-    from ragstone.agreement.effects import effect_metric
 
     asked = {**options, "judge": judge}
     quoted: list[tuple[str, Any, dict[str, Any]]] = []
@@ -120,3 +125,91 @@ def _show_quote(
             quoted.append((f"{judge}: {task}", rows, asked))
             metrics[f"{judge}: {task}"] = [effect_metric(task, options["aspect"])]
     show_quotes(quoted, metrics, json)
+
+
+def judge_check(
+    judge: str | None = argument(
+        "[JUDGE]", "Judge model: openai/gpt-4o-mini, ollama/llama3.1, llama/NAME, file.py:function, local.", None
+    ),
+    sets: str | None = option(
+        None,
+        "--sets",
+        f"Compare judges on labelled sets: {', '.join(_SETS)}. All without a value.",
+        METRICS,
+        metavar="[NAMES]",
+        bare="all",
+    ),
+    judges: list[str] = shared("judge", []),
+    checkers: list[str] = shared("checker", []),
+    limit: int | None = shared("limit"),
+    concurrency: int = shared("concurrency"),
+    models: ModelOptions = model_options("prompts"),
+    calibrate: bool = shared("calibrate"),
+    quote: bool = shared("quote"),
+    json: bool = shared("json"),
+    quiet: bool = shared("quiet"),
+) -> None:
+    """Examine a judge with 40 labelled items.
+
+    Claims, answers, pairs and JSON in five languages: how often it is right, what it costs and how to ask it. With --sets,
+    compare several judges and checkers on labelled sets: --sets --judge local --checker factcg.
+    """
+    if sets is not None:
+        if calibrate:
+            raise UsageError("--calibrate uses the exam: leave out --sets")
+        named = ([*([judge] if judge else []), *judges], checkers)
+        _compare_on_sets(named, sets, limit, (models.keywords(), concurrency), quote, json, quiet)
+        return
+    if judge is None:
+        raise UsageError(
+            "name a judge: ragstone judge-check openai/gpt-4o-mini; or compare several: --sets --judge local"
+        )
+    from ragstone.agreement.judge_check import check_dict, check_judge, quote_check
+    from ragstone.report.judges import calibration_dict, calibration_report, check_report
+    from ragstone.report.quote import line_report
+
+    options: dict[str, Any] = models.keywords()
+    if quote:
+        line = quote_check(judge, options, concurrency)
+        print_json(vars(line)) if json else console().print(line_report(line))
+        return
+    check = check_judge(judge, options, concurrency, noting(quiet or json), calibrate)
+    if json:
+        found = [calibration_dict(check.calibrated)] if check.calibrated else []
+        print_json({**check_dict(check), **({"calibration": found} if calibrate else {})})
+        return
+    console().print()
+    console().print(check_report(check))
+    if check.calibrated:
+        console().print(calibration_report([check.calibrated]))
+    way = {"verdicts": check.best.way} if check.best.way in ("json", "tokens") else {}
+    role = "checker" if check.best.way == "own form" else "judge"
+    next_steps((command_line("run", "DATA", **{role: judge}, base_url=models.base_url, **way), "use it"))
+
+
+def _compare_on_sets(
+    named: tuple[list[str], list[str]],
+    sets: str,
+    limit: int | None,
+    how: tuple[dict[str, Any], int],
+    quote: bool,
+    json: bool,
+    quiet: bool,
+) -> None:
+    from ragstone.agreement.labelled_sets import compare_judges, parse_sets, quote_sets, sets_dict
+    from ragstone.report.judges import sets_report
+    from ragstone.report.quote import line_report
+
+    judges, checkers = named if any(named) else (["local"], [])
+    if quote:
+        line = quote_sets(judges, checkers, parse_sets(sets), limit, *how)
+        print_json(vars(line)) if json else console().print(line_report(line))
+        return
+    found = compare_judges(judges, checkers, parse_sets(sets), limit, *how, noting(quiet or json))
+    if json:
+        print_json(sets_dict(found))
+    else:
+        console().print()
+        console().print(sets_report(found))
+    if not any(one.judged for one in found):
+        raise click.exceptions.Exit(NOTHING_SCORED)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from ragstone.cli.find_run import find_run
 from ragstone.cli.options import RUNS, argument, load_metrics_files, option, shared
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, console, find_run, next_steps, print_json
 from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from ragstone.compare.differences import Settings
+    from ragstone.analysis.differences import Settings
     from ragstone.storage.runs import Run
 
 CORRECTIONS = ("joint", "holm", "bh", "none")
@@ -42,7 +41,7 @@ def compare(
     steps = {"out": out, "metrics_file": metrics_file}
     if len(stored) == 2 and by is None:
         _show_two((stored[0], stored[1]), metrics, slices, settings, anyway, show, full, markdown, json)
-        gate = command_line("gate", runs[1], against=runs[0], max_drop="0.02", **steps)  # type: ignore[arg-type]
+        gate = command_line("gate", runs[1], against=runs[0], max_new_failures="0", **steps)  # type: ignore[arg-type]
     else:
         if slices:
             raise UsageError("--slice needs exactly two runs; leave it out to rank more")
@@ -55,7 +54,7 @@ def compare(
 
 def make_settings(cluster: str | None, correction: str) -> Settings:
     """The checked settings of a comparison."""
-    from ragstone.compare.differences import Settings
+    from ragstone.analysis.differences import Settings
 
     if correction not in CORRECTIONS:
         raise UnknownNameError("correction", correction, CORRECTIONS, f"Choose from: {', '.join(CORRECTIONS)}.")
@@ -73,27 +72,24 @@ def _show_two(
     markdown: bool,
     json: bool,
 ) -> None:
-    from ragstone.cli.screen import console
-    from ragstone.compare.cause_moves import find_moves
-    from ragstone.compare.comparison import compare_runs
-    from ragstone.report.comparison import MOST_MOVED, comparison_dict, comparison_report
+    from ragstone.analysis.comparison import compare_runs
+    from ragstone.report.comparison import ComparisonReport
     from ragstone.report.markdown import comparison_markdown
+    from ragstone.views.comparison import ComparisonView
 
-    comparison = compare_runs(*runs, metrics, slices, settings, anyway)
-    moves = find_moves(comparison, MOST_MOVED)
+    view = ComparisonView.diagnosed(compare_runs(*runs, metrics, slices, settings, anyway))
     if json:
-        print_json(comparison_dict(comparison, moves))
+        print_json(view.as_dict())
     elif markdown:
-        typer.echo(comparison_markdown(comparison, show, moves))
+        click.echo(comparison_markdown(view, show))
     else:
-        console().print(comparison_report(comparison, show, full or bool(metrics), moves))
+        console().print(ComparisonReport(view, show, full or bool(metrics)))
 
 
 def _show_many(
     runs: list[Run], metrics: list[str], settings: Settings, anyway: bool, by: str | None, markdown: bool, json: bool
 ) -> None:
-    from ragstone.cli.screen import console
-    from ragstone.compare.leaderboard import rank_runs
+    from ragstone.analysis.leaderboard import rank_runs
     from ragstone.report.leaderboard import leaderboard_dict, leaderboard_report
     from ragstone.report.markdown import leaderboard_markdown
 
@@ -105,6 +101,6 @@ def _show_many(
     if json:
         print_json(leaderboard_dict(board))
     elif markdown:
-        typer.echo(leaderboard_markdown(board, by))
+        click.echo(leaderboard_markdown(board, by))
     else:
         console().print(leaderboard_report(board, by))

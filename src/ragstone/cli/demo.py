@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import click
 
 from ragstone.cli.evaluation import evaluate_data, show_run
-from ragstone.cli.options import argument, option, shared
+from ragstone.cli.options import argument, shared
 from ragstone.cli.output import command_line, next_steps
 from ragstone.cli.view import open_viewer, page_of, serve
 from ragstone.errors import UnknownNameError
-
-if TYPE_CHECKING:
-    from ragstone.compare.diagnosis import Diagnosis
-    from ragstone.storage.runs import Run
 
 _SYSTEMS = ("better", "worse", "chat", "sweep")
 
 
 def demo(
     system: str = argument("[better|worse|chat|sweep]", "System of the example.", "better"),
-    browse: bool = option(False, "--open", "Open the browser."),
+    browse: bool = shared("open"),
     out: str = shared("out"),
     full: bool = shared("full"),
     json: bool = shared("json"),
@@ -30,8 +26,13 @@ def demo(
     Two systems answered them. The third, `chat`, is an assistant: 14 turns with citations, steps and cost. `sweep` runs 12
     settings of a toy system.
     """
+    import os
     from importlib import resources
 
+    from ragstone.analysis.sample_order import worst_rows
+
+    # The example takes seconds, also where the large judge is installed.
+    os.environ.setdefault("RAGSTONE_LARGE_JUDGE", "off")
     if system not in _SYSTEMS:
         raise UnknownNameError("system", system, _SYSTEMS, f"Choose from: {', '.join(_SYSTEMS)}.")
     with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
@@ -40,28 +41,17 @@ def demo(
             return
         data, options = str(folder / f"{system}.jsonl"), {"name": f"harbour-{system}"}
         finished = evaluate_data(data, [], out, options, quiet, json)
-        diagnosis = show_run(finished, json, full)
+        diagnosis = show_run(finished, out, json, full, quiet)
     if json or diagnosis is None:
         return
-    sample = _show_worst(finished, diagnosis)
+    [row] = worst_rows(finished, diagnosis.faulty, 1)
+    sample = finished.samples[row].id
+    click.echo(f"\nstored in {finished.path} as {finished.name}")
     if not quiet:
         _show_next(system, sample, out)
     if browse:
         path = page_of(finished.id, sample, out)
         serve(open_viewer(out, path), path, browse)
-
-
-def _show_worst(finished: Run, diagnosis: Diagnosis) -> str:
-    """Prints the worst sample, why it fails, and returns its id."""
-    from ragstone.cli.screen import console
-    from ragstone.compare.sample_order import worst_rows
-    from ragstone.report.diagnosis import worst_report
-
-    faulty = [row for row, outcome in enumerate(diagnosis.outcomes) if outcome.cause]
-    [row] = worst_rows(finished, faulty, 1)
-    sample = finished.samples[row]
-    console().print(worst_report(sample, diagnosis.outcomes[row]))
-    return sample.id
 
 
 def _show_next(system: str, sample: str, out: str) -> None:

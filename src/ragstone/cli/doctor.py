@@ -6,16 +6,17 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.config import find_config
 from ragstone.cli.options import option, shared
 from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.views.phrases import visible
 
 if TYPE_CHECKING:
     from ragstone.storage.leftovers import Leftover
 
-CORE = ("numpy", "scipy", "pyarrow", "typer", "rich", "onnxruntime", "tokenizers")
+CORE = ("numpy", "scipy", "pyarrow", "click", "rich", "onnxruntime", "tokenizers")
 OPTIONAL = {"pandas": "pip install pandas", "polars": "pip install polars", "fsspec": "pip install 'ragstone[fsspec]'"}
 OPTIONAL |= dict.fromkeys(("onnx", "xllamacpp"), "pip install 'ragstone[local]'")
 OPTIONAL |= dict.fromkeys(("torch", "transformers"), "pip install torch transformers")
@@ -49,7 +50,7 @@ def doctor(
     else:
         _print(state, command_line("doctor", clean=True, out=out))
     if not state["healthy"]:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def examine() -> dict[str, Any]:
@@ -108,38 +109,36 @@ def _without_urls(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(state: dict[str, Any], clean: str) -> None:
-    typer.echo(f"ragstone {state['ragstone']}, Python {state['python']}, {state['platform']}")
+    click.echo(f"ragstone {state['ragstone']}, Python {state['python']}, {state['platform']}")
     for title in ("core", "optional"):
-        typer.echo(f"\n{title}")
+        click.echo(f"\n{title}")
         for package, version in state[title].items():
             missing = f"missing: {OPTIONAL.get(package, f'pip install {package}')}"
-            typer.echo(f"  {package:<12} {version or missing}")
-    typer.echo("\nkeys (only whether they are set)")
+            click.echo(f"  {package:<12} {version or missing}")
+    click.echo("\nkeys (only whether they are set)")
     for key, is_set in {**state["keys"], "AWS_ENDPOINT_URL": state["s3_endpoint"]}.items():
-        typer.echo(f"  {key:<22} {'set' if is_set else 'not set'}")
+        click.echo(f"  {key:<22} {'set' if is_set else 'not set'}")
     if state["settings"]:
-        typer.echo("\nsettings")
+        click.echo("\nsettings")
     for name, value in state["settings"].items():
-        typer.echo(f"  {name:<22} {value}")
+        click.echo(f"  {name:<22} {value}")
     if config := state["config"]:
-        typer.echo(f"\nsettings of {config['file']}")
+        click.echo(f"\nsettings of {config['file']}")
         for name, value in config["values"].items():
-            typer.echo(f"  {name:<22} {value}")
+            click.echo(f"  {name:<22} {value}")
     _print_leftovers(state)
     if state["healthy"]:
-        typer.echo("\nall is well")
+        click.echo("\nall is well")
         remaining = state["leftovers"] and not state["removed"]
         next_steps((clean, "remove them") if remaining else (command_line("demo"), "evaluate the shipped example"))
     else:
-        typer.echo("\nsomething is missing, see above")
+        click.echo("\nsomething is missing, see above")
 
 
 def _print_leftovers(state: dict[str, Any]) -> None:
-    from ragstone.report.text import visible
-
     if state["leftovers"]:
-        typer.echo(f"\n{'removed' if state['removed'] else 'left behind by killed processes'}")
+        click.echo(f"\n{'removed' if state['removed'] else 'left behind by killed processes'}")
     for item in state["leftovers"]:
-        typer.echo(f"  {visible(item['path'])}   {item['what']}, {item['bytes']:,} bytes")
+        click.echo(f"  {visible(item['path'])}   {item['what']}, {item['bytes']:,} bytes")
     if state["leftovers_problem"]:
-        typer.echo(f"\nnot searched: {state['leftovers_problem']}")
+        click.echo(f"\nnot searched: {state['leftovers_problem']}")

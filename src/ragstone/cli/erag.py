@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.evaluation import show_system_quote
-from ragstone.cli.find_run import find_run
 from ragstone.cli.options import (
     DATA,
     METRICS,
+    Reading,
     data_argument,
+    model_options,
     option,
-    parse_map,
+    reading_options,
     shared,
     sources,
     system_options,
-    with_models,
 )
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, console, find_run, next_steps, noting, print_json, showing_progress
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
+from ragstone.views.phrases import counted
 
 if TYPE_CHECKING:
     from ragstone.stress.erag import Erag
 
 
-@with_models("judge", "embedder")
 def erag(
     data: list[str] = data_argument([], "Samples with questions, contexts and what the metric needs."),
     system: str | None = shared("system"),
@@ -43,18 +43,15 @@ def erag(
     template: str | None = shared("template"),
     system_version: str | None = shared("system_version"),
     concurrency: int = shared("concurrency", 8),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options("judge", "embedder"),
     resume: bool = shared("resume"),
     quote: bool = shared("quote"),
-    format: str | None = shared("format"),
-    map: list[str] = shared("map"),
-    limit: int | None = shared("limit"),
+    reading: Reading = reading_options(),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Score each retrieved chunk by the answer it gives alone."""
     from ragstone.formats import read_dataset
-    from ragstone.report.text import counted
     from ragstone.stress.erag import check_downstream, list_samples, quote_erag
 
     if run:
@@ -63,7 +60,7 @@ def erag(
     if not data or system is None:
         raise UsageError("name the data and the generator: ragstone erag answers.jsonl --system generate.py:answer")
     check_downstream(metric)
-    listed = list_samples(list(read_dataset(sources(data), format, parse_map(map), limit)), k)
+    listed = list_samples(list(read_dataset(sources(data), *reading)), k)
     options: Any = system_options(models, template, system_version, concurrency)
     if quote or not (json or quiet):
         chunks = sum(len(sample.contexts or ()) for sample in listed.samples)
@@ -85,9 +82,7 @@ def erag(
 
 
 def _run(listed: Any, system: str, out: str, settings: dict[str, Any], json: bool, quiet: bool) -> Erag:
-    from ragstone.cli.screen import noting, showing_progress
-    from ragstone.stress.chunk_blame import keep_erag
-    from ragstone.stress.erag import run_erag
+    from ragstone.stress.erag import keep_erag, run_erag
 
     with showing_progress(quiet or json) as progress:
         result = run_erag(listed, system, out, **settings, progress=progress, note=noting(quiet))
@@ -96,7 +91,7 @@ def _run(listed: Any, system: str, out: str, settings: dict[str, Any], json: boo
 
 
 def _read_stored(name: str, root: str) -> Erag:
-    from ragstone.stress.chunk_blame import read_erag
+    from ragstone.stress.erag import read_erag
 
     run = find_run(name, root)
     result = read_erag(run)
@@ -106,18 +101,17 @@ def _read_stored(name: str, root: str) -> Erag:
 
 
 def _show(result: Erag, json: bool, out: str) -> None:
-    from ragstone.stress.chunk_blame import as_dict
+    from ragstone.stress.erag import as_dict
 
     if json:
         print_json(as_dict(result))
         return
-    from ragstone.cli.screen import console
     from ragstone.report.run import run_report
     from ragstone.report.stress import erag_report
 
     screen = console()
     screen.print()
-    screen.print(run_report(result.run, full=True))
+    screen.print(run_report(result.run))
     screen.print(erag_report(result))
-    typer.echo(f"\nstored in {result.run.path}\nthe answers from single chunks in {result.pieces.path}")
+    click.echo(f"\nstored in {result.run.path}\nthe answers from single chunks in {result.pieces.path}")
     next_steps((command_line("erag", run=result.run.id, out=out), "show it again"))

@@ -1,10 +1,20 @@
-"""ragstone explain: one sample of a run and the evidence behind its scores."""
+"""ragstone runs, show, diagnose and explain: the stored runs, one of them, what limits it, and one sample in full."""
 
 from __future__ import annotations
 
-from ragstone.cli.find_run import find_run
-from ragstone.cli.options import RUN, argument, load_metrics_files, shared
-from ragstone.cli.output import command_line, next_steps, print_json
+from typing import TYPE_CHECKING
+
+import click
+
+from ragstone.cli.evaluation import show_next, show_run
+from ragstone.cli.options import DATA, RUN, argument, load_metrics_files, option, shared
+from ragstone.cli.output import command_line, console, find_run, next_steps, print_json, print_table, run_word
+from ragstone.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragstone.analysis.sample_evidence import Case
+
+_MOST_RUNS = 20
 
 
 def explain(
@@ -12,26 +22,53 @@ def explain(
     sample: str = argument("SAMPLE", "Id of a sample, or its row number."),
     metric: str | None = argument("[METRIC]", "Metric of the run to explain.", None),
     full: bool = shared("full"),
+    reasons: bool = option(
+        False, "--reasons", "Ask the large judge's base model why claims of the answer are not supported by the chunks."
+    ),
     metrics_file: list[str] = shared("metrics_file"),
     out: str = shared("out"),
     json: bool = shared("json"),
 ) -> None:
     """Show one sample with the evidence behind its scores."""
-    from ragstone.cli.screen import console
-    from ragstone.compare.explain import explain_sample
+    from ragstone.analysis.explain import explain_sample
     from ragstone.report.explain import explanation_dict, explanation_report
+    from ragstone.views.phrases import visible
+    from ragstone.views.worst import MADE_ID
 
     load_metrics_files(metrics_file)
     explanation = explain_sample(find_run(run, out), sample, metric)
+    written = _write_reasons(explanation.case) if reasons else {}
     if json:
-        print_json(explanation_dict(explanation))
+        print_json({**explanation_dict(explanation), **({"written_reasons": written} if reasons else {})})
         return
     console().print(explanation_report(explanation, full))
+    for claim, reason in written.items():
+        click.echo(f"\n{visible(claim)}\n  {visible(reason)}")
+    if reasons:
+        click.echo(
+            "\n(reasons written by the base model of judge-1.5b: not checked)" if written else "\nno claim to explain"
+        )
     if metric is None:
-        step = command_line("explain", run, explanation.case.sample.id, "METRIC", out=out, metrics_file=metrics_file)
+        name = explanation.case.sample.id
+        word = str(explanation.row + 1) if MADE_ID.fullmatch(name) else name
+        step = command_line("explain", run, word, "METRIC", out=out, metrics_file=metrics_file)
         next_steps((step, "how one score was computed"))
     else:
         next_steps(_next_of_metric(run, explanation.case.sample.id, metric, out, metrics_file))
+
+
+def _write_reasons(case: Case) -> dict[str, str]:
+    """By claim of the answer that the chunks do not support: why."""
+    from ragstone.data.verdict import ENTAILMENT, strongest
+    from ragstone.engine.execute import run_to_end
+    from ragstone.tools.large_reasons import Doubt, write_reasons
+
+    texts = [chunk.text for chunk in case.sample.contexts or ()]
+    by_chunk = [strongest(row) for row in case.matrix("answer_claims_in_contexts")]
+    pairs = zip(case.claims("answer"), case.verdicts("answer_claims_in_all_contexts") or by_chunk, strict=False)
+    doubts = [Doubt(claim.text, texts) for claim, verdict in pairs if verdict != ENTAILMENT]
+    found = run_to_end(write_reasons(doubts)) if doubts else []
+    return {doubt.claim: reason for doubt, reason in zip(doubts, found, strict=True)}
 
 
 def _next_of_metric(run: str, sample: str, metric: str, out: str, metrics_file: list[str]) -> tuple[str, str]:
@@ -42,3 +79,84 @@ def _next_of_metric(run: str, sample: str, metric: str, out: str, metrics_file: 
         if find_metric(name):
             return command_line("metrics", name, metrics_file=metrics_file), "what the metric means"
     return command_line("explain", run, sample, out=out, metrics_file=metrics_file), "the whole sample"
+
+
+def show(
+    run: str = argument("RUN", RUN),
+    full: bool = shared("full"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """Print the scores of a stored run."""
+    stored = find_run(run, out)
+    diagnosis = show_run(stored, out, json, full)
+    if not json:
+        show_next(stored, diagnosis, out)
+
+
+def runs(
+    full: bool = shared("full"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """List the stored runs.
+
+    The newest come first; without `--full`, twenty of them. Names work wherever a command asks for a run.
+    """
+    from itertools import islice
+
+    from ragstone.storage.places import open_place
+    from ragstone.storage.runs import finished_runs
+    from ragstone.views.phrases import visible
+
+    found = list(islice(finished_runs(open_place(out)), None if full or json else _MOST_RUNS))
+    rows = [
+        {
+            "name": run.name,
+            "rows": run.info.rows,
+            "metrics": len(run.info.metrics),
+            "data": str(run.info["dataset"].get("path") or ""),
+            "finished": str(run.info["finished_at"])[:16].replace("T", " "),
+            "id": run.id,
+        }
+        for run in found
+    ]
+    if json:
+        print_json(rows)
+    elif rows:
+        shown = ("name", "rows", "data", "finished", "id")
+        print_table(shown, [[visible(str(row[name])) for name in shown] for row in rows], ("rows",))
+        next_steps((command_line("show", run_word(found[0], out), out=out), "the scores of a run"))
+    else:
+        click.echo(f"no finished run in {out}")
+        next_steps((command_line("run", "DATA", out=out), "evaluate a file of answers"))
+
+
+def diagnose(
+    run: str = argument("RUN", RUN),
+    chunks: str | None = option(
+        None,
+        "--chunks",
+        "All chunks in the splitter's order, with text, id and source: separates split facts from missed chunks.",
+        DATA,
+        metavar="FILE.jsonl",
+    ),
+    documents: list[str] = shared("documents"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """Find what limits quality and why samples fail."""
+    from ragstone.analysis.diagnosis import diagnose as diagnose_run
+    from ragstone.report.diagnosis import diagnosis_dict, full_report, sample_labels
+
+    stored = find_run(run, out)
+    from ragstone.analysis.indexed_corpus import open_store
+
+    if chunks is None and documents:
+        raise UsageError("--documents needs --chunks: a fact of a document is lost only if no chunk contains it")
+    diagnosis = diagnose_run(stored, store=None if chunks is None else open_store(chunks, documents))
+    if json:
+        print_json({"run": stored.path, "id": stored.id, **diagnosis_dict(diagnosis)})
+        return
+    console().print(full_report(diagnosis, stored.name, sample_labels(stored)))
+    show_next(stored, diagnosis, out)

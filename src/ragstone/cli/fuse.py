@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import typer
+import click
 
-from ragstone.cli.options import DEFAULT_ROOT, argument, option, shared
-from ragstone.cli.output import command_line, next_steps
-from ragstone.cli.rankings import Rankings, read_rankings
-from ragstone.errors import UsageError
+from ragstone.cli.options import argument, option, shared
+from ragstone.cli.output import command_line, find_run, next_steps, remark
+from ragstone.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
     from ragstone.data.fusion import Ranked
+    from ragstone.data.types import Sample
 
 _METHODS = ("rrf", "combsum", "combmnz")
 _SAMPLES = (".jsonl", ".parquet", ".csv")
@@ -28,14 +28,13 @@ def fuse(
     method: str = option("rrf", "--method", "Fusion: rrf, combsum or combmnz."),
     k: int = option(60, "--rrf-k", "Constant of rrf: 1 / (k + rank).", metavar="N", min=0),
     keep: int | None = option(None, "--keep", "Write only the first N results of each query.", metavar="N", min=1),
-    root: str = option(
-        DEFAULT_ROOT, "--root", "Folder or s3:// root of stored runs.", metavar="ROOT", envvar="RAGSTONE_ROOT"
-    ),
+    root: str = shared("root"),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Fuse the ranked lists of several runs into one run."""
-    from ragstone.cli.screen import remark
     from ragstone.data.fusion import fuse as fuse_lists
+    from ragstone.formats.trec import write_run
+    from ragstone.storage.places import open_place
 
     if method not in _METHODS:
         raise UsageError(f"--method {method}: choose from {', '.join(_METHODS)}")
@@ -50,22 +49,16 @@ def fuse(
         for query in queries
     }
     is_samples = to.lower().endswith(_SAMPLES)
-    lines = _write_samples(fused, read, to) if is_samples else _write_trec(fused, to, method)
+    tag = f"ragstone-{method}"
+    lines = _write_samples(fused, read, to) if is_samples else write_run(fused, open_place(to), tag)
     if quiet:
         return
     partial = sum(any(query not in one.lists for one in read) for query in queries)
     if partial:
         remark(f"{partial:,} of {len(queries):,} queries are not in all runs; they are fused from those that have them")
-    typer.echo(f"{lines:,} results of {len(queries):,} queries from {len(runs)} runs, written to {to}")
+    click.echo(f"{lines:,} results of {len(queries):,} queries from {len(runs)} runs, written to {to}")
     steps = command_line("run", to) if is_samples else command_line("trec", "QRELS", to)
     next_steps((steps, "evaluate it"))
-
-
-def _write_trec(fused: Fused, to: str, method: str) -> int:
-    from ragstone.formats.trec import write_run
-    from ragstone.storage.places import open_place
-
-    return write_run(fused, open_place(to), f"ragstone-{method}")
 
 
 def _write_samples(fused: Fused, runs: list[Rankings], to: str) -> int:
@@ -100,3 +93,39 @@ def _scored(run: Rankings, query: str, method: str) -> Ranked:
     if any(score is None for _, score in ranked):
         raise UsageError(f"{run.name}, query '{query}': a chunk has no score; --method rrf needs none")
     return [(name, float(score or 0.0)) for name, score in ranked]
+
+
+class Rankings(NamedTuple):
+    """The lists of one system: chunk ids with scores by query, and the samples unless it is a TREC run."""
+
+    name: str
+    lists: dict[str, list[tuple[str, float | None]]]
+    samples: dict[str, Sample]
+
+
+def read_rankings(name: str, root: str) -> Rankings:
+    """The lists of a TREC run, a stored run or a file of samples."""
+    from ragstone.formats import read_dataset
+    from ragstone.formats.reports import Report
+    from ragstone.formats.sources import Source
+    from ragstone.formats.trec import detect_part, read_run
+
+    try:
+        is_file = Source(name).kind != "folder"
+    except (UsageError, StorageError, OSError):
+        is_file = False
+    if is_file and detect_part(source := Source(name)) == "run":
+        report = Report()
+        found = read_run(source, report)
+        report.raise_problems(name)
+        return Rankings(name, {query: list(ranking.ordered()) for query, ranking in found.items()}, {})
+    stored = read_dataset(name) if is_file else find_run(name, root).samples
+    samples = {sample.id: sample for sample in stored}
+    lists = {query: _ids(sample) for query, sample in samples.items() if sample.contexts is not None}
+    return Rankings(name, lists, samples)
+
+
+def _ids(sample: Sample) -> list[tuple[str, float | None]]:
+    if any(chunk.id is None for chunk in sample.contexts or ()):
+        raise UsageError(f"sample '{sample.id}': a chunk has no id, so it cannot be found in other runs")
+    return [(str(chunk.id), chunk.score) for chunk in sample.contexts or ()]

@@ -6,34 +6,38 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from ragstone.cli.config import Config, find_config
-from ragstone.cli.find_run import find_folder, find_run
-from ragstone.cli.options import COST, DATA, METRICS, OUTPUT, RUN, argument, load_metrics_files, option, shared
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.options import DATA, METRICS, OUTPUT, RUN, argument, load_metrics_files, option, shared
+from ragstone.cli.output import command_line, console, find_folder, find_run, next_steps, print_json, remark
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from ragstone.compare.baselines import Baseline
-    from ragstone.compare.gate_conditions import Check, Outcome
-    from ragstone.compare.gates import Gate
+    from ragstone.analysis.alignment import Baseline
+    from ragstone.analysis.gate_conditions import Check, GateOutcome
+    from ragstone.analysis.gates import Gate
     from ragstone.storage.runs import Run
 
 _CONDITION = "METRIC=VALUE"
 
 
 def gate(
-    ctx: typer.Context,
     run: str = argument("RUN", RUN),
     least: list[str] = option([], "--min", "Minimum mean. Repeatable.", METRICS, metavar=_CONDITION),
     most: list[str] = option([], "--max", "Maximum mean. Repeatable.", METRICS, metavar=_CONDITION),
     against: str | None = shared("against"),
-    baseline: str | None = option(
-        None, "--baseline", "Compare with the newest stored run of this branch.", DATA, metavar="BRANCH"
-    ),
+    baseline: str | None = shared("baseline"),
     require_baseline: bool = option(
         False, "--require-baseline", "The first run in a store is undecided instead of passed.", DATA
+    ),
+    max_new_failures: int | None = option(
+        None,
+        "--max-new-failures",
+        "Maximum number of rows that are wrong and were clearly better in the baseline; for small sets too.",
+        METRICS,
+        metavar="N",
+        min=0,
     ),
     max_drop: list[str] = option(
         [],
@@ -57,15 +61,7 @@ def gate(
         metavar="METRIC=COUNT",
     ),
     cluster: str | None = shared("cluster"),
-    max_failed: float = option(
-        0.05,
-        "--max-failed",
-        "Share of failed cells above which the gate is undecided.",
-        COST,
-        metavar="SHARE",
-        min=0,
-        max=1,
-    ),
+    max_failed: float = shared("max_failed"),
     inconclusive: str = option(
         "fail",
         "--inconclusive",
@@ -88,16 +84,17 @@ def gate(
 ) -> None:
     """Pass or fail a run in CI.
 
-    Exit code 0: passed, 3: failed, 4: cannot tell, by confidence intervals. Without conditions on the command line, those in [gate] of ragstone.toml apply.
+    Exit code 0: passed, 3: failed, 4: cannot tell, by confidence intervals. Without conditions on the command line, those in [gate] of ragstone.toml apply. A baseline without a limit: no more rows may fail newly than are fixed, and no headline metric may be significantly worse.
     """
-    from ragstone.compare.gate_conditions import parse_checks, parse_inconclusive
+    from ragstone.analysis.gate_conditions import NOT_WORSE, parse_checks, parse_inconclusive
 
     counts_as = parse_inconclusive("--inconclusive", inconclusive)
     load_metrics_files(metrics_file)
     checks = [*parse_checks("min", least), *parse_checks("max", most)]
     checks += [*parse_checks("max-drop", max_drop), *parse_checks("max-rise", max_rise)]
     checks += parse_checks("max-worse", max_worse)
-    config, is_of_file = find_config(ctx.params.get("config")), False
+    checks += parse_checks("max-new-failures", [] if max_new_failures is None else [str(max_new_failures)])
+    config, is_of_file = find_config(click.get_current_context().params.get("config")), False
     if config is not None and (config.is_named or not checks):
         more, named = _read_conditions(config)
         checks = [*checks, *more]
@@ -106,18 +103,27 @@ def gate(
             is_of_file = True
     if against and baseline:
         raise UsageError("give either --against RUN or --baseline BRANCH")
+    if (against or baseline) and not any(check.is_change for check in checks):
+        if sequential:
+            raise UsageError("--sequential with a baseline needs --max-drop METRIC=VALUE: the largest allowed drop")
+        checks += NOT_WORSE
     old = _find_against(against, is_of_file, out) if against else None
     decision, compared = _decide(run, checks, old, baseline, require_baseline, cluster, max_failed, sequential, out)
     decision = replace(decision, inconclusive=counts_as)
     _write(decision, markdown, junit)
     if comment is not None:
         _comment(decision, run, compared, cluster, comment, out)
-    _show(decision, json)
+    from ragstone.report.gates import gate_dict, gate_report
+
+    if json:
+        print_json(gate_dict(decision))
+    else:
+        console().print(gate_report(decision))
     # The run of an early look may be unfinished, so it is not a baseline.
     if not json and not quiet and (decision.exit_code or not sequential):
         shown = compared.id if baseline and compared else against
         _suggest(decision, run, shown, baseline is not None, out, metrics_file)
-    raise typer.Exit(decision.exit_code)
+    raise click.exceptions.Exit(decision.exit_code)
 
 
 def _suggest(
@@ -131,18 +137,8 @@ def _suggest(
     elif decision.exit_code:
         next_steps((command_line("diagnose", run, out=out), "see what limits quality"))
     else:
-        baseline = command_line("gate", "NEW", against=run, max_drop=0.02, out=out, metrics_file=metrics_file)
+        baseline = command_line("gate", "NEW", against=run, max_new_failures="0", out=out, metrics_file=metrics_file)
         next_steps((baseline, "check the next version against this run"))
-
-
-def _show(decision: Gate, json: bool) -> None:
-    from ragstone.cli.screen import console
-    from ragstone.report.gates import gate_dict, gate_report
-
-    if json:
-        print_json(gate_dict(decision))
-    else:
-        console().print(gate_report(decision))
 
 
 def _find_against(name: str, is_of_file: bool, out: str) -> Run:
@@ -150,7 +146,7 @@ def _find_against(name: str, is_of_file: bool, out: str) -> Run:
     try:
         return find_run(name, out)
     except (UnknownNameError, StorageError) as error:
-        from ragstone.compare.baselines import is_branch
+        from ragstone.analysis.alignment import is_branch
         from ragstone.storage.places import open_place
 
         if "://" in name or name.startswith((".", "/")):
@@ -173,10 +169,9 @@ def _decide(
     out: str,
 ) -> tuple[Gate, Run | None]:
     """The decision, and the run that it was compared with."""
-    from ragstone.compare.baselines import describe_baseline, note_of_itself
-    from ragstone.compare.differences import Settings
-    from ragstone.compare.gates import check_gate, check_without_baseline
-    from ragstone.compare.sequential_gates import check_so_far
+    from ragstone.analysis.alignment import describe_baseline, note_of_itself
+    from ragstone.analysis.differences import Settings
+    from ragstone.analysis.gates import check_gate, check_so_far, check_without_baseline
 
     if sequential and cluster:
         raise UsageError("--sequential does not support --cluster")
@@ -184,7 +179,7 @@ def _decide(
     compared = baseline.run if baseline else old
     settings = Settings(cluster=cluster)
     if baseline and compared is None:
-        outcome: Outcome = "passes" if baseline.is_first and not require_baseline else "cannot tell"
+        outcome: GateOutcome = "passes" if baseline.is_first and not require_baseline else "cannot tell"
         return check_without_baseline(find_run(run, out), checks, outcome, baseline.note, settings, most_failed), None
     if sequential:
         gate = check_so_far(find_folder(run, out), checks, compared, most_failed)
@@ -196,20 +191,19 @@ def _decide(
 
 
 def _find_baseline(run: str, checks: list[Check], branch: str, sequential: bool, out: str) -> Baseline:
-    from ragstone.compare.baselines import find_baseline
+    from ragstone.analysis.alignment import find_baseline
     from ragstone.storage.places import open_place
 
     finished = None if sequential else find_run(run, out)
     folder = finished.folder if finished else find_folder(run, out)
-    metrics = [check.metric for check in checks if check.is_change]
+    metrics = [check.metric or "*" for check in checks if check.is_change]
     return find_baseline(folder, finished.info if finished else None, branch, open_place(out), metrics)
 
 
 def _comment(decision: Gate, run: str, compared: Run | None, cluster: str | None, key: str, out: str) -> None:
     """Comments on the pull request; a failure is a note and does not change the decision."""
-    from ragstone.cli.screen import remark
-    from ragstone.compare.comparison import compare_runs
-    from ragstone.compare.differences import Settings
+    from ragstone.analysis.comparison import compare_runs
+    from ragstone.analysis.differences import Settings
     from ragstone.notify.pull_request import post_comment
     from ragstone.report.markdown import gate_comment
 
@@ -221,7 +215,7 @@ def _comment(decision: Gate, run: str, compared: Run | None, cluster: str | None
 
 def _read_conditions(config: Config) -> tuple[list[Check], tuple[str | None, str | None]]:
     """The conditions, `against` and `baseline` of [gate]; a named file must have some."""
-    from ragstone.compare.gate_conditions import KINDS, read_checks
+    from ragstone.analysis.gate_conditions import KINDS, read_checks
 
     table = config.table.get("gate", {})
     if config.is_named and not table:

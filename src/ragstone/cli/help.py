@@ -1,13 +1,11 @@
-"""Plain help texts in panels. rich is not loaded: it takes longer than all the rest."""
+"""Commands and groups of click that show their options and commands in panels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from typer.core import TyperCommand, TyperGroup
-
-from ragstone.cli.plain_values import use_plain_values
+import click
 
 # With more options than this, the most used ones come first and the others follow in panels.
 FEW_OPTIONS = 10
@@ -22,29 +20,34 @@ JUDGES, STRESS, TOOLS = "Judges and agreement", "Stress tests", "Tools"
 # The panels of `ragstone truth --help`.
 CREATE, REPAIR, VERSIONS = "Create", "Check and repair", "Versions"
 GROUPS = (EVALUATE, COMPARE, TRUTH, JUDGES, STRESS, TOOLS, CREATE, REPAIR, VERSIONS)
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class PanelCommand(TyperCommand):
-    """A command that shows its options in panels."""
+class PanelCommand(click.Command):
+    """A command that shows its options in panels, and is itself in a panel of its group."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """All options and arguments, with `--help`."""
-        return use_plain_values(super().get_params(ctx))
+    def __init__(self, name: str, panel: str, **settings: Any) -> None:
+        super().__init__(name, context_settings=CONTEXT, **settings)
+        self.panel = panel
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
+    def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Nothing: `format_options` shows the arguments, also with versions of click that do not."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Arguments, then the most used options, then the others by panel."""
         from ragstone.cli.options import EXECUTION, PANELS
 
-        sections: dict[str, list[Any]] = {"Arguments": [], "Options": [], **{panel: [] for panel in PANELS}}
         shown = [param for param in self.get_params(ctx) if not getattr(param, "hidden", False)]
         options = [param for param in shown if param.param_type_name == "option"]
-        first = sorted((param for param in options if param.name in COMMON), key=lambda one: COMMON.index(one.name))
+        first = sorted(
+            (param for param in options if param.name in COMMON), key=lambda one: COMMON.index(one.name or "")
+        )
         first = first[:FEW_OPTIONS] if len(options) > FEW_OPTIONS else options
-        sections["Arguments"] = [param for param in shown if param.param_type_name == "argument"]
-        sections["Options"] = first
+        arguments = [param for param in shown if param.param_type_name == "argument"]
+        sections = {"Arguments": arguments, "Options": first, **{panel: [] for panel in PANELS}}
         for param in options:
             if param not in first:
-                sections[getattr(param, "rich_help_panel", None) or EXECUTION].append(param)
+                sections[getattr(param, "panel", EXECUTION)].append(param)
         for title, params in sections.items():
             records = [record for param in params if (record := param.get_help_record(ctx)) is not None]
             if records:
@@ -52,30 +55,35 @@ class PanelCommand(TyperCommand):
                     formatter.write_dl(records)
 
 
-class PanelGroup(TyperGroup):
+class PanelGroup(click.Group):
     """A group that shows its commands in panels, in the order in which they were added."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """All options of the group, with `--help`."""
-        return use_plain_values(super().get_params(ctx))
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(no_args_is_help=True, context_settings=CONTEXT, **settings)
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the program, not of the alphabet."""
         del ctx
         return list(self.commands)
 
-    def summaries(self, ctx: Any) -> Iterable[tuple[str, str, str]]:
+    def summaries(self) -> Iterable[tuple[str, str, str]]:
         """Panel, name and first paragraph of each command."""
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            yield command.rich_help_panel, name, (command.help or "").partition("\n\n")[0]
+        for name, command in self.commands.items():
+            yield getattr(command, "panel", ""), name, (command.help or "").partition("\n\n")[0]
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One line per command, grouped by panel."""
         sections: dict[str, list[tuple[str, str]]] = {}
         width = max(map(len, self.list_commands(ctx)))
-        for panel, name, line in self.summaries(ctx):
+        for panel, name, line in self.summaries():
             sections.setdefault(panel, []).append((f"{name:<{width}}", line))
         for title, lines in sorted(sections.items(), key=lambda item: GROUPS.index(item[0])):
             with formatter.section(title):
                 formatter.write_dl(lines)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a command. Ctrl-C ends it with exit code 130; click would end with 1."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(130) from None

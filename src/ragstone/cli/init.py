@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import typer
+import click
 
 from ragstone._version import __version__
 from ragstone.cli.config import FILE, find_config
-from ragstone.cli.options import DEFAULT_ROOT, option
+from ragstone.cli.options import DEFAULT_ROOT, shared
 from ragstone.cli.output import command_line, next_steps
 from ragstone.errors import StorageError
 
@@ -26,9 +26,7 @@ _BRANCHES = ("main", "master", "trunk", "develop")
 _WHEEL = f"vendor/ragstone-{__version__}-py3-none-any.whl"
 
 
-def init(
-    dry_run: bool = option(False, "--dry-run", "Show what would be done; write nothing."),
-) -> None:
+def init(dry_run: bool = shared("dry_run")) -> None:
     """Write a settings file, a tiny example and a CI file into this folder.
 
     Files that exist are never overwritten. .gitignore gets a line for the folder of runs.
@@ -47,10 +45,10 @@ def init(
             text = text.replace("RAGSTONE_BASELINE: main\n", f"RAGSTONE_BASELINE: {branch}\n")
         if source == FILE:
             text = text.replace('baseline = "main"\n', f'baseline = "{branch}"\n')
-        done = _would_write(Path(target)) if dry_run else _write(Path(target), text)
-        typer.echo(f"  {target:<{width}}  {done}: {what}")
+        done = _write(Path(target), text, dry_run)
+        click.echo(f"  {target:<{width}}  {done}: {what}")
     if folder := _store_folder():
-        typer.echo(f"  {_IGNORED:<{width}}  {_ignore(Path(_IGNORED), folder, dry_run)}")
+        click.echo(f"  {_IGNORED:<{width}}  {_ignore(Path(_IGNORED), folder, dry_run)}")
     if dry_run:
         next_steps((command_line("init"), "write these files"))
         return
@@ -140,12 +138,10 @@ def _ignore(path: Path, folder: str, dry_run: bool) -> str:
     return f"has the new line {folder}: runs contain questions and answers"
 
 
-def _would_write(path: Path) -> str:
-    return "kept, it exists" if path.exists() or path.is_symlink() else "would be written"
-
-
-def _write(path: Path, text: str) -> str:
+def _write(path: Path, text: str, dry_run: bool) -> str:
     """Writes a new file; a file or link that is already there stays as it is."""
+    if dry_run:
+        return "kept, it exists" if path.exists() or path.is_symlink() else "would be written"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as stream:

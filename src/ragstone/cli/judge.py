@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.evaluation import NOTHING_SCORED, show_quotes
-from ragstone.cli.find_run import find_run
-from ragstone.cli.options import EXECUTION, METRICS, RUNS, argument, load_aspects, option, shared, with_models
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.options import EXECUTION, METRICS, RUNS, argument, load_aspects, model_options, option, shared
+from ragstone.cli.output import command_line, console, find_run, next_steps, noting, print_json, showing_progress
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 FOLDER = "pairs"
 
 
-@with_models("verdicts", "grading", "prompts", "batch", "batch_folder")
 def judge(
     runs: list[str] = argument("A B...", f"{RUNS} One per system."),
     judges: list[str] = shared("judge", []),
@@ -41,7 +39,7 @@ def judge(
     seed: int = shared("seed"),
     concurrency: int = shared("concurrency"),
     resume: bool = shared("resume"),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options("verdicts", "grading", "prompts", "batch", "batch_folder"),
     quote: bool = shared("quote"),
     out: str = shared("out"),
     json: bool = shared("json"),
@@ -79,7 +77,6 @@ def judge(
 
 def _judge(pairing: Pairing, judges: list[str], out: str, options: dict[str, Any], json: bool, quiet: bool) -> None:
     from ragstone.agreement.duels import judge_pairs
-    from ragstone.cli.screen import console, noting, showing_progress
     from ragstone.report.judges import duels_dict, duels_report
 
     with showing_progress(quiet or json) as progress:
@@ -90,6 +87,6 @@ def _judge(pairing: Pairing, judges: list[str], out: str, options: dict[str, Any
         console().print()
         console().print(duels_report(result))
         for run in result.runs:
-            typer.echo(f"\nstored in {run.path}")
+            click.echo(f"\nstored in {run.path}")
     if all(note.undecided == note.duels for note in result.judges):
-        raise typer.Exit(NOTHING_SCORED)
+        raise click.exceptions.Exit(NOTHING_SCORED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragstone.cli.options import argument, load_metrics_files, shared
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, console, next_steps, print_json
 
 if TYPE_CHECKING:
     from ragstone.engine.catalogue import MetricCard
@@ -19,7 +19,8 @@ def metrics(
     """List metrics, or explain one."""
     from dataclasses import asdict
 
-    from ragstone.engine.catalogue import cards, set_names
+    from ragstone.engine.catalogue import cards, missing_tools, set_names
+    from ragstone.engine.metric_choice import find_metric
 
     load_metrics_files(metrics_file)
     chosen = cards(name)
@@ -27,7 +28,10 @@ def metrics(
         print_json([asdict(card) for card in chosen])
     elif name and len(chosen) == 1 and name not in set_names():
         _print_one(chosen[0])
-        next_steps((command_line("run", "DATA", "-m", name, metrics_file=metrics_file), "compute it"))
+        # A plain name may mean a metric of another tool; a model that is not on this machine must be named.
+        named = name if find_metric(name) else chosen[0].name
+        steps = command_line("run", "DATA", "-m", named, *missing_tools(chosen[0]), metrics_file=metrics_file)
+        next_steps((steps, "compute it"))
     else:
         _print_all(chosen)
         next_steps((command_line("metrics", "NAME", metrics_file=metrics_file), "one metric in detail"))
@@ -37,7 +41,6 @@ def _print_all(chosen: list[MetricCard]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ragstone.cli.screen import console
     from ragstone.engine.catalogue import set_names
 
     screen = console()
@@ -59,8 +62,6 @@ def _print_all(chosen: list[MetricCard]) -> None:
 def _print_one(card: MetricCard) -> None:
     from rich.table import Table
     from rich.text import Text
-
-    from ragstone.cli.screen import console
 
     screen = console()
     screen.print(Text.assemble((card.name, "bold"), f"  {card.family}\n"))

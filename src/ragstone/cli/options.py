@@ -1,235 +1,193 @@
-"""The options that several commands share: one table with their flags, types and help."""
+"""The options that several commands share: one table, with those of models; and how commands declare their own."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
-
-import typer
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, get_args, get_origin
 
 from ragstone.errors import UsageError
-from ragstone.tools.model_options import ModelOptions
+from ragstone.tools.model_options import COST, MODELS, ModelOptions, Option
+from ragstone.tools.model_options import OPTIONS as MODEL_OPTIONS
 
 DEFAULT_ROOT = "ragstone-store"
-DATA, METRICS, MODELS, COST = "Data", "Metrics", "Judge and other models", "Limits and cost"
-OUTPUT, EXECUTION = "Output", "Execution"
+# As in storage, which is slow to import.
+MAX_FAILED = 0.05
+DATA, METRICS, OUTPUT, EXECUTION = "Data", "Metrics", "Output", "Execution"
 PANELS = (DATA, METRICS, MODELS, COST, OUTPUT, EXECUTION)
+_ROOT = Option(
+    "-o --out --root",
+    OUTPUT,
+    "Folder or s3:// root of runs and ground truth.",
+    DEFAULT_ROOT,
+    "ROOT",
+    envvar="RAGSTONE_ROOT",
+)
 
-
-class Shared(NamedTuple):
-    """An option as every command that has it declares it. The first long flag is its name, the others are old spellings."""
-
-    flags: str
-    panel: str
-    help: str
-    default: Any = None
-    metavar: str | None = None
-    minimum: float | None = None
-    envvar: str | None = None
-    hidden: bool = False
-
-
-SHARED = {
+SHARED: dict[str, Option] = {
     # Data
-    "format": Shared("--format", DATA, "Format of the data; detected by default."),
-    "map": Shared("--map", DATA, "Column name in the data: --map question=prompt. Repeatable.", [], "OURS=THEIRS"),
-    "split_contexts": Shared("--split-contexts", DATA, r"Text between the chunks of one cell: '||' or '\n'.", None, "TEXT"),
-    "encoding": Shared("--encoding", DATA, "Encoding of a text file that is not UTF-8: cp1252.", None, "NAME"),
-    "limit": Shared("-n --limit", DATA, "Use at most N samples.", None, "N", 1),
-    "truth": Shared("--truth", DATA, "Score against this ground truth, newest version or @N.", None, "NAME[@N]"),
-    "value": Shared("--value", DATA, "Number for a label in words: --value fine=1. Repeatable.", [], "WORD=NUMBER"),
-    "human": Shared(
+    "format": Option("--format", DATA, "Format of the data; detected by default."),
+    "map": Option("--map", DATA, "Column name in the data: --map question=prompt. Repeatable.", [], "OURS=THEIRS"),
+    "split_contexts": Option("--split-contexts", DATA, r"Text between the chunks of one cell: '||' or '\n'.", None, "TEXT"),
+    "encoding": Option("--encoding", DATA, "Encoding of a text file that is not UTF-8: cp1252.", None, "NAME"),
+    "limit": Option("-n --limit", DATA, "Use at most N samples.", None, "N", 1, type=int),
+    "truth": Option("--truth", DATA, "Score against this ground truth, newest version or @N.", None, "NAME[@N]"),
+    "value": Option("--value", DATA, "Number for a label in words: --value fine=1. Repeatable.", [], "WORD=NUMBER"),
+    "human": Option(
         "--human", DATA, "Labels: CSV, JSONL or Parquet with sample_id and label; or demo. Repeatable.", [], "FILE"
     ),
-    "documents": Shared("--documents", DATA, "Files or folders with the documents. Repeatable.", [], "PATH"),
-    "run": Shared("--run --runs", DATA, "Stored run: folder, id or name.", [], "RUN"),
-    "against": Shared("--against", DATA, "Run to compare with.", None, "RUN"),
-    "seed": Shared("--seed", EXECUTION, "Random seed; the same seed makes the same choices.", 0),
+    "documents": Option("--documents", DATA, "Files or folders with the documents. Repeatable.", [], "PATH"),
+    "run": Option("--run --runs", DATA, "Stored run: folder, id or name.", [], "RUN"),
+    "against": Option("--against", DATA, "Run to compare with.", None, "RUN"),
+    "baseline": Option("--baseline", DATA, "Compare with the newest stored run of this branch.", None, "BRANCH"),
+    "seed": Option("--seed", EXECUTION, "Random seed; the same seed makes the same choices.", 0),
+    "signals": Option("--signals", DATA, "Table of user signals, or DIAL's ratings. Repeatable.", [], "FILE"),
+    "deployment": Option("--deployment", DATA, "Only this deployment. Repeatable.", [], "NAME"),
+    "since": Option("--since", DATA, "First day, for example 2024-05-01.", None, "DAY"),
+    "until": Option("--until", DATA, "Last day.", None, "DAY"),
+    "mask": Option("--mask", DATA, "Replace e-mail addresses, phone, card and account numbers.", False),
     # Metrics
-    "metrics": Shared("-m --metrics", METRICS, "Metrics, families or sets, separated by commas.", [], "NAMES"),
-    "metrics_file": Shared("--metrics-file", METRICS, "Python file with your own metrics, or a mixture (TOML). Repeatable.", [], "FILE"),
-    "aspects": Shared("--aspects", METRICS, "TOML file with your own aspects and checklists. Repeatable.", [], "FILE"),
-    "aspect": Shared("--aspect", METRICS, "Aspect in which answers are compared.", "quality", "NAME"),
-    "threshold": Shared("--threshold", METRICS, "Score from which a result counts as yes.", None, "SCORE"),
-    "slice": Shared("--slice", METRICS, "Also show each value of a metadata column. Repeatable.", [], "COLUMN"),
-    "cluster": Shared("--cluster", METRICS, "Column whose equal values are resampled together; conversations by default, none for single rows.", None, "COLUMN"),
-    "correction": Shared("--correction", METRICS, "Correction for many metrics: joint, holm, bh or none.", "joint"),
-    "anyway": Shared("--anyway", METRICS, "Compare although metrics or judges differ.", False),
+    "weights": Option("--weights", METRICS, "Weights of the signals; the default ones otherwise.", None, "FILE.toml"),
+    "metrics": Option("-m --metrics", METRICS, "Metrics, families or sets, separated by commas.", [], "NAMES"),
+    "metrics_file": Option("--metrics-file", METRICS, "Python file with your own metrics, or a mixture (TOML). Repeatable.", [], "FILE"),
+    "aspects": Option("--aspects", METRICS, "TOML file with your own aspects and checklists. Repeatable.", [], "FILE"),
+    "aspect": Option("--aspect", METRICS, "Aspect in which answers are compared.", "quality", "NAME"),
+    "threshold": Option("--threshold", METRICS, "Score from which a result counts as yes.", None, "SCORE", type=float),
+    "slice": Option("--slice", METRICS, "Also show each value of a metadata column. Repeatable.", [], "COLUMN"),
+    "cluster": Option("--cluster", METRICS, "Column whose equal values are resampled together; conversations by default, none for single rows.", None, "COLUMN"),
+    "correction": Option("--correction", METRICS, "Correction for many metrics: joint, holm, bh or none.", "joint"),
+    "anyway": Option("--anyway", METRICS, "Compare although metrics or judges differ.", False),
     # Models
-    "judge": Shared(
-        "--judge",
-        MODELS,
-        "Judge model: openai/gpt-4o-mini, ollama/llama3.1, llama/NAME, file.py:function, local, trained/NAME, or "
-        "local>openai/gpt-4o-mini to escalate uncertain verdicts.",
-        None,
-        "MODEL",
-    ),
-    "extractor": Shared("--extractor", MODELS, "Model that extracts claims.", None, "MODEL"),
-    "checker": Shared("--checker", MODELS, "Model that checks claims.", None, "MODEL"),
-    "agreement": Shared(
-        "--agreement", MODELS, "Confidence at which the local judge decides without escalating.", 0.9, "SHARE"
-    ),
-    "embedder": Shared(
-        "--embedder", MODELS, "Embedding model: local, openai/text-embedding-3-small, or a+b for the mean.", None, "MODEL"
-    ),
-    "scorer": Shared(
-        "--scorer", MODELS, "Model for token probabilities: local, hf/NAME, or a server with echo.", None, "MODEL"
-    ),
-    "reward_model": Shared("--reward-model", MODELS, "Local reward model.", None, "MODEL", hidden=True),
-    "toxicity_model": Shared("--toxicity-model", MODELS, "Local toxicity classifier.", None, "MODEL", hidden=True),
-    "corpus": Shared(
-        "--corpus", MODELS, "Documents, or a JSONL file of chunks, to look claims up in (factscore). Repeatable.", [], "PATH"
-    ),
-    "base_url": Shared("--base-url", MODELS, "Address of an OpenAI-compatible server.", None, "URL"),
-    "claims": Shared("--claims", MODELS, "Form of claims: sentences or triplets.", "sentences", "FORM"),
-    "claims_per_call": Shared("--claims-per-call", MODELS, "Claims checked per call.", 25, "N", 1, hidden=True),
-    "chunks_per_call": Shared("--chunks-per-call", MODELS, "Chunks checked per call.", 10, "N", 1, hidden=True),
-    "repeats": Shared("--repeats", MODELS, "Times each question is asked.", 1, "N", 1),
-    "verdicts": Shared(
-        "--verdicts", MODELS, "Verdicts by token probabilities or as JSON: auto, tokens or json.", "auto", "HOW"
-    ),
-    "no_exam": Shared("--no-exam", MODELS, "Do not examine the judge first.", False),
-    "calibrate": Shared("--calibrate", MODELS, "Calibrate the judge by the result, for later runs.", False),
-    "no_calibration": Shared("--no-calibration", MODELS, "Do not use what --calibrate measured.", False),
-    "scale": Shared("--scale", MODELS, "Scale of grades: points (0-100), stars (1-5), ten (1-10) or binary.", "points"),
-    "grading": Shared("--grading", MODELS, "Grading steps: cot, few-shot, rubric, own-reference.", "", "NAMES"),
-    "prompts": Shared("--prompts", MODELS, "Folder with prompts that replace the built-in ones.", None, "FOLDER"),
-    "template": Shared("--template", MODELS, "Prompt file for a bare model: {question}, {contexts}.", None, "FILE"),
-    "system": Shared(
+    "calibrate": Option("--calibrate", MODELS, "Calibrate the judge by the result, for later runs.", False),
+    "template": Option("--template", MODELS, "Prompt file for a bare model: {question}, {contexts}.", None, "FILE"),
+    "system": Option(
         "--system",
         MODELS,
         "System under test: file.py:function, cmd:COMMAND, a model, or the URL of a chat endpoint.",
         None,
         "SPEC",
     ),
-    "system_version": Shared("--system-version", MODELS, "Version of the system, part of the cache key.", None, "TEXT"),
+    "system_version": Option("--system-version", MODELS, "Version of the system, part of the cache key.", None, "TEXT"),
+    **MODEL_OPTIONS,
     # Limits and cost
-    "quote": Shared("--quote", COST, "Estimate the cost and stop. No call is made.", False),
-    "budget": Shared("--budget", COST, "Stop before more than this is spent, for example 5usd.", None, "AMOUNT"),
-    "timeout": Shared("--timeout", COST, "Time limit per call.", 120.0, "SECONDS"),
-    "deadline": Shared("--deadline", COST, "Time limit for all calls together.", None, "SECONDS"),
-    "rpm": Shared("--rpm", COST, "Maximum calls per minute.", None, "N"),
-    "tpm": Shared("--tpm", COST, "Maximum tokens per minute.", None, "N"),
-    "batch": Shared("--batch", COST, "Ask language models through their batch API: half the price, up to a day.", False),
-    "batch_folder": Shared(
+    "quote": Option("--quote", COST, "Estimate the cost and stop. No call is made.", False),
+    "batch_folder": Option(
         "--batch-folder", COST, "Write requests to files for vLLM's run_batch, and read its results.", None, "FOLDER"
     ),
-    "no_cache": Shared("--no-cache", COST, "Do not use replies stored by earlier runs.", False),
-    # Output
-    "out": Shared(
-        "-o --out --root", OUTPUT, "Folder or s3:// root of runs and ground truth.", DEFAULT_ROOT, "ROOT", None,
-        "RAGSTONE_ROOT",
+    "max_failed": Option(
+        "--max-failed", COST, "Largest share of failed cells: above it, `run` exits with 4 and a gate is undecided.",
+        MAX_FAILED, "SHARE", 0, 1,
     ),
-    "name": Shared("--name", OUTPUT, "Name of the run.", "", "TEXT"),
-    "to": Shared("--to", OUTPUT, "Ground truth to create or extend.", None, "NAME"),
-    "to_format": Shared("--to-format --to", OUTPUT, "Format to write: ragstone, beir, deepeval, dial, hf, ragas, ragchecker or unitxt.", "ragstone"),
-    "author": Shared("--author", OUTPUT, "Author of the version; your user name by default.", None, "NAME"),
-    "note": Shared("--note", OUTPUT, "Reason for the version, shown in the history.", "", "TEXT"),
-    "show": Shared("--show", OUTPUT, "Number of samples to show.", 3, "N", 0),
-    "full": Shared("--full", OUTPUT, "Show every metric and long texts in full.", False),
-    "markdown": Shared("--markdown", OUTPUT, "Print Markdown.", False),
-    "json": Shared("--json", OUTPUT, "Print JSON.", False),
-    "quiet": Shared("-q --quiet", OUTPUT, "No progress and no notes.", False),
+    # Output
+    "out": _ROOT,
+    # The root for commands that write one file.
+    "root": _ROOT._replace(flags="--root"),
+    "name": Option("--name", OUTPUT, "Name of the run.", "", "TEXT"),
+    "to": Option("--to", OUTPUT, "Ground truth to create or extend.", None, "NAME"),
+    "to_format": Option("--to-format --to", OUTPUT, "Format to write: ragstone, beir, deepeval, dial, hf, ragas, ragchecker or unitxt.", "ragstone"),
+    "author": Option("--author", OUTPUT, "Author of the version; your user name by default.", None, "NAME"),
+    "note": Option("--note", OUTPUT, "Reason for the version, shown in the history.", "", "TEXT"),
+    "show": Option("--show", OUTPUT, "Number of samples to show.", 3, "N", 0),
+    "dry_run": Option("--dry-run", OUTPUT, "Show what would be done; write nothing.", False),
+    "full": Option("--full", OUTPUT, "Show every metric and long texts in full.", False),
+    "markdown": Option("--markdown", OUTPUT, "Print Markdown.", False),
+    "json": Option("--json", OUTPUT, "Print JSON.", False),
+    "quiet": Option("-q --quiet", OUTPUT, "No progress and no notes.", False),
+    "webhook": Option("--webhook", OUTPUT, "Post the results to this URL.", None, "URL"),
+    "webhook_format": Option("--webhook-format", OUTPUT, "json or slack.", "json", "FORM", hidden=True),
+    "html": Option("--html", OUTPUT, "Also write the result as an HTML page.", None, "FILE"),
+    "open": Option("--open", OUTPUT, "Open the browser.", False),
+    "port": Option("--port", OUTPUT, "Port; 0 takes a free one.", 8765, "N", 0, 65535),
+    "host": Option("--host", OUTPUT, "Address to listen on; any but this machine's own needs a token.", "127.0.0.1"),
+    "token": Option("--token", OUTPUT, "Access token; created if needed.", envvar="RAGSTONE_TOKEN"),
     # Execution
-    "concurrency": Shared("-j --concurrency", EXECUTION, "Maximum number of calls at a time.", 16, "N", 1),
-    "resume": Shared("--resume", EXECUTION, "Continue an interrupted run.", False),
-    "backend": Shared("--backend", EXECUTION, "Execution backend: local or ray.", "local"),
-    "workers": Shared(
-        "--workers", EXECUTION, "Number of worker processes; all cores by default.", None, minimum=1
+    "concurrency": Option("-j --concurrency", EXECUTION, "Maximum number of calls at a time.", 16, "N", 1),
+    "resume": Option("--resume", EXECUTION, "Continue an interrupted run.", False),
+    "backend": Option("--backend", EXECUTION, "Execution backend: local or ray.", "local"),
+    "workers": Option(
+        "--workers", EXECUTION, "Number of worker processes; all cores by default.", None, "N", 1, type=int
     ),
 }  # fmt: skip
-_UNSET: Any = object()
-
+# The model options of every command with models.
+CALL_OPTIONS = ("base_url", "budget", "timeout", "deadline", "rpm", "tpm", "no_cache")
+EVERY_MODEL_OPTION = tuple(name for name in MODEL_OPTIONS if name not in CALL_OPTIONS)
 # Arguments of several commands.
 RUN = "Run: folder, URL, id or name under --out; `latest` is the newest."
 RUNS = "Runs: folders, URLs, ids or names under --out; `latest` is the newest."
 
 
+class Argument(NamedTuple):
+    """A positional argument of a command; required unless it has a default."""
+
+    metavar: str
+    help: str
+    default: Any = ...
+    envvar: str | None = None
+
+
+class Bundle(NamedTuple):
+    """Options of the table that a command gets as one value."""
+
+    names: tuple[str, ...]
+    make: Callable[[dict[str, Any]], Any]
+
+
+class Reading(NamedTuple):
+    """How data is read, in the order of the arguments of `open_reader`."""
+
+    format: str | None
+    columns: dict[str, str]
+    limit: int | None
+    split_contexts: str | None = None
+    encoding: str | None = None
+
+    def flags(self) -> dict[str, Any]:
+        """The same as options of a command."""
+        columns = [f"{ours}={theirs}" for ours, theirs in self.columns.items()]
+        return {**self._asdict(), "columns": None, "map": columns}
+
+
+def shared(name: str, *default: Any) -> Any:
+    """An option of the table; a command may have a default of its own."""
+    return SHARED[name]._replace(default=default[0]) if default else SHARED[name]
+
+
 def option(default: Any, flags: str, help: str, panel: str = OUTPUT, **more: Any) -> Any:
     """An option of one command: `option(None, "--by", "Parameter to order by.", metavar="PARAM")`."""
-    shown = default is not ... and default not in (None, "", False) and default != []
-    return typer.Option(default, *flags.split(), help=help, rich_help_panel=panel, show_default=shown, **more)
+    return Option(flags, panel, help, default, **more)
 
 
-def shared(name: str, default: Any = _UNSET) -> Any:
-    """An option of the table; a command may have a default of its own."""
-    item = SHARED[name]
-    return option(
-        item.default if default is _UNSET else default,
-        item.flags,
-        item.help,
-        item.panel,
-        metavar=item.metavar,
-        min=item.minimum,
-        envvar=item.envvar,
-        hidden=item.hidden,
-    )
-
-
-def argument(metavar: str, help: str, default: Any = ...) -> Any:
+def argument(metavar: str, help: str, default: Any = ..., envvar: str | None = None) -> Any:
     """A positional argument; required unless it has a default."""
-    return typer.Argument(default, metavar=metavar, help=help, show_default=False)
+    return Argument(metavar, help, default, envvar)
 
 
 def data_argument(default: Any = ..., help: str = "File, folder or URL; - is standard input.") -> Any:
     """The data of a command."""
-    return argument("DATA...", help, default)
+    return Argument("DATA...", help, default)
 
 
-# The options that every command with models has; the type of each, and the field of ModelOptions if its name differs.
-CALL_OPTIONS = ("base_url", "budget", "timeout", "deadline", "rpm", "tpm", "no_cache")
-_TYPES: dict[str, Any] = {
-    **dict.fromkeys(("timeout", "agreement"), float),
-    **dict.fromkeys(("deadline", "rpm", "tpm"), float | None),
-    **dict.fromkeys(("claims_per_call", "chunks_per_call", "repeats"), int),
-    **dict.fromkeys(("claims", "scale", "grading", "verdicts"), str),
-    **dict.fromkeys(("no_cache", "no_exam", "no_calibration", "batch"), bool),
-    "corpus": list[str],
-}
-_FIELDS = {
-    "timeout": "timeout_s",
-    "deadline": "deadline_s",
-    "rpm": "requests_per_minute",
-    "tpm": "tokens_per_minute",
-}
+def model_options(*names: str) -> Any:
+    """The named options of models and the limits of calls, as one `ModelOptions`."""
+
+    def make(values: dict[str, Any]) -> ModelOptions:
+        values["batch"] = values.pop("batch_folder", None) or values.get("batch")
+        return ModelOptions.from_command_line(values)
+
+    return Bundle((*names, *CALL_OPTIONS), make)
 
 
-def with_models(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorator: adds the named model options and the call limits, and passes them as `models: ModelOptions`."""
-    names = (*names, *CALL_OPTIONS)
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def wrapper(**values: Any) -> None:
-            chosen = {name: values.pop(name) for name in names}
-            command(models=_read_models(chosen), **values)
-
-        kind = inspect.Parameter.KEYWORD_ONLY
-        added = [
-            inspect.Parameter(name, kind, default=shared(name), annotation=_TYPES.get(name, str | None))
-            for name in names
-        ]
-        parameters = []
-        for parameter in inspect.signature(command, eval_str=True).parameters.values():
-            parameters += added if parameter.name == "models" else [parameter.replace(kind=kind)]
-        wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return wrapper
-
-    return decorate
+def reading_options(*names: str) -> Any:
+    """The format, the columns, the limit and the named options of data, as one `Reading`."""
+    make = lambda values: Reading(columns=parse_map(values.pop("map")), **values)  # noqa: E731
+    return Bundle(("format", "map", *names, "limit"), make)
 
 
-def _read_models(values: Mapping[str, Any]) -> ModelOptions:
-    fields = {_FIELDS.get(name, name): value for name, value in values.items() if not name.startswith("no_")}
-    fields["batch"] = fields.pop("batch_folder", None) or fields.get("batch", False)
-    if "corpus" in fields:
-        fields["corpus"] = fields["corpus"] or None
-    if "grading" in fields:
-        fields["grading"] = tuple(name.strip() for name in fields["grading"].split(",") if name.strip())
-    switches: dict[str, Any] = {name: not values.get(f"no_{name}") for name in ("cache", "exam", "calibration")}
-    return ModelOptions(**fields, **switches)
+def split_kind(kind: Any) -> tuple[Any, bool]:
+    """The type of one value, and whether there are several: `list[str]` is str and True, `int | None` is int and False."""
+    if isinstance(kind, types.UnionType):
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    return (get_args(kind)[0], True) if get_origin(kind) is list else (kind, False)
 
 
 def system_options(models: ModelOptions, template: str | None, version: str | None, concurrency: int) -> dict[str, Any]:
@@ -246,7 +204,8 @@ def parse_pairs(option: str, form: str, example: str, pairs: list[str]) -> dict[
         name, equals, value = pair.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise UsageError(f"{option} {pair}: write it as {form}, for example {option} {example}")
-        found[name] = value
+        if found.setdefault(name, value) != value:
+            raise UsageError(f"{option} names {name} twice, with {found[name]} and with {value}; choose one")
     return found
 
 
@@ -260,23 +219,22 @@ def sources(data: list[str]) -> list[str] | str:
     return data[0] if len(data) == 1 else data
 
 
-def load_metrics_files(files: list[str]) -> None:
+def load_metrics_files(files: Sequence[str]) -> None:
     """Registers the metrics of the user's files: Python, or the TOML of a mixture."""
-    from ragstone.registry.declare import import_metrics_file
-
     for file in files:
         if file.endswith(".toml"):
             from ragstone.metrics.mixed import read_mixture, register_mixture
 
             register_mixture(read_mixture(file))
         else:
+            from ragstone.registry.declare import import_metrics_file
+
             import_metrics_file(file)
 
 
-def load_aspects(files: list[str]) -> None:
+def load_aspects(files: Sequence[str]) -> None:
     """Registers the aspects of the user's files as metrics."""
-    if files:
+    for file in files:
         from ragstone.metrics.grades import register_aspects
 
-        for file in files:
-            register_aspects(file)
+        register_aspects(file)

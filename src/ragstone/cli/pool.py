@@ -4,42 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from ragstone.cli.options import DATA, DEFAULT_ROOT, argument, option, shared, with_models
-from ragstone.cli.output import command_line, next_steps, print_json
-from ragstone.cli.rankings import Rankings, read_rankings
+from ragstone.cli.fuse import Rankings, read_rankings
+from ragstone.cli.options import DATA, argument, model_options, option, shared
+from ragstone.cli.output import command_line, next_steps, print_json, print_table, remark
 from ragstone.errors import UsageError
+from ragstone.number_format import number, with_interval
 from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
-    from ragstone.agreement.pool import Judgements, PooledScore
+    from ragstone.agreement.estimates import Judgements, PooledScore
 
 
-@with_models("judge", "repeats", "verdicts", "no_exam", "prompts")
 def pool(
     runs: list[str] = argument("RUN...", "Stored runs (id, name or folder) or files of samples, with texts and ids."),
     to: str = option(..., "-o --output", "Qrels file to write.", metavar="FILE"),
     depth: int = option(10, "--depth", "Chunks per question and run.", DATA, metavar="N", min=1),
     people_qrels: str | None = option(None, "--people", "Qrels by people, for a random part.", DATA, metavar="QRELS"),
     metrics: list[str] = shared("metrics"),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options("judge", "repeats", "verdicts", "no_exam", "prompts"),
     quote: bool = shared("quote"),
-    root: str = option(
-        DEFAULT_ROOT, "--root", "Folder or s3:// root of stored runs.", metavar="ROOT", envvar="RAGSTONE_ROOT"
-    ),
+    root: str = shared("root"),
     concurrency: int = shared("concurrency"),
     resume: bool = shared("resume"),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Let a judge label the pooled chunks of several runs as relevant or not."""
-    from ragstone.agreement.pool import METRIC, make_pool, read_labels, score_systems
+    from ragstone.agreement.estimates import METRIC, make_pool, read_pool_labels, score_systems
     from ragstone.cli.evaluation import evaluate_data, show_quotes
     from ragstone.formats.trec import write_qrels
     from ragstone.storage.places import open_place
 
-    systems = [_with_texts(read_rankings(name, root)) for name in runs]
+    systems = [read_rankings(name, root) for name in runs]
+    if bare := next((system.name for system in systems if not system.samples), None):
+        raise UsageError(f"{bare} is a TREC run without texts; pass samples or a stored run with texts")
     pooled = make_pool([system.samples for system in systems], depth)
     people = _read_people(people_qrels)
     options: dict[str, Any] = {**models.keywords(), "concurrency": concurrency}
@@ -47,7 +47,7 @@ def pool(
         show_quotes([(models.judge or "local", pooled, options)], [METRIC], json)
         return
     judged = evaluate_data(pooled, [METRIC], f"{root.rstrip('/')}/pools", {**options, "resume": resume}, quiet, json)
-    labelled = read_labels(judged)
+    labelled = read_pool_labels(judged)
     if not labelled:
         raise UsageError("the judge labelled no question; `ragstone run -m ragas.context_precision` shows why")
     queries = dict.fromkeys([*labelled, *people])
@@ -59,16 +59,10 @@ def pool(
     if json:
         print_json({"qrels": to, "labels": lines, "pool": judged.path, "scores": [one.as_dict() for one in scores]})
         return
-    typer.echo(f"{lines:,} labels of {len(labelled):,} questions, written to {to}")
+    click.echo(f"{lines:,} labels of {len(labelled):,} questions, written to {to}")
     _show(scores, labelled, people)
     if not quiet:
         next_steps((command_line("trec", to, "RUN"), "evaluate any TREC run with them"))
-
-
-def _with_texts(system: Rankings) -> Rankings:
-    if not system.samples:
-        raise UsageError(f"{system.name} is a TREC run without texts; pass samples or a stored run with texts")
-    return system
 
 
 def _ids(system: Rankings) -> dict[str, list[str]]:
@@ -98,7 +92,6 @@ def _read_people(path: str | None) -> Judgements:
 
 
 def _show(scores: list[PooledScore], judge: Judgements, people: Judgements) -> None:
-    from ragstone.cli.screen import print_table, remark
     from ragstone.stats.ppi import LEAST_LABELS
 
     full = scores[0].labelled if scores else 0
@@ -112,11 +105,9 @@ def _show(scores: list[PooledScore], judge: Judgements, people: Judgements) -> N
         titles += ["corrected", "95 % interval", "by people"]
     rows = []
     for score in scores:
-        row = [score.system, score.metric, f"{score.judge:.3f}"]
+        row = [score.system, score.metric, number(score.judge)]
         if full:
-            ends = "–" if score.interval is None else f"{score.interval.low:.3f} – {score.interval.high:.3f}"
-            corrected = "–" if score.corrected is None else f"{score.corrected:.3f}"
-            row += [corrected, ends, "–" if score.people is None else f"{score.people:.3f}"]
+            row += [*with_interval(score.corrected, *(score.interval or (None, None))), number(score.people)]
         rows.append(row)
-    typer.echo("")
+    click.echo("")
     print_table(titles, rows, right=titles[2:])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ragstone.cli.evaluation import evaluate_data, fail_if_nothing_scored, write_ragchecker_results
-from ragstone.cli.options import DATA, METRICS, MODELS, OUTPUT, argument, option, shared
-from ragstone.cli.output import command_line, next_steps
+from ragstone.cli.evaluation import evaluate_data, fail_if_too_few_scored, write_ragchecker_results
+from ragstone.cli.options import DATA, METRICS, OUTPUT, argument, option, shared
+from ragstone.cli.output import command_line, next_steps, remark
 from ragstone.errors import UnknownNameError, UsageError
-
-if TYPE_CHECKING:
-    from ragstone.storage.runs import Run
+from ragstone.tools.model_options import MODELS
 
 # RAGChecker's names for groups of metrics.
 _GROUPS = {"all_metrics": "ragchecker"} | {
@@ -43,8 +41,6 @@ def ragchecker(
     quiet: bool = shared("quiet"),
 ) -> None:
     """Evaluate a RAGChecker file with RAGChecker's flags."""
-    from ragstone.cli.screen import remark
-
     if openai_api_key is not None:
         raise UsageError(
             "--openai_api_key: a key on the command line is visible in the process list and the shell history. "
@@ -53,30 +49,32 @@ def ragchecker(
     if extractor_max_new_tokens is not None and not quiet:
         remark("--extractor_max_new_tokens has no effect here")
     claims_per_call = 1 if disable_joint_check else joint_check_num
+    if extractor_api_base and checker_api_base and extractor_api_base != checker_api_base:
+        raise UsageError(
+            f"--extractor_api_base {extractor_api_base} and --checker_api_base {checker_api_base} differ: only one address is supported. "
+            "Use a proxy for both, or name one of the models by its provider"
+        )
+    address = extractor_api_base or checker_api_base
     options: dict[str, Any] = {
         "format": "ragchecker",
         "concurrency": max(batch_size_extractor, batch_size_checker),
         "resume": resume,
         **_models(extractor_name or checker_name, checker_name or extractor_name),
-        **_address(extractor_api_base, checker_api_base),
+        **({"base_url": address} if address else {}),
         **({} if claims_per_call is None else {"claims_per_call": claims_per_call}),
     }
     chosen = [_metric(name) for text in [*metrics, *more_metrics] for name in text.split(",")] or ["ragchecker"]
     finished = evaluate_data(input_path, chosen, out, options, quiet, json=False)
     if not finished.info["metrics"]:
-        raise UsageError(_nothing_computed(finished))
+        reasons = dict.fromkeys(row.reason for row in finished.summary() if row.reason)
+        raise UsageError(
+            f"no metric could be computed: {'; '.join(reasons)}. Claims and verdicts need models: "
+            "name them with --extractor_name and --checker_name"
+        )
     write_ragchecker_results(finished, output_path, is_printed=True, quiet=quiet)
     if not quiet:
         next_steps((command_line("diagnose", finished.id, out=out), "see what limits quality"), err=True)
-    fail_if_nothing_scored(finished, or_most_failed=True)
-
-
-def _nothing_computed(finished: Run) -> str:
-    reasons = dict.fromkeys(row.reason for row in finished.summary() if row.reason)
-    return (
-        f"no metric could be computed: {'; '.join(reasons)}. Claims and verdicts need models: "
-        "name them with --extractor_name and --checker_name"
-    )
+    fail_if_too_few_scored(finished)
 
 
 def _metric(name: str) -> str:
@@ -92,22 +90,12 @@ def _metric(name: str) -> str:
 def _models(extractor: str | None, checker: str | None) -> dict[str, str]:
     """The models by our option names; RAGChecker's claims are triplets."""
     named = {"extractor": extractor, "checker": checker}
-    models = {role: _model(name) for role, name in named.items() if name}
+    # In RAGChecker a name without a provider is OpenAI's.
+    models = {
+        role: name if "/" in name or ".py:" in name or name == "local" else f"openai/{name}"
+        for role, name in named.items()
+        if name
+    }
     # The local judge cannot write triplets.
     claims = "sentences" if models.get("extractor", "").startswith("local") else "triplets"
     return {**models, "claims": claims} if models else {}
-
-
-def _model(name: str) -> str:
-    """In RAGChecker a name without a provider is OpenAI's."""
-    return name if "/" in name or ".py:" in name or name == "local" else f"openai/{name}"
-
-
-def _address(extractor: str | None, checker: str | None) -> dict[str, str]:
-    if extractor and checker and extractor != checker:
-        raise UsageError(
-            f"--extractor_api_base {extractor} and --checker_api_base {checker} differ: only one address is supported. "
-            "Use a proxy for both, or name one of the models by its provider"
-        )
-    address = extractor or checker
-    return {"base_url": address} if address else {}

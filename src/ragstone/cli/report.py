@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from ragstone.cli.compare import make_settings
-from ragstone.cli.find_run import find_run
-from ragstone.cli.options import DEFAULT_ROOT, OUTPUT, RUNS, argument, load_metrics_files, option, shared
-from ragstone.cli.output import command_line, next_steps
+from ragstone.cli.options import OUTPUT, RUNS, argument, load_metrics_files, option, shared
+from ragstone.cli.output import command_line, console, find_run, next_steps, remark
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragstone.compare.comparison import Comparison
+    from ragstone.analysis.comparison import Comparison
     from ragstone.storage.runs import Run
 
 
@@ -28,9 +27,7 @@ def report(
         OUTPUT,
         metavar="FILE",
     ),
-    baseline: str | None = option(
-        None, "--baseline", "Compare with the newest stored run of this branch.", metavar="BRANCH"
-    ),
+    baseline: str | None = shared("baseline"),
     markdown: bool = shared("markdown"),
     latex: bool = option(False, "--latex", "A LaTeX table (booktabs)."),
     worst: int = option(20, "--worst", "Number of samples to show in full.", metavar="N", min=0, max=1000),
@@ -43,9 +40,7 @@ def report(
     correction: str = shared("correction"),
     anyway: bool = shared("anyway"),
     metrics_file: list[str] = shared("metrics_file"),
-    root: str = option(
-        DEFAULT_ROOT, "--root", "Folder or s3:// root of the runs.", metavar="ROOT", envvar="RAGSTONE_ROOT"
-    ),
+    root: str = shared("root"),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Write a run or a comparison as one file that opens offline."""
@@ -62,14 +57,14 @@ def report(
         text = _run_text(stored[0], markdown, latex, worst, slices, all_samples)
         file_name = "report.html"
     else:
-        from ragstone.compare.comparison import compare_runs
+        from ragstone.analysis.comparison import compare_runs
 
         settings = make_settings(cluster, correction)
         comparison = compare_runs(stored[0], stored[1], metrics, slices, settings, anyway)
         text = _comparison_text(comparison, markdown, latex, worst, all_samples)
         file_name = f"comparison-with-{stored[0].id}.html"
     if output == "-" or (output is None and (markdown or latex)):
-        typer.echo(text, nl=False)
+        click.echo(text, nl=False)
         return
     _write(text, output, stored[-1], file_name, quiet)
     if not quiet:
@@ -89,8 +84,7 @@ def _check_request(runs: int, baseline: str | None, markdown: bool, latex: bool,
 
 def _find_old(run: Run, branch: str, root: str) -> list[Run]:
     """The baseline of a run, as for `ragstone gate`; a note says which one it is, or why there is none."""
-    from ragstone.cli.screen import remark
-    from ragstone.compare.baselines import find_baseline
+    from ragstone.analysis.alignment import find_baseline
     from ragstone.storage.places import open_place
 
     baseline = find_baseline(run.folder, run.info, branch, open_place(root), ["*"])
@@ -110,21 +104,21 @@ def _report_watch(name: str, output: str | None, metrics: list[str], other_form:
         raise UsageError(
             "the series of a watch is an HTML file and a table in the terminal; leave out --markdown and --latex"
         )
-    from ragstone.cli.screen import console
-    from ragstone.report.html.watch_page import watch_html
+    from ragstone.report.html.series_chart import watch_html
     from ragstone.report.watch import watch_report
+    from ragstone.views.series import SeriesView
     from ragstone.watch.series import estimate_series
 
-    series = estimate_series(store, metrics)
-    page = watch_html(series, store.place.name)
+    view = SeriesView.of(estimate_series(store, metrics))
+    page = watch_html(view, store.place.name)
     if output == "-":
-        typer.echo(page, nl=False)
+        click.echo(page, nl=False)
         return True
     path = store.place.as_shared() / "watch.html" if output is None else open_place(output)
     path.write_bytes(page.encode("utf-8", "replace"))
     if not quiet:
-        console().print(watch_report(series))
-        typer.echo(f"written to {path}")
+        console().print(watch_report(view))
+        click.echo(f"written to {path}")
         next_steps((command_line("view", name), "look at the series and the worst samples in a browser"))
     return True
 
@@ -135,7 +129,7 @@ def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[st
 
         return run_markdown(run, worst)
     if latex:
-        from ragstone.report.latex import run_latex
+        from ragstone.report.exports import run_latex
 
         return run_latex(run)
     from ragstone.report.html.run_page import run_html
@@ -145,13 +139,12 @@ def _run_text(run: Run, markdown: bool, latex: bool, worst: int, slices: list[st
 
 def _comparison_text(comparison: Comparison, markdown: bool, latex: bool, worst: int, all_samples: bool) -> str:
     if markdown:
-        from ragstone.compare.cause_moves import find_moves
-        from ragstone.report.comparison import MOST_MOVED
         from ragstone.report.markdown import comparison_markdown
+        from ragstone.views.comparison import ComparisonView
 
-        return comparison_markdown(comparison, worst, find_moves(comparison, MOST_MOVED))
+        return comparison_markdown(ComparisonView.diagnosed(comparison), worst)
     if latex:
-        from ragstone.report.latex import comparison_latex
+        from ragstone.report.exports import comparison_latex
 
         return comparison_latex(comparison)
     from ragstone.report.html.comparison_page import comparison_html
@@ -166,4 +159,4 @@ def _write(text: str, output: str | None, run: Run, file_name: str, quiet: bool)
     path = run.folder.place.as_shared() / file_name if output is None else open_place(output)
     path.write_bytes(text.encode("utf-8", "replace"))
     if not quiet:
-        typer.echo(f"written to {path}")
+        click.echo(f"written to {path}")

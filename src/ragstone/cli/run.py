@@ -6,28 +6,45 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from ragstone.cli.evaluation import evaluate_data, fail_if_nothing_scored, show_run, write_ragchecker_results
+from ragstone.cli.evaluation import (
+    evaluate_data,
+    fail_if_too_few_scored,
+    show_next,
+    show_run,
+    write_ragchecker_results,
+)
 from ragstone.cli.options import (
     DATA,
+    EVERY_MODEL_OPTION,
     METRICS,
     OUTPUT,
+    Reading,
     data_argument,
     load_aspects,
     load_metrics_files,
+    model_options,
     option,
-    parse_map,
     parse_pairs,
+    reading_options,
     shared,
     sources,
-    with_models,
 )
-from ragstone.cli.output import command_line, next_steps, print_json
-from ragstone.errors import UnknownNameError
+from ragstone.cli.output import (
+    command_line,
+    console,
+    next_steps,
+    noting,
+    print_json,
+    remark,
+    run_word,
+    showing_progress,
+)
+from ragstone.errors import UnknownNameError, UsageError
 from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
@@ -38,42 +55,17 @@ _MAIN_FIELDS = ("answer", "contexts", "references")
 _RUNS_LOOKED_AT = 5
 _MOST_ALIGNED = 20_000
 _RESULT_FORMATS = ("dial", "ragchecker")
-_TOOLS = (
-    "judge",
-    "extractor",
-    "checker",
-    "agreement",
-    "embedder",
-    "scorer",
-    "reward_model",
-    "toxicity_model",
-    "corpus",
-)
-_JUDGING = (
-    "claims",
-    "claims_per_call",
-    "chunks_per_call",
-    "repeats",
-    "verdicts",
-    "no_exam",
-    "no_calibration",
-    "scale",
-    "grading",
-    "prompts",
-)
 
 
-@with_models(*_TOOLS, *_JUDGING, "batch", "batch_folder")
 def run(
     data: list[str] = data_argument(help="File, folder or URL; - is standard input. DIAL tables and TREC: two files."),
     metrics: list[str] = shared("metrics"),
     out: str = shared("out"),
     truth: str | None = shared("truth"),
-    format: str | None = shared("format"),
-    map: list[str] = shared("map"),
-    split_contexts: str | None = shared("split_contexts"),
-    encoding: str | None = shared("encoding"),
-    limit: int | None = shared("limit"),
+    facts: bool = option(
+        False, "--facts", "Find the facts that references need, accept the sure ones, and score against them.", DATA
+    ),
+    reading: Reading = reading_options("split_contexts", "encoding"),
     name: str = shared("name"),
     branch: str = option("", "--branch", "Git branch to store; detected by default.", OUTPUT, metavar="NAME"),
     param: list[str] = option(
@@ -88,11 +80,12 @@ def run(
     backend: str = shared("backend"),
     workers: int | None = shared("workers"),
     write_as: str | None = option(None, "--as", "Also write results as dial or ragchecker.", OUTPUT, metavar="FORMAT"),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options(*EVERY_MODEL_OPTION, "batch_folder"),
     quote: bool = shared("quote"),
     aspects: list[str] = shared("aspects"),
-    webhook: str | None = option(None, "--webhook", "Post the results to this URL.", OUTPUT, metavar="URL"),
-    webhook_format: str = option("json", "--webhook-format", "json or slack.", OUTPUT, metavar="FORM", hidden=True),
+    max_failed: float = shared("max_failed"),
+    webhook: str | None = shared("webhook"),
+    webhook_format: str = shared("webhook_format"),
     otel: bool = option(False, "--otel", "Send scores as OpenTelemetry events (extra: otel).", OUTPUT),
     mlflow: bool = option(False, "--mlflow", "Log means and files to MLflow (extra: mlflow).", OUTPUT),
     full: bool = shared("full"),
@@ -105,10 +98,16 @@ def run(
     """
     load_metrics_files(metrics_file)
     load_aspects(aspects)
-    reading = {"format": format, "columns": parse_map(map), "limit": limit}
-    reading |= {"split_contexts": split_contexts, "encoding": encoding}
-    options: dict[str, Any] = {**reading, "matcher": matcher, "concurrency": concurrency, **models.keywords()}
-    source = sources(data) if truth is None else _read_with_truth(data, truth, out, options)
+    options: dict[str, Any] = {**reading._asdict(), "matcher": matcher, "concurrency": concurrency, **models.keywords()}
+    source: Any = sources(data)
+    if facts and quote:
+        remark("not counted: with --judge, --facts makes one call per row with a reference")
+    if facts and not quote:
+        source = _read_with_facts(source, truth, out, reading, models, concurrency, quiet, json)
+    elif truth is not None:
+        from ragstone.truth.join import read_with_truth
+
+        source = read_with_truth(source, truth, out, *reading)
     if quote:
         _show_quote(source, metrics, options, json)
         return
@@ -120,20 +119,44 @@ def run(
     if write_as == "ragchecker":
         metrics = metrics or ["ragchecker"]
     finished = evaluate_data(source, metrics, out, options, quiet, json)
-    if json or write_as != "ragchecker":
-        show_run(finished, json, full or bool(metrics))
+    is_shown = json or write_as != "ragchecker"
+    diagnosis = show_run(finished, out, json, full, quiet, bool(metrics), max_failed) if is_shown else None
     _export(finished, write_as, json, quiet)
-    _notify(finished, listeners, quiet)
-    if not json and not quiet and write_as != "ragchecker":
-        _suggest_after_run(finished, out, metrics_file)
-    fail_if_nothing_scored(finished, or_most_failed=write_as == "ragchecker")
+    if listeners is not None:
+        from ragstone.notify.notify import send_notifications
+
+        send_notifications(finished, listeners, noting(quiet))
+    if is_shown and not json:
+        steps = [] if quiet else [*_compare_step(finished, out, metrics_file)]
+        show_next(finished, diagnosis, out, *steps, quiet=quiet)
+    fail_if_too_few_scored(finished, max_failed)
 
 
-def _read_with_truth(data: list[str], truth: str, root: str, options: dict[str, Any]) -> Any:
-    from ragstone.truth.join import read_with_truth
+def _read_with_facts(
+    data: Any,
+    truth: str | None,
+    out: str,
+    reading: Reading,
+    models: ModelOptions,
+    concurrency: int,
+    quiet: bool,
+    json: bool,
+) -> Any:
+    """The data with facts that are found now, and accepted if they are sure."""
+    from ragstone.formats import open_reader
+    from ragstone.truth.llm_tasks import Work
+    from ragstone.truth.needed_facts import FactsRequest, read_with_facts
+    from ragstone.truth.store import TruthStore
 
-    names = ("format", "columns", "limit", "split_contexts", "encoding")
-    return read_with_truth(sources(data), truth, root, *(options[name] for name in names))
+    if "-" in ([data] if isinstance(data, str) else data):
+        raise UsageError("--facts reads the data twice: pass a file, not standard input")
+    work = Work(models.judge, models, concurrency)
+    with showing_progress(quiet or json) as progress:
+        request = FactsRequest(work, TruthStore(out), truth, report=progress)
+        source, found = read_with_facts(lambda: open_reader(data, *reading), request)
+    if not json:
+        click.echo(found.sentence)
+    return source
 
 
 def resume_command(arguments: Sequence[str]) -> str:
@@ -144,14 +167,6 @@ def resume_command(arguments: Sequence[str]) -> str:
     # The address of a webhook is a secret, and so is the user in a URL.
     text = re.sub(r"--webhook[\0=][^\0]*(\0|$)|--resume(\0|$)|(?<=://)[^/@\s\0]+@", "", "\0".join(rest))
     return shlex.join(["ragstone", *filter(None, text.split("\0")), "--resume"])
-
-
-def _notify(finished: Run, listeners: Listeners | None, quiet: bool) -> None:
-    if listeners is not None:
-        from ragstone.cli.screen import noting
-        from ragstone.notify.notify import send_notifications
-
-        send_notifications(finished, listeners, noting(quiet))
 
 
 def _read_params(pairs: list[str]) -> dict[str, str | int | float]:
@@ -191,13 +206,12 @@ def _export(finished: Run, write_as: str | None, json: bool, quiet: bool) -> Non
 
         table = write_dial_table(finished, finished.folder.place.as_shared() / "dial")
         if not json and not quiet:
-            typer.echo(f"DIAL's table in {table}")
+            click.echo(f"DIAL's table in {table}")
 
 
 def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bool) -> None:
     from dataclasses import asdict
 
-    from ragstone.cli.screen import console
     from ragstone.engine.quote import quote
     from ragstone.report.quote import quote_report
 
@@ -209,15 +223,13 @@ def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bo
         next_steps((command_line("run", "…", budget="AMOUNT"), "the same command without --quote, with a limit"))
 
 
-def _suggest_after_run(finished: Run, out: str, metrics_file: list[str]) -> None:
-    """Prints what one more column would add and what to do next: compare with an earlier run, or look inside."""
+def _compare_step(finished: Run, out: str, metrics_file: list[str]) -> Iterator[tuple[str, str]]:
+    """Prints what one more column would add; the command that compares with an earlier run, if there is one."""
     if column := _missing_column(finished):
-        typer.echo(f"\nmore: {column}")
-    steps = [(command_line("view", out), "look at samples in a browser")]
+        click.echo(f"\nmore: {column}")
     if (before := _run_of_same_questions(finished, out)) is not None:
-        compare = command_line("compare", before.id, finished.id, out=out, metrics_file=metrics_file)
-        steps.insert(0, (compare, "compare with the run before"))
-    next_steps(*steps)
+        runs = (run_word(before, out), run_word(finished, out))
+        yield command_line("compare", *runs, out=out, metrics_file=metrics_file), "compare with the run before"
 
 
 def _missing_column(finished: Run) -> str:
@@ -235,7 +247,7 @@ def _run_of_same_questions(finished: Run, out: str) -> Run | None:
     """The newest other run with most of the questions of this run, among the newest ones."""
     from itertools import islice
 
-    from ragstone.compare.alignment import align
+    from ragstone.analysis.alignment import align
     from ragstone.errors import RagstoneError
     from ragstone.storage.places import open_place
     from ragstone.storage.runs import finished_runs

@@ -5,34 +5,33 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.evaluation import show_system_quote
-from ragstone.cli.find_run import find_run
 from ragstone.cli.options import (
     DATA,
     EXECUTION,
+    Reading,
     data_argument,
+    model_options,
     option,
-    parse_map,
+    reading_options,
     shared,
     sources,
     system_options,
-    with_models,
 )
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, console, find_run, next_steps, noting, print_json, showing_progress
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
+from ragstone.views.phrases import counted
 
 if TYPE_CHECKING:
     from ragstone.stress.results import StressTest
     from ragstone.stress.run import Prepared
-    from ragstone.stress.test_beds import Setting
 
 PAGE = "stress.html"
 
 
-@with_models("judge", "embedder")
 def stress(
     data: list[str] = data_argument([], "RGB's file, or your own samples with references and contexts."),
     system: list[str] = shared("system", []),
@@ -53,12 +52,10 @@ def stress(
     template: str | None = shared("template"),
     system_version: str | None = shared("system_version"),
     concurrency: int = shared("concurrency", 8),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options("judge", "embedder"),
     resume: bool = shared("resume"),
     quote: bool = shared("quote"),
-    format: str | None = shared("format"),
-    map: list[str] = shared("map"),
-    limit: int | None = shared("limit"),
+    reading: Reading = reading_options(),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
@@ -70,8 +67,14 @@ def stress(
         return
     if not data or not system:
         raise UsageError("name the data and the generator: ragstone stress answers.jsonl --system generate.py:answer")
-    setting = _read_setting(bed, passages, rates, repeats, seed, keep_contaminated)
-    prepared = _prepare(data, format, map, limit, setting, models)
+    from ragstone.formats import read_dataset
+    from ragstone.stress.run import BEDS, Setting, open_embed, prepare
+
+    beds: Any = tuple(name.strip() for text in bed for name in text.split(",")) or BEDS
+    setting = Setting(passages, _read_rates(rates), repeats, seed, beds, keep_contaminated)
+    samples = list(read_dataset(sources(data), *reading))
+    texts = sum(len(sample.contexts or ()) for sample in samples)
+    prepared = prepare(samples, setting, open_embed(models.embedder, texts, models.base_url))
     options = system_options(models, template, system_version, concurrency)
     if quote:
         _show_quotes(prepared, system, options, json)
@@ -79,15 +82,6 @@ def stress(
     judging = ModelOptions(judge=models.judge, base_url=models.base_url)
     settings = {"name": name, "system_options": options, "judging": judging, "resume": resume}
     _show([_run(prepared, spec, out, metrics, settings, json, quiet) for spec in system], json, out)
-
-
-def _read_setting(
-    beds: list[str], passages: int, rates: str, repeats: int, seed: int, keep_contaminated: bool
-) -> Setting:
-    from ragstone.stress.test_beds import BEDS, Setting
-
-    chosen: Any = tuple(name.strip() for text in beds for name in text.split(",")) or BEDS
-    return Setting(passages, _read_rates(rates), repeats, seed, chosen, keep_contaminated)
 
 
 def _read_rates(text: str) -> tuple[float, ...]:
@@ -104,19 +98,7 @@ def _read_rates(text: str) -> tuple[float, ...]:
         ) from None
 
 
-def _prepare(
-    data: list[str], format: str | None, map: list[str], limit: int | None, setting: Setting, models: ModelOptions
-) -> Prepared:
-    from ragstone.formats import read_dataset
-    from ragstone.stress.run import open_embed, prepare
-
-    samples = list(read_dataset(sources(data), format, parse_map(map), limit))
-    texts = sum(len(sample.contexts or ()) for sample in samples)
-    return prepare(samples, setting, open_embed(models.embedder, texts, models.base_url))
-
-
 def _show_quotes(prepared: Prepared, systems: list[str], options: Any, json: bool) -> None:
-    from ragstone.report.text import counted
     from ragstone.stress.run import quote_stress
 
     questions, beds = counted(prepared.questions, "question"), counted(len(prepared.beds), "bed")
@@ -134,7 +116,6 @@ def _run(
     json: bool,
     quiet: bool,
 ) -> StressTest:
-    from ragstone.cli.screen import noting, showing_progress
     from ragstone.stress.results import keep_reports, read_stress
     from ragstone.stress.run import run_stress
 
@@ -161,7 +142,6 @@ def _show(tests: list[StressTest], json: bool, out: str) -> None:
         compared = [[{**asdict(item), "verdict": item.verdict} for item in contrast] for contrast in contrasts]
         print_json({"tests": [as_dict(test) for test in tests], "contrasts": compared})
         return
-    from ragstone.cli.screen import console
     from ragstone.report.stress import stress_report
 
     screen = console()
@@ -170,7 +150,7 @@ def _show(tests: list[StressTest], json: bool, out: str) -> None:
     page = tests[-1].run.folder.place.as_shared() / PAGE
     page.write_bytes(stress_html(tests, contrasts).encode("utf-8", "replace"))
     for test in tests:
-        typer.echo(f"\nstored in {test.run.path}", nl=False)
-    typer.echo(f"\ncurves in {page}")
+        click.echo(f"\nstored in {test.run.path}", nl=False)
+    click.echo(f"\ncurves in {page}")
     shown_again = command_line("stress", run=[test.run.id for test in tests], out=out)
     next_steps((shown_again, "show it again"), (command_line("view", out), "look at the answers in a browser"))

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.evaluation import NOTHING_SCORED
-from ragstone.cli.options import (
-    METRICS,
-    argument,
-    load_aspects,
-    load_metrics_files,
-    option,
-    shared,
-    with_models,
-)
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.options import METRICS, argument, load_aspects, load_metrics_files, model_options, option, shared
+from ragstone.cli.output import command_line, console, next_steps, noting, print_json, showing_progress
+from ragstone.report.text import to_json
 from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
@@ -24,9 +17,6 @@ if TYPE_CHECKING:
     from ragstone.sweep.results import SweepResults
 
 
-@with_models(
-    "judge", "extractor", "checker", "agreement", "embedder", "scorer", "claims", "verdicts", "no_exam", "prompts"
-)
 def sweep(
     plan: str = argument("SWEEP.TOML", "File with the system, the questions and the settings."),
     metrics: list[str] = shared("metrics"),
@@ -36,7 +26,9 @@ def sweep(
     out: str = shared("out"),
     limit: int | None = shared("limit"),
     no_halving: bool = option(False, "--no-halving", "Ask all questions with every setting.", METRICS),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options(
+        "judge", "extractor", "checker", "agreement", "embedder", "scorer", "claims", "verdicts", "no_exam", "prompts"
+    ),
     resume: bool = shared("resume"),
     quote: bool = shared("quote"),
     json: bool = shared("json"),
@@ -54,9 +46,13 @@ def sweep(
         return
     results = sweep_and_show(chosen, out, resume, json, quiet)
     if not json and not quiet:
-        _suggest(results, out)
+        runs = [one.run for one in results.standings if one.run]
+        steps = [(command_line("view", out), "look at the answers in a browser")]
+        if len(runs) > 1:
+            steps.insert(0, (command_line("compare", runs[1], runs[0], out=out), "the two best settings in detail"))
+        next_steps(*steps)
     if not results.has_values:
-        raise typer.Exit(NOTHING_SCORED)
+        raise click.exceptions.Exit(NOTHING_SCORED)
 
 
 def _read(
@@ -78,10 +74,8 @@ def _read(
 
 def sweep_and_show(plan: SweepPlan, out: str, resume: bool, json: bool, quiet: bool) -> SweepResults:
     """Run a sweep, write its results and page, and print them."""
-    from ragstone.cli.screen import console, noting, showing_progress
     from ragstone.report.html.sweep_page import sweep_html
     from ragstone.report.sweep import sweep_report
-    from ragstone.report.text import to_json
     from ragstone.sweep.results import summarise
     from ragstone.sweep.run_sweep import run_sweep
 
@@ -97,28 +91,19 @@ def sweep_and_show(plan: SweepPlan, out: str, resume: bool, json: bool, quiet: b
     screen = console()
     screen.print()
     screen.print(sweep_report(results))
-    typer.echo(f"\nstored in {finished.folder.place}\npage in {finished.folder.page}")
+    click.echo(f"\nstored in {finished.folder.place}\npage in {finished.folder.page}")
     return results
-
-
-def _suggest(results: SweepResults, out: str) -> None:
-    runs = [one.run for one in results.standings if one.run]
-    steps = [(command_line("view", out), "look at the answers in a browser")]
-    if len(runs) > 1:
-        steps.insert(0, (command_line("compare", runs[1], runs[0], out=out), "the two best settings in detail"))
-    next_steps(*steps)
 
 
 def _show_quote(plan: SweepPlan, out: str, json: bool) -> None:
     from dataclasses import asdict
 
-    from ragstone.sweep.sweep_quote import quote_sweep
+    from ragstone.sweep.sweep_folder import quote_sweep
 
     estimate = quote_sweep(plan, out)
     if json:
         print_json(asdict(estimate))
         return
-    from ragstone.cli.screen import console
     from ragstone.report.sweep import quote_lines
 
     for line in quote_lines(estimate):

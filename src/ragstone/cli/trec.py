@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import typer
+import click
 
 from ragstone.cli.options import argument, option
-from ragstone.cli.output import command_line, next_steps
+from ragstone.cli.output import command_line, next_steps, remark
 from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragstone.formats.reports import Report
     from ragstone.registry import Metric
 
 _CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -41,7 +40,7 @@ def trec(
     qrels: str = argument("QRELS", "Judgements: qid iter docid grade."),
     run: str = argument("RUN", "Results: qid Q0 docid rank score tag."),
     measures: list[str] = argument(
-        "MEASURE", "nDCG@10 P@5 MAP, ndcg_cut.10 P_5 map; trec_eval's main ones by default.", []
+        "[MEASURE]...", "nDCG@10 P@5 MAP, ndcg_cut.10 P_5 map; trec_eval's main ones by default.", []
     ),
     per_query: bool = option(False, "-q", "Also print the values of each query."),
     complete: bool = option(False, "-c", "Average over all judged queries; missing ones count as 0."),
@@ -50,7 +49,6 @@ def trec(
     more: list[str] = option([], "-m", "Measure, as in trec_eval.", metavar="MEASURE"),
 ) -> None:
     """Evaluate a TREC run as trec_eval does; nothing is stored."""
-    from ragstone.cli.screen import remark
     from ragstone.engine.in_memory import score_rankings
     from ragstone.formats.reports import Report
     from ragstone.formats.sources import Source
@@ -63,7 +61,10 @@ def trec(
     queries = sorted(judged if complete else judged.keys() & found.keys())
     if not queries:
         raise UsageError(f"{qrels} and {run} have no query in common")
-    _note_left_out(judged.keys() - set(queries), found.keys() - judged.keys(), report)
+    not_found = judged.keys() - set(queries)
+    not_judged = found.keys() - judged.keys()
+    report.note_all("judged queries that the run does not have", sorted(not_found), "left out; -c counts them as 0")
+    report.note_all("queries of the run without judgements", sorted(not_judged), "left out")
     for text in report.notes:
         remark(text)
     scores = score_rankings(
@@ -71,7 +72,7 @@ def trec(
         [judged[query] for query in queries],
         [str(measure.metric) for measure in wanted if measure.metric],
     )
-    typer.echo("\n".join(_lines(wanted, queries, scores, per_query)))
+    click.echo("\n".join(_lines(wanted, queries, scores, per_query)))
     # Standard output has trec_eval's form.
     next_steps((command_line("run", qrels, run), "store it as a run, to compare and diagnose"), err=True)
 
@@ -103,11 +104,6 @@ def _parse(name: str, level: float | None, judged_only: bool = False) -> Iterato
         if judged_only and metric.spec.parameter("condensed"):
             metric = make_metric(metric.spec, **{**dict(metric.settings), "condensed": True})
         yield Measure(name, metric)
-
-
-def _note_left_out(not_found: set[str], not_judged: set[str], report: Report) -> None:
-    report.note_all("judged queries that the run does not have", sorted(not_found), "left out; -c counts them as 0")
-    report.note_all("queries of the run without judgements", sorted(not_judged), "left out")
 
 
 def _lines(

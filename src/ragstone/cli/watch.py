@@ -7,25 +7,25 @@ import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.options import (
-    COST,
     DATA,
     EXECUTION,
     OUTPUT,
     argument,
     load_aspects,
     load_metrics_files,
+    model_options,
     option,
     parse_map,
     parse_pairs,
     shared,
-    with_models,
 )
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, console, next_steps, noting, print_json, print_table
 from ragstone.errors import InterruptedRunError, RagstoneError, UsageError
-from ragstone.tools.model_options import ModelOptions
+from ragstone.tools.model_options import COST, ModelOptions
+from ragstone.views.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,6 @@ _TOOLS = ("judge", "extractor", "checker", "agreement", "embedder", "scorer")
 _JUDGING = ("claims", "repeats", "verdicts", "no_exam", "no_calibration", "scale", "grading", "prompts")
 
 
-@with_models(*_TOOLS, *_JUDGING)
 def watch(
     place: str = argument("WATCH", "Folder or S3 prefix of the watch; created at first use."),
     source: list[str] = option([], "--from", "Log file, folder, pattern or URL. Repeatable.", DATA, metavar="SOURCE"),
@@ -56,13 +55,13 @@ def watch(
         None, "--strata", "Draw from each value of this metadata field.", DATA, metavar="FIELD"
     ),
     rate_of: list[str] = option([], "--rate-of", "Rate of one stratum. Repeatable.", DATA, metavar="VALUE=RATE"),
-    since: str | None = option(None, "--since", "First day, for example 2024-05-01.", DATA, metavar="DAY"),
+    since: str | None = shared("since"),
     grace: str | None = option(None, "--grace", "Wait for late requests; 6h by default.", DATA, metavar="TIME"),
-    mask: bool = option(False, "--mask", "Replace e-mail addresses, phone, card and account numbers.", DATA),
+    mask: bool = shared("mask"),
     metrics: list[str] = shared("metrics"),
     metrics_file: list[str] = shared("metrics_file"),
     aspects: list[str] = shared("aspects"),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options(*_TOOLS, *_JUDGING),
     budget_per_day: str | None = option(
         None, "--budget-per-day", "Spend at most this per day, for example 2usd.", COST, metavar="AMOUNT"
     ),
@@ -79,8 +78,8 @@ def watch(
     ),
     author: str | None = shared("author"),
     out: str = shared("out"),
-    webhook: str | None = option(None, "--webhook", "Post the results to this URL.", OUTPUT, metavar="URL"),
-    webhook_format: str = option("json", "--webhook-format", "json or slack.", OUTPUT, metavar="FORM", hidden=True),
+    webhook: str | None = shared("webhook"),
+    webhook_format: str = shared("webhook_format"),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
@@ -88,7 +87,6 @@ def watch(
 
     It can be killed and started again at any moment. Later calls need only WATCH.
     """
-    from ragstone.cli.screen import noting
     from ragstone.engine.evaluate import check_backend
     from ragstone.llm.budget import parse_budget
     from ragstone.watch.state import only_watcher
@@ -100,7 +98,11 @@ def watch(
     load_metrics_files(metrics_file)
     load_aspects(aspects)
     store, note, wait_s = WatchStore(place), noting(quiet), _seconds("--every", every)
-    hook, clock = _read_webhook(webhook, webhook_format), _read_clock(now)
+    if not wait_s:
+        raise UsageError(f"--every {every}: the time between passes must be above 0")
+    from ragstone.notify.webhook import read_webhook
+
+    hook, clock = (None if webhook is None else read_webhook(webhook, webhook_format)), _read_clock(now)
     budget = None if budget_per_day is None else parse_budget(budget_per_day).limit_usd
     chosen: dict[str, Any] = {
         "sources": tuple(source),
@@ -130,17 +132,19 @@ def watch(
 def _work(
     work: Watch, once: bool, wait_s: float, json: bool, quiet: bool, note: Callable[[str], None], cache: Cache
 ) -> None:
+    is_first = True
     while True:
         try:
             done = work.step()
             if once or (not quiet and (done.requests or done.complete)):
                 _show(work, done, json, quiet, once, cache)
         except RagstoneError as error:
-            if once or isinstance(error, UsageError | InterruptedRunError):
+            if once or isinstance(error, InterruptedRunError) or (is_first and isinstance(error, UsageError)):
                 raise
             note(f"{error}\nthe next pass tries again in {wait_s:g} s")
         if once:
             return
+        is_first = False
         try:
             time.sleep(wait_s)
         except KeyboardInterrupt:
@@ -202,12 +206,6 @@ def _read_clock(text: str | None) -> dict[str, Any]:
     return {"clock": lambda: datetime.fromisoformat(moment)}
 
 
-def _read_webhook(url: str | None, format: str) -> Webhook | None:
-    from ragstone.notify.webhook import read_webhook
-
-    return None if url is None else read_webhook(url, format)
-
-
 def _open_desk(name: str | None, author: str | None, root: str) -> Desk | None:
     if name is None:
         return None
@@ -241,7 +239,7 @@ def _follow_up(
             note(f"alarm: {alarm}")
         if webhook is None or not alarms:
             return True
-        from ragstone.notify.alarms import post_alarms
+        from ragstone.notify.webhook import post_alarms
 
         sent = post_alarms(webhook, store.place.name, period, [asdict(alarm) for alarm in alarms])
         if not sent.delivered:
@@ -252,14 +250,13 @@ def _follow_up(
 
 
 def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool, cache: Cache) -> None:
-    from ragstone.cli.screen import console, print_table
-    from ragstone.report.text import counted
-    from ragstone.report.watch import series_dict, watch_report
+    from ragstone.report.watch import watch_report
+    from ragstone.views.series import SeriesView
     from ragstone.watch.series import estimate_series
     from ragstone.watch.state import COMPLETE
 
     if json:
-        series = series_dict(estimate_series(work.store, cache=cache))
+        series = SeriesView.of(estimate_series(work.store, cache=cache)).as_dict()
         state = {
             "left_out": done.state.left_out,
             "duplicates": done.state.duplicates,
@@ -269,7 +266,7 @@ def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool, cache: C
         return
     if quiet:
         return
-    typer.echo(f"{counted(done.requests, 'new request')}; {work.settings.design.describe()}")
+    click.echo(f"{counted(done.requests, 'new request')}; {work.settings.design.describe()}")
     # A long series is not read for the few periods that are not complete.
     waiting = sorted(name for name, period in done.state.periods.items() if period.phase != COMPLETE)
     pending = [record for name in waiting[-_PERIODS_SHOWN:] if (record := work.store.period(name))]
@@ -279,9 +276,9 @@ def _show(work: Watch, done: Pass, json: bool, quiet: bool, once: bool, cache: C
     late = sum(period.late for period in done.state.periods.values())
     counts = {**done.state.left_out, "requests after the end of their period": late}
     for reason, times in counts.items():
-        typer.echo(f"left out: {reason}: {times:,}" if times else "", nl=bool(times))
+        click.echo(f"left out: {reason}: {times:,}" if times else "", nl=bool(times))
     if once and len(waiting) < len(done.state.periods):
-        console().print("", watch_report(estimate_series(work.store, cache=cache)), sep="\n")
+        console().print("", watch_report(SeriesView.of(estimate_series(work.store, cache=cache))), sep="\n")
     if once:
         next_steps((command_line("view", str(work.store.place)), "look at the series and the runs in a browser"))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from ragstone.data.share import Items
 from ragstone.data.types import Score, Status
 
 STATUSES: tuple[Status, ...] = ("ok", "skipped", "failed")
@@ -119,6 +120,8 @@ class Cells:
     values: np.ndarray
     status: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
+    # What the metric counts in a row, for `explain`; it is not kept when cells are joined or stored.
+    items: Callable[[int], tuple[Items, ...]] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def all_ok(cls, values: np.ndarray) -> Cells:
@@ -134,10 +137,10 @@ class Cells:
         cells.reasons = dict.fromkeys(np.flatnonzero(skipped).tolist(), reason)
         return cells
 
-    @classmethod
-    def all_absent(cls, rows: int, status: int, reason: str) -> Cells:
-        """No row has a value, for the same reason."""
-        return cls(np.zeros(rows), np.full(rows, status, dtype=np.uint8), dict.fromkeys(range(rows), reason))
+    def counting(self, items: Callable[[int], tuple[Items, ...]]) -> Cells:
+        """The same cells with the items that they count."""
+        self.items = items
+        return self
 
     def __len__(self) -> int:
         return len(self.values)

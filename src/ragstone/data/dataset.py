@@ -60,20 +60,13 @@ class Dataset:
 def samples_table(samples: Iterable[Sample]) -> pa.Table:
     """Python objects as a samples table."""
     rows = list(samples)
-    columns = [
-        pa.array(
-            [convert(value) if convert else value for value in _values(rows, name)],
-            type=SAMPLES.field(name).type,
-        )
-        for name, convert in _ENCODERS.items()
-    ]
+    columns = []
+    for name, convert in _ENCODERS.items():
+        values = [getattr(row, name) for row in rows]
+        if name == "metadata":  # empty metadata is null, as in a file without such a column
+            values = [value or None for value in values]
+        columns.append(pa.array(list(map(convert, values)) if convert else values, type=SAMPLES.field(name).type))
     return pa.Table.from_arrays(columns, schema=SAMPLES)
-
-
-def _values(rows: list[Sample], name: str) -> list[Any]:
-    """A field of all samples; empty metadata is null, as in a file without such a column."""
-    values = [getattr(row, name) for row in rows]
-    return [value or None for value in values] if name == "metadata" else values
 
 
 def view_column(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
@@ -82,16 +75,12 @@ def view_column(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
     if kind and isinstance(column, pa.ListArray) and column.type == FIELDS[name].type:
         items = column.flatten()
         if not items.null_count:
-            return _view_lists(kind, items, column.value_lengths().to_pylist())
+            # From the columns of their parts: twice as fast as with a dict for each object.
+            objects, lengths = map(kind, *(part.to_pylist() for part in items.flatten())), column.value_lengths()
+            return [None if length is None else list(islice(objects, length)) for length in lengths.to_pylist()]
     values: list[Any] = column.to_pylist()
     convert = _DECODERS.get(name)
     return [convert(value) for value in values] if convert else values
-
-
-def _view_lists(kind: type, items: pa.StructArray, lengths: list[int | None]) -> list[Any]:
-    """Build lists of objects from the columns of their parts: twice as fast as with a dict for each object."""
-    objects = map(kind, *(part.to_pylist() for part in items.flatten()))
-    return [None if length is None else list(islice(objects, length)) for length in lengths]
 
 
 def view_samples(batch: pa.RecordBatch | pa.Table) -> Iterator[Sample]:

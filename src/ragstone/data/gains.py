@@ -13,14 +13,20 @@ class Gains:
     """Ranked lists of gains: the length of each list, and its positions with a grade.
 
     `rows`, `ranks` (from 1) and `grades` are sorted in this order. One position can have two grades: a chunk that contains two of
-    the wanted texts. A row reads as the list of its gains.
+    the wanted texts. `chunks` are the ranks in the retrieved list, also if the list was condensed. A row reads as the list of its
+    gains.
     """
 
-    def __init__(self, rows: np.ndarray, ranks: np.ndarray, grades: np.ndarray, lengths: np.ndarray) -> None:
-        self.rows = rows
-        self.ranks = ranks
-        self.grades = grades
-        self.lengths = lengths
+    def __init__(
+        self,
+        rows: np.ndarray,
+        ranks: np.ndarray,
+        grades: np.ndarray,
+        lengths: np.ndarray,
+        chunks: np.ndarray | None = None,
+    ) -> None:
+        self.rows, self.ranks, self.grades, self.lengths = rows, ranks, grades, lengths
+        self.chunks = ranks if chunks is None else chunks
 
     @classmethod
     def from_lists(cls, lists: Sequence[Sequence[float]]) -> Gains:
@@ -55,7 +61,8 @@ class Gains:
         places = np.flatnonzero(chosen)
         if len(places) == len(chosen):
             return self
-        return Gains(self.rows[places], self.ranks[places], self.grades[places], self.lengths)
+        chunks = None if self.chunks is self.ranks else self.chunks[places]
+        return Gains(self.rows[places], self.ranks[places], self.grades[places], self.lengths, chunks)
 
     def sum(self, weights: np.ndarray | None = None) -> np.ndarray:
         """The number of grades in each row, or the sum of their weights."""
@@ -80,4 +87,4 @@ class Gains:
         """The lists without the positions that have no grade; the others move up."""
         new = self.is_new
         lengths = self.sum(new).astype(np.int64)
-        return Gains(self.rows, self.running(new.astype(np.int64)), self.grades, lengths)
+        return Gains(self.rows, self.running(new.astype(np.int64)), self.grades, lengths, self.chunks)

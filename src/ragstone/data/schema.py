@@ -6,11 +6,13 @@ import typing
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.data.codec import arrow_type
-from ragstone.data.types import Claim, Sample, ScoredVerdict
+from ragstone.data.types import Claim, Sample
+from ragstone.data.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ FIELDS: dict[str, Field] = {
     "reference_contexts": Field("texts that should be retrieved", _HINTS["reference_contexts"], empty_is_absent=True),
     "relevance": Field("chunk id to grade: what should be retrieved", _HINTS["relevance"], empty_is_absent=True),
     "facts": Field("what the chunks must contain for a right answer", _HINTS["facts"], empty_is_absent=True),
-    "answerable": Field("whether the documents hold the answer", _HINTS["answerable"]),
+    "answerable": Field("whether the documents contain the answer", _HINTS["answerable"]),
     "documents": Field("the documents that the question is about", _HINTS["documents"], empty_is_absent=True),
     "history": Field("earlier messages of the conversation, oldest first", _HINTS["history"], empty_is_absent=True),
     "rewritten_question": Field("the question that the system made of the conversation", _HINTS["rewritten_question"]),
@@ -54,82 +56,72 @@ FIELDS: dict[str, Field] = {
 GIVEN_EVIDENCE: dict[str, Any] = {
     "answer_claims": list[Claim],
     "reference_claims": list[Claim],
-    "answer_claims_in_reference": list[ScoredVerdict],
-    "reference_claims_in_answer": list[ScoredVerdict],
-    "answer_claims_in_contexts": list[list[ScoredVerdict]],
-    "reference_claims_in_contexts": list[list[ScoredVerdict]],
-    "answer_claims_in_all_contexts": list[ScoredVerdict],
-    "reference_claims_in_all_contexts": list[ScoredVerdict],
+    "answer_claims_in_reference": list[Verdict],
+    "reference_claims_in_answer": list[Verdict],
+    "answer_claims_in_contexts": list[list[Verdict]],
+    "reference_claims_in_contexts": list[list[Verdict]],
+    "answer_claims_in_all_contexts": list[Verdict],
+    "reference_claims_in_all_contexts": list[Verdict],
     "verdict_agreement": list[float],
     "standalone_question": str,
-    "answer_claims_in_history": list[ScoredVerdict],
+    "answer_claims_in_history": list[Verdict],
     "reference_entities": list[str],
     "reference_entities_in_contexts": list[bool],
-    "answer_claims_in_corpus": list[ScoredVerdict],
+    "answer_claims_in_corpus": list[Verdict],
     # Per fact: support, partial_support, not_support.
-    "nugget_support": list[ScoredVerdict],
+    "nugget_support": list[Verdict],
+    "generated_questions": list[str],
+    "noncommittal": bool,
+    # Sentences of the chunks, numbered from 0 over all of them.
+    "needed_sentences": list[int],
+    "chunk_usefulness": list[bool],
 }
 
 SAMPLES = pa.schema([pa.field(name, field.type, nullable=name != "id") for name, field in FIELDS.items()])
 
-_WORD = pa.dictionary(pa.int32(), pa.string())
-SCORES = pa.schema(
-    [
-        pa.field("sample_id", pa.string(), nullable=False),
-        pa.field("metric", _WORD, nullable=False),
-        pa.field("value", pa.float64()),
-        pa.field("status", _WORD, nullable=False),
-        pa.field("reason", _WORD),
-        pa.field("signature", _WORD, nullable=False),
-    ]
-)
+_TYPES = {"text": pa.string(), "number": pa.float64(), "count": pa.int64(), "flag": pa.bool_()}
+_TYPES["word"] = pa.dictionary(pa.int32(), pa.string())
 
-SUMMARY = pa.schema(
-    [
-        pa.field("metric", pa.string(), nullable=False),
-        pa.field("slice", pa.string(), nullable=False),
-        pa.field("mean", pa.float64()),
-        pa.field("ci_low", pa.float64()),
-        pa.field("ci_high", pa.float64()),
-        pa.field("n_ok", pa.int64(), nullable=False),
-        pa.field("n_skipped", pa.int64(), nullable=False),
-        pa.field("n_failed", pa.int64(), nullable=False),
-        pa.field("reason", pa.string()),
-    ]
-)
 
+def _table(**columns: str) -> pa.Schema:
+    """A schema from the names of types; a type in capitals may not be null."""
+    return pa.schema([pa.field(name, _TYPES[kind.lower()], kind.islower()) for name, kind in columns.items()])
+
+
+SCORES = _table(sample_id="TEXT", metric="WORD", value="number", status="WORD", reason="word", signature="WORD")
+SUMMARY = _table(
+    metric="TEXT",
+    slice="TEXT",
+    mean="number",
+    ci_low="number",
+    ci_high="number",
+    n_ok="COUNT",
+    n_skipped="COUNT",
+    n_failed="COUNT",
+    reason="text",
+)
 # Every model call; empty if no metric uses a model. `reply` is the unchanged reply of the judge model.
-CALLS = pa.schema(
-    [
-        pa.field("sample_id", pa.string(), nullable=False),
-        pa.field("evidence", pa.string(), nullable=False),
-        pa.field("prompt", pa.string(), nullable=False),
-        pa.field("prompt_hash", pa.string(), nullable=False),
-        pa.field("model", pa.string(), nullable=False),
-        pa.field("input_tokens", pa.int64()),
-        pa.field("output_tokens", pa.int64()),
-        pa.field("cost_usd", pa.float64()),
-        pa.field("latency_s", pa.float64()),
-        pa.field("attempts", pa.int64(), nullable=False),
-        pa.field("cached", pa.bool_(), nullable=False),
-        pa.field("error", pa.string()),
-        pa.field("reply", pa.string()),
-    ]
+CALLS = _table(
+    sample_id="TEXT",
+    evidence="TEXT",
+    prompt="TEXT",
+    prompt_hash="TEXT",
+    model="TEXT",
+    input_tokens="count",
+    output_tokens="count",
+    cost_usd="number",
+    latency_s="number",
+    attempts="COUNT",
+    cached="FLAG",
+    error="text",
+    reply="text",
 )
 
 
 def evidence_schema(value: pa.DataType) -> pa.Schema:
     """The table of one kind of evidence: one row per sample, with the hash of its inputs."""
-    return pa.schema(
-        [
-            pa.field("sample_id", pa.string(), nullable=False),
-            pa.field("value", value),
-            pa.field("status", _WORD, nullable=False),
-            pa.field("reason", _WORD),
-            pa.field("inputs", pa.string(), nullable=False),
-            pa.field("signature", _WORD, nullable=False),
-        ]
-    )
+    table = _table(sample_id="TEXT", status="WORD", reason="word", inputs="TEXT", signature="WORD")
+    return table.insert(1, pa.field("value", value))
 
 
 def samples_schema(given: typing.Iterable[str] = ()) -> pa.Schema:
@@ -146,3 +138,17 @@ def present(name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.Chun
     if name in FIELDS and FIELDS[name].empty_is_absent:
         known = pc.and_(known, pc.fill_null(pc.greater(pc.list_value_length(column), 0), fill_value=False))
     return known
+
+
+def unknown_texts(contexts: pa.ListArray) -> np.ndarray:
+    """The number of chunks of each row whose text is unknown: it is empty, and the chunk has an id or a source."""
+    chunks = contexts.flatten()
+    named = pc.or_(pc.is_valid(chunks.field("id")), pc.is_valid(chunks.field("source")))
+    unknown = pc.and_(pc.equal(chunks.field("text"), ""), named).to_numpy(zero_copy_only=False)
+    lengths = contexts.value_lengths().fill_null(0).to_numpy()
+    return np.bincount(np.repeat(np.arange(len(contexts)), lengths), weights=unknown, minlength=len(contexts))
+
+
+def unknown_reason(unknown: float, total: int) -> str:
+    """The reason why a metric of texts skips a row."""
+    return f"the text of {unknown:.0f} of {total} retrieved chunks is unknown (known by id or as an image only)"

@@ -43,12 +43,12 @@ class ToolSignature:
 
     @cached_property
     def judges(self) -> tuple[JudgeSignature, ...]:
-        """The models in the order in which they are asked."""
+        """The models in the order of their calls."""
         return tuple(map(JudgeSignature.parse, self.text.split(">")))
 
     @property
     def name(self) -> str:
-        """The name of the model that is asked first."""
+        """The name of the model that is called first."""
         return self.judges[0].name
 
     @property
@@ -58,12 +58,12 @@ class ToolSignature:
 
     @property
     def uses_local_judge(self) -> bool:
-        """Whether the packaged local judge is asked first."""
+        """Whether the packaged local judge is called first."""
         return self.name.startswith(_LOCAL_JUDGE)
 
     @property
     def trained_judge(self) -> str | None:
-        """`trained/NAME` if a judge made by `ragstone train` is asked."""
+        """`trained/NAME` if a judge made by `ragstone train` is used."""
         return self.name.partition("#")[0] if self.name.startswith(_TRAINED_JUDGE) else None
 
 
@@ -96,7 +96,7 @@ class Signature:
         """Read the stored form; every text is accepted."""
         parts = text.split("|") if text else []
         metric = parts.pop(0) if parts and not _is_stamp(parts[0]) else ""
-        version = parts.pop(0) if metric and parts and _is_version(parts[0]) else ""
+        version = parts.pop(0) if metric and parts and parts[0][:1] == "v" and parts[0][1:].isalnum() else ""
         evidence, prompts, other = [], [], []
         tools: dict[str, ToolSignature] = {}
         for part in parts:
@@ -118,7 +118,7 @@ class Signature:
 
     @property
     def uses_local_judge(self) -> bool:
-        """Whether any tool asks the packaged local judge."""
+        """Whether any tool uses the packaged local judge."""
         return any(tool.uses_local_judge for tool in self.tools.values())
 
     @property
@@ -133,7 +133,7 @@ class Signature:
 
     @property
     def trained_judge(self) -> str | None:
-        """The judge made by `ragstone train`, if one was asked."""
+        """The judge made by `ragstone train`, if one was used."""
         return next((tool.trained_judge for tool in self.tools.values() if tool.trained_judge), None)
 
     def describe_change(self, after: Signature) -> str:
@@ -149,11 +149,7 @@ def _is_stamp(part: str) -> bool:
     return bool(slash) and name.isidentifier() and version.isalnum()
 
 
-def _is_version(part: str) -> bool:
-    return part[:1] == "v" and part[1:].isalnum()
-
-
 def _is_hash(text: str) -> bool:
-    """Whether it is the hash of a prompt, or several joined by + for prompts that are asked in place of one."""
+    """Whether it is the hash of a prompt, or several joined by + for prompts that replace one another."""
     parts = text.split("+")
     return text == _UNKNOWN_HASH or all(len(part) >= 8 and set(part) <= set(hexdigits) for part in parts)

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ragstone.data.schema import SUMMARY
+from ragstone.number_format import with_interval
 
 ALL = "all"
 
@@ -68,8 +69,7 @@ class Summary(Sequence[SummaryRow]):
         return [
             (
                 row.metric,
-                "–" if row.mean is None else f"{row.mean:.3f}",
-                "–" if row.ci_low is None or row.ci_high is None else f"{row.ci_low:.3f} to {row.ci_high:.3f}",
+                *with_interval(row.mean, row.ci_low, row.ci_high, " to "),
                 f"{row.n_ok}/{row.n_skipped}/{row.n_failed}",
             )
             for row in self.rows

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 Status = Literal["ok", "skipped", "failed"]
 AnyColumn = TypeVar("AnyColumn")
@@ -11,12 +12,36 @@ AnyColumn = TypeVar("AnyColumn")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A retrieved text."""
+    """A retrieved text. A chunk that has an id or a source and an empty text is one whose text is unknown."""
 
-    text: str
+    text: str = ""
     id: str | None = None
     score: float | None = None
     source: str | None = None
+
+    @property
+    def unknown(self) -> str:
+        """The words to show in place of a text that is unknown; empty if it is known."""
+        if self.text or (self.id is None and self.source is None):
+            return ""
+        return f"text unknown ({'image' if is_image(self.source or '') else 'id only'})"
+
+    @property
+    def shown(self) -> str:
+        """The text for people; what is known of it if it is unknown."""
+        return self.text or self.unknown
+
+
+_IMAGE = re.compile(
+    r"data:image/.*|(?:\S+|(?:[./~\\]|[a-zA-Z]:[/\\]|\w+://).*)\.(?:png|jpe?g|gif|webp|bmp|tiff?|svg|heic|avif)(?:[?#]\S*)?",
+    re.IGNORECASE,
+)
+_LONGEST_PATH = 2_000
+
+
+def is_image(text: str) -> bool:
+    """Whether a text is nothing but the path, the address or the data of an image."""
+    return (len(text) <= _LONGEST_PATH or text.startswith("data:")) and _IMAGE.fullmatch(text.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +66,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A call of a tool on the way to an answer: what was asked of it, what it retrieved, and how long it took."""
+    """A tool call on the way to an answer: its query, what it retrieved, and how long it took."""
 
     tool: str
     query: str | None = None
@@ -80,80 +105,14 @@ class CitedPart:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One checkable statement; a triplet (subject, relation, object) if the extractor returns one."""
+    """One checkable statement; a triplet (subject, relation, object) if the extractor returns one.
+
+    `words`: the words that it takes from the text, by which shares weigh claims of unequal length; None if they count equally.
+    """
 
     text: str
     triplet: list[str] | None = None
-
-
-class ScoredVerdict(str):
-    """A verdict on a claim: its word and, from the local judge, the numbers behind it.
-
-    It equals its word. It is stored as the word, followed by `supported`, `contradicted` and `counted` if they are known:
-    `unsure 0.52 0.03 0.61`. `counted` is the part of a claim that a share counts: the expected value of support.
-    The judge's reason, if a prompt asks for one, follows on the next line.
-    """
-
-    __slots__ = ("contradicted", "counted", "reason", "supported")
-    supported: float | None
-    contradicted: float | None
-    counted: float | None
-    reason: str | None
-
-    def __new__(
-        cls,
-        word: str,
-        supported: float | None = None,
-        contradicted: float | None = None,
-        counted: float | None = None,
-        reason: str | None = None,
-    ) -> Self:
-        """Probabilities are rounded as they are stored, so that stored verdicts give the same scores."""
-        verdict = super().__new__(cls, word)
-        verdict.supported = _rounded(supported)
-        verdict.contradicted = _rounded(contradicted)
-        verdict.counted = _rounded(counted)
-        verdict.reason = reason or None
-        return verdict
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return str(self), self.supported, self.contradicted, self.counted, self.reason
-
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        """A stored verdict, with or without numbers and reason."""
-        if isinstance(text, cls):
-            return text
-        line, _, reason = text.partition("\n")
-        word, *numbers = line.split(" ")
-        if len(numbers) != _NUMBERS:
-            return cls(line, reason=reason)
-        supported, contradicted, counted = map(float, numbers)
-        return cls(word, supported, contradicted, counted, reason)
-
-    def to_text(self) -> str:
-        """The verdict as it is stored."""
-        reason = f"\n{self.reason}" if self.reason else ""
-        if self.supported is None:
-            return f"{self}{reason}"
-        return f"{self} {self.supported:.4f} {self.contradicted:.4f} {self.counted:.4f}{reason}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Word and numbers for JSON."""
-        return {
-            "verdict": str(self),
-            "supported": self.supported,
-            "contradicted": self.contradicted,
-            "counted": self.counted,
-            **({"reason": self.reason} if self.reason else {}),
-        }
-
-
-_NUMBERS = 3
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+    words: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,11 @@ class Asking:
 
     system: str
     signature: str
-    outcomes: list[Outcome]
+    outcomes: list[SystemReply]
     problem: str | None = None
 
     @property
-    def failures(self) -> list[Outcome]:
+    def failures(self) -> list[SystemReply]:
         """Those without an answer."""
         return [outcome for outcome in self.outcomes if outcome.answer is None]
 
@@ -90,8 +90,7 @@ class SystemQuote:
 
 def describe_system(spec: Any, **options: Unpack[SystemOptions]) -> tuple[str, str]:
     """The name and the signature of a system; raises an error if the system is misconfigured, before any call."""
-    gateway = _open_gateway(options, quoting=True)
-    system = _open(spec, gateway, options)
+    system, _ = _open(spec, options, quoting=True)
     return system.name, system.signature
 
 
@@ -101,13 +100,13 @@ def ask_system(
     *,
     needs_contexts: bool = False,
     progress: Report = silent,
-    told: Callable[[Outcome], None] | None = None,
+    told: Callable[[SystemReply], None] | None = None,
     **options: Unpack[SystemOptions],
 ) -> Asking:
     """Ask a system all questions; `told` is called with each outcome as it arrives."""
     done = -1
 
-    def report(outcome: Outcome | None) -> None:
+    def report(outcome: SystemReply | None) -> None:
         nonlocal done
         done += 1
         if told is not None and outcome is not None:
@@ -142,13 +141,12 @@ async def _ask(
     questions: Sequence[Asked],
     needs_contexts: bool,
     options: SystemOptions,
-    report: Callable[[Outcome | None], None] = lambda _: None,
+    report: Callable[[SystemReply | None], None] = lambda _: None,
     quoting: bool = False,
-) -> tuple[System, list[Outcome], str | None]:
+) -> tuple[System, list[SystemReply], str | None]:
     """The system, its outcomes, and a problem that did not stop the run; `report` is called with None before the first call."""
-    gateway = _open_gateway(options, quoting)
+    system, gateway = _open(spec, options, quoting)
     try:
-        system = _open(spec, gateway, options)
         if needs_contexts:
             system.require_contexts()
         report(None)
@@ -161,16 +159,14 @@ def _concurrency(options: SystemOptions) -> int:
     return max(1, options.get("concurrency", DEFAULT_CONCURRENCY))
 
 
-def _open(spec: Any, gateway: Gateway, options: SystemOptions) -> System:
+def _open(spec: Any, options: SystemOptions, quoting: bool = False) -> tuple[System, Gateway]:
+    """The system, and the gateway that the caller closes; a gateway without calls has nothing to close."""
+    from ragstone.llm.gateway import Gateway  # noqa: PLC0415
     from ragstone.llm.systems import open_system  # noqa: PLC0415
 
-    return open_system(spec, gateway, options.get("template"), options.get("version"), options.get("parameters"))
-
-
-def _open_gateway(options: SystemOptions, quoting: bool = False) -> Gateway:
-    from ragstone.llm.gateway import Gateway  # noqa: PLC0415
-
-    return Gateway(gateway_settings(cast("JudgingOptions", options), _concurrency(options)), quoting=quoting)
+    gateway = Gateway(gateway_settings(cast("JudgingOptions", options), _concurrency(options)), quoting=quoting)
+    template, version, parameters = options.get("template"), options.get("version"), options.get("parameters")
+    return open_system(spec, gateway, template, version, parameters), gateway
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +183,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SystemReply:
     """An answer or the reason why there is none, with its duration and calls."""
 
     asked: Asked
@@ -212,14 +208,14 @@ async def answer_all(
     system: System,
     questions: Iterable[Asked],
     concurrency: int,
-    on_outcome: Callable[[Outcome], None] | None = None,
-) -> list[Outcome]:
+    on_outcome: Callable[[SystemReply], None] | None = None,
+) -> list[SystemReply]:
     """Return the outcomes in the order of the questions. `on_outcome` is called with each outcome as soon as it is known.
 
     Errors that affect all questions, such as a wrong key, are raised.
     """
     waiting = enumerate(questions)
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, SystemReply] = {}
 
     async def work() -> None:
         for position, asked in waiting:
@@ -231,7 +227,7 @@ async def answer_all(
     return [outcomes[position] for position in sorted(outcomes)]
 
 
-async def _answer(system: System, asked: Asked) -> Outcome:
+async def _answer(system: System, asked: Asked) -> SystemReply:
     calls: list[Call] = []
     started = time.perf_counter()
     answer, error = None, None
@@ -240,4 +236,4 @@ async def _answer(system: System, asked: Asked) -> Outcome:
             answer = await system.answer(asked.question, asked.contexts, asked.documents, asked.repeat, asked.history)
         except LLMError as failure:
             error = str(failure)
-    return Outcome(asked, answer, error, time.perf_counter() - started, tuple(calls))
+    return SystemReply(asked, answer, error, time.perf_counter() - started, tuple(calls))

@@ -1,10 +1,10 @@
-"""One batch through the whole graph: evidence first, then the metrics."""
+"""Evaluates one batch: first all evidence, then all metrics."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from ragstone.data.columns import FAILED, Cells
 from ragstone.engine.collect import collect
-from ragstone.engine.function_calls import Refused, Watch, absent_cells, call_columnar, call_plain
+from ragstone.engine.function_calls import CallRecorder, Refused, absent_cells, call_columnar, call_plain
 from ragstone.engine.ledger import Entry, Ledger
 from ragstone.engine.plan import EvidenceStep, MetricStep, Plan
-from ragstone.engine.stored_evidence import Recollection
+from ragstone.engine.stored_evidence import StoredEvidence
 from ragstone.errors import Skip
 from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.tools.protocols import Tool
@@ -25,12 +25,12 @@ _TOLERANCE = 1e-9
 
 
 @dataclass
-class BatchResult:
-    """The cells of every metric and the evidence under them."""
+class ScoredBatch:
+    """The cells of every metric and the evidence behind them."""
 
     batch: pa.RecordBatch
-    cells: dict[str, Cells] = field(default_factory=dict)
-    evidence: dict[str, Entry] = field(default_factory=dict)
+    cells: dict[str, Cells]
+    evidence: dict[str, Entry]
 
 
 async def evaluate_batch(
@@ -38,17 +38,16 @@ async def evaluate_batch(
     batch: pa.RecordBatch,
     tools: Mapping[str, Tool],
     gate: asyncio.Semaphore,
-    watch: Watch | None = None,
-    recollection: Recollection | None = None,
-) -> BatchResult:
-    """Make all evidence of the plan, then compute all metrics; what a recollection covers is not made but remembered."""
+    recorder: CallRecorder | None = None,
+    stored: StoredEvidence | None = None,
+) -> ScoredBatch:
+    """Collect all evidence of the plan, then compute all metrics. Stored evidence is used for the steps that it covers."""
     ledger = Ledger(batch)
-    result = BatchResult(batch)
-    if recollection:
-        recollection.mark_outdated(ledger)
-    result.evidence = await collect_all(plan, ledger, tools, gate, watch or Watch(range(ledger.size)), recollection)
-    result.cells = compute_metrics(plan, ledger)
-    return result
+    if stored:
+        stored.mark_outdated(ledger)
+    recorder = recorder or CallRecorder(range(ledger.size))
+    evidence = await collect_all(plan, ledger, tools, gate, recorder, stored)
+    return ScoredBatch(batch, compute_metrics(plan, ledger), evidence)
 
 
 async def collect_all(
@@ -56,26 +55,27 @@ async def collect_all(
     ledger: Ledger,
     tools: Mapping[str, Tool],
     gate: asyncio.Semaphore,
-    watch: Watch,
-    recollection: Recollection | None = None,
+    recorder: CallRecorder,
+    stored: StoredEvidence | None = None,
 ) -> dict[str, Entry]:
-    """All evidence of the plan into the ledger; returns what is kept. Where something waits, each step waits only for what it needs."""
+    """Add all evidence of the plan to the ledger; returns the evidence to store. Async steps wait only for what they need."""
     kept: dict[str, Entry] = {}
     ready = {piece: asyncio.Event() for step in plan.evidence for piece in step.pieces}
-    _replace_by_given(plan, ledger, ready)
+    # Evidence that the data has in all rows replaces fields now, other evidence when it is made.
+    given = {name: piece for name, piece in plan.replaced.items() if piece not in ready and piece in ledger}
+    ledger.replace_fields(given)
 
     async def make(step: EvidenceStep) -> None:
         for need in (plan.replaced.get(need, need) for need in step.spec.needs):
             if need in ready and need not in step.pieces:
                 await ready[need].wait()
-        if recollection and recollection.covers(step, tools):
-            entries = recollection.recall(step, ledger)
+        if stored and stored.covers(step, tools):
+            entries = stored.recall(step, ledger)
         else:
-            entries = await collect(step, ledger, tools, gate, watch)
+            entries = await collect(step, ledger, tools, gate, recorder)
         for entry in entries:
             ledger.add(entry)
-            if step.spec.replaces:
-                ledger.replace_field(step.spec.replaces, entry.name)
+            ledger.replace_fields({step.spec.replaces: entry.name} if step.spec.replaces else {})
             ready[entry.name].set()
             if not step.spec.transient:
                 kept[entry.name] = entry
@@ -88,34 +88,29 @@ async def collect_all(
     return kept
 
 
-def _replace_by_given(plan: Plan, ledger: Ledger, made: Collection[str]) -> None:
-    """Replace fields by evidence that the data has in all rows; other evidence replaces them when it is made."""
-    for name, piece in plan.replaced.items():
-        if piece not in made and piece in ledger:
-            ledger.replace_field(name, piece)
-
-
 def compute_metrics(plan: Plan, ledger: Ledger) -> dict[str, Cells]:
-    """All metrics of the plan from evidence that is there."""
-    return {step.name: _compute(step, ledger) for step in plan.metrics}
+    """Compute all metrics of the plan from the evidence in the ledger."""
+    results: dict[str, Cells] = {}
+    for step in plan.metrics:
+        spec, settings, view = step.metric.spec, settings_of(step), ledger.seen_by(step.metric.spec)
+        if spec.columnar:
+            outcome = call_columnar(spec, view, settings, _check_cells, _join_cells)
+            computed: Cells = outcome.results
+        else:
+            outcome = call_plain(spec, view, settings, _check_number)
+            computed = Cells.all_ok(outcome.results)
+        _check_values(computed, spec.bounds)
+        results[step.name] = computed
+        if outcome.absent:
+            results[step.name] = absent_cells(ledger.size, outcome.absent)
+            results[step.name].put(outcome.rows, computed)
+    return results
 
 
-def _compute(step: MetricStep, ledger: Ledger) -> Cells:
-    spec, settings = step.metric.spec, dict(step.metric.settings)
-    settings |= dict.fromkeys(need for need in spec.optional if need not in spec.needs)
-    ledger = ledger.seen_by(spec.needs)
-    if spec.columnar:
-        outcome = call_columnar(spec, ledger, settings, _check_cells, _join_cells)
-        computed: Cells = outcome.results
-    else:
-        outcome = call_plain(spec, ledger, settings, _check_number)
-        computed = Cells.all_ok(outcome.results)
-    _check_values(computed, spec.bounds)
-    if not outcome.absent:
-        return computed
-    cells = absent_cells(ledger.size, outcome.absent)
-    cells.put(outcome.rows, computed)
-    return cells
+def settings_of(step: MetricStep) -> dict[str, Any]:
+    """The arguments of a metric that do not come from the data: its settings, and None for optional needs that cannot be made."""
+    spec = step.metric.spec
+    return dict(step.metric.settings) | dict.fromkeys(need for need in spec.optional if need not in spec.needs)
 
 
 def _check_number(value: Any) -> float:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
+
+from ragstone.data.columns import OK
 from ragstone.data.schema import FIELDS
+from ragstone.engine.batch import evaluate_batch
+from ragstone.engine.execute import run_to_end
 from ragstone.engine.ingest import Profile, Profiler
 from ragstone.engine.metric_choice import is_headline
+from ragstone.engine.plan import Plan
 from ragstone.errors import UsageError
 from ragstone.formats import open_reader
 from ragstone.registry import CATALOGUE, MetricSpec, parse_metric, resolve_metrics
 from ragstone.registry.catalogue import Closure
 from ragstone.text.matchers import make_matcher
-from ragstone.tools.open_tools import TOOLS, Judging
+from ragstone.tools.open_tools import TOOLS, ToolFactory
 from ragstone.tools.protocols import Tool
 
 # Fields that a user can add as one column.
 _ADDABLE = ("question", "answer", "contexts", "references", "facts", "relevance")
+# Rows of a small file, whose metrics without models are computed by `check`.
+_MOST_TRIED = 1_000
 _DIRECTION = {"higher": "higher is better", "lower": "lower is better", "none": "no direction"}
 
 
@@ -78,6 +88,12 @@ def cards(name: str | None = None) -> list[MetricCard]:
         return [_card(spec) for spec in candidates]
 
 
+def missing_tools(card: MetricCard) -> list[str]:
+    """The options that name the tools of a metric which are not on this machine."""
+    flags = (TOOLS[name].flag for name in card.tools if name not in _default_tools())
+    return [word for flag in dict.fromkeys(filter(None, flags)) for word in (flag, "MODEL")]
+
+
 def set_names() -> list[str]:
     """The names that `-m` takes for several metrics at once."""
     return sorted(CATALOGUE.sets())
@@ -100,7 +116,10 @@ def _card(spec: MetricSpec) -> MetricCard:
         against=spec.against,
         source=spec.source,
         misleads=spec.misleads,
-        aliases=[_alias(name, dict(settings)) for name, settings in spec.aliases],
+        aliases=[
+            f"{name} ({', '.join(f'{key}={value}' for key, value in settings)})" if settings else name
+            for name, settings in spec.aliases
+        ],
         sets=list(dict.fromkeys([spec.family, *(name for name, _ in spec.sets)])),
         slow=spec.slow,
         version=spec.version,
@@ -122,10 +141,6 @@ def _range(bounds: tuple[float | None, float | None]) -> str:
     if low is None and high is None:
         return "any number"
     return f"{'−∞' if low is None else f'{low:g}'} to {'∞' if high is None else f'{high:g}'}"
-
-
-def _alias(name: str, settings: dict[str, object]) -> str:
-    return f"{name} ({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else name
 
 
 def _fields(closure: Closure) -> list[str]:
@@ -167,7 +182,7 @@ def more_columns(profile: Profile, fields: Sequence[str] = _ADDABLE) -> list[Mor
 
 def _default_tools() -> dict[str, Tool]:
     """The tools that can be used without being named, with the models on this machine."""
-    return {"matcher": make_matcher("citation"), **Judging({}, concurrency=1, dry_run=True).tools}
+    return {"matcher": make_matcher("citation"), **ToolFactory({}, concurrency=1, dry_run=True).tools}
 
 
 @dataclass(frozen=True)
@@ -179,6 +194,8 @@ class Checked:
     impossible: dict[str, list[str]]
     notes: list[str]
     more: list[MoreColumn]
+    # Those of `possible` that have values only as far as a model finds what they need.
+    judged: list[str]
 
 
 def check(
@@ -192,8 +209,10 @@ def check(
     """Read everything, raise all problems together, and say which metrics the data allows."""
     reader = open_reader(data, format, columns, limit, split_contexts, encoding)
     profiler = Profiler(reader)
-    for _ in profiler.batches():
-        pass
+    tried: list[pa.RecordBatch] = []
+    for batch in profiler.batches():
+        if sum(one.num_rows for one in tried) <= _MOST_TRIED:
+            tried.append(batch)
     profile = profiler.profile()
     tools = _default_tools()
     every = resolve_metrics(["all"])
@@ -201,8 +220,30 @@ def check(
         str(metric): f"needs {lack}, which no row has" for metric in every if (lack := profile.lacks(metric.spec))
     }
     plan = profile.plan([metric for metric in every if str(metric) not in pointless], tools)
+    models = {
+        step.name
+        for step in plan.metrics
+        if {*CATALOGUE.closure(step.metric.spec.needs, profile.present).tools} - {"matcher"}
+    }
+    plain = profile.plan([step.metric for step in plan.metrics if step.name not in models], tools)
+    empty = _find_empty(plain, tried, tools) if profile.rows <= _MOST_TRIED else {}
     impossible: dict[str, list[str]] = {}
-    for name, reason in {**plan.skipped, **pointless}.items():
+    for name, reason in {**plan.skipped, **pointless, **empty}.items():
         impossible.setdefault(reason, []).append(name)
     notes = [*reader.report.notes, *filter(None, [profile.advice])]
-    return Checked(profile, [step.name for step in plan.metrics], impossible, notes, more_columns(profile))
+    possible = [step.name for step in plan.metrics if step.name not in empty]
+    judged = [name for name in possible if name in models]
+    return Checked(profile, possible, impossible, notes, more_columns(profile), judged)
+
+
+def _find_empty(plan: Plan, batches: Sequence[pa.RecordBatch], tools: Mapping[str, Tool]) -> dict[str, str]:
+    """The metrics without models that have a value in no row, each with the most common reason: they are computed to know it."""
+    reasons: dict[str, Counter[str]] = {step.name: Counter() for step in plan.metrics}
+    for batch in batches:
+        cells = run_to_end(evaluate_batch(plan, batch, tools, asyncio.Semaphore(1)), waits=plan.waits).cells
+        for name in list(reasons):
+            if OK in cells[name].status:
+                del reasons[name]
+            else:
+                reasons[name].update(cells[name].reasons.values())
+    return {name: found.most_common(1)[0][0] for name, found in reasons.items() if found}

@@ -1,4 +1,7 @@
-"""Evidence for one batch: made by one function, taken apart into its pieces, and held to the types it declares."""
+"""Collects the evidence of one step for a batch.
+
+The function of the step is called, its return value is split into pieces, and each piece is checked against its declared type.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,15 @@ import pyarrow as pa
 from ragstone.data.codec import arrow_type, encoder
 from ragstone.data.columns import FAILED, SKIPPED, Column, Rows
 from ragstone.data.types import Gaps
-from ragstone.engine.function_calls import Outcome, Refused, Watch, call_async, call_columnar, call_plain, explain
+from ragstone.engine.function_calls import (
+    CallRecorder,
+    CallResult,
+    Refused,
+    call_async,
+    call_columnar,
+    call_plain,
+    explain,
+)
 from ragstone.engine.ledger import Absence, Entry, Ledger
 from ragstone.engine.plan import EvidenceStep
 from ragstone.errors import Skip
@@ -22,10 +33,10 @@ from ragstone.tools.protocols import Tool
 
 
 async def collect(
-    step: EvidenceStep, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, watch: Watch
+    step: EvidenceStep, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, recorder: CallRecorder
 ) -> list[Entry]:
-    """The pieces of evidence that the step is wanted for; what the data gives for a row is not made again."""
-    spec, ledger = step.spec, ledger.seen_by(step.spec.needs)
+    """The pieces of evidence of a step. The function is not called for rows in which the data has all pieces."""
+    spec, ledger = step.spec, ledger.seen_by(step.spec)
     extra: dict[str, Any] = {need: tools[need] for need in spec.needs if need in tools and need not in ledger}
     extra |= {need: None for own in spec.piece_needs.values() for need in own if need not in spec.needs}
     if spec.wants_pieces:
@@ -35,40 +46,36 @@ async def collect(
         columns: Mapping[str, Any] = outcome.results
     else:
         if spec.is_async:
-            outcome = await call_async(spec, ledger, extra, partial(_take_apart, step), gate, watch, step.pieces)
+            outcome = await call_async(spec, ledger, extra, partial(_split, step), gate, recorder, step.pieces)
         else:
-            outcome = call_plain(spec, ledger, extra, partial(_take_apart, step), step.pieces)
+            outcome = call_plain(spec, ledger, extra, partial(_split, step), step.pieces)
         columns = {piece: Rows([result[piece] for result in outcome.results]) for piece in step.pieces}
     return [complete(step, _entry(piece, outcome, columns.get(piece, Rows([]))), ledger) for piece in step.pieces]
 
 
 def complete(step: EvidenceStep, entry: Entry, ledger: Ledger) -> Entry:
-    """The entry as it goes into the ledger: without rows that lack what only this piece needs, with the data's values."""
+    """The entry for the ledger: without rows that lack what only this piece needs, with the values of the data."""
     lost: dict[int, Absence] = {}
     for need in step.spec.piece_needs.get(entry.name, ()):
         lost = {**ledger[need].absent, **lost}
-    entry = _with_given(entry.without(lost), ledger)
-    return entry if step.spec.transient else _hold_to_type(entry, step.spec)
-
-
-def _with_given(made: Entry, ledger: Ledger) -> Entry:
-    """The values of the data replace computed ones."""
-    if made.name not in ledger:
-        return made
-    given = ledger[made.name]
-    values = dict(zip(made.rows.tolist(), made.column, strict=True))
-    values |= dict(zip(given.rows.tolist(), given.values_of(given.rows), strict=True))
-    rows = sorted(values)
-    absent = {row: absence for row, absence in made.absent.items() if row not in values}
-    return Entry(made.name, np.array(rows, dtype=np.int64), Rows([values[row] for row in rows]), absent)
+    entry = entry.without(lost)
+    if entry.name in ledger:
+        # The values of the data replace computed ones.
+        given = ledger[entry.name]
+        values = dict(zip(entry.rows.tolist(), entry.column, strict=True))
+        values |= dict(zip(given.rows.tolist(), given.values_of(given.rows), strict=True))
+        rows = sorted(values)
+        absent = {row: absence for row, absence in entry.absent.items() if row not in values}
+        entry = Entry(entry.name, np.array(rows, dtype=np.int64), Rows([values[row] for row in rows]), absent)
+    return entry if step.spec.transient else _check_type(entry, step.spec)
 
 
 def _check_columns(step: EvidenceStep, value: Any, size: int) -> dict[str, Any]:
-    return {piece: _check_column(piece, column, size) for piece, column in _take_apart(step, value).items()}
+    return {piece: _check_column(piece, column, size) for piece, column in _split(step, value).items()}
 
 
-def _take_apart(step: EvidenceStep, value: Any) -> dict[str, Any]:
-    """The pieces in what the function returned."""
+def _split(step: EvidenceStep, value: Any) -> dict[str, Any]:
+    """The pieces of a return value."""
     name = step.spec.name
     if step.spec.yields == (name,):
         return {name: value}
@@ -108,22 +115,19 @@ def _join(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                     reasons[row] = column.reasons[0]
                 column = column.column
             columns.append(column)
-        pieces[piece] = Gaps(_concatenate(columns), reasons)
+        if isinstance(columns[0], np.ndarray):
+            joined: Any = np.concatenate(columns)
+        elif isinstance(columns[0], pa.Array):
+            joined = pa.concat_arrays(columns)
+        elif hasattr(columns[0], "concat"):
+            joined = columns[0].concat(columns)
+        else:
+            joined = Rows([value for column in columns for value in column])
+        pieces[piece] = Gaps(joined, reasons)
     return pieces
 
 
-def _concatenate(columns: Sequence[Any]) -> Any:
-    first = columns[0]
-    if isinstance(first, np.ndarray):
-        return np.concatenate(columns)
-    if isinstance(first, pa.Array):
-        return pa.concat_arrays(columns)
-    if hasattr(first, "concat"):
-        return first.concat(columns)
-    return Rows([value for column in columns for value in column])
-
-
-def _entry(piece: str, outcome: Outcome, column: Any) -> Entry:
+def _entry(piece: str, outcome: CallResult, column: Any) -> Entry:
     absent: dict[int, str] = {}
     if isinstance(column, Gaps):
         absent = {int(outcome.rows[position]): reason for position, reason in column.reasons.items()}
@@ -137,8 +141,8 @@ def _entry(piece: str, outcome: Outcome, column: Any) -> Entry:
     return entry.without({row: Absence(SKIPPED, reason) for row, reason in absent.items()})
 
 
-def _hold_to_type(entry: Entry, spec: EvidenceSpec) -> Entry:
-    """The entry with its values as Arrow; a row whose value is not of the declared type fails, here and further down."""
+def _check_type(entry: Entry, spec: EvidenceSpec) -> Entry:
+    """The entry with its values as Arrow. A row whose value is not of the declared type fails."""
     column_type, annotation = spec.column_type(entry.name), spec.annotation_of(entry.name)
     if column_type is not None and isinstance(entry.column, column_type):
         entry.stored = entry.column.to_arrow()
@@ -167,7 +171,7 @@ def _hold_to_type(entry: Entry, spec: EvidenceSpec) -> Entry:
 
 
 def _is_text_for_list(value: Any, kind: pa.DataType) -> bool:
-    """Whether there is a text where a list should be: Arrow would take it for a list of its letters."""
+    """Whether a text is in the place of a list: Arrow would read it as a list of its letters."""
     if not pa.types.is_list(kind):
         return False
     return isinstance(value, str | bytes) or (

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from ragstone.data.verdict import ENTAILMENT, Verdict
 from ragstone.engine.plan import Plan
 from ragstone.llm.base import LLMStoppedError
 from ragstone.llm.batches import read_batch_option
 from ragstone.llm.wrappers import Call
 from ragstone.storage.runs import RunFolder, read_batches
 from ragstone.tools.judge_exam import AT_CHANCE, ask_items, find_patterns, load_items, mark
-from ragstone.tools.open_tools import Judging
+from ragstone.tools.open_tools import ToolFactory
 
 VARIABLE = "RAGSTONE_EXAM"
 # Fewer rows give no verdict of the diagnosis, and would cost less than the exam.
@@ -30,18 +31,14 @@ _VERDICTS = (
 _MATRIX = "answer_claims_in_contexts"
 
 
-def examines(judging: Judging, plan: Plan, rows: int) -> bool:
+def examines(judging: ToolFactory, plan: Plan, rows: int) -> bool:
     """Whether a run begins with an exam: a language model that is named by a text checks claims of some rows."""
     options = judging.options
-    off = os.environ.get(VARIABLE, "").strip().lower() == "off" or options.get("offline") or writes_files(options)
-    wanted = options.get("exam", True) and not off
+    batch = read_batch_option(options.get("batch"))
+    # If requests are written to files, there is no model to examine before the run.
+    off = options.get("offline") or (batch is not None and batch.folder is not None)
+    wanted = options.get("exam", True) and not off and os.environ.get(VARIABLE, "").strip().lower() != "off"
     return bool(wanted and rows >= LEAST_ROWS and "checker" in plan.needs and judging.checker_name)
-
-
-def writes_files(options: Mapping[str, Any]) -> bool:
-    """Whether requests are written to files, so that there is no model to examine before the run."""
-    settings = read_batch_option(options.get("batch"))
-    return settings is not None and settings.folder is not None
 
 
 async def examine(checker: Any, name: str) -> dict[str, Any]:
@@ -53,11 +50,15 @@ async def examine(checker: Any, name: str) -> dict[str, Any]:
         return {}
     if not answers:
         return {}
-    found = mark(answers)[0]
-    made = [call for call in calls if not call.cached and call.attempts]
+    found = mark(answers, two_way=getattr(checker, "two_way", False))[0]
+    made = [call for call in calls if call.is_made]
     warnings = [f"{pattern} in the exam of {name}" for pattern in find_patterns(answers)]
     if found.verdict == AT_CHANCE:
-        warnings.insert(0, _at_chance(name, found.right, found.asked, found.chance or 0.0))
+        warnings.insert(
+            0,
+            f"the judge {name} is at chance: it is right in {found.right} of {found.asked} exam items; guesses are right in "
+            f"{(found.chance or 0.0) * found.asked:.0f}. Do not trust its scores; ragstone judge-check {name} shows more",
+        )
     known = all(call.cost_usd is not None for call in made)
     return {
         "judge": name,
@@ -79,17 +80,10 @@ async def ask_first_items(checker: Any, calls: list[Call]) -> Any:
     return await ask_items([item for item in load_items() if item.is_first], {"checker": checker}, calls)
 
 
-def _at_chance(name: str, right: int, asked: int, chance: float) -> str:
-    return (
-        f"the judge {name} is at chance: it is right in {right} of {asked} exam items; guesses are right in {chance * asked:.0f}. "
-        f"Do not trust its scores; ragstone judge-check {name} shows more"
-    )
-
-
 class Exam:
     """The exam of one run. `note` is called with each warning."""
 
-    def __init__(self, judging: Judging, plan: Plan, rows: int, note: Callable[[str], object]) -> None:
+    def __init__(self, judging: ToolFactory, plan: Plan, rows: int, note: Callable[[str], object]) -> None:
         self._name = judging.checker_name or ""
         self._is_wanted = examines(judging, plan, rows)
         self._stored = {name for name, _ in plan.stored_evidence()}
@@ -134,7 +128,7 @@ def _by_number(folder: RunFolder, stored: Collection[str], name: str) -> Iterato
         if len(rows) < 2 or len(rows[0]) < 2:
             continue
         for place, row in enumerate(rows[: len(rows[0])]):
-            supporting = [at for at, verdict in enumerate(row) if str(verdict).startswith("entailment")]
+            supporting = [at for at, verdict in enumerate(row) if Verdict.from_text(verdict) == ENTAILMENT]
             count += 1
             hits += supporting == [place]
     if count >= _LEAST_PLACED and hits >= _PLACED_SHARE * count:

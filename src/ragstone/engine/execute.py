@@ -1,6 +1,6 @@
-"""Second step of a run: the plan over the stored samples, part by part, in this process; and the tables of a part.
+"""Second step of a run: computes the plan for the stored samples, part by part, in this process.
 
-A run is worked on in parts: rows of the stored samples in, a folder of tables out. A finished part is never computed again.
+A part is some rows of the stored samples; its result is a folder of tables. A finished part is never computed again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -21,26 +21,25 @@ import pyarrow.parquet as pq
 from ragstone.data.codec import canonical_json
 from ragstone.data.columns import OK, STATUSES, Cells
 from ragstone.data.schema import CALLS, SCORES, evidence_schema
-from ragstone.engine.batch import BatchResult, evaluate_batch
-from ragstone.engine.function_calls import Watch, absent_cells
+from ragstone.engine.batch import ScoredBatch, evaluate_batch
+from ragstone.engine.function_calls import CallRecorder, absent_cells
 from ragstone.engine.ledger import Entry
 from ragstone.engine.plan import EvidenceStep, Plan
 from ragstone.engine.progress import Meter, Report
-from ragstone.engine.stored_evidence import Recollection
+from ragstone.engine.stored_evidence import StoredEvidence
 from ragstone.llm.cascade_tally import Tally
 from ragstone.llm.concurrency import gather_or_cancel
-from ragstone.llm.wrappers import Call
 from ragstone.storage.places import storage_errors
-from ragstone.storage.runs import PartFolder, RunFolder, write_table
+from ragstone.storage.runs import RunFolder, write_table
 from ragstone.tools.protocols import Tool
 
-# Rows in a part when a model is asked: what an interruption may cost.
+# Rows per part if models are called: an interruption loses at most these.
 WAITING_PART_ROWS = 100
 # A batch has the requests of many rows, and so of many parts.
 _ROWS_PER_PART_IN_FLIGHT = 100
 
 
-class Part(NamedTuple):
+class RunPart(NamedTuple):
     """Rows of one row group of the stored samples."""
 
     number: int
@@ -49,14 +48,14 @@ class Part(NamedTuple):
     rows: int
 
 
-def cut_parts(samples: pq.ParquetFile, plan: Plan) -> Iterator[Part]:
+def cut_parts(samples: pq.ParquetFile, plan: Plan) -> Iterator[RunPart]:
     """The parts of a run; they do not depend on the backend."""
     number = 0
     for group in range(samples.num_row_groups):
         rows = samples.metadata.row_group(group).num_rows
         size = WAITING_PART_ROWS if plan.waits else rows
         for start in range(0, rows, max(size, 1)):
-            yield Part(number, group, start, min(size, rows - start))
+            yield RunPart(number, group, start, min(size, rows - start))
             number += 1
 
 
@@ -71,7 +70,7 @@ def open_samples(folder: RunFolder) -> Iterator[pq.ParquetFile]:
 
 def split_work(
     samples: pq.ParquetFile, plan: Plan, folder: RunFolder, progress: Report
-) -> tuple[int, list[Part], Meter]:
+) -> tuple[int, list[RunPart], Meter]:
     """The number of parts, those that are not finished, and the meter, which has counted the finished ones."""
     parts = list(cut_parts(samples, plan))
     finished = folder.finished_parts()
@@ -83,47 +82,42 @@ def split_work(
 async def compute_part(
     plan: Plan,
     folder: RunFolder,
-    part: tuple[Part, pa.RecordBatch],
+    part: tuple[RunPart, pa.RecordBatch],
     tools: Mapping[str, Tool],
     gate: asyncio.Semaphore,
     tick: Callable[[], None] = lambda: None,
-    recollection: Recollection | None = None,
+    stored: StoredEvidence | None = None,
 ) -> None:
     """Evaluate the rows of one part and store the results."""
-    watch = Watch(part[1].column("id").to_pylist() if plan.waits else (), tick)
-    result = await evaluate_batch(plan, part[1], tools, gate, watch, recollection)
-    _store_part(plan, folder.part(part[0].number), result, watch)
+    recorder = CallRecorder(part[1].column("id").to_pylist() if plan.waits else (), tick)
+    result = await evaluate_batch(plan, part[1], tools, gate, recorder, stored)
+    home = folder.part(part[0].number)
+    # Writes the scores last: a part with scores is finished.
+    for name, evidence in evidence_tables(plan, result).items():
+        write_table(home.evidence(name), evidence)
+    if plan.waits:
+        calls = {name: [getattr(call, name) for call in recorder.calls] for name in CALLS.names}
+        write_table(home.calls, pa.Table.from_pydict(calls, schema=CALLS))
+    if recorder.tally != Tally():
+        home.tally.write_bytes(json.dumps(asdict(recorder.tally)).encode())
+    write_table(home.scores, scores_table(plan, result))
 
 
 def read_parts(
-    folder: RunFolder, samples: pq.ParquetFile, parts: Sequence[Part]
-) -> Iterator[tuple[Part, pa.RecordBatch]]:
+    folder: RunFolder, samples: pq.ParquetFile, parts: Sequence[RunPart]
+) -> Iterator[tuple[RunPart, pa.RecordBatch]]:
     """Each part with its rows; a row group is read once."""
     group, table = -1, pa.table({})
     for part in parts:
         if part.group != group:
             with storage_errors(f"cannot read {folder.samples}"):
                 group, table = part.group, samples.read_row_group(part.group)
-        yield part, _single_batch(table.slice(part.start, part.rows))
-
-
-def _store_part(plan: Plan, home: PartFolder, result: BatchResult, watch: Watch) -> None:
-    """Writes the scores last: a part with scores is finished."""
-    for name, evidence in evidence_tables(plan, result).items():
-        write_table(home.evidence(name), evidence)
-    if plan.waits:
-        write_table(home.calls, calls_table(watch.calls))
-    if watch.tally != Tally():
-        home.tally.write_bytes(json.dumps(asdict(watch.tally)).encode())
-    write_table(home.scores, scores_table(plan, result))
-
-
-def _single_batch(table: pa.Table) -> pa.RecordBatch:
-    batches = table.combine_chunks().to_batches()
-    return batches[0] if len(batches) == 1 else pa.RecordBatch.from_pylist([], schema=table.schema)
+        batches = table.slice(part.start, part.rows).combine_chunks().to_batches()
+        yield part, batches[0] if len(batches) == 1 else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 PARTS_IN_FLIGHT = 4
+_GRACE_S = 2.0
 Result = TypeVar("Result")
 
 
@@ -133,9 +127,9 @@ async def execute(
     tools: Mapping[str, Tool],
     concurrency: int,
     progress: Report,
-    recollection: Recollection | None = None,
+    stored: StoredEvidence | None = None,
 ) -> int:
-    """Compute the parts that are not there yet; returns how many there are in all."""
+    """Compute the unfinished parts; returns the number of all parts."""
     with open_samples(folder) as samples:
         count, left, meter = split_work(samples, plan, folder, progress)
         waiting = read_parts(folder, samples, left)
@@ -143,7 +137,7 @@ async def execute(
 
         async def work() -> None:
             for part in waiting:
-                await compute_part(plan, folder, part, tools, gate, meter.tick, recollection)
+                await compute_part(plan, folder, part, tools, gate, meter.tick, stored)
                 meter.add_rows(part[0].rows)
 
         # While one part waits for its last rows, the next one keeps the model busy.
@@ -159,24 +153,16 @@ def run_to_end(work: Coroutine[Any, Any, Result], waits: bool = True) -> Result:
     could not start a loop of their own.
     """
     if not waits:
-        return _run_without_loop(work)
+        try:
+            work.send(None)
+        except StopIteration as end:
+            return cast(Result, end.value)
+        work.close()
+        raise RuntimeError("a plan without async evidence waited for something")
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
-    return _run_in_thread(work)
-
-
-def _run_without_loop(work: Coroutine[Any, Any, Result]) -> Result:
-    try:
-        work.send(None)
-    except StopIteration as end:
-        return cast(Result, end.value)
-    work.close()
-    raise RuntimeError("a plan without async evidence waited for something")
-
-
-def _run_in_thread(work: Coroutine[Any, Any, Result]) -> Result:
+        return _run_in_new_loop(work)
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
     outcome: list[Result | BaseException] = []
@@ -202,7 +188,35 @@ def _run_in_thread(work: Coroutine[Any, Any, Result]) -> Result:
     return outcome[0]
 
 
-def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
+def _run_in_new_loop(work: Coroutine[Any, Any, Result]) -> Result:
+    """As asyncio.run, but two Ctrl-C in a row end it.
+
+    The second one may hit the loop between two steps of a task. That step is lost, so the task never ends, and asyncio.run
+    waits for it for ever.
+    """
+    runner = asyncio.Runner()
+    try:
+        result = runner.run(work)
+    except KeyboardInterrupt:
+        loop = runner.get_loop()
+        if tasks := asyncio.all_tasks(loop):
+            for task in tasks:
+                task.cancel()
+            with suppress(KeyboardInterrupt):
+                loop.run_until_complete(asyncio.wait(tasks, timeout=_GRACE_S))
+            for task in tasks:  # asyncio prints exceptions that are not retrieved
+                if task.done() and not task.cancelled():
+                    task.exception()
+        loop.close()
+        raise
+    except BaseException:
+        runner.close()
+        raise
+    runner.close()
+    return result
+
+
+def scores_table(plan: Plan, result: ScoredBatch) -> pa.Table:
     """All cells of a batch, metric by metric."""
     ids = result.batch.column("id")
     tables = []
@@ -220,7 +234,7 @@ def scores_table(plan: Plan, result: BatchResult) -> pa.Table:
     return pa.concat_tables(tables).unify_dictionaries() if tables else SCORES.empty_table()
 
 
-def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
+def evidence_tables(plan: Plan, result: ScoredBatch) -> dict[str, pa.Table]:
     """The stored evidence, one table per piece, with a hash of the inputs of each row."""
     tables = {}
     hashes: dict[tuple[str, ...], list[str]] = {}
@@ -229,21 +243,20 @@ def evidence_tables(plan: Plan, result: BatchResult) -> dict[str, pa.Table]:
             continue
         # Several kinds of evidence often need the same fields.
         if step.fields not in hashes:
-            hashes[step.fields] = _hash_inputs(step, result.batch)
+            # A change of the fields makes the evidence out of date.
+            columns = [result.batch.column(name).to_pylist() for name in step.fields]
+            rows = zip(*columns, strict=True) if columns else [()] * result.batch.num_rows
+            hashes[step.fields] = [
+                hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).hexdigest() for values in rows
+            ]
         inputs = hashes[step.fields]
         for piece in step.pieces:
             tables[piece] = _evidence_table(step, result.evidence[piece], result.batch.column("id"), inputs)
     return tables
 
 
-def calls_table(calls: Sequence[Call]) -> pa.Table:
-    """Every call that was made for a batch, in the order in which they ended."""
-    columns = {name: [getattr(call, name) for call in calls] for name in CALLS.names}
-    return pa.Table.from_pydict(columns, schema=CALLS)
-
-
 def _evidence_table(step: EvidenceStep, entry: Entry, ids: pa.Array, inputs: Sequence[str]) -> pa.Table:
-    assert entry.stored is not None  # noqa: S101  (for the type checker: what is kept was made ready for it)
+    assert entry.stored is not None  # noqa: S101  (for the type checker: `_check_type` sets it)
     positions = np.full(len(ids), -1)
     positions[entry.rows] = np.arange(len(entry.rows))
     values = entry.stored.take(pa.array(positions, mask=positions < 0))
@@ -257,13 +270,6 @@ def _evidence_table(step: EvidenceStep, entry: Entry, ids: pa.Array, inputs: Seq
         _repeated(step.signature, len(ids)),
     ]
     return pa.Table.from_arrays(columns, schema=evidence_schema(values.type))
-
-
-def _hash_inputs(step: EvidenceStep, batch: pa.RecordBatch) -> list[str]:
-    """A hash of the fields that a row's evidence was made from; a change makes the evidence out of date."""
-    columns = [batch.column(name).to_pylist() for name in step.fields]
-    rows = zip(*columns, strict=True) if columns else [()] * batch.num_rows
-    return [hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).hexdigest() for values in rows]
 
 
 def _repeated(word: str, times: int) -> pa.DictionaryArray:

@@ -1,8 +1,6 @@
-"""Calling functions of three shapes (plain, columnar, async) over the rows that have what they need.
+"""Calls functions of three shapes (plain, columnar, async) for the rows that have their needs.
 
-A row's failure stays with the row: it becomes an absence with its reason, and no other cell notices.
-
-`Watch` records the model calls of each row and reports progress.
+An exception fails only its row: it becomes an absence with a reason. `CallRecorder` records the model calls of each row.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from ragstone.llm.wrappers import Call, record_calls
 from ragstone.registry.specs import FunctionSpec
 
 
-class Watch:
+class CallRecorder:
     """Records the calls made for the rows of a batch."""
 
     def __init__(self, ids: Sequence[object], tick: Callable[[], None] = lambda: None) -> None:
@@ -36,11 +34,11 @@ class Watch:
 
     @contextmanager
     def row(self, number: int, evidence: str) -> Iterator[None]:
-        """Around the making of one row's evidence."""
+        """Record the calls for one row's evidence."""
         try:
             with record_calls(self.calls, str(self._ids[number]), evidence), tally_into(self.tally):
                 yield
-        finally:  # a row whose evidence fails is done too
+        finally:  # a failed row counts, too
             self._tick()
 
 
@@ -53,7 +51,7 @@ class Refused(Exception):  # noqa: N818  (caught here, becomes the reason of a f
     """The return value of a function cannot be used; the text gives the reason."""
 
 
-class Outcome(NamedTuple):
+class CallResult(NamedTuple):
     """The results of a function for some rows, and the absences of the others."""
 
     rows: np.ndarray
@@ -67,7 +65,7 @@ def call_plain(
     extra: Mapping[str, Any],
     check: Callable[[Any], Any],
     pieces: Sequence[str] = (),
-) -> Outcome:
+) -> CallResult:
     """One row after the other, without the rows that have all `pieces`; `check` turns return values into results."""
     needs, rows, absent = _prepare(spec, ledger, extra, pieces)
     function = partial(spec.function, **extra)
@@ -77,7 +75,7 @@ def call_plain(
             results.append(check(function(**dict(zip(needs, values, strict=True)))))
         except _RAISED as error:
             absent[row] = explain(error)
-    return Outcome(_without(rows, absent), results, absent)
+    return CallResult(_without(rows, absent), results, absent)
 
 
 async def call_async(
@@ -86,20 +84,20 @@ async def call_async(
     extra: Mapping[str, Any],
     check: Callable[[Any], Any],
     gate: asyncio.Semaphore,
-    watch: Watch,
+    recorder: CallRecorder,
     pieces: Sequence[str] = (),
-) -> Outcome:
-    """All rows at once, as many at a time as the gate lets through; results as those of `call_plain`."""
+) -> CallResult:
+    """All rows concurrently, limited by the gate; results as those of `call_plain`."""
     needs, rows, absent = _prepare(spec, ledger, extra, pieces)
     function = partial(spec.function, **extra)
 
     async def one(row: int, values: Sequence[Any]) -> Any:
         async with gate:
             try:
-                with watch.row(row, spec.name):
+                with recorder.row(row, spec.name):
                     return check(await function(**dict(zip(needs, values, strict=True))))
             except StopRunError:
-                raise  # it is not this row's failure
+                raise  # it stops the run
             except asyncio.CancelledError as error:
                 task = asyncio.current_task()
                 if task is None or task.cancelling():
@@ -111,7 +109,7 @@ async def call_async(
     inputs = _row_values(spec, needs, ledger, rows)
     answers = await gather_or_cancel(one(row, values) for row, values in zip(rows.tolist(), inputs, strict=True))
     results = [answer for row, answer in zip(rows.tolist(), answers, strict=True) if row not in absent]
-    return Outcome(_without(rows, absent), results, absent)
+    return CallResult(_without(rows, absent), results, absent)
 
 
 def call_columnar(
@@ -121,8 +119,8 @@ def call_columnar(
     check: Callable[[Any, int], Any],
     join: Callable[[Sequence[Any]], Any],
     pieces: Sequence[str] = (),
-) -> Outcome:
-    """Whole columns at once. If that fails, row by row, so that only the guilty rows are lost.
+) -> CallResult:
+    """Whole columns at once. If that fails, row by row, so that only the rows that raise fail.
 
     `check` turns what the function returned into a result for that many rows, `join` makes one result of many.
     """
@@ -137,22 +135,22 @@ def call_columnar(
         return check(function(**columns), len(chosen))
 
     try:
-        return Outcome(rows, call(rows) if len(rows) else join([]), absent)
+        return CallResult(rows, call(rows) if len(rows) else join([]), absent)
     except _RAISED as error:
         if len(rows) == 1:
             absent[int(rows[0])] = explain(error)
-            return Outcome(rows[:0], join([]), absent)
+            return CallResult(rows[:0], join([]), absent)
     results = []
     for row in rows:
         try:
             results.append(call(np.array([row])))
         except _RAISED as error:
             absent[int(row)] = explain(error)
-    return Outcome(_without(rows, absent), join(results), absent)
+    return CallResult(_without(rows, absent), join(results), absent)
 
 
 def explain(error: BaseException) -> Absence:
-    """A skipped row for Skip, a failed one for everything else, on one line that can be stored and shown."""
+    """The absence for an exception: skipped for `Skip`, failed otherwise. The reason is one line of printable text."""
     try:
         words = " ".join(str(error).split())
     except Exception:  # noqa: BLE001  (an exception that cannot be printed has only its name)

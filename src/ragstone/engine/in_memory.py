@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ragstone.data.codec import storable_value
 from ragstone.data.columns import OK, Cells
 from ragstone.data.schema import FIELDS
 from ragstone.data.types import Chunk, Fact, FactMatch, Score
+from ragstone.engine.backends.arrow import score_batches
 from ragstone.engine.batch import compute_metrics, evaluate_batch
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.ledger import Entry, Ledger
 from ragstone.engine.plan import Plan, make_plan
 from ragstone.errors import Skip, UsageError
-from ragstone.evidence.fact_matches import Counts, Ranks, rows_without_words
-from ragstone.evidence.gains import PIECES, judge_lists
+from ragstone.evidence_functions.fact_matches import Counts, Ranks, rows_without_words
+from ragstone.evidence_functions.gains import PIECES, judge_lists
 from ragstone.formats import read_dataset
-from ragstone.formats.values import shown, storable
+from ragstone.formats.values import shown
 from ragstone.registry import Metric, parse_metric, resolve_metrics
+from ragstone.registry.declare import metric_names
 from ragstone.text.matchers import Matcher, make_matcher
+from ragstone.tools.judging_options import Judge, Model, as_judge
 from ragstone.tools.open_tools import open_matcher
 from ragstone.tools.protocols import Tool
 
-# What is computed together: enough rows to be quick, few enough characters to stay near the processor.
+# Rows and characters that are computed together: enough rows to be fast, few enough characters for the caches of the CPU.
 _BLOCK_ROWS = 16_384
 _BLOCK_CHARACTERS = 12_000_000
 _LOOKED_AT = 64
@@ -99,7 +103,7 @@ def _characters(value: Any) -> int:
 
 
 def _score(plan: Plan, tools: Mapping[str, Tool], columns: Columns, scores: Scores) -> None:
-    """Add the scores of some rows; in two parts where their texts are longer than one Arrow column can be."""
+    """Add the scores of some rows. If their texts do not fit into one Arrow column, each half is computed alone."""
     arrays = {name: _array(name, column) for name, column in columns.items()}
     size = _size(columns)
     if size > 1 and any(isinstance(array, pa.ChunkedArray) for array in arrays.values()):
@@ -135,30 +139,20 @@ def _array(name: str, column: Sequence[Any]) -> pa.Array | pa.ChunkedArray:
         return array
     if array.values.null_count:
         raise UsageError(f"{name} must have lists of texts, and one of them contains None")
-    return _dressed(array, kind)
+    if not pa.types.is_struct(kind.value_type):
+        return array
+    # Chunks and facts of which only the text is known.
+    known = {"text": array.values, "kind": pa.repeat(Fact("").kind, len(array.values))}
+    inner = [known.get(field.name, pa.nulls(len(array.values), field.type)) for field in kind.value_type]
+    objects = pa.StructArray.from_arrays(inner, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(array.offsets, objects, type=kind, mask=array.is_null())
 
 
 def _convert(column: Sequence[Any], kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
     try:
         return pa.array(column, type=kind)
     except UnicodeEncodeError:  # half a character
-        return pa.array([_storable(value) for value in column], type=kind)
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return storable(value)
-    return [_storable(item) for item in value] if isinstance(value, Sequence) else value
-
-
-def _dressed(texts: pa.ListArray, kind: pa.ListType) -> pa.ListArray:
-    """Texts as the objects that a field holds: chunks and facts of which only the text is known."""
-    if not pa.types.is_struct(kind.value_type):
-        return texts
-    known = {"text": texts.values, "kind": pa.repeat(Fact("").kind, len(texts.values))}
-    inner = [known.get(field.name, pa.nulls(len(texts.values), field.type)) for field in kind.value_type]
-    objects = pa.StructArray.from_arrays(inner, fields=list(kind.value_type))
-    return pa.ListArray.from_arrays(texts.offsets, objects, type=kind, mask=texts.is_null())
+        return pa.array(storable_value(list(column)), type=kind)
 
 
 def match_facts(
@@ -172,18 +166,31 @@ def match_facts(
     return [FactMatch(*place, matcher=matcher) for place in matches]
 
 
-def score_row(row: Mapping[str, Any], metric: str, matcher: str = "citation") -> Score:
+def score_row(
+    row: Mapping[str, Any],
+    metric: str | Callable[..., Any],
+    matcher: str = "citation",
+    *,
+    judge: Judge | Model | None = None,
+    checker: Model | None = None,
+) -> Score:
     """One metric of one row: `frame.apply(lambda row: ragstone.score_row(row, "recall@5").value, axis=1)`.
 
     A row may have DIAL's columns: `context` and `ground_truth_answer`, or the match results `context_relevance` and
-    `facts_ranks`, from which the metrics of facts are computed without texts.
+    `facts_ranks`, from which the metrics of facts are computed without texts. Metrics of models need a `judge`, a name or a
+    `Judge`; its models are opened for each row, so `evaluate` is faster for many rows.
     """
     values = row.to_dict() if hasattr(row, "to_dict") else dict(row)
     values = {_DIAL_NAMES.get(key, key) if _DIAL_NAMES.get(key) not in values else key: values[key] for key in values}
-    wanted = parse_metric(metric)
+    wanted = parse_metric(metric_names(metric)[0])
     if (score := _score_matches(values, wanted)) is not None:
         return score
     table = read_dataset([values], format="ragstone").table
+    if judge is not None or checker is not None:
+        used = as_judge(judge, checker, **({"matcher": matcher} if matcher != "citation" else {}))
+        score_all = score_batches([str(wanted)], matcher=used.matcher, concurrency=used.concurrency, **used.options)
+        [cell] = (cell for batch in score_all(table.to_batches()) for cell in batch.to_pylist())
+        return Score(cell["value"], cell["status"], cell["reason"])
     tools = {"matcher": open_matcher(matcher)}
     present = [name for name in table.schema.names if table[name].null_count == 0]
     plan = make_plan([wanted], present, tools)
@@ -196,15 +203,18 @@ def score_row(row: Mapping[str, Any], metric: str, matcher: str = "citation") ->
 _DIAL_NAMES = {"context": "contexts", "ground_truth_answer": "references"}
 
 
-def _match_results(values: Mapping[str, Any]) -> tuple[list[int], list[int]] | None:
-    """DIAL's match results of a row: facts per chunk, and the rank of each fact from 1, 0 if it was not found."""
+def _match_results(values: Mapping[str, Any]) -> tuple[list[int] | None, list[int]] | None:
+    """DIAL's match results of a row: facts per chunk if given, and the rank of each fact from 1, 0 if it was not found."""
     try:
-        relevance, given = ([float(item) for item in values[name]] for name in ("context_relevance", "facts_ranks"))
+        given = [float(item) for item in values["facts_ranks"]]
+        relevance = [float(item) for item in values["context_relevance"]] if "context_relevance" in values else None
     except (KeyError, TypeError, ValueError):
         return None
     if not given:
         raise UsageError("facts_ranks is empty: the row has no facts")
     found = [rank for rank in given if 0 <= rank < math.inf]
+    if relevance is None:
+        return None, [int(rank) + 1 if rank in found else 0 for rank in given]  # DIAL counts from 0
     useful = [place for place, count in enumerate(relevance) if count > 0]
     # DIAL counts from 0, its description from 1: the first useful chunk is that of the lowest rank.
     base = int(min(found)) - useful[0] if found and useful else 0
@@ -221,9 +231,13 @@ def _score_matches(values: Mapping[str, Any], wanted: Metric) -> Score | None:
     matched = _match_results(values)
     if matched is None:
         return None
+    if matched[0] is None and "chunk_relevance" in wanted.spec.needs:
+        return Score(
+            None, "skipped", "needs context_relevance in addition to facts_ranks: how many facts each chunk contains"
+        )
     plan = make_plan([wanted], ("chunk_relevance", "fact_ranks"), {})
     ledger = Ledger(pa.record_batch([pa.nulls(1)], names=["nothing"]))
-    for name, kind, numbers in (("chunk_relevance", Counts, matched[0]), ("fact_ranks", Ranks, matched[1])):
+    for name, kind, numbers in (("chunk_relevance", Counts, matched[0] or []), ("fact_ranks", Ranks, matched[1])):
         ledger.add(Entry(name, np.arange(1), kind(np.array(numbers, dtype=np.int64), np.array([0, len(numbers)]))))
     return compute_metrics(plan, ledger)[str(wanted)][0]
 
@@ -240,7 +254,11 @@ def score_rankings(
     relevant and every score of the query is None. `score_rankings([["a", "b"]], [{"b": 1}], "mrr")` is `{"mrr": [0.5]}`.
     """
     chosen = resolve_metrics([metrics] if isinstance(metrics, str) else metrics)
-    _check(retrieved, relevance)
+    if len(retrieved) != len(relevance):
+        raise UsageError(f"there are {len(retrieved)} lists of ids, but relevance for {len(relevance)}")
+    for what, rows in (("retrieved", retrieved), ("relevance", relevance)):
+        if str in set(map(type, rows)):
+            raise UsageError(f"{what} must have a list of ids for each query, not a text")
     plan = make_plan(chosen, PIECES, {})
     for name, reason in plan.skipped.items():
         raise UsageError(f"{name} cannot be computed from ids: it {reason}")
@@ -253,14 +271,6 @@ def score_rankings(
     for name, column in pieces.items():
         ledger.add(Entry(name, np.arange(ledger.size), column))
     return {name: _values_or_none(cells) for name, cells in compute_metrics(plan, ledger).items()}
-
-
-def _check(retrieved: Sequence[Sequence[str]], relevance: Sequence[Relevance]) -> None:
-    if len(retrieved) != len(relevance):
-        raise UsageError(f"there are {len(retrieved)} lists of ids, but relevance for {len(relevance)}")
-    for what, rows in (("retrieved", retrieved), ("relevance", relevance)):
-        if str in set(map(type, rows)):
-            raise UsageError(f"{what} must have a list of ids for each query, not a text")
 
 
 def _grades(relevance: Sequence[Relevance]) -> Sequence[dict[str, float]]:

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import view_samples
 from ragstone.data.fingerprint import Fingerprint
-from ragstone.data.schema import present
+from ragstone.data.schema import present, unknown_texts
 from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE, question_of
 from ragstone.engine.plan import Plan, make_plan
 from ragstone.engine.progress import Progress, Report
-from ragstone.evidence.fact_matches import with_matcher
+from ragstone.evidence_functions.fact_matches import with_matcher
 from ragstone.formats import Reader
 from ragstone.registry import CATALOGUE, Metric, MetricSpec
 from ragstone.storage.places import Place, storage_errors
@@ -59,10 +59,6 @@ class Profile:
             "ragstone truth collect QUESTIONS --system SPEC"
         )
 
-    def is_pointless(self, spec: MetricSpec) -> bool:
-        """Whether the default sets leave a metric out, because it is about something that the data does not have."""
-        return self.lacks(spec) is not None
-
     def lacks(self, spec: MetricSpec) -> str | None:
         """The field that no row has and a metric is about: without citations its scores would all be 0."""
         fields = CATALOGUE.closure(spec.needs).fields
@@ -77,12 +73,21 @@ class Profile:
         named = (f"metadata.{name}" for name in pieces if name in _WATCHED)
         return next((name for name in named if name not in self.present), None)
 
+    def _lacks_texts(self, spec: MetricSpec) -> str | None:
+        """The missing texts, for a metric of texts if all chunks are known by id only."""
+        if self.present.get(_UNKNOWN, 0) < self.present.get("contexts", 1):
+            return None
+        closure = CATALOGUE.closure(spec.needs, self.present)
+        functions = (spec, *(closure.evidence[piece] for piece in closure.order))
+        reads = (one for one in functions if "contexts" in one.needs and "contexts" not in one.either)
+        return "the texts of chunks (only ids or images are known)" if not all(one.by_id for one in reads) else None
+
     def plan(self, metrics: Sequence[Metric], tools: Mapping[str, Tool]) -> Plan:
         """The plan of these metrics for the data."""
         lacking = {
             str(metric): f"needs {name}, which no row has"
             for metric in metrics
-            if (name := self._lacks_metadata(metric.spec))
+            if (name := self._lacks_metadata(metric.spec) or self._lacks_texts(metric.spec))
         }
         able = [metric for metric in metrics if str(metric) not in lacking]
         plan = make_plan(able, self.present, tools, with_matcher(tools), partial=self.partial)
@@ -90,29 +95,32 @@ class Profile:
 
 
 _GROUP_ROWS = 2_000
+# Rows with chunks, but without a known text of one.
+_UNKNOWN = "contexts without text"
 _OUTPUT = ("answer", "contexts", "steps")
 # Evidence of these names is read from the metadata.
 _WATCHED = (*USAGE, REPEAT_OF, OTHER_ANSWERS)
 
 
 class Profiler:
-    """Looks at the batches of a reader as they pass."""
+    """Profiles the batches of a reader."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._fingerprint = Fingerprint()
         self._counts: dict[str, int] = dict.fromkeys(reader.schema.names, 0)
-        self._counts |= dict.fromkeys((f"metadata.{name}" for name in _WATCHED), 0)
+        self._counts |= dict.fromkeys((_UNKNOWN, *(f"metadata.{name}" for name in _WATCHED)), 0)
         self.rows = 0
         self._looked_at = self._citing = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The reader's batches, looked at."""
+        """The batches of the reader; each is profiled as it passes."""
         with storage_errors(f"cannot read {self._reader.name}"):
             for batch in self._reader.batches():
                 self._fingerprint.update(batch)
                 for name, column in zip(batch.schema.names, batch.columns, strict=True):
                     self._counts[name] += pc.sum(present(name, column)).as_py() or 0
+                self._counts[_UNKNOWN] += _without_texts(batch["contexts"])
                 self._look_for_citations(batch)
                 for name in _WATCHED:
                     named = pc.match_substring(batch["metadata"], f'"{name}":')
@@ -141,8 +149,13 @@ class Profiler:
             self._citing += any(part.chunks for part in cited_parts(sample.answer or "", chunks))
 
 
+def _without_texts(contexts: pa.ListArray) -> int:
+    unknown = unknown_texts(contexts)
+    return int(((unknown > 0) & (unknown == contexts.value_lengths().fill_null(0).to_numpy())).sum())
+
+
 def ingest(reader: Reader, target: Place, progress: Report) -> Profile:
-    """Stream the samples into one Parquet file, a row group a batch; nothing is left behind if the data has problems."""
+    """Stream the samples into one Parquet file, one row group per batch. If the data has problems, no file is left."""
     profiler = Profiler(reader)
     with target.writing() as stream, pq.ParquetWriter(stream, reader.schema, compression="zstd") as writer:
         for batch in profiler.batches():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ import pyarrow as pa
 
 from ragstone.data.columns import FAILED, SKIPPED, Rows, Sparse
 from ragstone.data.dataset import view_column
-from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, present
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, present, unknown_reason, unknown_texts
+from ragstone.registry.specs import FunctionSpec
 
 
 class Absence(NamedTuple):
@@ -30,7 +32,7 @@ class Entry:
     rows: np.ndarray
     column: Any
     absent: dict[int, Absence] = field(default_factory=dict)
-    # The values as they are kept, for evidence that is.
+    # The values in the form in which they are stored, for stored evidence.
     stored: pa.Array | None = None
     _python: Sequence[Any] | None = None
 
@@ -62,7 +64,7 @@ class Entry:
 
 
 class Ledger:
-    """All entries of a batch; a field is looked at when it is first asked for."""
+    """All entries of a batch. The entry of a field is made when it is first used."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
@@ -83,27 +85,49 @@ class Ledger:
         return name in self._entries or name in self._fields
 
     def add(self, entry: Entry) -> None:
-        """Take in new evidence."""
+        """Add new evidence."""
         self._entries[entry.name] = entry
 
-    def replace_field(self, name: str, piece: str) -> None:
-        """Let functions get a piece in place of a field; rows in which the piece is skipped keep the field."""
-        field, entry = self[name], self[piece]
-        failed = {row: absence for row, absence in entry.absent.items() if absence.status == FAILED}
-        values = dict(zip(field.rows.tolist(), field.values_of(field.rows), strict=True))
-        values |= dict(zip(entry.rows.tolist(), entry.values_of(entry.rows), strict=True))
-        rows = [row for row in sorted(values) if row not in failed]
-        absent = {row: absence for row, absence in {**field.absent, **failed}.items() if row not in rows}
-        column = Rows([values[row] for row in rows])
-        self._replaced[name] = piece, Entry(name, np.array(rows, dtype=np.int64), column, absent)
+    def replace_fields(self, pieces: Mapping[str, str]) -> None:
+        """Let functions get pieces in place of fields; rows in which a piece is skipped keep the field."""
+        for name, piece in pieces.items():
+            field, entry = self[name], self[piece]
+            failed = {row: absence for row, absence in entry.absent.items() if absence.status == FAILED}
+            values = dict(zip(field.rows.tolist(), field.values_of(field.rows), strict=True))
+            values |= dict(zip(entry.rows.tolist(), entry.values_of(entry.rows), strict=True))
+            rows = [row for row in sorted(values) if row not in failed]
+            absent = {row: absence for row, absence in {**field.absent, **failed}.items() if row not in rows}
+            column = Rows([values[row] for row in rows])
+            self._replaced[name] = piece, Entry(name, np.array(rows, dtype=np.int64), column, absent)
 
-    def seen_by(self, needs: Sequence[str]) -> Ledger:
-        """The ledger for a function: one that takes both a field and its replacement gets the field as it was read."""
-        if not any(piece in needs for piece, _ in self._replaced.values()):
+    def seen_by(self, spec: FunctionSpec) -> Ledger:
+        """The ledger for a function: one that takes both a field and its replacement gets the field as it was read.
+
+        One that reads chunks gets no rows with unknown texts, unless their ids will do.
+        """
+        replaced = {name: pair for name, pair in self._replaced.items() if pair[0] not in spec.needs}
+        if (
+            "contexts" in spec.needs
+            and not spec.by_id
+            and (known := self._with_texts).absent != self["contexts"].absent
+        ):
+            replaced["contexts"] = "", known
+        if replaced == self._replaced:
             return self
         view = copy.copy(self)
-        view._replaced = {name: pair for name, pair in self._replaced.items() if pair[0] not in needs}  # noqa: SLF001
+        view._replaced = replaced  # noqa: SLF001
         return view
+
+    @cached_property
+    def _with_texts(self) -> Entry:
+        """The contexts of the rows in which the text of every chunk is known."""
+        entry = self["contexts"]
+        if not isinstance(entry.column, pa.ListArray) or not pa.types.is_struct(entry.column.type.value_type):
+            return entry
+        lengths, unknown = entry.column.value_lengths().to_pylist(), unknown_texts(entry.column)
+        places = np.flatnonzero(unknown).tolist()
+        reasons = {int(entry.rows[at]): unknown_reason(unknown[at], lengths[at]) for at in places}
+        return entry.without({row: Absence(SKIPPED, reason) for row, reason in reasons.items()})
 
     def common_rows(
         self, needs: Sequence[str], either: Sequence[str] = (), pieces: Sequence[str] = ()

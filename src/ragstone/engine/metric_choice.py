@@ -1,7 +1,4 @@
-"""The metrics of stored runs, by the names that the user asks for.
-
-The metrics that most people want to know first; the rest is variants and parts of them.
-"""
+"""Finds metrics of stored runs by name, and chooses the headline metrics."""
 
 from __future__ import annotations
 
@@ -40,7 +37,9 @@ def choose_metrics(runs: Sequence[Run], wanted: Sequence[str] | str) -> list[Met
     families = {metric.family for metric in common}
     for name in names:
         if name not in known and name not in families:
-            raise UnknownNameError("metric of all these runs", name, known, _where(name, runs))
+            having = [run.name for run in runs if any(metric.metric == name for metric in run.info.metrics)]
+            hint = f"Only {', '.join(having)} has it." if having else ""
+            raise UnknownNameError("metric of all these runs", name, known, hint)
     return [metric for metric in common if not names or metric.metric in names or metric.family in names]
 
 
@@ -50,12 +49,7 @@ def spelled(name: str) -> str:
     return str(metric) if metric else name
 
 
-def _where(name: str, runs: Sequence[Run]) -> str:
-    having = [run.name for run in runs if any(metric.metric == name for metric in run.info.metrics)]
-    return f"Only {', '.join(having)} has it." if having else ""
-
-
-# With fewer there is not enough to leave anything out for.
+# If a run has fewer headline metrics, all its metrics are shown.
 _FEWEST = 4
 
 
@@ -66,7 +60,7 @@ def is_headline(name: str) -> bool:
 
 
 def pick_headlines(names: Collection[str]) -> set[str]:
-    """The headlines among metrics; all of them where that would be too few."""
+    """The headlines among metrics; all metrics if there are too few headlines."""
     headlines = {name for name in names if is_headline(name)}
     return headlines if len(headlines) >= _FEWEST else set(names)
 

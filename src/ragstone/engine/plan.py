@@ -18,7 +18,7 @@ depends on the value. A function raises `Skip` to skip a row; every other except
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -57,7 +57,7 @@ class MetricStep:
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in an order in which everything is there when it is needed."""
+    """Steps in order: each comes after the steps whose results it needs."""
 
     evidence: tuple[EvidenceStep, ...]
     metrics: tuple[MetricStep, ...]
@@ -67,7 +67,7 @@ class Plan:
 
     @property
     def waits(self) -> bool:
-        """Whether anything waits for a model."""
+        """Whether a step is async, such as a call of a model."""
         return any(step.spec.is_async for step in self.evidence)
 
     @property
@@ -111,11 +111,10 @@ class _Planner:
         self._wanted: dict[tuple[str, str], dict[str, EvidenceSpec]] = {}
         self._replaced: dict[str, str] = {}
         self._replaced = {
-            name: piece for name, piece in catalogue.replacements().items() if self._replaces(name, piece)
+            name: piece
+            for name, piece in catalogue.replacements().items()
+            if name in self._present and (piece in self._present or self._can_have(piece))
         }
-
-    def _replaces(self, name: str, piece: str) -> bool:
-        return name in self._present and (piece in self._present or self._can_have(piece))
 
     def _can_have(self, need: str) -> bool:
         """Whether any row has a piece of evidence or can have it."""
@@ -128,7 +127,9 @@ class _Planner:
         steps: list[MetricStep] = []
         skipped: dict[str, str] = {}
         for named in metrics:
-            metric = self._with_optional(named)
+            # With the optional needs that can be made.
+            more = tuple(need for need in named.spec.optional if self._can_have(need))
+            metric = replace(named, spec=replace(named.spec, needs=(*named.spec.needs, *more))) if more else named
             chain, reason = self._close(metric.spec, metric.spec.needs, f"metric '{metric.spec.name}'")
             if reason:
                 skipped[str(metric)] = reason
@@ -137,12 +138,6 @@ class _Planner:
                 self._wanted.setdefault(spec.home, {})[piece] = spec
             steps.append(MetricStep(metric, self._sign(metric.signature, chain)))
         return Plan(tuple(map(self._evidence_step, self._in_order())), tuple(steps), skipped, self._replaced)
-
-    def _with_optional(self, metric: Metric) -> Metric:
-        """The metric with the optional needs that can be made."""
-        spec = metric.spec
-        more = [need for need in spec.optional if self._can_have(need)]
-        return replace(metric, spec=replace(spec, needs=(*spec.needs, *more))) if more else metric
 
     def _close(
         self, spec: FunctionSpec, needs: Sequence[str], owner: str
@@ -181,19 +176,16 @@ class _Planner:
         if need in FIELDS or need in GIVEN_EVIDENCE:
             return f"needs {need}, which no row has"
         if need not in self._tools and need not in TOOLS:
-            raise self._unknown(need, owner)
+            known = [*FIELDS, *(piece for spec in self._catalogue.all_evidence() for piece in spec.yields), *TOOLS]
+            near = nearest(need, known)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise DefinitionError(f"{owner} needs '{need}', which is not a field, evidence or tool.{hint}")
         if owner.startswith("metric "):
             raise DefinitionError(f"{owner} asks for the tool '{need}': only evidence functions may use tools")
         if need not in self._tools:
             article = "an" if need[0] in "aeiou" else "a"
             return f"needs {article} {need.replace('_', ' ')}: {TOOLS[need].how_to_get}"
         return None
-
-    def _unknown(self, need: str, owner: str) -> DefinitionError:
-        known = [*FIELDS, *(piece for spec in self._catalogue.all_evidence() for piece in spec.yields), *TOOLS]
-        near = nearest(need, known)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        return DefinitionError(f"{owner} needs '{need}', which is not a field, evidence or tool.{hint}")
 
     def _in_order(self) -> list[EvidenceSpec]:
         """The evidence functions, each after those that make what it needs."""
@@ -240,15 +232,16 @@ class _Planner:
                 own,
                 evidence=[spec.stamp for spec in specs.values()],
                 tools={tool: self._tools[tool].signature for tool in tools},
-                prompts=[prompt for spec in specs.values() for prompt in self._prompts_of(spec)],
+                # The tools know the hashes: a user may have replaced some prompts.
+                prompts=[
+                    (name, tool.prompt_hash(name))
+                    for spec in specs.values()
+                    for tool in (self._tools[need] for need in spec.needs if need in self._tools)
+                    if isinstance(tool, Prompted)
+                    for name in spec.prompts
+                ],
             )
         )
-
-    def _prompts_of(self, spec: EvidenceSpec) -> Iterator[tuple[str, str]]:
-        """Name and hash of each prompt of a function, as its tool has them: a user may have replaced some."""
-        for tool in (self._tools[need] for need in spec.needs if need in self._tools):
-            if isinstance(tool, Prompted):
-                yield from ((name, tool.prompt_hash(name)) for name in spec.prompts)
 
 
 def _check_storable(spec: EvidenceSpec, piece: str) -> None:

@@ -1,7 +1,7 @@
 """Estimates the cost of a run with the same plan and the same prompts, without any call.
 
-Each row is walked through with guesses in place of replies (its sentences for its claims, say), so that the number of calls
-and the length of the prompts come from the code that really asks. Replies in the cache are used and cost nothing.
+The code of the run makes its prompts for a sample of rows, with guesses in place of replies: the sentences of an answer are its
+claims, for example. So the number of calls and the length of the prompts are real. Cached replies are used and cost nothing.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import pyarrow as pa
 from ragstone.engine.batch import collect_all
 from ragstone.engine.exam import ask_first_items, examines
 from ragstone.engine.execute import run_to_end
-from ragstone.engine.function_calls import Watch
+from ragstone.engine.function_calls import CallRecorder
 from ragstone.engine.ingest import ingest
 from ragstone.engine.ledger import Ledger
 from ragstone.engine.plan import Plan
 from ragstone.engine.progress import silent
-from ragstone.engine.request import DEFAULT_CONCURRENCY, Request, make_request
-from ragstone.formats import Reader, open_reader
+from ragstone.engine.request import Metrics, RunRequest, make_request
+from ragstone.formats import open_reader
 from ragstone.llm.wrappers import Call, ordinary_calls
 from ragstone.registry import CATALOGUE
 from ragstone.storage.leftovers import temporary_folder
@@ -31,12 +31,14 @@ from ragstone.storage.places import open_place
 from ragstone.storage.runs import read_table
 from ragstone.text.matchers import Matcher
 from ragstone.tools.judge_exam import EXAM
-from ragstone.tools.judging_options import JudgingOptions
+from ragstone.tools.judging_options import DEFAULT_CONCURRENCY, JudgingOptions
 
 # More rows hardly improve the estimate.
 MOST_ROWS = 300
 # A rule of thumb for models that were never asked; the speed of others was measured.
 _SECONDS_A_CALL, _SECONDS_A_TOKEN = 0.6, 0.012
+# Tokens of a prompt that a model in this process reads: two cores, half of the tokens kept from the call before.
+_SECONDS_A_TOKEN_READ = 0.02
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Quote:
 
 def quote(
     data: Any,
-    metrics: str | Sequence[str] | None = None,
+    metrics: Metrics | None = None,
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -79,21 +81,19 @@ def quote(
     **judging: Unpack[JudgingOptions],
 ) -> Quote:
     """Calls, tokens, money and time that `evaluate` with the same arguments would take. No call is made."""
-    request = make_request(metrics, matcher, "", concurrency, judging, dry_run=True)
+    request = make_request(metrics, matcher, "", concurrency, judging, dry_run=True, large=True)
     try:
-        return _quote(request, open_reader(data, format, columns, limit, split_contexts, encoding))
+        reader = open_reader(data, format, columns, limit, split_contexts, encoding)
+        with temporary_folder() as home:
+            samples = open_place(home) / "samples.parquet"
+            profile = ingest(reader, samples, silent)
+            table = read_table(samples)
+        request.judging.settle_large(profile.rows)
+        plan = request.plan(profile)
+        chosen = sample_positions(len(table))
+        calls = run_to_end(_walk(plan, request, table.take(pa.array(chosen)), len(table)))
     finally:
         request.close()
-
-
-def _quote(request: Request, reader: Reader) -> Quote:
-    with temporary_folder() as home:
-        samples = open_place(home) / "samples.parquet"
-        profile = ingest(reader, samples, silent)
-        table = read_table(samples)
-    plan = request.plan(profile)
-    chosen = sample_positions(len(table))
-    calls = run_to_end(_walk(plan, request, table.take(pa.array(chosen)), len(table)))
     factor = len(table) / max(len(chosen), 1)
 
     def line(name: str, makers: set[str]) -> QuoteLine:
@@ -116,19 +116,19 @@ def _add(line: QuoteLine, exam: QuoteLine) -> QuoteLine:
     return replace(line, cost_usd=cost, **{name: getattr(line, name) + getattr(exam, name) for name in names})
 
 
-async def _walk(plan: Plan, request: Request, rows: pa.Table, count: int) -> list[Call]:
+async def _walk(plan: Plan, request: RunRequest, rows: pa.Table, count: int) -> list[Call]:
     batch = pa.Table.to_batches(rows.combine_chunks())[0]
     opened = request.judging.open()
-    watch = Watch(batch.column("id").to_pylist())
+    recorder = CallRecorder(batch.column("id").to_pylist())
     try:
         if examines(request.judging, plan, count):
             with ordinary_calls():
-                await ask_first_items(opened.tools["checker"], watch.calls)
+                await ask_first_items(opened.tools["checker"], recorder.calls)
         gate = asyncio.Semaphore(request.concurrency)
-        await collect_all(plan, Ledger(batch), {**request.tools, **opened.tools}, gate, watch)
+        await collect_all(plan, Ledger(batch), {**request.tools, **opened.tools}, gate, recorder)
     finally:
         await opened.close()
-    return [call for call in watch.calls if not call.cached]
+    return [call for call in recorder.calls if not call.cached]
 
 
 def _makers(plan: Plan, needs: Iterable[str]) -> set[str]:
@@ -148,13 +148,25 @@ def sum_calls(name: str, calls: Sequence[Call], concurrency: int, factor: float 
     """The total of some calls; `factor` is the number of rows per sampled row."""
     output = sum(call.output_tokens or 0 for call in calls)
     known = all(call.cost_usd is not None for call in calls)
-    thumb = (_SECONDS_A_CALL + (call.output_tokens or 0) * _SECONDS_A_TOKEN for call in calls)
-    seconds = sum(call.latency_s or rule for call, rule in zip(calls, thumb, strict=True))
+    # A model in this process answers one call after the other.
+    seconds = sum(_seconds(call) / (1 if _is_inside(call) else concurrency) for call in calls)
     return QuoteLine(
         name=name,
         calls=len(calls) * factor,
         input_tokens=sum(call.input_tokens or 0 for call in calls) * factor,
         output_tokens=output * factor,
         cost_usd=sum(call.cost_usd or 0.0 for call in calls) * factor if known else None,
-        seconds=seconds * factor / concurrency,
+        seconds=seconds * factor,
     )
+
+
+def _is_inside(call: Call) -> bool:
+    return str(call.model).startswith("llama/")
+
+
+def _seconds(call: Call) -> float:
+    """The time of a call by earlier calls of its model, otherwise by a rule of thumb."""
+    if call.latency_s:
+        return call.latency_s
+    reading = (call.input_tokens or 0) * _SECONDS_A_TOKEN_READ if _is_inside(call) else _SECONDS_A_CALL
+    return reading + (call.output_tokens or 0) * _SECONDS_A_TOKEN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,16 +12,18 @@ from ragstone.data.signature import Signature
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import Plan, make_plan
-from ragstone.evidence.fact_matches import with_matcher
-from ragstone.registry import resolve_metrics
+from ragstone.evidence_functions.fact_matches import with_matcher
+from ragstone.registry import CATALOGUE, resolve_metrics
+from ragstone.registry.declare import metric_names
 from ragstone.text.matchers import Matcher
 from ragstone.tools.calibrations import MATCH
-from ragstone.tools.judging_options import JudgingOptions
-from ragstone.tools.open_tools import TOOLS, Judging, open_matcher
+from ragstone.tools.judging_options import DEFAULT_CONCURRENCY, JudgingOptions
+from ragstone.tools.open_tools import TOOLS, ToolFactory, open_matcher
 from ragstone.tools.protocols import Tool
 from ragstone.tools.roles import LOCAL_ROLES
 
-DEFAULT_CONCURRENCY = 16
+# Names of metrics and sets, and functions.
+Metrics = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 ROWS_IN_BATCHES = 50_000
 # Default local models take some seconds for this many rows, the local judge some minutes: 1 to 8 on two cores, by processor
 # and length of the chunks. For more rows, their metrics must be named.
@@ -34,14 +36,14 @@ _UNJUDGED = "metrics of the local judge are left out for more than {:,} rows; as
 
 
 @dataclass(frozen=True)
-class Request:
+class RunRequest:
     """The settings of a run, without the data."""
 
     metrics: Sequence[str]
     matcher: Matcher
-    # As it was chosen: a name can be sent to another process, a model that is open cannot.
+    # The user's choice: a name can be sent to another process, an open model cannot.
     chosen_matcher: str | Matcher
-    judging: Judging
+    judging: ToolFactory
     name: str = ""
     concurrency: int = DEFAULT_CONCURRENCY
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -61,7 +63,7 @@ class Request:
 
     @property
     def tools(self) -> dict[str, Tool]:
-        """For planning: what can be used, and how it signs."""
+        """The tools with their signatures, for planning."""
         return {"matcher": self.matcher, **self.judging.tools}
 
     def plan(self, profile: Profile | None = None) -> Plan:
@@ -76,7 +78,7 @@ class Request:
         chosen = resolve_metrics(
             self.metrics,
             out_of_reach=lambda spec: not absent.isdisjoint(catalogue.closure(spec.needs, given).tools),
-            pointless=profile.is_pointless if profile else lambda _: False,
+            pointless=lambda spec: profile is not None and profile.lacks(spec) is not None,
         )
         return profile.plan(chosen, self.tools) if profile else make_plan(chosen, present, self.tools, catalogue)
 
@@ -100,24 +102,21 @@ class Request:
         return {"matcher": self.matcher.signature, **self.judging.describe(plan.needs)}
 
     def describe(self, plan: Plan) -> dict[str, Any]:
-        """Its part of the manifest of a run."""
+        """The part of run.json that depends on the request."""
+        # The languages that the local judge was measured on, if any metric uses it.
+        used = any(Signature.parse(step.signature).uses_local_judge for step in plan.metrics)
+        card = self.judging.card if used else None
         return {
             **({"name": self.name} if self.name else {}),
             "params": dict(self.params),
             "code": self.code,
             "tools": self.describe_tools(plan),
             "judge": self.judging.describe(plan.needs) or None,
-            **self.describe_errors(plan),
-            **self._describe_languages(plan),
+            **self._describe_errors(plan),
+            **({"judge_languages": list(card.languages)} if card else {}),
         }
 
-    def _describe_languages(self, plan: Plan) -> dict[str, Any]:
-        """The languages that the local judge was measured on, if any metric uses it."""
-        used = any(Signature.parse(step.signature).uses_local_judge for step in plan.metrics)
-        card = self.judging.card if used else None
-        return {"judge_languages": list(card.languages)} if card else {}
-
-    def describe_errors(self, plan: Plan) -> dict[str, Any]:
+    def _describe_errors(self, plan: Plan) -> dict[str, Any]:
         """The measured error of each metric of a judge, and of the causes that the local judge finds."""
         card, known = self.judging.card, {}
         for step in plan.metrics:
@@ -129,14 +128,16 @@ class Request:
                     known[step.name] = error
         is_local = any(Signature.parse(step.signature).is_local for step in plan.metrics)
         rates = dict(card.cause_rates) if card and is_local else {}
-        return {"judge_error": known or None, "cause_rates": rates or None, "token_judges": self._token_judges(plan)}
-
-    def _token_judges(self, plan: Plan) -> dict[str, Any] | None:
-        """The judge whose probabilities labels of this run can calibrate."""
+        # The judge whose probabilities labels of this run can calibrate.
         grader: Any = self.tools.get("grader") if "grader" in plan.needs else None
-        if not hasattr(grader, "token_prompts"):
-            return None
-        return {MATCH: {"judge": grader.uncalibrated, "prompts": grader.token_prompts}}
+        judge = (
+            {"judge": grader.uncalibrated, "prompts": grader.token_prompts} if hasattr(grader, "token_prompts") else {}
+        )
+        return {
+            "judge_error": known or None,
+            "cause_rates": rates or None,
+            "token_judges": {MATCH: judge} if judge else None,
+        }
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """The settings that must be equal for an interrupted run to be resumed."""
@@ -150,16 +151,22 @@ class Request:
 
 
 def make_request(
-    metrics: str | Sequence[str] | None,
+    metrics: Metrics | None,
     matcher: str | Matcher,
     name: str,
     concurrency: int,
     judging: JudgingOptions,
     dry_run: bool = False,
-) -> Request:
-    """A checked request."""
-    chosen = [metrics] if isinstance(metrics, str) else list(metrics) if metrics else ["quick"]
-    concurrency = max(1, concurrency)
-    models = Judging(judging, concurrency, dry_run)
+    large: bool = False,
+) -> RunRequest:
+    """A checked request. `large`: runs may use the large judge by default; single rows would wait for it to be loaded."""
+    chosen = metric_names(metrics) if metrics else ["quick"]
+    concurrency, opened, wanted = max(1, concurrency), open_matcher(matcher), None
+    if all(judging.get(tool) is None for tool in TOOLS):
+        # Without a named model, only the default tools of these metrics are opened.
+        catalogue, replaced = with_matcher({"matcher": opened}), CATALOGUE.replacements()
+        needs = {need for one in resolve_metrics(chosen) for need in (*one.spec.needs, *one.spec.optional)}
+        wanted = catalogue.closure(needs, replaced=replaced).tools
+    models = ToolFactory(judging, concurrency, dry_run, wanted, large)
     models.tools  # noqa: B018  (a wrong name or a missing key raises an error before the data is read)
-    return Request(chosen, open_matcher(matcher), matcher, models, name, concurrency)
+    return RunRequest(chosen, opened, matcher, models, name, concurrency)

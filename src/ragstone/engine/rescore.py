@@ -13,14 +13,13 @@ from ragstone.data.signature import Signature
 from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.progress import Progress, Report, silent
-from ragstone.engine.results import call_totals, describe_run, finish_tables, now, verdict_totals, write_json
-from ragstone.engine.stored_evidence import Recollection, StoredTool
+from ragstone.engine.results import finish_tables, now, write_json, write_run
+from ragstone.engine.stored_evidence import StoredEvidence, StoredTool
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, find_format
 from ragstone.registry import CATALOGUE, Metric, resolve_metrics
 from ragstone.storage.leftovers import RESCORES
 from ragstone.storage.places import Place, open_place, read_json
-from ragstone.storage.run_info import write_run_info
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
 from ragstone.text.matchers import MATCHERS, make_matcher
 from ragstone.tools.protocols import Tool
@@ -62,9 +61,9 @@ def rescore(
 ) -> Run:
     """A new run from the evidence of a stored one; no model is called.
 
-    `reader` gives the same samples in the same order with other ground truth; `metrics` are others than the run has. What needs
-    no model is computed again. What a model said counts as long as all that it was asked about is the same; the other cells
-    are skipped as out of date. The new run is stored next to the old one unless `out` names another root.
+    `reader` has the same samples in the same order with other ground truth; `metrics` are those to compute, by default those of the
+    run. Metrics and evidence without a model are computed again. The output of models is used if its input is unchanged; other
+    cells are skipped as out of date. The new run is stored next to the old one unless `out` names another root.
     """
     root = _root_of(run) if out is None else open_place(out) if isinstance(out, str) else out
     _remove_dead(root)
@@ -75,10 +74,12 @@ def rescore(
             # With a plan, the folder is listed as unfinished if this process is killed.
             write_json(folder.plan, {RESCORES: run.id, "name": name, "bounds": {}, "created_at": now()})
             profile = ingest(source, folder.samples, progress)
-            _check_same_samples(run, folder)
+            now_there = read_table(folder.samples, ["id"])["id"].to_pylist()
+            if now_there != run.samples.table["id"].to_pylist():
+                raise UsageError(f"the samples are not those of run {run.id}, or not in the same order")
             _compute(run, folder, profile, metrics, source, name, progress)
     except BaseException:
-        with suppress(StorageError):  # what went wrong first is what matters
+        with suppress(StorageError):  # the first error matters
             folder.discard()
         raise
     return Run(folder)
@@ -107,22 +108,18 @@ def _compute(
     wanted, undefined = _find_metrics(run, metrics)
     plan = profile.plan(wanted, tools)
     plan = replace(plan, skipped={**plan.skipped, **undefined})
-    work = execute(plan, folder, tools, 1, progress, Recollection(run))
+    work = execute(plan, folder, tools, 1, progress, StoredEvidence(run))
     parts = run_to_end(work, plan.waits)
     progress(Progress("finishing", profile.rows, profile.rows))
     finish_tables(plan, folder, parts, profile)
-    verdicts = verdict_totals(folder, (name for name, _ in plan.stored_evidence()))
-    totals = {**call_totals(folder), **verdicts, "seconds": round(time.perf_counter() - started, 3)}
     truth = source.report.info.get("truth") or run.info.get("truth")
-    content = {
-        **describe_run(folder, plan, profile, created, totals),
+    more = {
         **{part: run.info.get(part) for part in _KEPT},
         "name": name or _name(run, truth),
         "truth": truth,
         "rescored": {"run": run.id, "name": run.name, "path": run.path},
     }
-    write_run_info(folder.manifest, content)
-    folder.remove_scaffold()
+    write_run(folder, plan, profile, created, started, {}, more)
 
 
 def _find_metrics(run: Run, names: Sequence[str] | None) -> tuple[list[Metric], dict[str, str]]:
@@ -137,12 +134,6 @@ def _find_metrics(run: Run, names: Sequence[str] | None) -> tuple[list[Metric], 
         except UnknownNameError:
             undefined[name] = _UNDEFINED
     return list(found.values()), undefined
-
-
-def _check_same_samples(run: Run, folder: RunFolder) -> None:
-    now_there = read_table(folder.samples, ["id"])["id"].to_pylist()
-    if now_there != run.samples.table["id"].to_pylist():
-        raise UsageError(f"the samples are not those of run {run.id}, or not in the same order")
 
 
 def _name(run: Run, truth: dict[str, object] | None) -> str:

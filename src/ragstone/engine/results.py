@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -26,13 +27,13 @@ from ragstone.engine.function_calls import Refused, explain
 from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import MetricStep, Plan
 from ragstone.llm.cascade_tally import Tally
-from ragstone.registry import Metric, MetricSpec
+from ragstone.registry import Metric
 from ragstone.stats.bootstrap import clustered_interval, make_units
 from ragstone.stats.corpus_intervals import rows_interval, sums_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.quantiles import quantile_interval, quantile_of, rows_for_interval
 from ragstone.storage.places import Place, read_json
-from ragstone.storage.run_info import LAYOUT
+from ragstone.storage.run_info import LAYOUT, write_run_info
 from ragstone.storage.runs import PartFolder, RunFolder, read_batches, read_small_tables, read_table, write_table
 from ragstone.storage.scores import read_conversations, read_questions
 
@@ -51,7 +52,7 @@ class _Column:
 
 
 def finish_tables(plan: Plan, folder: RunFolder, parts: int, profile: Profile) -> Summary:
-    """Join the parts, write the summary; the parts can go afterwards."""
+    """Join the tables of the parts and write the summary; the parts are not needed afterwards."""
     # Rows that depend on each other: turns of a conversation, or repeats of a question.
     clusters = read_conversations(folder.samples) if "history" in profile.present else None
     if clusters is None and f"metadata.{REPEAT_OF}" in profile.present:
@@ -83,16 +84,27 @@ def call_totals(folder: RunFolder) -> dict[str, Any]:
 
 
 def verdict_totals(folder: RunFolder, names: Iterable[str]) -> dict[str, Any]:
-    """The number of local verdicts on claims per word; empty if the run has none. Verdicts per chunk do not count."""
+    """The number of local verdicts on claims per word, and per evidence their mean support and what they count in the mean.
+
+    Empty if the run has none. Verdicts per chunk do not count.
+    """
     counts: Counter[str] = Counter()
+    numbers: dict[str, list[list[str]]] = {}
     for name in names:
         if name in _VERDICTS_PER_CLAIM:
             for batch in read_batches(folder.evidence(name), ["value"]):
                 found = pc.list_flatten(batch["value"])
                 # Only verdicts with probabilities come from the local judge.
-                local = found.filter(pc.match_substring_regex(found, r"^\w+ "))
+                local = found.filter(pc.match_substring_regex(found, r"^\w+ [01]\.\d"))
                 counts.update(_counts(pa.chunked_array([pc.list_element(pc.split_pattern(local, " "), 0)])))
-    return {"local_verdicts": dict(sorted(counts.items()))} if counts else {}
+                numbers.setdefault(name, []).extend(text.partition("\n")[0].split(" ") for text in local.to_pylist())
+    # Each verdict is `word support contradiction counted`, and perhaps its number of words.
+    means = {
+        name: [round(sum(float(one[at]) for one in found) / len(found), 4) for at in (1, 3)]
+        for name, some in numbers.items()
+        if (found := [one for one in some if len(one) >= 4])
+    }
+    return {"local_verdicts": dict(sorted(counts.items())), "local_means": means} if counts else {}
 
 
 _VERDICTS_PER_CLAIM = (
@@ -103,7 +115,7 @@ _VERDICTS_PER_CLAIM = (
 )
 
 
-def ladder_totals(folder: RunFolder, parts: int) -> dict[str, Any]:
+def cascade_totals(folder: RunFolder, parts: int) -> dict[str, Any]:
     """Totals of a judge cascade over all parts, including those from before an interruption."""
     numbers = sorted(number for number in folder.parts_with(PartFolder.TALLY) if number < parts)
     return add_up(Tally(**read_json(folder.part(number).tally)) for number in numbers).totals()
@@ -117,28 +129,24 @@ def _join(places: Sequence[Place], target: Place, schema: pa.Schema, columns: di
         for table in read_small_tables(places):
             group.append(table.cast(schema))
             if columns is not None:
-                _gather(table, columns)
+                # The cells of a part lie metric by metric, in the order of the plan.
+                rows = table.num_rows // len(columns) if columns else 0
+                for position, column in enumerate(columns.values()):
+                    piece = table.slice(position * rows, rows)
+                    column.values.append(piece["value"].drop_null().to_numpy())
+                    column.ok.append(piece["value"].is_valid().to_numpy())
+                    column.counts.update(_counts(piece["status"]))
+                    column.reasons.update(_counts(piece["reason"]))
             if sum(one.num_rows for one in group) >= least:
                 _write_group(writer, group)
-                group = []
-        if group:
-            _write_group(writer, group)
+        _write_group(writer, group)
 
 
-def _write_group(writer: pq.ParquetWriter, tables: Sequence[pa.Table]) -> None:
-    whole = tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries().combine_chunks()
-    writer.write_table(whole, row_group_size=max(1, whole.num_rows))
-
-
-def _gather(table: pa.Table, columns: dict[str, _Column]) -> None:
-    """The cells of a part lie metric by metric, in the order of the plan."""
-    rows = table.num_rows // len(columns) if columns else 0
-    for position, column in enumerate(columns.values()):
-        piece = table.slice(position * rows, rows)
-        column.values.append(piece["value"].drop_null().to_numpy())
-        column.ok.append(piece["value"].is_valid().to_numpy())
-        column.counts.update(_counts(piece["status"]))
-        column.reasons.update(_counts(piece["reason"]))
+def _write_group(writer: pq.ParquetWriter, tables: list[pa.Table]) -> None:
+    if tables:
+        whole = tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+        writer.write_table(whole, row_group_size=max(1, whole.num_rows))
+        tables.clear()
 
 
 def _counts(column: pa.ChunkedArray) -> dict[str, int]:
@@ -199,7 +207,10 @@ def _corpus_score(
     labels = None if clusters is None else clusters[np.concatenate(column.ok)]
     try:
         if corpus.additive:
-            statistics = _same_lengths(kept)
+            shortest, longest = pc.min_max(pc.list_value_length(kept)).as_py().values()
+            if shortest != longest:
+                raise Refused(f"its statistics have {shortest} to {longest} numbers, not always as many")
+            statistics = kept.combine_chunks().flatten().to_numpy().reshape(len(kept), -1)
             whole = _finite(score(statistics.sum(axis=0)))
             units = statistics if labels is None else make_units(statistics, labels).sums
             return whole, sums_interval(units, score, bounds=step.metric.spec.bounds)
@@ -213,15 +224,6 @@ def _finite(score: Any) -> float:
     if not np.isfinite(value := float(score)):
         raise Refused(f"it is {value}, which is not a number")
     return value
-
-
-def _same_lengths(kept: pa.ChunkedArray) -> np.ndarray:
-    """Lists of numbers as an array, one row per list."""
-    shortest, longest = pc.min_max(pc.list_value_length(kept)).as_py().values()
-    if shortest != longest:
-        raise Refused(f"its statistics have {shortest} to {longest} numbers, not always as many")
-    statistics: np.ndarray = kept.combine_chunks().flatten().to_numpy().reshape(len(kept), -1)
-    return statistics
 
 
 def _main_reasons(reasons: Counter[str]) -> str | None:
@@ -238,11 +240,19 @@ def _rows(count: int) -> str:
     return f"{count} row{'s' if count != 1 else ''}"
 
 
-def describe_run(
-    folder: RunFolder, plan: Plan, profile: Profile, created: str, totals: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The content of run.json that does not depend on the request."""
-    return {
+def write_run(
+    folder: RunFolder,
+    plan: Plan,
+    profile: Profile,
+    created: str,
+    started: float,
+    totals: Mapping[str, Any],
+    more: Mapping[str, Any],
+) -> None:
+    """Write run.json of finished tables with `more` content, and remove what only an unfinished run needs."""
+    stored = [name for name, _ in plan.stored_evidence()]
+    seconds = round(time.perf_counter() - started, 3)
+    content = {
         "layout": LAYOUT,
         "id": folder.id,
         "name": folder.id,
@@ -250,42 +260,37 @@ def describe_run(
         "created_at": created,
         "finished_at": now(),
         "dataset": asdict(profile),
-        "metrics": [
-            {
-                "metric": step.name,
-                "signature": step.signature,
-                "family": step.metric.spec.family,
-                "judges": step.metric.spec.judges,
-                "against": step.metric.spec.against,
-                "better": step.metric.spec.better,
-                "bounds": step.metric.spec.bounds,
-                **_limit_of(step.metric.spec, step.name),
-            }
-            for step in plan.metrics
-        ],
+        "metrics": [_describe_metric(step) for step in plan.metrics],
         "skipped": dict(plan.skipped),
-        "evidence": [name for name, _ in plan.stored_evidence()],
+        "evidence": stored,
         "versions": {
             "ragstone": __version__,
             "python": platform.python_version(),
             **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
         },
-        "totals": dict(totals),
+        "totals": {**call_totals(folder), **totals, **verdict_totals(folder, stored), "seconds": seconds},
     }
+    write_run_info(folder.manifest, {**content, **more})
+    folder.remove_scaffold()
 
 
-def _limit_of(spec: MetricSpec, name: str) -> dict[str, Any]:
-    """The role of a metric in the diagnosis, which must not depend on the metrics files that are loaded later."""
-    return {"good": asdict(spec.good), "advice": spec.advice} if spec.good and name == spec.name else {}
+def _describe_metric(step: MetricStep) -> dict[str, Any]:
+    spec = step.metric.spec
+    names = ("family", "judges", "against", "better", "bounds")
+    content = {"metric": step.name, "signature": step.signature, **{name: getattr(spec, name) for name in names}}
+    if spec.good and step.name == spec.name:
+        # The diagnosis of the run must not depend on the metrics files that are loaded later.
+        content |= {"good": asdict(spec.good), "advice": spec.advice}
+    return content
 
 
 def write_json(place: Place, value: Any) -> None:
-    """JSON that people can read, complete or absent."""
+    """Write indented JSON; the file is complete or absent."""
     place.write_bytes(json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
 def now() -> str:
-    """This second, as files have it."""
+    """The current time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

@@ -32,7 +32,7 @@ class StoredTool:
     signature: str
 
 
-class Recollection:
+class StoredEvidence:
     """Returns stored evidence for the steps that would call a model."""
 
     def __init__(self, run: Run) -> None:
@@ -56,6 +56,7 @@ class Recollection:
 
     def recall(self, step: EvidenceStep, ledger: Ledger) -> list[Entry]:
         """The pieces of a step for the rows of a batch."""
+        ledger = ledger.seen_by(step.spec)
         needs = [need for need in step.spec.needs if need in ledger]
         rows, absent = ledger.common_rows(needs, step.spec.either, step.pieces)
         return [complete(step, self._piece(piece, step, ledger, rows, absent), ledger) for piece in step.pieces]
@@ -76,7 +77,7 @@ class Recollection:
             elif status[row] != STATUSES[OK]:
                 lost[row] = Absence(STATUSES.index(status[row]), reasons[row])
         kept = rows[[row not in lost for row in rows.tolist()]] if len(rows) else rows
-        column = _restore_column(step.spec, piece, stored["value"].take(kept).combine_chunks())
+        column = restore_column(step.spec, piece, stored["value"].take(kept).combine_chunks())
         return Entry(piece, kept, column, lost)
 
     def _unchanged(self, piece: str, ledger: Ledger) -> np.ndarray:
@@ -89,7 +90,11 @@ class Recollection:
                 before = (
                     self._samples[name].take(positions).combine_chunks() if name in self._samples.schema.names else None
                 )
-                same &= _equal(before, ledger.batch.column(name))
+                now = ledger.batch.column(name)
+                if before is None:
+                    same &= now.is_null().to_numpy(zero_copy_only=False)
+                elif not before.equals(now):
+                    same &= [old == new for old, new in zip(before.to_pylist(), now.to_pylist(), strict=True)]
         return same
 
     def _positions(self, ledger: Ledger) -> pa.Array:
@@ -118,15 +123,7 @@ def _made_by(signature: Signature, stamps: set[str], names: set[str]) -> set[tup
     }
 
 
-def _equal(before: pa.Array | None, now: pa.Array) -> np.ndarray:
-    if before is None:
-        return np.asarray(now.is_null().to_numpy(zero_copy_only=False), dtype=bool)
-    if before.equals(now):
-        return np.ones(len(now), dtype=bool)
-    return np.array([old == new for old, new in zip(before.to_pylist(), now.to_pylist(), strict=True)], dtype=bool)
-
-
-def _restore_column(spec: EvidenceSpec, piece: str, stored: pa.Array) -> Any:
+def restore_column(spec: EvidenceSpec, piece: str, stored: pa.Array) -> Any:
     """Stored values as the column that the evidence function declares.
 
     Without a declared column class, numbers of a columnar function become a NumPy array and all else Python values.

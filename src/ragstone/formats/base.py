@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +18,11 @@ from ragstone.formats.values import Unfit
 from ragstone.storage.places import Place
 
 _NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def name_pairs(spelled: str) -> dict[str, str]:
+    """`id user_input:question` as foreign names and ours; a name without a colon is ours, too."""
+    return {pair.partition(":")[0]: pair.rpartition(":")[2] for pair in spelled.split()}
 
 
 class Draft(NamedTuple):
@@ -59,7 +66,8 @@ class RowFormat:
 
     `columns` maps foreign names to ours; other columns become metadata. A file with all names of one of the `marks` has
     this format. `names` maps our fields to the foreign names that `convert` reads, if they are not in `columns`. `expand`
-    makes several rows of one, such as the turns of a conversation, before they are converted.
+    makes several rows of one, such as the turns of a conversation, before they are converted; it counts the names that it
+    makes, so that no name is used twice in a file.
     """
 
     name: str
@@ -69,7 +77,7 @@ class RowFormat:
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     given: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
-    expand: Callable[[dict[str, Any]], Sequence[dict[str, Any]]] | None = None
+    expand: Callable[[dict[str, Any], Counter[str]], Sequence[dict[str, Any]]] | None = None
 
     def recognises(self, sources: Sequence[Source]) -> bool:
         """Whether there is one source and its rows have the names of a mark."""
@@ -80,11 +88,13 @@ class RowFormat:
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """Each row, with our names."""
+        made: Counter[str] = Counter()
         for source in sources:
             for row in source.rows(report):
-                for each in self.expand(row.values) if self.expand else (row.values,):
+                for each in self.expand(row.values, made) if self.expand else (row.values,):
                     values = self.convert(each) if self.convert else each
-                    yield Draft(row.where, self.rename(values, source.mapped), self._names_in(row.values))
+                    where = row.where if len(sources) == 1 else f"{os.path.basename(str(source))}, {row.where}"
+                    yield Draft(where, self.rename(values, source.mapped), self._names_in(row.values))
 
     def rename(self, row: dict[str, Any], mapped: Iterable[str] = ()) -> dict[str, Any]:
         """A row with our names. Unknown columns, and second values for a field, become metadata.

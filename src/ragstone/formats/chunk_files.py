@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from ragstone.data.codec import load_json
 from ragstone.data.types import Chunk
 from ragstone.errors import InputError, Problem
 from ragstone.storage.places import open_place
@@ -17,7 +16,7 @@ def read_chunks(path: str) -> list[Chunk]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = load_json(line)
             chunks.append(Chunk(str(row["text"]), _word(row.get("id")), source=_word(row.get("source"))))
         except (ValueError, KeyError, TypeError, AttributeError):
             problems.append(

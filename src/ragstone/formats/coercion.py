@@ -1,41 +1,51 @@
-"""Converts values to the types of a sample's fields; `Unfit` explains why a value does not fit."""
+"""Converts values to the types of a sample's fields; `Unfit` explains why a value does not fit.
+
+Checks that there are as many verdicts as claims, facts or chunks.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
+from ragstone.data.codec import storable
+from ragstone.data.types import is_image
+from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT, PARTIAL, SUPPORT
 from ragstone.formats.common_fields import parse_cell
-from ragstone.formats.values import PLAIN, Unfit, kind_of, plain, shown, storable
+from ragstone.formats.loose_contexts import text_of_chunk
+from ragstone.formats.values import PLAIN, Unfit, kind_of, plain, shown
 
-__all__ = ["VERDICTS", "Unfit", "coerce"]
+__all__ = ["VERDICTS", "Unfit", "coerce", "find_mismatches"]
 
 # Values of an absent part of a chunk or fact.
 _EMPTY = (None, "")
 _TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
+_LONGEST_SOURCE = 200
+# Parts of a chunk that name it, and the number of words of a name.
+_NAMES = ("id", "source", "title", "url", "name", "file")
+_LONGEST_NAME = 2
 _ROLES = ("user", "assistant", "system", "tool")
-VERDICTS = ("entailment", "neutral", "contradiction")
-_NUGGET_VERDICTS = ("support", "partial_support", "not_support")
+VERDICTS = (ENTAILMENT, NEUTRAL, CONTRADICTION)
+_NUGGET_VERDICTS = (SUPPORT, PARTIAL, NOT)
 
 
 def coerce(name: str, value: Any, from_text: bool = False) -> Any:
     """The value as pyarrow needs it for this field; `from_text` if it is a cell of a text table such as CSV."""
     if from_text or type(value) not in PLAIN:
-        value = _open(name, value, from_text)
+        if isinstance(value, Unfit):
+            raise value
+        is_written = isinstance(value, Decimal) and value.is_finite() and _FIELDS[name] in (_text, _question)
+        value = str(value) if is_written else plain(value)  # as a float, 1.50 would become 1.5
+        if from_text and isinstance(value, str):
+            value = parse_cell(name, value)
         if value is None:
             return None
     try:
         return _FIELDS[name](value)
     except RecursionError:
         raise Unfit("is nested too deeply") from None
-
-
-def _open(name: str, value: Any, from_text: bool) -> Any:
-    if isinstance(value, Unfit):
-        raise value
-    value = plain(value)
-    return parse_cell(name, value) if from_text and isinstance(value, str) else value
 
 
 def _text(value: Any) -> str:
@@ -65,14 +75,17 @@ def _identifier(value: Any) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    return [_text(value)] if isinstance(value, str) else _each(_list(value), _text)
+    if isinstance(value, str):
+        # Tables fill what is unknown with empty texts: they are not a reference that an answer could miss.
+        return [_text(value)] if value.strip() else []
+    return _each(_list(value), _text)
 
 
 def _chunks(value: Any) -> list[dict[str, Any]]:
     items = _list(value)
     types = set(map(type, items))
     if types == {str}:
-        return [{"text": _text(item)} for item in items]
+        return [_of_text(_text(item)) for item in items]
     if len(types) > 1 and len(kinds := {kind_of(item) for item in items}) > 1:
         raise Unfit(
             f"mixes {' and '.join(sorted(kinds))}", "make every chunk a text, or every chunk {text, id, score, source}"
@@ -84,9 +97,7 @@ def _chunk(value: Any) -> dict[str, Any]:
     if type(value) is not dict and not isinstance(value, Mapping):  # the check of an abstract class is slow
         raise Unfit(f"must be a text or {{text, id, score, source}}, got {kind_of(value)}")
     text = plain(value.get("text"))
-    if text is None:
-        raise Unfit(f"has no text; its keys are {', '.join(map(str, value)) or 'none'}")
-    chunk: dict[str, Any] = {"text": _text(text)}
+    chunk = _of_text("" if text is None else _text(text))
     for key, convert in _CHUNK_PARTS:
         part = value.get(key)
         if part is not None and (part := plain(part)) not in _EMPTY:
@@ -94,11 +105,23 @@ def _chunk(value: Any) -> dict[str, Any]:
                 chunk[key] = convert(part)
             except Unfit as unfit:
                 raise Unfit(f"({key}) {unfit.message}") from None
+    if text is None and ("id" not in chunk or text_of_chunk(value) or any(map(_is_prose, value.items()))):
+        named = f"has no text; its keys are {', '.join(map(str, value)) or 'none'}"
+        raise Unfit(named, "name the part that is the text: --map contexts.text=PART")
     return chunk
 
 
-def _facts(value: Any) -> list[dict[str, Any]]:
-    return _each([value] if isinstance(value, str) else _list(value), _fact)
+def _of_text(text: str) -> dict[str, Any]:
+    """A chunk of a text. The path or the data of an image is its source; its text is unknown."""
+    if (text[-5:].find(".") >= 0 or text[:5] in ("data:", "http:", "https")) and is_image(text):
+        return {"text": "", "source": text if len(text) <= _LONGEST_SOURCE else f"{text[:_LONGEST_SOURCE]}…"}
+    return {"text": text}
+
+
+def _is_prose(part: tuple[str, Any]) -> bool:
+    """Whether a part of a chunk may be its text under another name: then the text is not unknown."""
+    name, value = part
+    return name not in _NAMES and isinstance(value, str) and len(value.split()) > _LONGEST_NAME
 
 
 def _fact(value: Any) -> dict[str, Any]:
@@ -116,10 +139,6 @@ def _fact(value: Any) -> dict[str, Any]:
     return {"text": _text(value["text"]), "kind": kind, "source": source, "importance": importance}
 
 
-def _turns(value: Any) -> list[dict[str, Any]]:
-    return _each(_list(value), _turn)
-
-
 def _turn(value: Any) -> dict[str, Any]:
     text = value.get("text", value.get("content")) if isinstance(value, Mapping) else None
     if not isinstance(value, Mapping) or value.get("role") is None or text is None:
@@ -128,10 +147,6 @@ def _turn(value: Any) -> dict[str, Any]:
     if role not in _ROLES:
         raise Unfit(f"has the role {shown(role)}", f"a role is one of {', '.join(_ROLES)}")
     return {"role": role, "text": _text(text), "contexts": _optional(value.get("contexts"), _chunks)}
-
-
-def _steps(value: Any) -> list[dict[str, Any]]:
-    return _each([value] if isinstance(value, str) else _list(value), _step)
 
 
 def _step(value: Any) -> dict[str, Any]:
@@ -145,10 +160,6 @@ def _step(value: Any) -> dict[str, Any]:
         "contexts": _optional(value.get("contexts"), _chunks),
         "seconds": _optional(value.get("seconds"), _number),
     }
-
-
-def _citations(value: Any) -> list[dict[str, Any]]:
-    return _each(_list(value), _citation)
 
 
 def _citation(value: Any) -> dict[str, Any]:
@@ -216,21 +227,15 @@ def _metadata(value: Any) -> dict[str, Any] | None:
     return {key: item for key, item in _jsonable(value).items() if item is not None} or None
 
 
-def _claims(value: Any) -> list[dict[str, Any]]:
-    return _each(_list(value), _claim)
-
-
 def _claim(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
-        return {"text": _text(value), "triplet": None}
+        return {"text": _text(value), "triplet": None, "words": None}
     if isinstance(value, Mapping):
-        return {"text": _text(value.get("text")), "triplet": _optional(value.get("triplet"), _texts)}
+        words = value["words"] if isinstance(value.get("words"), int) and value["words"] > 0 else None
+        triplet = _optional(value.get("triplet"), _texts)
+        return {"text": _text(value.get("text")), "triplet": triplet, "words": words}
     parts = _texts(value)
-    return {"text": " ".join(parts), "triplet": parts}
-
-
-def _verdicts(value: Any) -> list[str]:
-    return _each(_list(value), _verdict)
+    return {"text": " ".join(parts), "triplet": parts, "words": None}
 
 
 def _verdict(value: Any, words: tuple[str, ...] = VERDICTS) -> str:
@@ -238,14 +243,6 @@ def _verdict(value: Any, words: tuple[str, ...] = VERDICTS) -> str:
     if word not in words:
         raise Unfit(f"must be one of {', '.join(words)}, got {shown(value)}")
     return word
-
-
-def _nugget_verdicts(value: Any) -> list[str]:
-    return _each(_list(value), lambda item: _verdict(item, _NUGGET_VERDICTS))
-
-
-def _verdict_matrix(value: Any) -> list[list[str]]:
-    return _each(_list(value), _verdicts)
 
 
 def _number(value: Any) -> float:
@@ -279,14 +276,21 @@ def _each(items: list[Any], convert: Callable[[Any], Any]) -> list[Any]:
     return done
 
 
+def _list_of(convert: Callable[[Any], Any], or_text: bool = False) -> Callable[[Any], list[Any]]:
+    """Converts a list of such values; with `or_text`, a text is its only element."""
+    return lambda value: _each([value] if or_text and isinstance(value, str) else _list(value), convert)
+
+
 def _optional(value: Any, convert: Callable[[Any], Any]) -> Any:
     value = plain(value)
     return None if value in _EMPTY else convert(value)
 
 
 def _jsonable(value: Any) -> Any:
-    """Metadata as JSON values: dates become text, NaN becomes None."""
+    """Metadata as JSON values: dates become text, NaN becomes None. Of bytes that are not a text, the size is kept."""
     value = plain(value)
+    if isinstance(value, bytes):
+        return f"{len(value):,} bytes"
     if isinstance(value, str):
         return storable(value)
     if value is None or isinstance(value, int):
@@ -305,36 +309,63 @@ _CHUNK_PARTS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("score", _number),
     ("source", _text),
 )
+_verdicts = _list_of(_verdict)
 _FIELDS: dict[str, Callable[[Any], Any]] = {
-    "id": _identifier,
-    "question": _question,
-    "answer": _text,
-    "contexts": _chunks,
-    "references": _texts,
-    "reference_contexts": _texts,
-    "relevance": _relevance,
-    "facts": _facts,
-    "answerable": _truth,
-    "documents": _texts,
-    "history": _turns,
-    "rewritten_question": _question,
-    "steps": _steps,
-    "expected_steps": _steps,
-    "citations": _citations,
-    "metadata": _metadata,
-    "answer_claims": _claims,
-    "reference_claims": _claims,
-    "answer_claims_in_reference": _verdicts,
-    "reference_claims_in_answer": _verdicts,
-    "answer_claims_in_contexts": _verdict_matrix,
-    "reference_claims_in_contexts": _verdict_matrix,
-    "answer_claims_in_all_contexts": _verdicts,
-    "reference_claims_in_all_contexts": _verdicts,
-    "verdict_agreement": lambda value: _each(_list(value), _number),
-    "standalone_question": _question,
-    "answer_claims_in_history": _verdicts,
-    "reference_entities": _texts,
-    "reference_entities_in_contexts": lambda value: _each(_list(value), _truth),
-    "answer_claims_in_corpus": _verdicts,
-    "nugget_support": _nugget_verdicts,
+    name: convert
+    for convert, names in (
+        (_identifier, "id"),
+        (_text, "answer"),
+        (_question, "question rewritten_question standalone_question"),
+        (_texts, "references reference_contexts documents reference_entities generated_questions"),
+        (_chunks, "contexts"),
+        (_relevance, "relevance"),
+        (_truth, "answerable noncommittal"),
+        (_metadata, "metadata"),
+        (_list_of(_fact, or_text=True), "facts"),
+        (_list_of(_turn), "history"),
+        (_list_of(_step, or_text=True), "steps expected_steps"),
+        (_list_of(_citation), "citations"),
+        (_list_of(_claim), "answer_claims reference_claims"),
+        (_verdicts, "answer_claims_in_reference reference_claims_in_answer answer_claims_in_all_contexts"),
+        (_verdicts, "reference_claims_in_all_contexts answer_claims_in_history answer_claims_in_corpus"),
+        (_list_of(_verdicts), "answer_claims_in_contexts reference_claims_in_contexts"),
+        (_list_of(_number), "verdict_agreement"),
+        (_list_of(_truth), "reference_entities_in_contexts chunk_usefulness"),
+        (_list_of(_position), "needed_sentences"),
+        (_list_of(lambda item: _verdict(item, _NUGGET_VERDICTS)), "nugget_support"),
+    )
+    for name in names.split()
 }
+# Verdicts and the claims, facts or chunks that they judge.
+_JUDGED = {
+    **dict.fromkeys([name for name in _FIELDS if name.startswith("answer_claims_in_")], "answer_claims"),
+    **dict.fromkeys([name for name in _FIELDS if name.startswith("reference_claims_in_")], "reference_claims"),
+    "verdict_agreement": "answer_claims",
+    "reference_entities_in_contexts": "reference_entities",
+    "nugget_support": "facts",
+    "chunk_usefulness": "contexts",
+}
+_ITEMS = {"facts": "fact", "contexts": "chunk"}
+
+
+def find_mismatches(values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Field, message and hint for verdicts whose number differs from that of their claims or chunks."""
+    for field, claims_field in _JUDGED.items():
+        verdicts = values.get(field)
+        if verdicts is None:
+            continue
+        claims, chunks = values.get(claims_field), values.get("contexts")
+        if claims is not None and len(claims) != len(verdicts):
+            name = names.get(claims_field, claims_field)
+            yield (
+                field,
+                f"has {len(verdicts)} entries for the {len(claims)} of {name}",
+                f"write one per {_ITEMS.get(claims_field, 'claim')}",
+            )
+        if field.endswith("_claims_in_contexts") and chunks is not None:
+            name = names.get("contexts", "contexts")
+            for number, row in enumerate(verdicts, start=1):
+                if len(row) != len(chunks):
+                    message = f"entry {number} has {len(row)} verdicts for the {len(chunks)} of {name}"
+                    yield field, message, "write one per chunk"
+                    break

@@ -21,7 +21,7 @@ _LEAST_ALIKE = 0.12
 # Chunks are longer than answers; answers have more words than most references.
 _LONGER = 1.3
 _SHORT, _MEDIUM = 3, 5.5
-# In fewer rows, lengths and common words do not tell answers from chunks and references.
+# In fewer rows, lengths and common words do not separate answers from chunks and references.
 _LEAST_ROWS = 3
 
 
@@ -79,17 +79,18 @@ def guess_columns(
     _add_system_answer(candidates, wanted, chosen, strengths)
     _add_by_content(profiles, wanted, chosen, strengths)
     found = {name: column for name, column in chosen.items() if name not in taken}
+    # An id by its last word, as in `ticket_id`, is sure: that no value repeats is known.
     sure = {
         name: column
         for name, column in found.items()
-        if name not in rivals and (strengths[name] == SURE or _is_own_id(name, column)) and (name != "id" or is_whole)
+        if name not in rivals
+        and (
+            strengths[name] == SURE
+            if name != "id"
+            else is_whole and (strengths[name] == SURE or fold(column).endswith(" id"))
+        )
     }
     return Guess(sure, {name: column for name, column in found.items() if name not in sure}, rivals)
-
-
-def _is_own_id(name: str, column: str) -> bool:
-    """Whether it is an id by its last word, as in `ticket_id`; that no value repeats is known."""
-    return name == "id" and fold(column).endswith(" id")
 
 
 def _with_groups(profiles: list[ColumnProfile], rows: Sequence[Mapping[str, Any]]) -> list[ColumnProfile]:
@@ -114,7 +115,7 @@ def _with_groups(profiles: list[ColumnProfile], rows: Sequence[Mapping[str, Any]
 
 
 def _candidates(profiles: Sequence[ColumnProfile], wanted: Collection[str]) -> Iterator[tuple[float, str, str, float]]:
-    """Score, field, column and strength of the name, for columns whose name says something and whose content fits."""
+    """Score, field, column and strength of the name, for columns with a known name and matching content."""
     for profile in profiles:
         named = read_name(profile.name.removesuffix("*"))
         if named is None or named.field not in wanted or named.field not in GUESSED:
@@ -167,7 +168,7 @@ def _add_system_answer(
 def _add_by_content(
     profiles: Sequence[ColumnProfile], wanted: Collection[str], chosen: dict[str, str], strengths: dict[str, float]
 ) -> None:
-    """Adds fields whose columns have names that say nothing, by their content alone."""
+    """Adds fields whose columns have unknown names, by their content alone."""
 
     def free() -> list[ColumnProfile]:
         return [one for one in profiles if one.name not in chosen.values() and _may_be_ours(one)]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 
 from ragstone.data.schema import FIELDS
+from ragstone.data.types import Chunk
+from ragstone.data.usage import USAGE
 from ragstone.errors import UnknownColumnsError, UnknownNameError, UsageError
 from ragstone.formats.base import Format, RowFormat
 from ragstone.formats.column_guess import (
@@ -19,11 +23,12 @@ from ragstone.formats.column_guess import (
 )
 from ragstone.formats.column_names import SURE, read_name
 from ragstone.formats.column_profile import ColumnProfile
-from ragstone.formats.sources import Source
+from ragstone.formats.sources import GROUP, Source
 
 # Formats whose rows are the samples; the others find their fields themselves.
 COMPLETED = ("ragstone", "ragas", "ragas_legacy")
 _LEAST_SURE = 2
+_IN_MS = re.compile(r"(?:_|\b)(?:ms|msec|millis|milliseconds)$|[a-z0-9](?:Ms|MS|Millis|Milliseconds)$")
 _NEEDED = ("question", "answer", "contexts")
 _LONG_DOCUMENT = 20
 _MOST_SHOWN = 12
@@ -33,11 +38,16 @@ _LEAST_WORDS = 1.5
 
 def check_map(renames: Mapping[str, str], *more: str) -> dict[str, str]:
     """The names of `--map` from theirs to ours. Only fields, and `more` names, can be mapped, and each column once."""
-    known = (*FIELDS, *more)
+    parts = (f"contexts.{one.name}" for one in dataclasses.fields(Chunk))
+    known = (*FIELDS, *more, *parts, *USAGE, GROUP)
     for name in renames:
         if name not in known:
             raise UnknownNameError("field", name, known, f"The fields are: {', '.join(known)}.")
-    back = {theirs: ours for ours, theirs in renames.items()}
+    # The name of a column shows whether it is in milliseconds.
+    back = {
+        theirs: ours[:-1] + "ms" if _IN_MS.search(theirs) and ours in USAGE else ours
+        for ours, theirs in renames.items()
+    }
     if len(back) < len(renames):
         raise UsageError("--map maps one column to two fields; map each column once")
     return back
@@ -58,10 +68,7 @@ def map_columns(source: Source) -> None:
     known = sum(name in CORE for name in {**taken, **guess.sure})
     if known < _LEAST_SURE or not guess.likely.keys().isdisjoint(_NEEDED):
         raise _explain(source, guess, taken)
-    if guess.sure:
-        source.guess(guess.sure)
-        source.remarks += _applied(guess)
-    source.remarks += _suggestions(guess)
+    _apply(source, guess)
 
 
 def note_columns(sources: Sequence[Source], format: Format) -> None:
@@ -80,10 +87,8 @@ def note_columns(sources: Sequence[Source], format: Format) -> None:
     # Most files have unique columns that are not ids, and a file with ids of its own is rare.
     likely = {name: column for name, column in guess.likely.items() if name != "id"}
     guess = Guess(guess.sure, likely, guess.rivals)
-    if guess.sure:
-        source.guess(guess.sure)
-        source.remarks += _applied(guess)
-    source.remarks += [*_suggestions(guess), *_doubts(source, taken, guess)]
+    _apply(source, guess)
+    source.remarks += _doubts(source, taken, guess)
 
 
 def _mapped(source: Source) -> dict[str, str]:
@@ -96,13 +101,15 @@ def _guess(source: Source, wanted: Sequence[str], taken: dict[str, str]) -> Gues
     return guess_columns(rows, wanted, len(rows) < ROWS_PROFILED, taken)
 
 
-def _applied(guess: Guess) -> list[str]:
-    read = ", ".join(f"{ours}={theirs}" for ours, theirs in guess.sure.items())
-    return [f"columns read by their names: {read}. Use --map for another choice; --format ragstone turns this off"]
-
-
-def _suggestions(guess: Guess) -> list[str]:
-    notes = []
+def _apply(source: Source, guess: Guess) -> None:
+    """Read the sure columns and suggest the likely ones."""
+    notes = source.remarks
+    if guess.sure:
+        source.guess(guess.sure)
+        read = ", ".join(f"{ours}={theirs}" for ours, theirs in guess.sure.items())
+        notes.append(
+            f"columns read by their names: {read}. Use --map for another choice; --format ragstone turns this off"
+        )
     for ours, theirs in guess.likely.items():
         if ours in guess.rivals:
             names = ", ".join([theirs, *guess.rivals[ours]])
@@ -111,7 +118,6 @@ def _suggestions(guess: Guess) -> list[str]:
             notes.append(
                 f"column '{theirs}' is kept as metadata. If it is the {ours}, add {map_options({ours: theirs})}"
             )
-    return notes
 
 
 def _doubts(source: Source, taken: dict[str, str], guess: Guess) -> list[str]:

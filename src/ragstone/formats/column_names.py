@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ragstone.errors import LONGEST_NAME
-from ragstone.text.late_pattern import late_pattern
+from ragstone.text.lexicon import late_pattern
 
-# How much a name says: it is sure, it is likely, or only the content can tell.
+# How reliable a name is: sure, likely, or only together with the content.
 SURE, LIKELY, WEAK = 1.0, 0.7, 0.4
 _ALIKE = 0.84
 _LEAST_COMPOUND = 5
@@ -38,7 +38,7 @@ def fold(name: str) -> str:
 
 
 def read_name(name: str) -> Named | None:
-    """The field that a name seems to mean; None if it says nothing."""
+    """The field that a name seems to mean; None if it is unknown."""
     words, folded = _words(), fold(name) if len(name) <= LONGEST_NAME else ""
     if not folded:
         return None
@@ -88,7 +88,7 @@ def _kinds_of(token: str) -> set[str]:
 
 
 def _parts_of_compound(token: str) -> set[str]:
-    """The kinds of both halves of a compound such as Kundenfrage; an unknown first half says nothing."""
+    """The kinds of both halves of a compound such as Kundenfrage; an unknown first half is ignored."""
     for kind in ("question", "answer", "contexts"):
         for word in _words()[kind]["words"]:
             if len(word) >= _LEAST_COMPOUND and token.endswith(word) and token != word:

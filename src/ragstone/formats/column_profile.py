@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import Any
 
 from ragstone.formats.loose_contexts import parse_list, text_of_chunk
-from ragstone.formats.values import plain
-from ragstone.text.late_pattern import late_pattern
+from ragstone.formats.values import Unfit, plain
+from ragstone.text.lexicon import late_pattern
 
 _QUESTION_MARKS = ("?", "？", "؟")
 _ASKS = late_pattern(
@@ -50,7 +50,10 @@ class ColumnProfile:
         """The values that are lists, or JSON or Python lists in a text."""
         found = []
         for value in self.values:
-            items = parse_list(value) if isinstance(value, str) else plain(value)
+            try:
+                items = parse_list(value) if isinstance(value, str) else plain(value)
+            except Unfit:  # the reader reports it
+                continue
             if isinstance(items, list | tuple):
                 found.append(list(items))
         return found

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.formats.loose_contexts import parse_list
-from ragstone.formats.messages import decode
-from ragstone.formats.values import Unfit, plain, shown
+from ragstone.formats.values import RepeatedKeyError, Unfit, load_json, plain, shown
 
 _LIST_HINT = 'write lists as JSON: ["first", "second"]'
-_LISTS_ONLY = {"contexts", "facts", "history", "steps", "citations", *GIVEN_EVIDENCE}
+_LISTS_ONLY = {"contexts", "facts", "history", "steps", "citations", *GIVEN_EVIDENCE} - {"noncommittal"}
 # An empty cell is an empty answer, or nothing retrieved. What is absent is written as databases export NULL; an answer that
 # is this text is escaped.
 ABSENT = "\\N"
@@ -23,14 +21,16 @@ _ESCAPED = re.compile(r"\\+N")
 def parse_cell(name: str, cell: str) -> Any:
     """The value of a cell for a field: JSON, or the text itself if the field allows it."""
     if name == "answer":
-        return _parse_answer(cell)
+        return None if cell == ABSENT else cell[1:] if _ESCAPED.fullmatch(cell) else cell
     if not cell or cell.isspace() or (name == "contexts" and cell == ABSENT):
         return None
     if name in ("id", "question", "rewritten_question", "standalone_question"):
         return cell
     if cell.lstrip()[0] in "[{":
         try:
-            return json.loads(cell)
+            return load_json(cell)
+        except RepeatedKeyError:
+            raise
         except (ValueError, RecursionError) as error:
             # pandas writes lists as Python prints them.
             if (value := parse_list(cell)) is not None:
@@ -48,15 +48,15 @@ def answer_cell(answer: str | None) -> str:
     return f"\\{answer}" if _ESCAPED.fullmatch(answer) else answer
 
 
-def _parse_answer(cell: str) -> str | None:
-    if cell == ABSENT:
-        return None
-    return cell[1:] if _ESCAPED.fullmatch(cell) else cell
-
-
 def unpack(value: Any) -> Any:
-    """A list or mapping from JSON text or an array; other values unchanged."""
-    return decode(plain(value))
+    """A list or mapping from JSON text or an array; other values unchanged. An object with a repeated key is a problem."""
+    value = plain(value)
+    try:
+        return load_json(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
+    except RepeatedKeyError as error:
+        return error
+    except (ValueError, RecursionError):
+        return value
 
 
 _ABSENT = (None, "")
@@ -90,7 +90,7 @@ def join_ids(row: Mapping[str, Any], texts: str, ids: Sequence[str]) -> dict[str
 
 
 def _pair(chunks: Any, names: Sequence[Any], column: str) -> Any:
-    if chunks in _ABSENT:
+    if not chunks:
         # Retrieval can be judged by ids alone.
         chunks = [""] * len(names)
     if not isinstance(chunks, list | tuple):

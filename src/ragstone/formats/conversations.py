@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -13,13 +14,23 @@ from ragstone.formats.messages import find_text
 from ragstone.formats.values import plain
 
 _ROLES = {
-    **dict.fromkeys(("user", "human", "customer"), "user"),
-    **dict.fromkeys(("assistant", "ai", "model", "agent", "gpt", "bot", "chatbot"), "assistant"),
+    **dict.fromkeys(
+        ("user", "human", "customer", "client", "visitor", "prompter", "kunde", "nutzer", "usuario"), "user"
+    ),
+    **dict.fromkeys(
+        ("assistant", "ai", "model", "agent", "gpt", "bot", "chatbot", "support", "assistent"), "assistant"
+    ),
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(("tool", "function"), "tool"),
 }
-_SPEAKERS = ("role", "speaker", "type", "from")
-_TEXTS = ("text", "value")
+# Roles of messages that are not part of the conversation: calls of tools and their raw results.
+_LEFT_OUT = ("", "function_call", "function_response", "tool_call", "tool_response", "observation", "ipython")
+CONVERSATION_NAMES = (
+    *("conversation_id", "conversation", "session_id", "session", "chat_id", "chat", "thread_id", "thread"),
+    *("dialog_id", "dialogue_id", "dialogue"),
+)
+_SPEAKERS = ("role", "speaker", "type", "from", "sender", "author", "author_role", "message_role")
+_TEXTS = ("text", "value", "message", "content", "utterance", "body", "message_text")
 _RETRIEVED = ("contexts", "retrieved_contexts", "retrieved_context", "documents")
 _CHUNK_NAMES = {"document_id": "id", "doc_id": "id", "content": "text", "page_content": "text", "passage": "text"}
 _CHUNK_PARTS = ("text", "id", "score", "source")
@@ -37,14 +48,31 @@ def _turn(message: Any) -> dict[str, Any] | None:
         return None
     inner = next((message[key] for key in ("message", "kwargs") if isinstance(message.get(key), Mapping)), message)
     role = next((_ROLES[word] for key in _SPEAKERS if (word := str(inner.get(key)).lower()) in _ROLES), None)
-    text = next((inner[key] for key in _TEXTS if isinstance(inner.get(key), str)), None)
+    text = next((inner[key] for key in _TEXTS if isinstance(inner.get(key), str) and inner[key].strip()), None)
     if text is None:
         content = inner.get("content")
         text = find_text(content if content is not None else inner.get("parts"), "assistant")
     if role is None or not isinstance(text, str) or not text.strip():
         return None
-    contexts = read_chunks(next((inner[key] for key in _RETRIEVED if isinstance(inner.get(key), list)), None))
+    contexts = read_chunks(
+        next((found for key in _RETRIEVED if isinstance(found := unpack(inner.get(key)), list)), None)
+    )
     return {"role": role, "text": text, **({} if contexts is None else {"contexts": contexts})}
+
+
+def unknown_role(messages: Any) -> str | None:
+    """The role of a message that is neither known nor one of those that are left out; None if there is none."""
+    items = unpack(messages)
+    for item in items if isinstance(items, list | tuple) else ():
+        role = item.get("role", item.get("from")) if isinstance(item, Mapping) else None
+        if isinstance(role, str) and role.lower() not in (*_ROLES, *_LEFT_OUT):
+            return role
+    return None
+
+
+def is_message(item: Any) -> bool:
+    """Whether a value is one message: it has a known role and a text, or calls a tool."""
+    return isinstance(item, Mapping) and (_turn(item) is not None or {"role", "tool_calls"} <= item.keys())
 
 
 def read_chunks(value: Any) -> Any:
@@ -82,7 +110,7 @@ def exchanges(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _contexts(turns: Sequence[Mapping[str, Any]]) -> list[Any] | None:
-    """The chunks of the messages, otherwise the texts of tools; None if no message says what was retrieved."""
+    """The chunks of the messages, otherwise the texts of tools; None if no message lists what was retrieved."""
     lists = [turn["contexts"] for turn in turns if turn.get("contexts") is not None]
     tools = [{"text": turn["text"]} for turn in turns if turn["role"] == "tool"]
     found = [chunk for chunks in lists for chunk in chunks] or tools
@@ -90,23 +118,26 @@ def _contexts(turns: Sequence[Mapping[str, Any]]) -> list[Any] | None:
 
 
 def with_speech(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
-    """The turns as a history; None if no user or assistant says anything in them."""
+    """The turns as a history; None without a message of the user or the assistant."""
     return list(map(dict, turns)) if any(turn["role"] in ("user", "assistant") for turn in turns) else None
 
 
-def conversation_rows(turns: Sequence[Mapping[str, Any]], name: Any) -> list[dict[str, Any]]:
-    """The exchanges with ids such as `c7#2`, the conversation and the number of the turn."""
+def conversation_rows(turns: Sequence[Mapping[str, Any]], name: Any, made: Counter[str]) -> list[dict[str, Any]]:
+    """The exchanges with ids such as `c7#2`, the conversation and the number of the turn.
+
+    A conversation without a name gets one made from its content; `made` counts these, so that a repeated one is numbered.
+    """
     known = plain(name)
-    label = str(known) if known not in (None, "") else _digest(turns)
+    label = "" if known is None else str(known)
+    if not label:
+        content = canonical_json([[turn["role"], turn["text"]] for turn in turns])
+        label = f"c-{hashlib.blake2b(content.encode(), digest_size=5).hexdigest()}"
+        made[label] += 1
+        label = f"{label}-{made[label]}" if made[label] > 1 else label
     return [
         {"id": f"{label}#{number}", "conversation": label, "turn": number, **row}
         for number, row in enumerate(exchanges(turns), start=1)
     ]
-
-
-def _digest(turns: Sequence[Mapping[str, Any]]) -> str:
-    content = canonical_json([[turn["role"], turn["text"]] for turn in turns])
-    return f"c-{hashlib.blake2b(content.encode(), digest_size=5).hexdigest()}"
 
 
 def split_last(turns: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[dict[str, Any]] | None]:
@@ -122,7 +153,7 @@ class Sessions:
         self._turns: dict[str, list[dict[str, Any]]] = {}
 
     def add(self, session: Any, values: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-        """Take in an exchange and return the earlier turns of its session; None if there are none."""
+        """Add an exchange and return the earlier turns of its session; None if there are none."""
         if session in (None, ""):
             return None
         turns = self._turns.setdefault(str(session), [])

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ragstone.formats.base import name_pairs
 from ragstone.formats.common_fields import one_text, rename_parts, unpack
-from ragstone.formats.row_writer import WritableRowFormat, present_only
+from ragstone.formats.row_writer import WritableRowFormat, present_only, renamed, texts_of
 
-_CAMEL = {
-    "actualOutput": "actual_output",
-    "expectedOutput": "expected_output",
-    "retrievalContext": "retrieval_context",
-    "additionalMetadata": "additional_metadata",
-}
+_CAMEL = name_pairs(
+    "actualOutput:actual_output expectedOutput:expected_output retrievalContext:retrieval_context "
+    "additionalMetadata:additional_metadata"
+)
 _OWN = ("actual_output", "expected_output", "retrieval_context", *_CAMEL)
 
 
@@ -30,11 +29,10 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
 
 def _retrieved(chunks: Any) -> list[Any] | None:
     """Texts, and objects for chunks with a source."""
-    if chunks is None:
-        return None
-    return [
-        {"context": chunk["text"], "source": chunk["source"]} if "source" in chunk else chunk["text"]
-        for chunk in chunks
+    texts = texts_of(chunks)
+    return texts and [
+        {"context": text, "source": chunk["source"]} if "source" in chunk else text
+        for text, chunk in zip(texts, chunks, strict=True)
     ]
 
 
@@ -42,9 +40,7 @@ def _as_row(sample: dict[str, Any]) -> dict[str, Any]:
     """A test case, or a golden if there is no answer; deepeval has one expected output."""
     metadata = sample.get("metadata") or {}
     row = {
-        "id": sample["id"],
-        "input": sample.get("question"),
-        "actual_output": sample.get("answer"),
+        **renamed(sample, "id question:input answer:actual_output"),
         "expected_output": next(iter(sample.get("references") or ()), None),
         "retrieval_context": _retrieved(sample.get("contexts")),
         "context": sample.get("reference_contexts"),
@@ -59,16 +55,10 @@ FORMAT = WritableRowFormat(
     name="deepeval",
     title="deepeval test cases and goldens",
     # A test case's name need not be unique, so it is metadata, not the id.
-    columns={
-        "id": "id",
-        "input": "question",
-        "actual_output": "answer",
-        "expected_output": "references",
-        "retrieval_context": "contexts",
-        "context": "reference_contexts",
-        "additional_metadata": "metadata",
-        "metadata": "metadata",
-    },
+    columns=name_pairs(
+        "id input:question actual_output:answer expected_output:references retrieval_context:contexts "
+        "context:reference_contexts additional_metadata:metadata metadata"
+    ),
     marks=[frozenset({"input", name}) for name in _OWN],
     convert=_convert,
     as_row=_as_row,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragstone._version import __version__
+from ragstone.data.codec import load_json
 from ragstone.errors import StorageError, UsageError
 from ragstone.formats.base import Draft, RowFormat
 from ragstone.formats.coercion import Unfit, coerce
@@ -54,7 +55,11 @@ def write_tables(batches: Iterable[pa.RecordBatch], folder: Place, info: Mapping
     places = {role: folder / f"{role}.parquet" for role in SCHEMAS}
     rows: Counter[str] = Counter()
     with ExitStack() as stack:
-        writers = {role: stack.enter_context(_writing(places[role], SCHEMAS[role])) for role in SCHEMAS}
+        streams = {role: stack.enter_context(place.writing()) for role, place in places.items()}
+        writers = {
+            role: stack.enter_context(pq.ParquetWriter(streams[role], schema, compression="zstd"))
+            for role, schema in SCHEMAS.items()
+        }
         for batch in batches:
             for role, part in _split(batch).items():
                 writers[role].write_batch(pa.RecordBatch.from_pylist(part, schema=SCHEMAS[role]))
@@ -81,12 +86,6 @@ def _split(batch: pa.RecordBatch) -> dict[str, list[dict[str, Any]]]:
             context = None if sample["contexts"] is None else [chunk["text"] for chunk in sample["contexts"]]
             rows[ANSWERS].append({**shared, "context": context, "answer": sample["answer"]})
     return rows
-
-
-@contextmanager
-def _writing(place: Place, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    with place.writing() as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
-        yield writer
 
 
 def write_sidecar(
@@ -120,7 +119,7 @@ def _with_metadata(row: dict[str, Any]) -> dict[str, Any]:
     value = row.get("metadata")
     if isinstance(value, str):
         with suppress(ValueError):
-            value = json.loads(value)
+            value = load_json(value)
     known = value is None or isinstance(value, dict)
     return {**row, "metadata": value if known else {"metadata": value}}
 
@@ -183,14 +182,14 @@ class DialFormat:
             for record in _records(tables[MERGED], MERGED, report):
                 yield Draft(record.where, record.values, _NAMES[MERGED])
             return
+        records = {
+            role: _records(source, role, report.within(str(source)) if len(tables) > 1 else report)
+            for role, source in tables.items()
+        }
         truths: dict[Key, list[_Record]] = defaultdict(list)
-        answers: Iterator[_Record] = iter(())
-        if TRUTH in tables:
-            for record in _records(tables[TRUTH], TRUTH, _of(report, tables, TRUTH)):
-                truths[record.key].append(record)
-        if ANSWERS in tables:
-            answers = _records(tables[ANSWERS], ANSWERS, _of(report, tables, ANSWERS))
-        yield from _join(truths, answers, report if len(tables) > 1 else Report())
+        for record in records.get(TRUTH, ()):
+            truths[record.key].append(record)
+        yield from _join(truths, records.get(ANSWERS, ()), report if len(tables) > 1 else Report())
 
     def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:
         """Write the two tables and their sidecars to a folder."""
@@ -259,7 +258,9 @@ def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], repor
     alone: list[str] = []
     several: dict[str, None] = {}
     for answer in answers:
-        partners = _partners(truths.get(answer.key, []), answer)
+        same = truths.get(answer.key, [])
+        # Those with its id, otherwise all with the same key.
+        partners = [truth for truth in same if truth.values.get("id") == answer.values.get("id")] or same
         if not partners:
             alone.append(answer.key[1])
             yield Draft(answer.where, answer.values, _NAMES[ANSWERS])
@@ -285,12 +286,6 @@ def _join(truths: Mapping[Key, list[_Record]], answers: Iterable[_Record], repor
     )
 
 
-def _partners(truths: Sequence[_Record], answer: _Record) -> list[_Record]:
-    """The truths for an answer: those with its id, otherwise all with the same key."""
-    own = [truth for truth in truths if truth.values.get("id") == answer.values.get("id")]
-    return own or list(truths)
-
-
 def _merge(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """One sample of both; if other columns differ, those of the ground truth get a prefix."""
     mine, theirs = answer.get("metadata") or {}, truth.get("metadata") or {}
@@ -304,10 +299,6 @@ def _merge(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any
 def _numbered(name: Any, number: int) -> str | None:
     """The id of a row that is in several samples."""
     return None if name is None else f"{name}-{number}" if number > 1 else str(name)
-
-
-def _of(report: Report, tables: Mapping[str, Source], role: str) -> Report:
-    return report.within(str(tables[role])) if len(tables) > 1 else report
 
 
 FORMAT = DialFormat()

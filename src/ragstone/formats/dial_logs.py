@@ -7,18 +7,18 @@ and left out.
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from ragstone.data.codec import load_json
 from ragstone.data.usage import USAGE
 from ragstone.errors import InputError, StorageError
 from ragstone.formats.base import Draft
 from ragstone.formats.conversations import read_turns, split_last
-from ragstone.formats.log_parts import Part, Selection, find_parts
+from ragstone.formats.log_parts import LogPart, Selection, find_parts
 from ragstone.formats.messages import decode, find_text
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -32,7 +32,7 @@ _CITED = ("text/markdown", "text/plain", None)
 _CITATION = re.compile(r"\s*\[\d+\]")
 _RATING = re.compile(r"/v1/([^/?]+)/rate\b")
 _OTHER_CALLS = re.compile(r"/(?:embeddings|tokenize|truncate_prompt|configuration)\b")
-# A part holds the requests of one day in any time zone; times further away come from a wrong clock.
+# A part contains the requests of one day in any time zone; times further away come from a wrong clock.
 _CLOCK_TOLERANCE = timedelta(days=2)
 
 Note = Callable[[str], None]
@@ -61,7 +61,10 @@ def read_row(row: Mapping[str, Any], day: date | None, note: Note) -> dict[str, 
     uri = str(request.get("uri") or "")
     body = _mapping(decode(request.get("body")))
     if _RATING.search(uri) or (isinstance(body.get("rate"), bool) and "responseId" in body):
-        return _read_rating(body, row, _time(row, request))
+        answer, liked = body.get("responseId"), body.get("rate")
+        if not isinstance(answer, str) or not isinstance(liked, bool):
+            return Unusable("ratings without responseId or rate")
+        return Rating(answer, liked, _time(row, request), _nested(row, "user", "id"))
     if _OTHER_CALLS.search(uri):
         return Unusable("calls that are not chats")
     status = str(response.get("status") or "200")
@@ -73,8 +76,11 @@ def read_row(row: Mapping[str, Any], day: date | None, note: Note) -> dict[str, 
 def _read_exchange(
     row: Mapping[str, Any], request: Mapping[str, Any], body: Mapping[str, Any], day: date | None, note: Note
 ) -> dict[str, Any] | Unusable:
-    reply = _reply(row)
-    message = _first_message(reply)
+    # Assembled by the parser, or the body if it was not streamed.
+    assembled = _mapping(decode(row.get("assembled_response")))
+    reply = assembled or _mapping(decode(_mapping(row.get("response")).get("body")))
+    choices = reply.get("choices")
+    message = _mapping(_mapping(choices[0]).get("message")) if isinstance(choices, list) and choices else {}
     question = _text(row.get("question")) or _text(find_text(body.get("messages"), "user"))
     answer = _text(row.get("answer")) or _text(find_text(message.get("content"), "assistant"))
     if not question:
@@ -82,8 +88,9 @@ def _read_exchange(
     if not answer:
         return Unusable("rows without an answer")
     contexts = _contexts([*_attachments(row.get("attachments")), *_attached_to(message)], note)
+    span = [_nested(row, "trace", "trace_id"), _nested(row, "trace", "core_span_id")]
     values = {
-        "id": _text(reply.get("id")) or _text(row.get("response_id")) or _span(row),
+        "id": _text(reply.get("id")) or _text(row.get("response_id")) or "-".join(filter(None, span)) or None,
         "question": question,
         "answer": answer,
         "contexts": contexts,
@@ -102,25 +109,6 @@ def _turns(body: Mapping[str, Any]) -> list[dict[str, Any]]:
         contexts = _contexts(_attached_to(message), lambda _: None) if isinstance(message, Mapping) else None
         found += [{**turn, **({"contexts": contexts} if contexts else {})} for turn in read_turns([message])]
     return found
-
-
-def _read_rating(body: Mapping[str, Any], row: Mapping[str, Any], time: str | None) -> Rating | Unusable:
-    answer, liked = body.get("responseId"), body.get("rate")
-    if not isinstance(answer, str) or not isinstance(liked, bool):
-        return Unusable("ratings without responseId or rate")
-    return Rating(answer, liked, time, _nested(row, "user", "id"))
-
-
-def _reply(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The reply as a JSON object: assembled by the parser, or the body if it was not streamed."""
-    assembled = _mapping(decode(row.get("assembled_response")))
-    return assembled or _mapping(decode(_mapping(row.get("response")).get("body")))
-
-
-def _first_message(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = reply.get("choices")
-    first = _mapping(choices[0]) if isinstance(choices, list) and choices else {}
-    return _mapping(first.get("message"))
 
 
 def _attachments(value: Any) -> list[Mapping[str, Any]]:
@@ -171,7 +159,7 @@ def _chunks(attachment: Mapping[str, Any]) -> list[dict[str, Any]] | str:
     if data is None:
         return "attachments with a link in place of chunks" if attachment.get("url") else "attachments without data"
     try:
-        content = json.loads(data) if isinstance(data, str) else data
+        content = load_json(data) if isinstance(data, str) else data
     except (ValueError, RecursionError):
         return "attachments whose JSON is broken"
     chunks = content.get("chunks") if isinstance(content, Mapping) else None
@@ -242,11 +230,6 @@ def _time(row: Mapping[str, Any], request: Mapping[str, Any]) -> str | None:
     return as_time(request.get("time") if request.get("time") is not None else value)
 
 
-def _span(row: Mapping[str, Any]) -> str | None:
-    parts = [_nested(row, "trace", "trace_id"), _nested(row, "trace", "core_span_id")]
-    return "-".join(part for part in parts if part) or None
-
-
 def _nested(row: Mapping[str, Any], outer: str, inner: str) -> str | None:
     """The column `outer.inner`, or the member `inner` of the column `outer`."""
     flat = row.get(f"{outer}.{inner}")
@@ -295,20 +278,21 @@ class DialLogsFormat:
         source = sources[0]
         if source.kind != "folder":
             return any(mark <= source.keys() for mark in _MARKS)
-        return source.place is not None and _looks_like_logs(source.place)
+        parts = find_parts(source.place, Selection()) if source.place is not None else iter(())
+        return any(part.day is not None for part in itertools.islice(parts, _PARTS_LOOKED_FOR))
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """The exchanges, part by part."""
         parts = report.info.setdefault("parts", [])
         for source in sources:
             if source.place is None:
-                yield from self._of_part(source, Part(), report)
+                yield from self._of_part(source, LogPart(), report)
                 continue
             for part in find_parts(source.place, self.selection):
                 parts.append(str(part.place))
                 yield from self._of_part(source if part.place == source.place else Source(part.place), part, report)
 
-    def _of_part(self, source: Source, part: Part, report: Report) -> Iterator[Draft]:
+    def _of_part(self, source: Source, part: LogPart, report: Report) -> Iterator[Draft]:
         """The exchanges of one part; unreadable rows are counted."""
         unread = Report()
         rows = 0
@@ -323,7 +307,7 @@ class DialLogsFormat:
             report.leave_out("rows that cannot be read", f"{source}, {unread.problems[0].where}", unread.total)
         report.info["rows_read"] = report.info.get("rows_read", 0) + rows + unread.total
 
-    def _of_row(self, row: Mapping[str, Any], where: str, part: Part, report: Report) -> Iterator[Draft]:
+    def _of_row(self, row: Mapping[str, Any], where: str, part: LogPart, report: Report) -> Iterator[Draft]:
         content = read_row(row, part.day, lambda reason: report.leave_out(reason, where))
         if isinstance(content, Unusable):
             report.leave_out(content.reason, where)
@@ -340,12 +324,6 @@ class DialLogsFormat:
             report.leave_out("rows of other deployments", where)
             return
         yield Draft(where, content)
-
-
-def _looks_like_logs(folder: Place) -> bool:
-    """Whether a folder contains parts of a log in folders of days."""
-    parts = itertools.islice(find_parts(folder, Selection()), _PARTS_LOOKED_FOR)
-    return any(part.day is not None for part in parts)
 
 
 def _check_storage(place: Place | None) -> None:

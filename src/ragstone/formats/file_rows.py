@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+from ragstone.errors import UsageError
+from ragstone.formats.conversations import CONVERSATION_NAMES, is_message
 from ragstone.formats.reports import Report
-from ragstone.formats.values import kind_of
+from ragstone.formats.values import RepeatedKeyError, kind_of, load_json, one_value_per_key
 
 LONGEST_LINE_BYTES = 100 << 20
 
@@ -37,7 +40,9 @@ def read_json_lines(lines: Iterable[tuple[int, str]], report: Report) -> Iterato
         if line.isspace():
             continue
         try:
-            values = json.loads(line)
+            values = load_json(line)
+        except RepeatedKeyError as error:
+            report.problem(f"line {number}", error.message, hint=error.hint)
         except (ValueError, RecursionError) as error:
             report.problem(f"line {number}", not_json(error), hint="each line must be one JSON object")
         else:
@@ -45,6 +50,32 @@ def read_json_lines(lines: Iterable[tuple[int, str]], report: Report) -> Iterato
                 yield Row(f"line {number}", values)
             else:
                 yield from take_row(f"line {number}", values, report)
+
+
+class _RepeatFinder(json.JSONDecoder):
+    """A slow decoder that records where the object with a repeated key begins."""
+
+    def __init__(self) -> None:
+        super().__init__(object_pairs_hook=one_value_per_key)
+        self.parse_object = self._parse_object
+        self.scan_once = vars(importlib.import_module("json.scanner"))["py_make_scanner"](self)
+
+    @staticmethod
+    def _parse_object(place: tuple[str, int], *options: Any) -> Any:
+        try:
+            return vars(json.decoder)["JSONObject"](place, *options)
+        except RepeatedKeyError as error:
+            error.at = place[1] if error.at is None else error.at
+            raise
+
+
+def line_of_repeat(text: str) -> int:
+    """The line in which the object with a repeated key begins."""
+    try:
+        _RepeatFinder().decode(text)
+    except RepeatedKeyError as error:
+        return text.count("\n", 0, error.at) + 1
+    return 1
 
 
 def json_problem(error: json.JSONDecodeError) -> str:
@@ -86,7 +117,8 @@ def read_csv(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Row]:
         for cells in (cells for cells in reader if any(map(str.strip, cells)) or not header):
             where, start = f"line {start}", 0
             if not header:
-                header = _name_columns(cells)
+                # Columns without a name, as spreadsheets leave them, are numbered.
+                header = [name.strip() or f"{_UNNAMED}{number}" for number, name in enumerate(cells, start=1)]
                 if len(set(header)) < len(header):
                     report.problem(where, f"names a column twice: {', '.join(header)}", hint="rename one of the two")
                     return
@@ -99,14 +131,10 @@ def read_csv(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Row]:
         report.problem(f"line {start}", f"is not CSV: {error}", hint="check the quotes of the row that starts there")
 
 
-def _name_columns(header: list[str]) -> list[str]:
-    """Names without spaces around them. Columns without a name, as spreadsheets leave them, are numbered."""
-    return [name.strip() or f"{_UNNAMED}{number}" for number, name in enumerate(header, start=1)]
-
-
 def _by_name(header: list[str], cells: list[str]) -> dict[str, str]:
     """The cells of a row by column, without empty ones of columns that have no name."""
-    pairs = zip(header, map(_unguarded, cells), strict=True)
+    plain = (cell[1:] if cell[:1] == "'" and _FORMULA.match(cell) else cell for cell in cells)
+    pairs = zip(header, plain, strict=True)
     return {name: cell for name, cell in pairs if cell or not name.startswith(_UNNAMED)}
 
 
@@ -120,10 +148,6 @@ _NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
 def guarded(cell: str) -> str:
     """The cell for a CSV file, with an apostrophe in front of formulas; `read_csv` removes it."""
     return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
-
-
-def _unguarded(cell: str) -> str:
-    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell) else cell
 
 
 Kind = Literal["jsonl", "json", "csv", "parquet", "arrow", "text", "folder", "table"]
@@ -171,12 +195,30 @@ def _is_json_lines(start: bytes, is_one_line: Callable[[], bool]) -> bool:
 def rows_within(document: Any) -> Iterator[list[Any]]:
     """The lists in a JSON document that may be its rows, best match first."""
     if isinstance(document, list):
-        yield document
+        # Messages without the name of a conversation are one conversation.
+        whole = document and all(is_message(item) and item.keys().isdisjoint(CONVERSATION_NAMES) for item in document)
+        yield [{"messages": document}] if whole else document
     elif isinstance(document, dict):
         for key in _ROW_KEYS:
             rows = document.get(key)
             if isinstance(rows, list) and (not rows or isinstance(rows[0], dict)):
                 yield rows
         columns = list(document.values())
+        # A list of messages is one conversation, not a column of several.
+        if any(isinstance(column, list) and any(map(is_message, column)) for column in columns):
+            return
         if columns and all(isinstance(column, list) for column in columns) and len(set(map(len, columns))) == 1:
             yield [dict(zip(document, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+_PLAIN = 'a,;\t\n"'
+
+
+def check_encoding(name: str | None) -> None:
+    """Raise if text in this encoding cannot be read line by line."""
+    try:
+        is_usable = name is None or _PLAIN.encode(name) == _PLAIN.encode()
+    except LookupError:
+        raise UsageError(f"unknown encoding '{name}'. Name one of Python's, for example cp1252 or latin-1.") from None
+    if not is_usable:
+        raise UsageError(f"text in the encoding '{name}' cannot be read line by line; save the file as UTF-8")

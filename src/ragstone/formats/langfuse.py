@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from ragstone.formats.base import Draft
 from ragstone.formats.messages import decode
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -20,8 +19,9 @@ from ragstone.formats.trace_values import (
     make_span,
     mapping_of,
 )
-from ragstone.formats.traces import collect_spans, trace_drafts
+from ragstone.formats.traces import Extras, TraceFormat
 from ragstone.formats.values import as_time
+from ragstone.text.lexicon import word_set
 
 _MARKS = [
     {"htmlPath"},
@@ -34,103 +34,29 @@ _MARKS = [
 _KINDS = {"GENERATION": "LLM", "SPAN": "CHAIN", "EVENT": ""}
 _ABOUT = ("name", "userId", "sessionId", "tags", "environment", "release", "version")
 _NAMES = {"sessionId": "session_id", "userId": "user_id", "name": "trace_name"}
+_TOTALS = {"input_tokens": "inputTokens", "output_tokens": "outputTokens", "cost_usd": "totalCost"}
 # The columns of traces in tables. Other columns of an exported table are scores.
-_COLUMNS = frozenset(
-    [
-        "id",
-        "timestamp",
-        "name",
-        "input",
-        "output",
-        "sessionId",
-        "userId",
-        "release",
-        "version",
-        "environment",
-        "tags",
-        "metadata",
-        "public",
-        "bookmarked",
-        "htmlPath",
-        "latency",
-        "totalCost",
-        "observations",
-        "scores",
-        "projectId",
-        "externalId",
-        "createdAt",
-        "updatedAt",
-        "comments",
-        "usage",
-        "inputTokens",
-        "outputTokens",
-        "totalTokens",
-        "inputCost",
-        "outputCost",
-        "level",
-        "errorCount",
-        "warningCount",
-        "defaultCount",
-        "debugCount",
-        "observationCount",
-        "scoresAvg",
-        "scoreCategories",
-        "_deprecation",
-        "traceId",
-        "startTime",
-        "endTime",
-        "type",
-        "parentObservationId",
-        "model",
-        "providedModelName",
-        "modelParameters",
-        "usageDetails",
-        "costDetails",
-        "completionStartTime",
-        "calculatedTotalCost",
-        "timeToFirstToken",
-        "observationId",
-        "value",
-        "stringValue",
-        "dataType",
-        "source",
-        "comment",
-        "subject",
-        "statusMessage",
-        "traceName",
-        "traceTimestamp",
-        "isRootObservation",
-        "isDeleted",
-        "eventTs",
-    ]
+_COLUMNS = word_set(
+    "id timestamp name input output sessionId userId release version environment tags metadata public bookmarked htmlPath "
+    "latency totalCost observations scores projectId externalId createdAt updatedAt comments usage inputTokens outputTokens "
+    "totalTokens inputCost outputCost level errorCount warningCount defaultCount debugCount observationCount scoresAvg "
+    "scoreCategories _deprecation traceId startTime endTime type parentObservationId model providedModelName "
+    "modelParameters usageDetails costDetails completionStartTime calculatedTotalCost timeToFirstToken observationId value "
+    "stringValue dataType source comment subject statusMessage traceName traceTimestamp isRootObservation isDeleted eventTs"
 )
 _CAMEL = {re.sub(r"([A-Z])", lambda found: f"_{found[1].lower()}", name): name for name in _COLUMNS}
 # Scores that `ragstone push` wrote are not user feedback.
 OWN = "ragstone"
 
 
-class LangfuseFormat:
-    """One sample per trace: retriever observations are contexts, generations give model, tokens and price."""
-
-    name = "langfuse"
-    title = "Langfuse traces, observations and scores"
-    given: tuple[str, ...] = ()
-
-    def recognises(self, sources: Sequence[Source]) -> bool:
-        """One source with the columns of traces or observations."""
-        if len(sources) != 1:
-            return False
-        keys = sources[0].keys()
-        return "attributes" not in keys and any(mark <= keys for mark in _MARKS)
-
-    def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """The traces in order of first appearance; rows of all kinds may be mixed."""
-        rows = _Rows()
-        for source in sources:
-            for row in source.rows(report):
-                rows.add(_renamed(row.values), row.where, report)
-        traces = collect_spans(rows.spans())
-        yield from trace_drafts(traces, report, {trace: rows.about(trace) for trace in traces})
+def _load(sources: Sequence[Source], report: Report) -> tuple[Iterable[Span], Extras]:
+    """The spans of all traces; rows of all kinds may be mixed."""
+    rows = _Rows()
+    for source in sources:
+        for row in source.rows(report):
+            rows.add(_renamed(row.values), row.where, report)
+    spans = list(rows.spans())
+    return spans, {trace: rows.about(trace) for trace in dict.fromkeys(span.trace for span in spans)}
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,13 +122,11 @@ class _Rows:
         root = self._traces.get(trace) or self._roots[trace]
         found = {_NAMES.get(key, key): decode(root[key]) for key in _ABOUT if root.get(key) not in (None, "", [], "[]")}
         own = {key: value for key, value in mapping_of(root.get("metadata")).items() if value not in (None, "", {}, [])}
-        if root.get("totalCost") and (cost := first_number(root["totalCost"])):
-            found["cost_usd"] = cost
-        tokens = (("inputTokens", "input_tokens"), ("outputTokens", "output_tokens"))
-        found |= {ours: first_number(root[theirs]) for theirs, ours in tokens if root.get(theirs)}
+        totals = {ours: first_number(root[theirs]) or None for ours, theirs in _TOTALS.items() if root.get(theirs)}
         scores = [(str(one["name"]), _value(one), one.get("comment")) for one in self._scores.get(trace, {}).values()]
         return {
             "metadata": {**own, **found, **feedback_values([*_score_columns(root), *scores])},
+            "totals": totals,
             "history": history_in(root.get("input")),
             "contexts": contexts_in(root.get("output")),
         }
@@ -234,7 +158,7 @@ def _observation(row: Mapping[str, Any], has_trace: bool) -> Span | None:
     is_root = row.get("isRootObservation") is True
     about = {
         "trace_id": str(row["traceId"]),
-        "span_id": str(row.get("id")),
+        "span_id": str(row["id"]) if row.get("id") else None,
         # The row of the trace is the root, if there is one.
         "parent_id": (None if is_root else row.get("parentObservationId")) or ("trace" if has_trace else None),
         "name": row.get("name"),
@@ -272,4 +196,4 @@ def _listed(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list) else [value] if isinstance(value, Mapping) else []
 
 
-FORMAT = LangfuseFormat()
+FORMAT = TraceFormat("langfuse", "Langfuse traces, observations and scores", _MARKS, _load, [{"attributes"}])

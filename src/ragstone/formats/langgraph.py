@@ -9,6 +9,7 @@ from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
 from ragstone.formats.base import RowFormat
 from ragstone.formats.sources import Source
 from ragstone.formats.tool_calls import calls_tools, exchange_of, read_messages
+from ragstone.formats.values import Unfit
 
 
 class LangGraphFormat(RowFormat):
@@ -22,6 +23,11 @@ class LangGraphFormat(RowFormat):
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
     """The parts of the messages; a column of the same name takes precedence."""
     row = dict(row)
+    if "messages" not in row and "question" not in row:
+        return {
+            **row,
+            "question": Unfit("has no messages", "write {messages: [{role, content}, …]} for each conversation"),
+        }
     found = exchange_of(read_messages(row.pop("messages", None)))
     return {**found, **{name: value for name, value in row.items() if value is not None}}
 

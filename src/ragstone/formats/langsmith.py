@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ragstone.formats.base import Draft
 from ragstone.formats.messages import decode
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -18,51 +17,31 @@ from ragstone.formats.trace_values import (
     make_span,
     mapping_of,
 )
-from ragstone.formats.traces import collect_spans, trace_drafts
+from ragstone.formats.traces import Extras, TraceFormat
 from ragstone.formats.values import as_time
 
 _MARKS = [{"run_type", "inputs"}, {"run_type", "outputs"}, {"run_type", "dotted_order"}]
-_KINDS = {
-    "llm": "LLM",
-    "chain": "CHAIN",
-    "prompt": "PROMPT",
-    "parser": "",
-    "retriever": "RETRIEVER",
-    "tool": "TOOL",
-    "embedding": "EMBEDDING",
-}
+_KINDS = ("LLM", "CHAIN", "PROMPT", "RETRIEVER", "TOOL", "EMBEDDING")
+_TOTALS = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "cost_usd": "total_cost"}
 # Metadata keys of a conversation, in LangSmith's order. Its own session_id is the project.
 _THREADS = ("session_id", "thread_id", "conversation_id")
 
 
-class LangSmithFormat:
-    """One sample per trace: retriever runs are contexts, the root run gives question, answer and feedback."""
-
-    name = "langsmith"
-    title = "LangSmith runs"
-    given: tuple[str, ...] = ()
-
-    def recognises(self, sources: Sequence[Source]) -> bool:
-        """One source whose rows are runs."""
-        return len(sources) == 1 and any(mark <= sources[0].keys() for mark in _MARKS)
-
-    def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """The traces in order of first appearance; the runs of a trace may be anywhere in the file."""
-        spans: list[Span] = []
-        roots: dict[str, Mapping[str, Any]] = {}
-        for source in sources:
-            for row in source.rows(report):
-                for run in _with_children(row.values):
-                    trace = _trace(run)
-                    if trace is None:
-                        report.problem(row.where, "has no id", "id", "a run has an id and a trace_id")
-                        continue
-                    if _parent(run) is None or trace not in roots:
-                        roots[trace] = run
-                    if span := _span(trace, run):
-                        spans.append(span)
-        extras = {trace: _extra(run) for trace, run in roots.items()}
-        yield from trace_drafts(collect_spans(spans), report, extras)
+def _load(sources: Sequence[Source], report: Report) -> tuple[Iterable[Span], Extras]:
+    """The runs as spans; the root run gives question, answer and feedback."""
+    spans: list[Span] = []
+    roots: dict[str, Mapping[str, Any]] = {}
+    for row in (row for source in sources for row in source.rows(report)):
+        for run in _with_children(row.values):
+            trace = _trace(run)
+            if trace is None:
+                report.problem(row.where, "has no id", "id", "a run has an id and a trace_id")
+                continue
+            if _parent(run) is None or trace not in roots:
+                roots[trace] = run
+            if span := _span(trace, run):
+                spans.append(span)
+    return spans, {trace: _extra(run) for trace, run in roots.items()}
 
 
 def _with_children(run: Mapping[str, Any], trace: str | None = None) -> Iterator[Mapping[str, Any]]:
@@ -90,15 +69,15 @@ def _span(trace: str, run: Mapping[str, Any]) -> Span | None:
     metadata = _metadata(run)
     about = {
         "trace_id": trace,
-        "span_id": str(run.get("id")),
+        "span_id": str(run["id"]) if run.get("id") else None,
         "parent_id": _parent(run),
         "name": run.get("name"),
         "start_time": as_time(run.get("start_time")),
         "end_time": as_time(run.get("end_time")),
     }
-    kind = _KINDS.get(str(run.get("run_type")).lower(), "")
+    kind = next((kind for kind in _KINDS if kind == str(run.get("run_type")).upper()), "")
     # Only model calls: other runs repeat the sums of the runs below them.
-    is_call = kind == "LLM"
+    is_call = kind in ("LLM", "EMBEDDING")
     attributes = {
         "session.id": run.get("thread_id") or next((metadata[key] for key in _THREADS if metadata.get(key)), None),
         "llm.model_name": metadata.get("ls_model_name") if is_call else None,
@@ -124,15 +103,13 @@ def _extra(root: Mapping[str, Any]) -> dict[str, Any]:
         "trace_name": root.get("name"),
         "tags": decode(root.get("tags")) or None,
         "error": root.get("error"),
-        "input_tokens": first_number(root.get("prompt_tokens")),
-        "output_tokens": first_number(root.get("completion_tokens")),
-        "cost_usd": first_number(root.get("total_cost")),
         "langsmith_project": root.get("session_id") or root.get("project_id"),
         "langsmith_start_time": root.get("start_time"),
         **feedback_values(_feedback(mapping_of(root.get("feedback_stats")))),
     }
     return {
         "metadata": {key: value for key, value in found.items() if value is not None},
+        "totals": {ours: first_number(root.get(theirs)) or None for ours, theirs in _TOTALS.items()},
         "history": history_in(root.get("inputs")),
         "contexts": contexts_in(root.get("outputs")),
     }
@@ -152,4 +129,4 @@ def _feedback(stats: Mapping[str, Any]) -> Iterator[tuple[str, Any, str | None]]
         yield str(name), value, "\n".join(comments) or None
 
 
-FORMAT = LangSmithFormat()
+FORMAT = TraceFormat("langsmith", "LangSmith runs", _MARKS, _load)

@@ -55,7 +55,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Part:
+class LogPart:
     """One file of a log; `place` is None for standard input and data in memory."""
 
     place: Place | None = None
@@ -65,12 +65,12 @@ class Part:
     info: fs.FileInfo | None = field(default=None, compare=False)
 
 
-def find_parts(root: Place, selection: Selection) -> Iterator[Part]:
+def find_parts(root: Place, selection: Selection) -> Iterator[LogPart]:
     """The selected parts under a folder, or the file itself."""
     if _ends_like_a_part(root.name) and not root.is_folder():
         folder = root.path.rpartition("/")[0]
         known = _date_in(folder)
-        yield Part(root, _owner(folder) if known else None, _as_day(known))
+        yield LogPart(root, _owner(folder) if known else None, _as_day(known))
     elif not selection.deployments or _owner(root.path) in selection.deployments:
         yield from _walk(root, None, _date_in(root.path), selection)
     else:
@@ -91,7 +91,7 @@ def _find_deployment(root: Place, name: str) -> Place:
     )
 
 
-def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selection: Selection) -> Iterator[Part]:
+def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selection: Selection) -> Iterator[LogPart]:
     for child, info in folder.entries():
         name = _KEY.sub("", child.name, count=1)
         if child.name.startswith(("_", ".")):
@@ -99,7 +99,7 @@ def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selecti
         if _ends_like_a_part(name):
             owner = deployment or (_owner(folder.path) if known else None)
             if selection.has_deployment(owner):
-                yield Part(child, owner, _as_day(known), info)
+                yield LogPart(child, owner, _as_day(known), info)
         elif name == _PARSED:
             yield from _walk(child, deployment, (), selection)
         elif (deeper := _deeper(name, known)) is not None:

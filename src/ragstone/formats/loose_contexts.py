@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import io
 import itertools
-import json
 import re
 import shlex
 import tokenize
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ragstone.errors import UsageError
+from ragstone.formats.values import RepeatedKeyError, load_json, plain
 
 _LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*$))|\{\s*[\"'])")
 # What may separate chunks in a cell, as it is written on the command line; the more specific ones first.
@@ -33,7 +33,9 @@ def parse_list(cell: str) -> Any:
     if not _LOOKS_LIKE_LIST.match(cell):
         return None
     try:
-        return json.loads(cell)
+        return load_json(cell)
+    except RepeatedKeyError:
+        raise
     except (ValueError, RecursionError):
         return _parse_python(cell)
 
@@ -132,6 +134,20 @@ def open_contexts(value: Any, separator: str = "") -> tuple[Any, str]:
     return value, remark
 
 
+def name_parts(contexts: Any, names: Mapping[str, str]) -> tuple[Any, set[str]]:
+    """Contexts whose chunks have our names for the parts that the user mapped, and which of their names were found."""
+    items = parse_list(contexts) if isinstance(contexts, str) else plain(contexts)
+    if not isinstance(items, list | tuple):
+        return contexts, set()
+    found = {name for item in items if isinstance(item, Mapping) for name in names if item.get(name) is not None}
+    return [
+        {**item, **{ours: item[name] for name, ours in names.items() if name in item}}
+        if isinstance(item, Mapping)
+        else item
+        for item in items
+    ], found
+
+
 def parts_of(chunk: Mapping[str, Any]) -> set[str]:
     """The names of the parts of a chunk; that of its text is `text`."""
     key = "text" if "text" in chunk else next((key for key in _TEXT_KEYS if isinstance(chunk.get(key), str)), "text")
@@ -145,3 +161,29 @@ def _rename(chunk: Mapping[str, Any], key: str) -> dict[str, Any]:
     if isinstance(about, Mapping) and isinstance(about.get("source"), str):
         renamed.setdefault("source", about["source"])
     return renamed
+
+
+def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    """The chunks of all steps in the order in which they were found, each once; None if no step lists what it retrieved.
+
+    Two chunks are the same if their ids and texts are equal.
+    """
+    made = list(steps)
+    lists = [step["contexts"] for step in made if step.get("contexts") is not None]
+    if made and not lists:
+        return None
+    union: dict[tuple[Any, Any], dict[str, Any]] = {}
+    for chunk in (chunk for chunks in lists for chunk in chunks):
+        union.setdefault((chunk.get("id"), chunk["text"]), chunk)
+    return list(union.values())
+
+
+def fill_texts(values: Mapping[str, Any]) -> None:
+    """Give chunks of steps and earlier messages that are known by id only the text of the context with their id."""
+    inner = [
+        chunk for name in ("steps", "history") for one in values.get(name) or () for chunk in one["contexts"] or ()
+    ]
+    if inner:
+        texts = {chunk.get("id"): chunk["text"] for chunk in values.get("contexts") or ()}
+        for chunk in inner:
+            chunk["text"] = chunk["text"] or texts.get(chunk.get("id") or "", "")

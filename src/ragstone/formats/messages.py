@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from ragstone.data.codec import load_json
 
 # Keys of the text in a request or reply, the more specific ones first.
 _ALTERNATIVES = ("choices", "generations")
@@ -23,7 +24,7 @@ def decode(value: Any, is_json: bool = False) -> Any:
     """The value of JSON text; other values unchanged."""
     if isinstance(value, str) and (is_json or value.lstrip()[:1] in ("{", "[")):
         try:
-            return json.loads(value)
+            return load_json(value)
         except (ValueError, RecursionError):
             return value
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragstone.formats.base import Draft, RowFormat
+from ragstone.formats.base import Draft, RowFormat, name_pairs
 from ragstone.formats.common_fields import one_text, unpack
 from ragstone.formats.conversations import Sessions, read_turns, split_last
 from ragstone.formats.messages import find_text
@@ -43,7 +43,11 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
     if history:
         inputs.pop("messages")
     row |= {name: value for name, value in sample.items() if value is not None}
-    return row | {"metadata": _rest(row, metadata, inputs=inputs, outputs=outputs, expectations=expected)}
+    # The rest is metadata; a part whose name is taken gets its column as a prefix.
+    for column, parts in (("inputs", inputs), ("outputs", outputs), ("expectations", expected)):
+        for key, value in parts.items():
+            metadata[f"{column}.{key}" if key in metadata or key in row else key] = value
+    return row | {"metadata": metadata}
 
 
 def _hint(names: tuple[str, ...]) -> str:
@@ -61,7 +65,7 @@ def _mapping(value: Any, single: str) -> dict[str, Any]:
 
 
 def _take_text(parts: dict[str, Any], keys: tuple[str, ...], role: str) -> Any:
-    """The text under the first key that has one; the key is removed if it holds only that text."""
+    """The text under the first key that has one; the key is removed if its value is only that text."""
     for key in keys:
         value = parts.get(key)
         text = value if isinstance(value, str | int | float) else find_text({key: value}, role)
@@ -113,14 +117,6 @@ def _expected_chunks(value: Any) -> dict[str, Any]:
     return {"relevance": uris or None, "reference_contexts": texts or None}
 
 
-def _rest(row: Mapping[str, Any], metadata: dict[str, Any], **parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata plus the remaining parts; a part whose name is taken gets its column as a prefix."""
-    for column, values in parts.items():
-        for key, value in values.items():
-            metadata[f"{column}.{key}" if key in metadata or key in row else key] = value
-    return metadata
-
-
 class MLflowFormat(RowFormat):
     """Rows of one session are a conversation: the earlier ones are the history of the later ones."""
 
@@ -141,31 +137,16 @@ class MLflowFormat(RowFormat):
 
 
 _SESSIONS = ("mlflow.trace.session", "session_id", "session")
-_FIELDS = (
-    "question",
-    "answer",
-    "contexts",
-    "references",
-    "facts",
-    "relevance",
-    "reference_contexts",
-    "history",
-    "metadata",
-)
+_NAMES = {
+    **name_pairs("question:inputs answer:outputs history:inputs contexts:outputs"),
+    **name_pairs("references:expectations.expected_response facts:expectations.expected_facts"),
+    **dict.fromkeys(("relevance", "reference_contexts"), f"expectations.{_EXPECTED_CHUNKS}"),
+}
 FORMAT = MLflowFormat(
     name="mlflow",
     title="MLflow evaluation sets",
-    columns={"dataset_record_id": "id", "request_id": "id", "id": "id", **{name: name for name in _FIELDS}},
+    columns=name_pairs("dataset_record_id:id request_id:id id metadata") | {name: name for name in _NAMES},
     marks=[frozenset({"inputs", "outputs"}), frozenset({"inputs", "expectations"})],
     convert=_convert,
-    names={
-        "question": "inputs",
-        "answer": "outputs",
-        "history": "inputs",
-        "contexts": "outputs",
-        "references": "expectations.expected_response",
-        "facts": "expectations.expected_facts",
-        "relevance": f"expectations.{_EXPECTED_CHUNKS}",
-        "reference_contexts": f"expectations.{_EXPECTED_CHUNKS}",
-    },
+    names=_NAMES,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragstone.formats.base import RowFormat
+from ragstone.formats.base import RowFormat, name_pairs
 from ragstone.formats.common_fields import unpack
 from ragstone.formats.conversations import read_chunks, read_turns, split_last
 from ragstone.formats.values import Unfit, kind_of
@@ -51,21 +51,12 @@ def _answerable(value: Any) -> Any:
     return _ANSWERABLE.get(str(label).upper(), Unfit(f"has the label {label!r}, {kind_of(label)}"))
 
 
-_FIELDS = (
-    "id",
-    "question",
-    "answer",
-    "contexts",
-    "references",
-    "answerable",
-    "history",
-    "rewritten_question",
-    "metadata",
-)
 FORMAT = RowFormat(
     name="mtrag",
     title="MTRAG tasks: input of {speaker, text}, contexts and targets",
-    columns={"task_id": "id", **{name: name for name in _FIELDS}},
+    columns=name_pairs(
+        "task_id:id id question answer contexts references answerable history rewritten_question metadata"
+    ),
     marks=[frozenset({"input", "targets"}), frozenset({"conversation_id", "task_id", "input"})],
     convert=_convert,
     names={"question": "input", "history": "input", "references": "targets", "answerable": "Answerability"},

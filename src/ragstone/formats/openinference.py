@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ragstone.formats.base import Draft
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.spans import Span, parse_span, unpack_spans
-from ragstone.formats.traces import collect_spans, trace_drafts
+from ragstone.formats.traces import Extras, TraceFormat
 
 _MARKS = [
     {"resourceSpans"},
@@ -22,24 +21,8 @@ _MARKS = [
 PHOENIX_MARKS = [{"context", "span_kind", "status_code"}, {"context.trace_id", "context.span_id", "span_kind"}]
 
 
-class OpenInferenceFormat:
-    """One sample per trace; if a trace calls tools or searches more than once, also the steps of each trace."""
-
-    name = "openinference"
-    title = "OpenInference or OpenTelemetry GenAI spans"
-    given: tuple[str, ...] = ()
-
-    def recognises(self, sources: Sequence[Source]) -> bool:
-        """One source whose rows are spans."""
-        if len(sources) != 1:
-            return False
-        keys = sources[0].keys()
-        return any(mark <= keys for mark in _MARKS) and not any(mark <= keys for mark in PHOENIX_MARKS)
-
-    def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
-        """The traces in order of first appearance."""
-        spans = (span for where, raw in raw_spans(sources, report) if (span := parse(raw, where, report)))
-        yield from trace_drafts(collect_spans(spans), report)
+def _load(sources: Sequence[Source], report: Report) -> tuple[Iterable[Span], Extras]:
+    return (span for where, raw in raw_spans(sources, report) if (span := parse(raw, where, report))), {}
 
 
 def raw_spans(sources: Iterable[Source], report: Report) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -63,4 +46,4 @@ def parse(raw: Mapping[str, Any], where: str, report: Report) -> Span | None:
     return span
 
 
-FORMAT = OpenInferenceFormat()
+FORMAT = TraceFormat("openinference", "OpenInference or OpenTelemetry GenAI spans", _MARKS, _load, PHOENIX_MARKS)

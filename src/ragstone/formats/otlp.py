@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import json
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ragstone.data.codec import load_json
 from ragstone.errors import MissingExtraError
-from ragstone.formats.spans import untyped
+from ragstone.formats.spans import listed, unpack_spans, untyped
 
 _TRACE = re.compile(r"(?!0{32})[0-9a-fA-F]{32}")
 _SPAN = re.compile(r"(?!0{16})[0-9a-fA-F]{16}")
@@ -29,7 +29,7 @@ class Received(NamedTuple):
 def parse_json(content: bytes) -> Received:
     """The spans of a request in JSON; a ValueError if it is not one."""
     try:
-        document = json.loads(content)
+        document = load_json(content)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
     if not isinstance(document, Mapping) or not isinstance(document.get("resourceSpans", []), list):
@@ -45,7 +45,7 @@ def parse_protobuf(content: bytes) -> Received:
     except Exception as error:  # noqa: BLE001  (the error type depends on the implementation)
         raise ValueError(f"the request is not an ExportTraceServiceRequest ({type(error).__name__})") from None
     document = importlib.import_module("google.protobuf.json_format").MessageToDict(message)
-    for span in _spans(document):
+    for span in unpack_spans({"resourceSpans": [], **document}):
         # Protocol Buffers as JSON have bytes in base64; OTLP as JSON has these in hexadecimal.
         span.update({name: _hexadecimal(span[name]) for name in _IDS if name in span})
     return _received(document)
@@ -75,28 +75,15 @@ def _hexadecimal(text: str) -> str:
 
 
 def _received(document: Mapping[str, Any]) -> Received:
+    rows: list[dict[str, Any] | None] = []
     try:
-        return _collect(document)
+        for resource in listed(document.get("resourceSpans")):
+            owner = resource.get("resource")
+            about = _attributes(owner.get("attributes") if isinstance(owner, Mapping) else None)
+            rows += [_row(span, about) for span in unpack_spans({"resourceSpans": [resource]})]
     except RecursionError:
         raise ValueError("an attribute is nested too deeply") from None
-
-
-def _collect(document: Mapping[str, Any]) -> Received:
-    spans, rejected = [], 0
-    for resource in _listed(document.get("resourceSpans")):
-        about = _attributes(_mapping(resource.get("resource")).get("attributes"))
-        for span in _spans({"resourceSpans": [resource]}):
-            if (row := _row(span, about)) is None:
-                rejected += 1
-            else:
-                spans.append(row)
-    return Received(spans, rejected)
-
-
-def _spans(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for resource in _listed(document.get("resourceSpans")):
-        for scope in _listed(resource.get("scopeSpans")):
-            yield from _listed(scope.get("spans"))
+    return Received([row for row in rows if row is not None], rows.count(None))
 
 
 def _row(span: Mapping[str, Any], resource: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -104,7 +91,7 @@ def _row(span: Mapping[str, Any], resource: Mapping[str, Any]) -> dict[str, Any]
     trace, own, end = span.get("traceId"), span.get("spanId"), span.get("endTimeUnixNano")
     if not _matches(_TRACE, trace) or not _matches(_SPAN, own) or not end:
         return None
-    events = [{**event, "attributes": _attributes(event.get("attributes"))} for event in _listed(span.get("events"))]
+    events = [{**event, "attributes": _attributes(event.get("attributes"))} for event in listed(span.get("events"))]
     parent = span.get("parentSpanId")
     return {
         "traceId": str(trace).lower(),
@@ -123,11 +110,3 @@ def _matches(pattern: re.Pattern[str], value: Any) -> bool:
 
 def _attributes(found: Any) -> dict[str, Any]:
     return untyped(found) if isinstance(found, list) else {}
-
-
-def _listed(found: Any) -> list[dict[str, Any]]:
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-
-
-def _mapping(found: Any) -> Mapping[str, Any]:
-    return found if isinstance(found, Mapping) else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragstone.formats.base import RowFormat
+from ragstone.formats.base import RowFormat, name_pairs
 from ragstone.formats.common_fields import one_text, unpack
 
 
@@ -25,15 +25,9 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
 FORMAT = RowFormat(
     name="ragas_legacy",
     title="RAGAS 0.1",
-    columns={
-        "id": "id",
-        "question": "question",
-        "answer": "answer",
-        "contexts": "contexts",
-        "ground_truth": "references",
-        "ground_truths": "references",
-        "reference_contexts": "reference_contexts",
-    },
+    columns=name_pairs(
+        "id question answer contexts ground_truth:references ground_truths:references reference_contexts"
+    ),
     marks=[frozenset({"question", "ground_truth"}), frozenset({"question", "ground_truths"})],
     convert=_convert,
 )

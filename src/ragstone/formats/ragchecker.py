@@ -9,21 +9,18 @@ from typing import Any
 import pyarrow as pa
 
 from ragstone.data.schema import FIELDS
-from ragstone.formats.base import Draft, RowFormat
+from ragstone.formats.base import Draft, RowFormat, name_pairs
 from ragstone.formats.common_fields import one_text, rename_parts
 from ragstone.formats.ragstone import rows
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.storage.places import Place
 
-_EVIDENCE = {
-    "response_claims": "answer_claims",
-    "gt_answer_claims": "reference_claims",
-    "answer2response": "answer_claims_in_reference",
-    "response2answer": "reference_claims_in_answer",
-    "retrieved2response": "answer_claims_in_contexts",
-    "retrieved2answer": "reference_claims_in_contexts",
-}
+_EVIDENCE = name_pairs(
+    "response_claims:answer_claims gt_answer_claims:reference_claims answer2response:answer_claims_in_reference "
+    "response2answer:reference_claims_in_answer retrieved2response:answer_claims_in_contexts "
+    "retrieved2answer:reference_claims_in_contexts"
+)
 # RAGChecker ignores unknown keys, so fields that it does not have are stored under these.
 _OURS = tuple(name for name in FIELDS if name not in ("id", "question", "answer", "contexts"))
 _PREFIX = "ragstone."
@@ -36,7 +33,7 @@ class RagcheckerFormat(RowFormat):
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """One sample per result; the rest of the document is information about all of them."""
         for source in sources:
-            if source.kind == "json" and isinstance(document := source.document(), dict) and _RESULTS in document:
+            if source.kind == "json" and isinstance(document := source.document, dict) and _RESULTS in document:
                 report.info.update({key: value for key, value in document.items() if key != _RESULTS})
         yield from super().read(sources, report)
 
@@ -103,11 +100,7 @@ FORMAT = RagcheckerFormat(
     name="ragchecker",
     title="RAGChecker's inputs and outputs",
     columns={
-        "query_id": "id",
-        "query": "question",
-        "gt_answer": "references",
-        "response": "answer",
-        "retrieved_context": "contexts",
+        **name_pairs("query_id:id query:question gt_answer:references response:answer retrieved_context:contexts"),
         **_EVIDENCE,
         **{f"{_PREFIX}{name}": name for name in _OURS},
     },

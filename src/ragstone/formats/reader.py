@@ -9,6 +9,7 @@ import dataclasses
 import difflib
 import hashlib
 import itertools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,32 +22,26 @@ from ragstone.data.types import Chunk
 from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Draft, Format, RowFormat, WritableFormat
 from ragstone.formats.catalogue import find_format, formats, recognise
-from ragstone.formats.coercion import Unfit, coerce
+from ragstone.formats.coercion import Unfit, coerce, find_mismatches
 from ragstone.formats.column_guess import numbered_columns
 from ragstone.formats.column_map import COMPLETED, check_map
 from ragstone.formats.common_fields import ABSENT
-from ragstone.formats.loose_contexts import OneTexts, open_contexts, parts_of, read_separator
+from ragstone.formats.file_rows import check_encoding
+from ragstone.formats.loose_contexts import (
+    OneTexts,
+    fill_texts,
+    name_parts,
+    open_contexts,
+    parts_of,
+    read_separator,
+    union_of_steps,
+)
+from ragstone.formats.passage_rows import group_passages
 from ragstone.formats.reports import Report
-from ragstone.formats.sources import Source, check_encoding
+from ragstone.formats.sources import Source
 from ragstone.formats.usage import with_usage
-from ragstone.formats.verdict_counts import find_mismatches
+from ragstone.formats.values import size_of
 from ragstone.storage.places import open_place
-
-
-def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
-    """The chunks of all steps in the order in which they were found, each once; None if no step says what it retrieved.
-
-    Two chunks are the same if their ids and texts are equal.
-    """
-    made = list(steps)
-    lists = [step["contexts"] for step in made if step.get("contexts") is not None]
-    if made and not lists:
-        return None
-    union: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for chunk in (chunk for chunks in lists for chunk in chunks):
-        union.setdefault((chunk.get("id"), chunk["text"]), chunk)
-    return list(union.values())
-
 
 # A batch is evaluated and written at once: small enough for memory, large enough to be fast.
 BATCH_ROWS = 10_000
@@ -81,17 +76,11 @@ class Reader:
         self.report.clear()
         for remark in (remark for source in self.sources for remark in source.remarks):
             self.report.note(remark)
-        checks = _Checks(self.report, self.format.columns if isinstance(self.format, RowFormat) else {})
-        builder = _Builder(
-            self.schema,
-            self.report,
-            self._from_text,
-            self.tolerant,
-            is_loose=self.format.name in COMPLETED,
-            separator=next((source.separator for source in self.sources), ""),
-        )
+        columns = self.format.columns if isinstance(self.format, RowFormat) else {}
+        checks = _Checks(self.report, columns, self.sources[0].parts)
+        builder = _Builder(self)
         rows = 0
-        for draft in itertools.islice(self.format.read(self.sources, self.report), self.limit):
+        for draft in itertools.islice(self._drafts(), self.limit):
             values = builder.add(draft, checks)
             if values is not None:
                 rows += 1
@@ -100,34 +89,40 @@ class Reader:
                 yield builder.finish()
         if builder.rows:
             yield builder.finish()
+        self.report.check_bare_rows(self.format.name, rows, lambda: self.format.recognises(self.sources))
         if self.tolerant:
             self.report.forgive()
         self.report.raise_problems(self.name)
         if not rows:
             hint = self.report.why_left_out or "there must be at least one"
             raise InputError(self.name, [Problem("has no samples", hint=hint)])
+        if builder.unseen_parts:
+            raise UsageError(
+                f"no chunk has a part '{min(builder.unseen_parts)}'; use another name in --map contexts.PART=NAME"
+            )
         builder.note_one_texts()
         checks.finish()
 
-    @property
-    def _from_text(self) -> bool:
-        # A format that walks folders may have no access to the topmost one.
-        return not getattr(self.format, "walks_folders", False) and any(s.kind == "csv" for s in self.sources)
+    def _drafts(self) -> Iterator[Draft]:
+        if len(self.sources) > 1 or not isinstance(self.format, RowFormat):
+            return self.format.read(self.sources, self.report)
+        source, columns = self.sources[0], self.format.columns
+        names = {**columns, **source.names}
+        return group_passages(lambda report: self.format.read([source], report), source.group, names, self.report)
 
 
 class _Builder:
     """Collects checked rows into batches."""
 
-    def __init__(
-        self, schema: pa.Schema, report: Report, from_text: bool, tolerant: bool, is_loose: bool, separator: str
-    ) -> None:
-        self._schema = schema
-        self._report = report
-        self._from_text = from_text
-        self._tolerant = tolerant
-        self._is_loose = is_loose
-        self._separator = separator
+    def __init__(self, reader: Reader) -> None:
+        self._schema, self._report, self._tolerant = reader.schema, reader.report, reader.tolerant
+        # A format that walks folders may have no access to the topmost one.
+        walks = getattr(reader.format, "walks_folders", False)
+        self._from_text = not walks and any(source.kind == "csv" for source in reader.sources)
+        self._is_loose = reader.format.name in COMPLETED
+        self._separator, self._parts = reader.sources[0].separator, reader.sources[0].parts
         self._one_texts = OneTexts()
+        self.unseen_parts = set(self._parts)
         # Whether a row of the file has chunks: then an empty cell means that nothing was retrieved.
         self._has_chunks = False
         self._start()
@@ -159,13 +154,18 @@ class _Builder:
         self._rows.append(row)
         if row.get("contexts"):
             self._has_chunks = True
-        elif self._from_text and row.get("contexts") is None and _is_blank(draft.values.get("contexts")):
-            self._without_chunks.append(row)
-        self._bytes += _size(row)
+        elif self._from_text and row.get("contexts") is None:
+            cell = draft.values.get("contexts")
+            if isinstance(cell, str) and not cell.strip():
+                self._without_chunks.append(row)
+        self._bytes += size_of(row)
         return values
 
     def _open(self, contexts: Any) -> Any:
         """Contexts in one of the forms in which people write them, with a note."""
+        if self._parts:
+            contexts, found = name_parts(contexts, self._parts)
+            self.unseen_parts -= found
         if not self._is_loose or (self._from_text and contexts == ABSENT):
             return contexts
         opened, remark = open_contexts(contexts, self._separator)
@@ -195,6 +195,7 @@ class _Builder:
             and (union := union_of_steps(values["steps"])) is not None
         ):
             values["contexts"] = union
+        fill_texts(values)
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
             for name, message, hint in find_mismatches(values, draft.names):
                 self._report.problem(draft.where, message, draft.names.get(name, name), hint)
@@ -219,7 +220,7 @@ class _Builder:
 class _Checks:
     """Checks over all rows: repeated ids, unknown columns similar to ours, relevant chunks that no row retrieved."""
 
-    def __init__(self, report: Report, columns: Mapping[str, str]) -> None:
+    def __init__(self, report: Report, columns: Mapping[str, str], parts: Iterable[str] = ()) -> None:
         self._report = report
         self._columns = columns
         self._seen: set[int] = set()
@@ -230,6 +231,7 @@ class _Checks:
         self._present: set[str] = set()
         self._unknown: set[str] = set()
         self._unkept: set[str] = set()
+        self._mapped_parts = set(parts)
 
     def make_id(self, question: str | None) -> str:
         """An id made from the question, so that versions of a file match in any order."""
@@ -259,11 +261,13 @@ class _Checks:
             )
         self._seen.add(key)
         self._present.update(values)
+        if values.keys() <= {"id", "metadata"}:
+            self._report.bare_row(draft.where, values.get("metadata") or ())
         if len(self._unknown) < _MOST_NAMES_WATCHED:
             self._unknown.update(values.get("metadata") or ())
         chunks = draft.values.get("contexts")
         if type(chunks) is list and chunks and type(chunks[0]) is dict and not chunks[0].keys() <= _CHUNK_PARTS:
-            self._unkept |= parts_of(chunks[0]) - _CHUNK_PARTS
+            self._unkept |= parts_of(chunks[0]) - _CHUNK_PARTS - self._mapped_parts
         self._watch_ids(draft.where, values)
 
     def _watch_ids(self, where: str, values: Mapping[str, Any]) -> None:
@@ -279,7 +283,9 @@ class _Checks:
     def finish(self) -> None:
         self._note_lookalikes()
         self._report.note_all(
-            "parts of chunks that are not kept", sorted(self._unkept), "chunks have text, id, score and source"
+            "parts of chunks that are not kept",
+            sorted(self._unkept),
+            "chunks have text, id, score and source; --map contexts.source=NAME reads another part",
         )
         if not self._relevant or not self._retrieved:
             return
@@ -319,57 +325,37 @@ def open_reader(
     back = check_map(renames or {})
     if isinstance(data, Dataset):
         data = data.table
-    several = isinstance(data, list | tuple) and len(data) > 0 and all(_is_path(item) for item in data)
+    several = (
+        isinstance(data, list | tuple) and len(data) > 0 and all(isinstance(item, str | os.PathLike) for item in data)
+    )
     separator = read_separator(split_contexts)
     check_encoding(encoding)
     sources = [Source(item, back, separator, encoding or "utf-8") for item in (data if several else [data])]
-    if back and len(sources) == 1:
-        _check_renames(sources[0], back)
+    if len(sources) == 1:
+        check_renames(sources[0])
     return Reader(sources, find_format(format) if format else recognise(sources), limit)
 
 
 def read_dataset(
-    data: Any, format: str | None = None, renames: Mapping[str, str] | None = None, limit: int | None = None
+    data: Any,
+    format: str | None = None,
+    renames: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    split_contexts: str | None = None,
+    encoding: str | None = None,
 ) -> Dataset:
-    """All samples of a source in memory."""
-    reader = open_reader(data, format, renames, limit)
+    """All samples of a source in memory; the arguments are those of `open_reader`."""
+    reader = open_reader(data, format, renames, limit, split_contexts, encoding)
     table = pa.Table.from_batches(list(reader.batches()), schema=reader.schema)
     return Dataset(table, reader.name, dict(reader.report.info))
 
 
-def _check_renames(source: Source, back: Mapping[str, str]) -> None:
-    for theirs, ours in back.items():
+def check_renames(source: Source) -> None:
+    """Raise if the user mapped a column that the source does not have."""
+    for theirs, ours in source.renames.items():
         if theirs not in source.columns and not numbered_columns(theirs, source.columns):
             hint = f"The columns are: {', '.join(sorted(source.columns))}. Use one of them in --map {ours}=COLUMN."
             raise UnknownNameError("column", theirs, source.columns, hint)
-
-
-def _is_blank(cell: Any) -> bool:
-    return isinstance(cell, str) and not cell.strip()
-
-
-def _is_path(item: Any) -> bool:
-    return isinstance(item, str) or hasattr(item, "__fspath__")
-
-
-def _size(row: Mapping[str, Any]) -> int:
-    """Approximate size of a row in bytes."""
-    size = 200
-    for value in row.values():
-        if isinstance(value, str):
-            size += len(value)
-        elif isinstance(value, list):
-            for item in value:
-                size += _length(item)
-    return size
-
-
-def _length(item: Any) -> int:
-    if isinstance(item, dict):
-        # The chunks of an earlier message or of a step are as long as those of the sample.
-        inner = item.get("contexts")
-        return len(item.get("text") or "") + 40 + (sum(map(_length, inner)) if inner else 0)
-    return len(item) if isinstance(item, str | list) else 8
 
 
 __all__ = ["BATCH_ROWS", "SAMPLES", "Reader", "open_reader", "read_dataset"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -27,6 +27,8 @@ class Report:
     notes: list[str] = field(default_factory=list)
     info: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, LeftOut] = field(default_factory=dict)
+    _bare: tuple[str, list[str]] | None = None
+    _bare_rows: int = 0
 
     def problem(self, where: str, message: str, field: str = "", hint: str = "") -> None:
         """Add a problem; the first hundred are kept, all are counted."""
@@ -43,6 +45,24 @@ class Report:
         """Add a note with the number of items, an example and the consequence; nothing if there are no items."""
         if names:
             self.note(f"{what}: {len(names)}, for example {names[0]!r}; {then}")
+
+    def bare_row(self, where: str, columns: Iterable[str]) -> None:
+        """Count a row of which only the metadata was read."""
+        self._bare = self._bare or (where, sorted(columns)[:12])
+        self._bare_rows += 1
+
+    def check_bare_rows(self, format: str, rows: int, is_recognised: Callable[[], bool]) -> None:
+        """Some such rows get a note; if all are, and the format does not recognise the file, the file has another one."""
+        if self._bare is None or self.total:
+            return
+        first, columns = self._bare
+        if self._bare_rows < rows:
+            self.note(
+                f"rows without a question, an answer or another field of the format {format}: {self._bare_rows:,}, first in "
+                f"{first}; they are kept, with all columns as metadata, and not scored"
+            )
+        elif columns and format != "ragstone" and not is_recognised():
+            self.problem("", f"has no column that the format {format} reads", "", f"it has {', '.join(columns)}")
 
     def leave_out(self, reason: str, where: str, count: int = 1) -> None:
         """Count rows that are left out because they cannot be used, as happens in logs."""
@@ -75,7 +95,8 @@ class Report:
         self.notes.clear()
         self.info.clear()
         self.left_out.clear()
-        self.total = 0
+        self.total = self._bare_rows = 0
+        self._bare = None
 
     def raise_problems(self, source: str) -> None:
         """Raise InputError if there are problems."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragstone.formats.base import RowFormat
+from ragstone.formats.base import RowFormat, name_pairs
 from ragstone.formats.common_fields import unpack
 from ragstone.formats.values import Unfit
 
@@ -21,7 +21,7 @@ _OWN = ("answer", "positive", "negative", "positive_wrong", "fakeanswer")
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
     parts = {name: unpack(row[name]) for name in _OWN if row.get(name) is not None}
     rest = {name: value for name, value in row.items() if name not in _OWN}
-    needed = _needed(parts.get("answer"))
+    needed, about = _needed(parts.get("answer")), rest.get("metadata")
     if isinstance(needed, Unfit):
         return {**rest, "references": needed}
     positive = parts.get("positive")
@@ -33,7 +33,7 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
         **rest,
         "references": references if needed else None,
         "reference_contexts": flat or None,
-        "metadata": {**_mapping(rest.get("metadata")), PARTS: {**parts, "answer": needed}},
+        "metadata": {**(about if isinstance(about, Mapping) else {}), PARTS: {**parts, "answer": needed}},
     }
 
 
@@ -48,21 +48,10 @@ def _needed(answer: Any) -> list[list[str]] | Unfit:
     return [[str(spelling) for spelling in spellings] for spellings in found]
 
 
-def _mapping(value: Any) -> dict[str, Any]:
-    return dict(value) if isinstance(value, Mapping) else {}
-
-
 FORMAT = RowFormat(
     name="rgb",
     title="RGB's files: refine, int and fact, English and Chinese",
-    columns={
-        "id": "id",
-        "query": "question",
-        "question": "question",
-        "references": "references",
-        "reference_contexts": "reference_contexts",
-        "metadata": "metadata",
-    },
+    columns=name_pairs("id query:question question references reference_contexts metadata"),
     marks=[frozenset({"query", "answer", "positive", "negative"})],
     convert=_convert,
     names={"references": "answer", "reference_contexts": "positive"},

@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragstone.data.types import is_image
 from ragstone.errors import UsageError
-from ragstone.formats.base import RowFormat
+from ragstone.formats.base import RowFormat, name_pairs
 from ragstone.formats.ragstone import rows
 from ragstone.storage.places import Place
 
@@ -43,14 +44,20 @@ def write_rows(foreign: Iterable[dict[str, Any]], target: Place) -> None:
             pq.write_table(pa.Table.from_pylist(list(foreign)), stream, compression="zstd")
 
 
+def renamed(sample: Mapping[str, Any], names: str) -> dict[str, Any]:
+    """The values of our fields under foreign names: `id question:user_input`."""
+    return {theirs: sample.get(ours) for ours, theirs in name_pairs(names).items()}
+
+
 def present_only(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row without absent values."""
     return {name: value for name, value in row.items() if value is not None}
 
 
 def texts_of(chunks: Any) -> list[str] | None:
-    """The texts of chunks."""
-    return None if chunks is None else [chunk["text"] for chunk in chunks]
+    """The texts of chunks, and the paths of images; None if no text is known."""
+    texts = [chunk["text"] or (image if is_image(image := chunk.get("source", "")) else "") for chunk in chunks or ()]
+    return None if chunks is None or (chunks and not any(texts) and ids_of(chunks)) else texts
 
 
 def ids_of(chunks: Any) -> list[str] | None:

@@ -1,4 +1,8 @@
-"""Sources of rows: files, standard input and tables in memory. The meaning of columns is up to the formats."""
+"""Sources of rows: files, standard input and tables in memory. The meaning of columns is up to the formats.
+
+Arrow cannot convert all of its values to Python: nanoseconds need pandas, and Python has no dates after the year 9999. Such a
+value becomes its text.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,14 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragstone.data.codec import storable_value
 from ragstone.data.schema import FIELDS
 from ragstone.errors import InputError, Problem, UsageError, nearest
 from ragstone.formats.column_guess import numbered_columns
@@ -30,6 +35,7 @@ from ragstone.formats.file_rows import (
     Row,
     detect_kind,
     json_problem,
+    line_of_repeat,
     not_json,
     read_csv,
     read_json_lines,
@@ -37,50 +43,13 @@ from ragstone.formats.file_rows import (
     take_row,
 )
 from ragstone.formats.reports import Report
-from ragstone.storage.places import Place, open_place, storage_errors
-
-
-def _open_table(data: Any) -> pa.Table | list[Any]:
-    """A list of rows unchanged, or any other table as an Arrow table."""
-    if isinstance(data, list | tuple):
-        return list(data)
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data])
-    if isinstance(data, pa.Table):
-        return data
-    if isinstance(data, dict) and hasattr(data, "with_format"):
-        example = next(iter(data), "test")
-        raise UsageError(
-            f"cannot read samples from {len(data)} splits at once; choose one, for example data[{example!r}]"
-        )
-    if hasattr(data, "with_format") and hasattr(data, "data"):
-        return data.with_format("arrow")[:]  # a Hugging Face data set; its .data ignores selections
-    if type(data).__module__.startswith("pandas"):
-        return _pandas_rows(data)
-    if hasattr(data, "__arrow_c_stream__"):
-        return pa.table(data)
-    raise UsageError(
-        f"cannot read samples from a {type(data).__name__}; pass a path, a list of dicts, "
-        "or a pandas, polars, Arrow or Hugging Face table"
-    )
-
-
-def _pandas_rows(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a frame; Arrow would reject object columns with lists of mixed types before they are checked."""
-    if hasattr(frame, "to_frame"):
-        raise UsageError("cannot read samples from a pandas Series; pass the DataFrame")
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise UsageError(f"the DataFrame has two columns named {twice!r}; rename one of them")
-    # pandas has several missing values; None replaces them all.
-    frame = frame.astype(object).where(frame.notna(), None)
-    return frame.to_dict(orient="records")  # type: ignore[no-any-return]
-
+from ragstone.formats.values import RepeatedKeyError, load_json
+from ragstone.storage.places import Place, open_place, show_url, storage_errors
 
 _OTHER_ENCODING = "save the file as UTF-8, or name its encoding, as in --encoding cp1252"
-_PLAIN = 'a,;\t\n"'
-LARGEST_DOCUMENT_BYTES = 1 << 30
+LARGEST_DOCUMENT_BYTES = 500 << 20
 _ROWS_LOOKED_AT = 20
+GROUP = "group"  # the name in --map of columns whose rows are put together
 
 
 class Source:
@@ -89,12 +58,16 @@ class Source:
     def __init__(
         self, given: Any, renames: Mapping[str, str] | None = None, separator: str = "", encoding: str = "utf-8"
     ) -> None:
-        self._renames = dict(renames or {})
-        # Between the chunks of a cell; empty if a text is one chunk.
-        self.separator = separator
+        chosen = dict(renames or {})
+        # Their names of the parts of chunks, and the columns whose rows are put together to samples.
+        self.parts = {name: ours[9:] for name, ours in chosen.items() if ours.startswith("contexts.")}
+        self.group = next((name for name, ours in chosen.items() if ours == GROUP), None)
+        # The columns that the user mapped, and our names for them.
+        self.renames = {name: ours for name, ours in chosen.items() if name not in (*self.parts, self.group)}
+        self.separator = separator  # between the chunks of a cell; empty if a text is one chunk
         self._encoding = encoding
-        self._guessed: dict[str, str] = {}
-        # What the user should know about how the columns are read.
+        self._guessed: dict[str, str] = {}  # theirs to ours
+        # Notes for the user on how the columns are read.
         self.remarks: list[str] = []
         self._table: pa.Table | None = None
         self._rows: list[Any] | None = None
@@ -102,11 +75,11 @@ class Source:
         if isinstance(given, Place):
             self.name, self.place = str(given), given
         elif isinstance(given, str) or hasattr(given, "__fspath__"):
-            self.name = "standard input" if given == "-" else str(given)
+            self.name = "standard input" if given == "-" else show_url(str(given))
             self.place = None if given == "-" else open_place(given)
         else:
             self.name = f"a {type(given).__name__} in memory"
-            table = _open_table(given)
+            table = open_table(given)
             self._table, self._rows = (None, table) if isinstance(table, list) else (table, None)
 
     def __str__(self) -> str:
@@ -121,10 +94,13 @@ class Source:
             return "folder"
         kind = detect_kind(self._head, self._is_one_line)
         if kind == "utf-16":
-            raise InputError(self.name, [Problem("is UTF-16 text", hint="save it as UTF-8")])
+            raise self._error("is UTF-16 text", "save it as UTF-8")
         if kind == "empty":
-            raise InputError(self.name, [Problem("is empty", hint="there must be at least one sample")])
+            raise self._error("is empty", "there must be at least one sample")
         return kind
+
+    def _error(self, message: str, hint: str, where: str = "") -> InputError:
+        return InputError(self.name, [Problem(message, where, hint=hint)])
 
     @property
     def is_workbook(self) -> bool:
@@ -161,9 +137,7 @@ class Source:
             try:
                 yield stream
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise InputError(
-                    self.name, [Problem(f"is a damaged gzip file: {error}", hint="compress it again")]
-                ) from None
+                raise self._error(f"is a damaged gzip file: {error}", "compress it again") from None
 
     @cached_property
     def _spool(self) -> IO[bytes]:
@@ -176,9 +150,8 @@ class Source:
 
     def keys(self) -> frozenset[str]:
         """The names in the first rows, or of a JSON document without rows."""
-        names = {**self._guessed, **self._renames}
-        joined = {ours for theirs, ours in names.items() if "*" in theirs and numbered_columns(theirs, self.columns)}
-        return frozenset(names.get(name, name) for name in self.columns) | joined
+        joined = {our for their, our in self.names.items() if "*" in their and numbered_columns(their, self.columns)}
+        return frozenset(self.names.get(name, name) for name in self.columns) | joined
 
     @cached_property
     def columns(self) -> frozenset[str]:
@@ -191,23 +164,26 @@ class Source:
         return frozenset(str(key) for row in rows for key in row.values)
 
     @property
-    def renames(self) -> Mapping[str, str]:
-        """The columns that the user mapped, and our names for them."""
-        return self._renames
+    def names(self) -> dict[str, str]:
+        """The columns that are read as our fields, by the user's choice or by a guess."""
+        return {**self._guessed, **self.renames}
+
+    @property
+    def guessed(self) -> dict[str, str]:
+        """Our fields and the columns that were guessed for them."""
+        return {ours: theirs for theirs, ours in self._guessed.items()}
 
     @property
     def mapped(self) -> Set[str]:
         """The fields to which the user mapped columns; the `time` of a log is metadata."""
-        return FIELDS.keys() & {*self._renames.values(), *self._guessed.values()}
+        return FIELDS.keys() & self.names.values()
 
     def head(self, most: int) -> list[dict[str, Any]]:
         """The first rows with the names of the file; fewer than `most` if these are all."""
         if self.kind in ("folder", "text"):
             return []
         if self.kind == "parquet" or self._table is not None:
-            return [
-                row for batch in itertools.islice(self.batches(most), 1) for row in batch.slice(0, most).to_pylist()
-            ]
+            return [row for batch in itertools.islice(self.batches(most), 1) for row in rows_of(batch.slice(0, most))]
         return [row.values for row in itertools.islice(self._raw_rows(Report()), most)]
 
     def guess(self, columns: Mapping[str, str]) -> None:
@@ -217,17 +193,17 @@ class Source:
     def rows(self, report: Report) -> Iterator[Row]:
         """The rows; unreadable ones are reported and left out."""
         rows = self._raw_rows(report)
-        if not self._renames and not self._guessed:
+        if not self.renames and not self._guessed:
             return rows
         # A column with the name of a field that the user mapped to another column is not that field.
-        names = {ours: f"original_{ours}" for ours in self._renames.values()} | self._renames
+        names = {ours: f"original_{ours}" for ours in self.renames.values()} | self.renames
         return (Row(row.where, self._rename(row.values, names)) for row in rows)
 
     def _rename(self, row: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
         guessed = {theirs: ours for theirs, ours in self._guessed.items() if row.get(ours) is None}
         renamed: dict[str, Any] = {}
         joined: dict[str, str] = {}
-        for theirs, ours in {**guessed, **self._renames}.items():
+        for theirs, ours in {**guessed, **self.renames}.items():
             if "*" in theirs and (found := numbered_columns(theirs, row)):
                 renamed[ours] = [row[name] for name in found if row[name] not in (None, "")]
                 joined |= dict.fromkeys(found, ours)
@@ -273,38 +249,33 @@ class Source:
             return f"is not UTF-8: {_byte(error)}", "", _OTHER_ENCODING
         return f"is not {self._encoding}: {_byte(error)}", "", "name another --encoding"
 
+    @cached_property
     def document(self) -> Any:
         """A whole JSON document."""
-        if not hasattr(self, "_document"):
-            self._document = self._parse_document()
-        return self._document
-
-    def _parse_document(self) -> Any:
         with self._reading() as stream:
             content = stream.read(LARGEST_DOCUMENT_BYTES + 1)
         if len(content) > LARGEST_DOCUMENT_BYTES:
             hint = "write one JSON object per line (JSONL), which is read as a stream"
-            raise InputError(
-                self.name, [Problem(f"is one JSON document of over {LARGEST_DOCUMENT_BYTES >> 30} GB", hint=hint)]
-            )
+            raise self._error(f"is one JSON document of over {LARGEST_DOCUMENT_BYTES >> 20} MB", hint)
         try:
-            return json.loads(content.removeprefix(BOM).decode(self._encoding))
+            text = content.removeprefix(BOM).decode(self._encoding)
+            return load_json(text)
+        except RepeatedKeyError as error:
+            raise self._error(error.message, error.hint, f"object in line {line_of_repeat(text)}") from None
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
             message, _, hint = self._undecodable(error)
-            problem = Problem(message, f"line {line}", hint=hint)
+            raise self._error(message, hint, f"line {line}") from None
         except json.JSONDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
-            problem = Problem(
-                f"is not JSON: {json_problem(error)}", place, hint="fix it there, or write the file again"
-            )
+            hint = "fix it there, or write the file again"
+            raise self._error(f"is not JSON: {json_problem(error)}", hint, place) from None
         except (RecursionError, ValueError) as error:
-            problem = Problem(not_json(error), hint="fix it, or write the file again")
-        raise InputError(self.name, [problem])
+            raise self._error(not_json(error), "fix it, or write the file again") from None
 
     def _read_json(self, report: Report) -> Iterator[Row]:
-        rows = next(rows_within(self.document()), None)
-        for number, values in enumerate([self.document()] if rows is None else rows, start=1):
+        rows = next(rows_within(self.document), None)
+        for number, values in enumerate([self.document] if rows is None else rows, start=1):
             yield from take_row(f"item {number}", values, report)
 
     def batches(self, size: int = 10_000) -> Iterator[pa.RecordBatch]:
@@ -330,22 +301,18 @@ class Source:
         return None
 
     def _parquet(self) -> pq.ParquetFile:
-        if self.place is None:
-            return self._open_parquet(self._spool)
-        return self._open_parquet(self.place.open_input())
-
-    def _open_parquet(self, stream: Any) -> pq.ParquetFile:
+        stream = self._spool if self.place is None else self.place.open_input()
         try:
             return pq.ParquetFile(stream)
         except (pa.ArrowException, OSError) as error:
             text = str(error).split("\n")[0]
-            raise InputError(
-                self.name, [Problem(f"is a damaged Parquet file: {text}", hint="write it again")]
-            ) from None
+            raise self._error(f"is a damaged Parquet file: {text}", "write it again") from None
 
     def _read_table(self, report: Report) -> Iterator[Row]:
         if self._rows is not None:
             for number, values in enumerate(self._rows, start=1):
+                with suppress(RecursionError):  # the checks report deep nesting
+                    values = storable_value(values)  # noqa: PLW2901
                 yield from take_row(f"row {number}", values, report)
             return
         schema = self.schema()
@@ -355,19 +322,9 @@ class Source:
             return
         number = 0
         for batch in self.batches():
-            for values in batch.to_pylist():
+            for values in rows_of(batch):
                 number += 1
                 yield Row(f"row {number}", values)
-
-
-def check_encoding(name: str | None) -> None:
-    """Raise if text in this encoding cannot be read line by line."""
-    try:
-        is_usable = name is None or _PLAIN.encode(name) == _PLAIN.encode()
-    except LookupError:
-        raise UsageError(f"unknown encoding '{name}'. Name one of Python's, for example cp1252 or latin-1.") from None
-    if not is_usable:
-        raise UsageError(f"text in the encoding '{name}' cannot be read line by line; save the file as UTF-8")
 
 
 def similar_files(place: Place) -> str:
@@ -397,3 +354,88 @@ class _Unclosable(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         return self._stream.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
+
+
+# Raised by a conversion: nanoseconds, unknown time zones and text that is not UTF-8; dates out of range.
+_UNCONVERTIBLE = (ValueError, OverflowError, NotImplementedError, TypeError)
+
+
+def open_table(data: Any) -> pa.Table | list[Any]:
+    """A list of rows unchanged, or any other table as an Arrow table."""
+    if isinstance(data, list | tuple):
+        return list(data)
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, dict) and hasattr(data, "with_format"):
+        example = next(iter(data), "test")
+        raise UsageError(
+            f"cannot read samples from {len(data)} splits at once; choose one, for example data[{example!r}]"
+        )
+    if hasattr(data, "with_format") and hasattr(data, "data"):
+        return data.with_format("arrow")[:]  # a Hugging Face data set; its .data ignores selections
+    if type(data).__module__.startswith("pandas"):
+        return _pandas_rows(data)
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.table(data)
+    raise UsageError(
+        f"cannot read samples from a {type(data).__name__}; pass a path, a list of dicts, "
+        "or a pandas, polars, Arrow or Hugging Face table"
+    )
+
+
+def _pandas_rows(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a frame; Arrow would reject object columns with lists of mixed types before they are checked."""
+    if hasattr(frame, "to_frame"):
+        raise UsageError("cannot read samples from a pandas Series; pass the DataFrame")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise UsageError(f"the DataFrame has two columns named {twice!r}; rename one of them")
+    # pandas has several missing values; None replaces them all.
+    frame = frame.astype(object).where(frame.notna(), None)
+    return frame.to_dict(orient="records")  # type: ignore[no-any-return]
+
+
+def rows_of(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows of a batch; a value that Python cannot represent is a text."""
+    names = batch.schema.names
+    columns = [_values_of(column) for column in batch.columns]
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def _values_of(array: pa.Array) -> list[Any]:
+    try:
+        return array.to_pylist()  # type: ignore[no-any-return]
+    except _UNCONVERTIBLE:
+        return [_value_of(scalar) for scalar in array]
+
+
+def _value_of(scalar: pa.Scalar) -> Any:
+    if not scalar.is_valid:
+        return None
+    try:
+        return scalar.as_py()
+    except _UNCONVERTIBLE:
+        pass
+    if isinstance(scalar, pa.StructScalar):
+        return {name: _value_of(scalar[name]) for name in scalar}
+    if isinstance(scalar, pa.MapScalar):
+        return [(_value_of(pair["key"]), _value_of(pair["value"])) for pair in scalar.values]
+    if isinstance(scalar, pa.ListScalar | pa.LargeListScalar | pa.FixedSizeListScalar):
+        return [_value_of(item) for item in scalar.values]
+    if isinstance(scalar, pa.DictionaryScalar | pa.ExtensionScalar | pa.UnionScalar | pa.RunEndEncodedScalar):
+        return _value_of(scalar.value)
+    return _text_of(scalar)
+
+
+def _text_of(scalar: pa.Scalar) -> str:
+    """The text of a time, or of text that is not UTF-8; a time with a zone is in UTC."""
+    kind = scalar.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return scalar.as_buffer().to_pybytes().decode("utf-8", "replace")  # type: ignore[no-any-return]
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return f"{scalar.cast(pa.timestamp(kind.unit)).cast(pa.string()).as_py()}Z"
+    if pa.types.is_duration(kind):
+        return f"{scalar.cast(pa.int64()).as_py()} {kind.unit}"
+    return str(scalar.cast(pa.string()).as_py())

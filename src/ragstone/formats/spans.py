@@ -13,19 +13,16 @@ from typing import Any
 
 from ragstone.data.usage import number_of
 from ragstone.formats.messages import decode, find_text
-from ragstone.formats.span_steps import SpanCall
 from ragstone.formats.tool_calls import chunks_of, query_of
 
 _KINDS = {"CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "EMBEDDING", "TOOL", "GUARDRAIL", "EVALUATOR", "PROMPT"}
 _OPERATIONS = {
-    "chat": "LLM",
-    "generate_content": "LLM",
-    "text_completion": "LLM",
+    **dict.fromkeys(("chat", "generate_content", "text_completion"), "LLM"),
     "invoke_agent": "AGENT",
     "invoke_workflow": "CHAIN",
+    "execute_tool": "TOOL",
     "retrieval": "RETRIEVER",
     "embeddings": "EMBEDDING",
-    "execute_tool": "TOOL",
 }
 _WITHOUT_ANSWER = {"RETRIEVER", "RERANKER", "EMBEDDING", "TOOL"}
 _TRACE = ("context.trace_id", "trace_id", "traceId")
@@ -37,23 +34,20 @@ _SPAN = ("context.span_id", "span_id", "spanId")
 _TOOLS = ("tool.name", "gen_ai.tool.name")
 _ARGUMENTS = ("input.value", "tool.parameters", "gen_ai.tool.call.arguments")
 _RESULTS = ("output.value", "gen_ai.tool.call.result")
-_QUESTIONS = (
-    "input.value",
-    "gen_ai.input.messages",
-    "llm.input_messages",
-    "gen_ai.retrieval.query.text",
-    "reranker.query",
-)
+_MESSAGES = ("input.value", "gen_ai.input.messages", "llm.input_messages")
+_QUESTIONS = (*_MESSAGES, "gen_ai.retrieval.query.text", "reranker.query")
 _ANSWERS = ("output.value", "gen_ai.output.messages", "llm.output_messages")
 _DOCUMENTS = ("reranker.output_documents", "retrieval.documents", "gen_ai.retrieval.documents")
 _VALUES = ("stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Span:
     """The parts of a span that are needed for a sample."""
 
     trace: str
+    id: str | None
+    parent: str | None
     name: str
     kind: str
     start: float
@@ -69,17 +63,20 @@ class Span:
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
-    call: SpanCall
+    # Of a call of a tool: its name, the query, and what it returned as chunks.
+    tool: str
+    query: str | None
+    output: list[dict[str, Any]] | None
 
 
-def unpack_spans(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def unpack_spans(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The spans of a row: the row itself, or those in an OTLP export."""
     if "resourceSpans" not in row:
         yield row
         return
-    for resource in _listed(row["resourceSpans"]):
-        for scope in _listed(resource.get("scopeSpans")):
-            yield from _listed(scope.get("spans"))
+    for resource in listed(row["resourceSpans"]):
+        for scope in listed(resource.get("scopeSpans")):
+            yield from listed(scope.get("spans"))
 
 
 def parse_span(row: Mapping[str, Any]) -> Span | None:
@@ -91,16 +88,21 @@ def parse_span(row: Mapping[str, Any]) -> Span | None:
         return None
     documents = _documents(attributes)
     kind = _kind(row, attributes, documents is not None)
-    parent = _first(row, _PARENT)
+    span, parent = _first(row, _SPAN), _first(row, _PARENT)
+    question = _text(attributes, _QUESTIONS, "user")
+    of_tool = attributes if kind == "TOOL" else {}
+    output = _first(of_tool, _RESULTS)
     return Span(
         trace=trace,
+        id=span if isinstance(span, str) else None,
+        parent=parent if isinstance(parent, str) else None,
         name=str(row.get("name") or kind.lower() or "span"),
         kind=kind,
         start=_time(_first(row, _START)),
         end=_time(_first(row, _END)),
         first_token=_first_token(row.get("events")),
         is_root=not (isinstance(parent, str) and parent.strip("0")),
-        question=_text(attributes, _QUESTIONS, "user"),
+        question=question,
         answer=None if kind in _WITHOUT_ANSWER else _text(attributes, _ANSWERS, "assistant"),
         documents=documents,
         model=_first(attributes, ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")),
@@ -108,26 +110,8 @@ def parse_span(row: Mapping[str, Any]) -> Span | None:
         input_tokens=_count(_first(attributes, ("llm.token_count.prompt", "gen_ai.usage.input_tokens"))),
         output_tokens=_count(_first(attributes, ("llm.token_count.completion", "gen_ai.usage.output_tokens"))),
         cost_usd=number_of(_first(attributes, ("llm.cost.total", "gen_ai.usage.cost"))),
-        call=_call(row, attributes, kind, documents),
-    )
-
-
-def _call(
-    row: Mapping[str, Any], attributes: Mapping[str, Any], kind: str, documents: list[dict[str, Any]] | None
-) -> SpanCall:
-    is_tool = kind == "TOOL"
-    span, parent = _first(row, _SPAN), _first(row, _PARENT)
-    output = _first(attributes, _RESULTS) if is_tool else None
-    named = _first(attributes, _TOOLS) if is_tool else None
-    return SpanCall(
-        id=span if isinstance(span, str) else None,
-        parent=parent if isinstance(parent, str) else None,
-        kind=kind,
-        tool=str(named or row.get("name") or kind.lower()),
-        query=query_of(_first(attributes, _ARGUMENTS)) if is_tool else _text(attributes, _QUESTIONS, "user"),
-        start=_time(_first(row, _START)),
-        end=_time(_first(row, _END)),
-        documents=documents,
+        tool=str(_first(of_tool, _TOOLS) or row.get("name") or kind.lower()),
+        query=query_of(_first(of_tool, _ARGUMENTS)) if of_tool else question,
         output=None if output is None else chunks_of(output),
     )
 
@@ -136,7 +120,7 @@ def _first_token(events: Any) -> float:
     """The time of the event of the first token; 0 if there is none."""
     times = [
         _time(_first(event, _EVENT_TIME))
-        for event in _listed(decode(events))
+        for event in listed(decode(events))
         if "first token" in str(event.get("name")).lower()
     ]
     return min(times, default=0.0)
@@ -197,7 +181,7 @@ def _value(typed: Any) -> Any:
     if kind == "intValue":
         return _count(value)  # OTLP writes 64-bit numbers as text
     if kind in ("arrayValue", "kvlistValue"):
-        values = _listed(value.get("values") if isinstance(value, Mapping) else None)
+        values = listed(value.get("values") if isinstance(value, Mapping) else None)
         return untyped(values) if kind == "kvlistValue" else [_value(item) for item in values]
     return value
 
@@ -214,9 +198,8 @@ def _nest(value: Any) -> Any:
         branch = tree
         for folder in folders:
             below = branch.setdefault(folder, {})
-            branch = (
-                below if isinstance(below, dict) else {}
-            )  # if a name has a value and names below it, the value wins
+            # If a name has a value and names below it, the value wins.
+            branch = below if isinstance(below, dict) else {}
         nested = _nest(item)
         if isinstance(nested, dict) and isinstance(branch.get(last), dict):
             branch[last].update(nested)
@@ -246,7 +229,7 @@ def _first(tree: Mapping[str, Any], paths: tuple[str, ...]) -> Any:
     return next((value for path in paths if (value := _at(tree, path)) is not None), None)
 
 
-def _listed(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
     """The mappings in a list; a single mapping as a list."""
     items = value if isinstance(value, list) else [value]
     return [item for item in items if isinstance(item, Mapping)]

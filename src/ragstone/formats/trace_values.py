@@ -117,14 +117,10 @@ def feedback_values(scores: Iterable[tuple[str, Any, str | None]]) -> dict[str, 
         if comment:
             comments[name] = comment
     found: dict[str, Any] = {"feedback": values or None, "feedback_comments": comments or None}
-    rating = next((_like(value) for name, value in values.items() if _is_rating(name) and _like(value)), None)
-    if rating:
+    ratings = (value for name, value in values.items() if _RATING.fullmatch(re.sub(r"[\s.-]+", "_", name.lower())))
+    if rating := next(filter(None, map(_like, ratings)), None):
         found["signals"] = {rating: 1}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _is_rating(name: str) -> bool:
-    return _RATING.fullmatch(re.sub(r"[\s.-]+", "_", name.lower())) is not None
 
 
 def _like(value: Any) -> str | None:

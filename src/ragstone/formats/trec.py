@@ -16,10 +16,10 @@ from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.storage.places import Place
 
-Part = Literal["qrels", "run"]
+TrecFile = Literal["qrels", "run"]
 Judgements = dict[str, dict[str, float]]
 
-_PARTS: dict[int, Part] = {4: "qrels", 6: "run"}
+_PARTS: dict[int, TrecFile] = {4: "qrels", 6: "run"}
 _SHAPES = {"qrels": "qid iter docid grade", "run": "qid Q0 docid rank score tag"}
 _NUMBER_AT = {"qrels": 3, "run": 4}
 _LINES_LOOKED_AT = 20
@@ -73,8 +73,9 @@ class TrecFormat:
 def read_parts(sources: Sequence[Source], report: Report) -> tuple[Judgements, Run]:
     """Judgements and results, distinguished by their columns; empty if there is no such file."""
     parts = _by_part(sources)
-    judged = _read_qrels(parts["qrels"], _of(report, parts, "qrels")) if "qrels" in parts else {}
-    return judged, read_run(parts["run"], _of(report, parts, "run")) if "run" in parts else {}
+    within = {part: report.within(str(source)) if len(parts) > 1 else report for part, source in parts.items()}
+    judged = _read_qrels(parts["qrels"], within["qrels"]) if "qrels" in parts else {}
+    return judged, read_run(parts["run"], within["run"]) if "run" in parts else {}
 
 
 def write_run(run: Mapping[str, Iterable[tuple[str, float]]], target: Place, tag: str) -> int:
@@ -110,16 +111,16 @@ def _word(text: str) -> str:
     return text
 
 
-def detect_part(source: Source) -> Part | None:
+def detect_part(source: Source) -> TrecFile | None:
     """Whether a file contains qrels or a run, by the columns of most of its first lines."""
     if source.kind not in ("text", "csv"):
         return None
     lines = (line.split() for _, line in source.lines(Report()))
     looked_at = list(itertools.islice(filter(None, lines), _LINES_LOOKED_AT))
-    for part in _PARTS.values():
-        if 2 * sum(_fits(cells, part) for cells in looked_at) > len(looked_at):
-            return part
-    return None
+    parts = [
+        part for cells in looked_at if (part := _PARTS.get(len(cells))) and _number(cells[_NUMBER_AT[part]]) is not None
+    ]
+    return next((part for part in _PARTS.values() if 2 * parts.count(part) > len(looked_at)), None)
 
 
 def _read_qrels(source: Source, report: Report) -> Judgements:
@@ -138,16 +139,13 @@ def _read_qrels(source: Source, report: Report) -> Judgements:
 def read_run(source: Source, report: Report) -> Run:
     """The results per query, in the order of the file; the tag goes into the info."""
     run: Run = {}
-    twice: list[str] = []
     tag = None
     for _, cells, score in _cells(source, "run", report):
         ranking = run.setdefault(cells[0], Ranking())
         ranking.ids.append(cells[2])
         ranking.scores.append(score)
         tag = tag or cells[5]
-    for query, ranking in run.items():
-        if len(set(ranking.ids)) < len(ranking.ids):
-            twice.append(query)
+    twice = [query for query, ranking in run.items() if len(set(ranking.ids)) < len(ranking.ids)]
     report.note_all("queries for which a document was retrieved twice", twice, "its best rank counts")
     if tag:
         report.info["run_tag"] = tag
@@ -162,7 +160,7 @@ def note_unmatched(judged: Judgements, run: Run, report: Report) -> None:
     report.note_all("queries of the run without judgements", only_run, "they are kept, without relevance")
 
 
-def _cells(source: Source, part: Part, report: Report) -> Iterator[tuple[int, list[str], float]]:
+def _cells(source: Source, part: TrecFile, report: Report) -> Iterator[tuple[int, list[str], float]]:
     """Numbered, split lines with their grade or score."""
     at = _NUMBER_AT[part]
     columns = len(_SHAPES[part].split())
@@ -182,8 +180,8 @@ def _cells(source: Source, part: Part, report: Report) -> Iterator[tuple[int, li
             yield number, cells, value
 
 
-def _by_part(sources: Sequence[Source]) -> dict[Part, Source]:
-    found: dict[Part, Source] = {}
+def _by_part(sources: Sequence[Source]) -> dict[TrecFile, Source]:
+    found: dict[TrecFile, Source] = {}
     for source in sources:
         part = detect_part(source)
         if part is None:
@@ -192,14 +190,6 @@ def _by_part(sources: Sequence[Source]) -> dict[Part, Source]:
             raise UsageError(f"'{found[part]}' and '{source}' are both {part}; pass qrels and a run")
         found[part] = source
     return found
-
-
-def _of(report: Report, parts: dict[Part, Source], part: Part) -> Report:
-    return report.within(str(parts[part])) if len(parts) > 1 else report
-
-
-def _fits(cells: list[str], part: Part) -> bool:
-    return _PARTS.get(len(cells)) == part and _number(cells[_NUMBER_AT[part]]) is not None
 
 
 def _number(text: str) -> float | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ragstone.formats.base import name_pairs
 from ragstone.formats.common_fields import join_ids, unpack
-from ragstone.formats.row_writer import WritableRowFormat, ids_of, present_only, relevant_ids, texts_of
+from ragstone.formats.row_writer import WritableRowFormat, ids_of, present_only, relevant_ids, renamed, texts_of
 
 _OWN = ("reference_answers", "reference_context_ids", "contexts_id", "context_ids", "is_answerable_label")
 
@@ -28,16 +29,11 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
 def _as_row(sample: dict[str, Any]) -> dict[str, Any]:
     """The fields of the end-to-end RAG task and of a prediction."""
     row = {
-        "question_id": sample["id"],
-        "question": sample.get("question"),
-        "answer": sample.get("answer"),
+        **renamed(sample, "id:question_id question answer references:reference_answers reference_contexts"),
+        **renamed(sample, "answerable:is_answerable_label metadata:metadata_tags"),
         "contexts": texts_of(sample.get("contexts")),
         "contexts_id": ids_of(sample.get("contexts")),
-        "reference_answers": sample.get("references"),
-        "reference_contexts": sample.get("reference_contexts"),
         "reference_context_ids": relevant_ids(sample.get("relevance")),
-        "is_answerable_label": sample.get("answerable"),
-        "metadata_tags": sample.get("metadata"),
     }
     return present_only(row)
 
@@ -45,17 +41,10 @@ def _as_row(sample: dict[str, Any]) -> dict[str, Any]:
 FORMAT = WritableRowFormat(
     name="unitxt",
     title="unitxt's RAG task",
-    columns={
-        "question_id": "id",
-        "question": "question",
-        "answer": "answer",
-        "contexts": "contexts",
-        "reference_answers": "references",
-        "reference_contexts": "reference_contexts",
-        "reference_context_ids": "relevance",
-        "is_answerable_label": "answerable",
-        "metadata_tags": "metadata",
-    },
+    columns=name_pairs(
+        "question_id:id question answer contexts reference_answers:references reference_contexts "
+        "reference_context_ids:relevance is_answerable_label:answerable metadata_tags:metadata"
+    ),
     marks=[frozenset({"question", name}) for name in _OWN],
     convert=_convert,
     as_row=_as_row,

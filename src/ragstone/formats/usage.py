@@ -8,32 +8,26 @@ from typing import Any
 from ragstone.data.usage import USAGE, number_of
 from ragstone.formats.messages import decode
 
-_WRITTEN = (
-    "completion_tokens",
-    "outputTokens",
-    "completionTokens",
-    "llm.token_count.completion",
-    "gen_ai.usage.output_tokens",
-)
-# Our name to the names of other tools with the factor to our unit. A name without a unit is in seconds, as in Langfuse and
-# LangSmith; MLflow's execution_duration is in milliseconds.
-_NAMES: dict[str, dict[str, float]] = {
-    "latency_s": {
-        **dict.fromkeys(("latency", "latency_seconds", "duration_s", "duration_seconds", "response_time_s"), 1.0),
-        **dict.fromkeys(("latency_ms", "latencyMs", "duration_ms", "response_time_ms"), 1e-3),
-        **dict.fromkeys(("execution_duration", "execution_time_ms"), 1e-3),
-    },
-    "first_token_s": {
-        **dict.fromkeys(("time_to_first_token", "timeToFirstToken", "ttft", "ttft_s"), 1.0),
-        **dict.fromkeys(("time_to_first_token_ms", "first_token_ms", "ttft_ms"), 1e-3),
-    },
-    "input_tokens": dict.fromkeys(
-        ("prompt_tokens", "inputTokens", "promptTokens", "llm.token_count.prompt", "gen_ai.usage.input_tokens"), 1.0
+
+def _spelled(names: str, in_ms: str = "") -> dict[str, float]:
+    """Names of other tools with the factor to our unit."""
+    return dict.fromkeys(names.split(), 1.0) | dict.fromkeys(in_ms.split(), 1e-3)
+
+
+# A name without a unit is in seconds, as in Langfuse and LangSmith; MLflow's execution_duration is in milliseconds.
+_NAMES = {
+    "latency_s": _spelled(
+        "latency latency_seconds duration_s duration_seconds response_time_s",
+        "latency_ms latencyMs duration_ms response_time_ms took_ms elapsed_ms execution_duration execution_time_ms",
     ),
-    "output_tokens": dict.fromkeys(_WRITTEN, 1.0),
-    "cost_usd": dict.fromkeys(
-        ("total_cost", "totalCost", "calculatedTotalCost", "token_cost", "llm.cost.total", "total_cost_usd"), 1.0
+    "first_token_s": _spelled(
+        "time_to_first_token timeToFirstToken ttft ttft_s", "time_to_first_token_ms first_token_ms ttft_ms"
     ),
+    "input_tokens": _spelled("prompt_tokens inputTokens promptTokens llm.token_count.prompt gen_ai.usage.input_tokens"),
+    "output_tokens": _spelled(
+        "completion_tokens outputTokens completionTokens llm.token_count.completion gen_ai.usage.output_tokens"
+    ),
+    "cost_usd": _spelled("total_cost totalCost calculatedTotalCost token_cost llm.cost.total total_cost_usd"),
 }
 # Mappings that contain the token counts: OpenAI, LangChain, Langfuse, MLflow.
 _PARTS = ("usage", "token_usage", "tokenUsage", "usage_metadata", "mlflow.chat.tokenUsage")

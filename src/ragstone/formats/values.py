@@ -11,6 +11,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
+
+from ragstone.data import codec
 
 # Common names of the time of a log row, the more specific first.
 TIME_NAMES = (
@@ -32,28 +35,51 @@ class Unfit(Exception):  # noqa: N818  (formats also store it in place of a valu
         self.hint = hint
 
 
+class RepeatedKeyError(Unfit, ValueError):
+    """A JSON object has a key twice, with different values."""
+
+    # Where the object begins, if it is known.
+    at: int | None = None
+
+
+def load_json(text: str) -> Any:
+    """The value of JSON text; a RepeatedKeyError if an object gives one key two values."""
+    return codec.load_json(text, one_value_per_key)
+
+
+def one_value_per_key(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        for key, value in pairs:
+            if found[key] != value:
+                raise RepeatedKeyError(f"has {key!r} twice, with different values", "keep one of them, or rename one")
+    return found
+
+
 def plain(value: Any) -> Any:
-    """Converts numpy scalars and arrays, decimals and NaN to plain Python."""
+    """Converts numpy scalars and arrays, decimals, bytes, UUIDs and NaN to plain Python."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, float):
         return None if math.isnan(value) else value
     if isinstance(value, Decimal):
-        return plain(float(value))
+        return int(value) if value.is_finite() and value == value.to_integral_value() else plain(float(value))
+    if isinstance(value, bytes):
+        return _decoded(value)
+    if isinstance(value, UUID):
+        return str(value)
     if hasattr(value, "tolist") and not isinstance(value, memoryview):
         return plain(value.tolist())
     return value
 
 
-def storable(text: str) -> str:
-    """Replaces lone surrogates, which JSON can contain but UTF-8 cannot, by a question mark."""
-    if text.isascii():
-        return text
+def _decoded(content: bytes) -> str | bytes:
+    """Texts that their writer did not mark as such; other bytes, such as images, are not a text."""
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text
+        return content.decode()
+    except UnicodeDecodeError:
+        return content
 
 
 def kind_of(value: Any) -> str:
@@ -109,3 +135,18 @@ def _from_number(value: float) -> datetime | None:
     while value > 1e11:  # milliseconds, microseconds, nanoseconds
         value /= 1000
     return datetime.fromtimestamp(value, UTC)
+
+
+def size_of(row: Mapping[str, Any]) -> int:
+    """Approximate size of a row in bytes."""
+    lists = (value for value in row.values() if isinstance(value, list))
+    texts = sum(len(value) for value in row.values() if isinstance(value, str))
+    return 200 + texts + sum(_length(item) for value in lists for item in value)
+
+
+def _length(item: Any) -> int:
+    if isinstance(item, dict):
+        # The chunks of an earlier message or of a step are as long as those of the sample.
+        inner = item.get("contexts")
+        return len(item.get("text") or "") + 40 + (sum(map(_length, inner)) if inner else 0)
+    return len(item) if isinstance(item, str | list) else 8

@@ -13,6 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
+from ragstone.data.codec import load_json
 from ragstone.http.addresses import show_address
 
 # `connect`: no server at the address; `certificate`: not trusted; `timeout`: no complete reply in time;
@@ -39,6 +40,13 @@ class HttpReply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    def json(self) -> Any:
+        """Return the body as JSON; None if it is not JSON."""
+        try:
+            return load_json(self.body)
+        except (ValueError, RecursionError):
+            return None
 
 
 class HttpClient:

@@ -44,7 +44,7 @@ def read_answer(value: Any, name: str) -> Answer:
     if isinstance(content := getattr(value, "content", None), str):
         return Answer(content)
     raise LLMError(
-        f"{name} must return a str, (str, chunks), a mapping with 'answer', or an Answer, not {type(value).__name__}"
+        f"{name} must return a str, (str, chunks), a mapping with 'answer', or an Answer, not {'nothing' if value is None else type(value).__name__}"
     )
 
 
@@ -59,8 +59,9 @@ def _read_mapping(value: Mapping[str, Any], name: str) -> Answer:
     more = value.get("metadata")
     metadata = {**rest, **(more if isinstance(more, Mapping) else {})}
     contexts = None if contexts_key is None else _read_chunks(value[contexts_key], name)
-    # Only what JSON can represent.
-    return Answer(text, contexts, json.loads(json.dumps(metadata, default=str)))
+    # Only what JSON can represent: neither objects nor nan.
+    known = json.loads(json.dumps(metadata, default=str), parse_constant=lambda _: None)
+    return Answer(text, contexts, {name: item for name, item in known.items() if item is not None})
 
 
 def _read_chunks(value: Any, name: str) -> list[Chunk] | None:

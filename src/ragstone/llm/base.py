@@ -22,11 +22,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from ragstone.data.codec import storable, storable_value
 from ragstone.errors import StopRunError
+from ragstone.http.retry import BusyError, UnreachableError
 from ragstone.text.languages import foreign_language
-from ragstone.text.late_pattern import late_pattern
+from ragstone.text.lexicon import late_pattern
 
-Role = Literal["system", "user", "assistant"]
+# Some checkers read their evidence as messages of the role `document`.
+Role = Literal["system", "user", "assistant", "document"]
 # How the server is asked to constrain the reply: not at all, to any JSON object, to a JSON schema, or to a schema with bounds
 # (number of items, enums, lengths), which not every server supports.
 ReplyFormat = Literal["text", "json_object", "plain_schema", "json_schema"]
@@ -60,10 +63,17 @@ class Request:
     # Index of the repeat if the same request is sent several times.
     repeat: int = 0
     logprobs: bool = False
+    # Further values for the chat template of the server (vLLM, llama.cpp), such as documents.
+    template: Mapping[str, Any] | None = None
+    # Version of our last message, which says why the reply before it cannot be used. The cache key has it in place of the
+    # words, so that they can be improved.
+    repair: int = 0
     # Whether the request is sent again after a timeout. At temperature 0 the same request takes the same time.
     retry_late: bool = field(default=True, compare=False)
     # A plausible reply. Only quotes use it; it is never sent.
     guess: str = field(default="", compare=False)
+    # Whether the model is asked although the cache has a reply, because that one cannot be read.
+    ask_again: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,11 @@ class Reply:
     attachments: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        """Drop counts and costs that cannot be true. They come from servers, the user's code and cached replies."""
+        """Drop counts and costs that cannot be true, and lone surrogates. They come from servers, the user's code and caches."""
+        for name in ("text", "model", "finish_reason"):
+            object.__setattr__(self, name, storable(getattr(self, name)))
+        if self.attachments:
+            object.__setattr__(self, "attachments", tuple(storable_value(list(self.attachments))))
         for name in ("input_tokens", "output_tokens"):
             count = getattr(self, name)
             if count is not None and not (type(count) is int and 0 <= count <= _MOST_TOKENS):
@@ -112,7 +126,7 @@ def finite(value: Any) -> float | None:
 
 def read_logprobs(pairs: Iterable[tuple[Any, Any]]) -> tuple[tuple[str, float], ...]:
     """Return tokens with their log-probabilities. Raises ValueError if one is not a finite number or above 0."""
-    read = tuple((str(token), finite(value)) for token, value in pairs)
+    read = tuple((storable(str(token)), finite(value)) for token, value in pairs)
     # Rounding gives values slightly above 0.
     if any(value is None or value > _MOST_LOGPROB for _, value in read):
         raise ValueError("a log-probability is not a finite number of at most 0")
@@ -181,20 +195,18 @@ class UnsupportedFormatError(LLMRefusedError):
     """The server does not support the requested reply format."""
 
 
-class LLMBusyError(LLMError):
-    """The server did not answer; a retry may help. `slow_down` means that it asked for fewer requests."""
-
-    def __init__(
-        self, message: str, retry_after_s: float | None = None, slow_down: bool = False, timed_out: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
-        self.slow_down = slow_down
-        self.timed_out = timed_out
+class LLMBusyError(BusyError, LLMError):
+    """The server did not answer; a retry may help."""
 
 
-class LLMUnreachableError(LLMBusyError):
-    """The address has never answered. After a few attempts it is assumed to be wrong."""
+class LLMUnreachableError(UnreachableError, LLMBusyError):
+    """The address has never answered. After a few attempts it is assumed to be wrong, and the run stops."""
+
+    def give_up(self, failures: int, wait_s: float) -> Exception:  # noqa: ARG002  (of BusyError)
+        """Return an error that stops the run."""
+        final = LLMAccessError(str(self))
+        final.attempts = failures
+        return final
 
 
 class LLMReplyError(LLMError):

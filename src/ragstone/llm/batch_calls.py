@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from ragstone.errors import RagstoneError, StopRunError
+from ragstone.http.retry import Patience, retry
 from ragstone.llm.base import (
     LLM,
     LLMAccessError,
@@ -27,7 +28,6 @@ from ragstone.llm.base import (
     Request,
     UnsupportedFormatError,
 )
-from ragstone.llm.batch_results import store_results
 from ragstone.llm.batches import (
     BatchAPI,
     BatchPendingError,
@@ -37,27 +37,25 @@ from ragstone.llm.batches import (
     BatchSettings,
     BatchState,
     BatchUnknownError,
+    store_results,
 )
 from ragstone.llm.budget import Budget, Budgeted, Deadline
 from ragstone.llm.cache import Cache, decode_reply, request_key
-from ragstone.llm.concurrency import gather_or_cancel
-from ragstone.llm.wrappers import Patience, calls_are_ordinary, retry
+from ragstone.llm.concurrency import bound, gather_or_cancel
+from ragstone.llm.wrappers import calls_are_ordinary
 
 Note = Callable[[str], object]
 _NOTE: ContextVar[Note | None] = ContextVar("ragstone_batch_note", default=None)
 _SECONDS_BETWEEN_NOTES = 60.0
 # After this many failed questions about a batch, the run stops. The batch goes on.
 _MOST_FAILURES = 30
+# A batch is answered or ended within a day.
+_LONGEST_S = 26 * 3600.0
 
 
-@contextmanager
-def batch_notes(note: Note) -> Iterator[None]:
+def batch_notes(note: Note) -> AbstractContextManager[None]:
     """Call a function with each remark about batches in this block, and in tasks started in it."""
-    token = _NOTE.set(note)
-    try:
-        yield
-    finally:
-        _NOTE.reset(token)
+    return bound(_NOTE, note)
 
 
 class _Waiting(NamedTuple):
@@ -135,7 +133,10 @@ class Batched(LLMWrapper):
     async def _work(self) -> None:
         try:
             while self._queue:
-                await self._wait_until_quiet()
+                left_s = self._settings.quiet_s
+                while left_s > 0:  # until no request has arrived for a while
+                    await asyncio.sleep(left_s)
+                    left_s = self._arrived + self._settings.quiet_s - time.monotonic()
                 await self._flush()
         except Exception as error:  # noqa: BLE001  (raised in the tasks that wait for replies)
             words = str(error) if isinstance(error, LLMError | RagstoneError) else f"{type(error).__name__}: {error}"
@@ -146,11 +147,6 @@ class Batched(LLMWrapper):
         finally:
             for key in [*self._reserved]:
                 self._release(key)
-
-    async def _wait_until_quiet(self) -> None:
-        await asyncio.sleep(self._settings.quiet_s)
-        while (left_s := self._arrived + self._settings.quiet_s - time.monotonic()) > 0:
-            await asyncio.sleep(left_s)
 
     async def _flush(self) -> None:
         """Collect the batches of earlier runs that have the waiting requests, submit the others, and wait for all."""
@@ -195,7 +191,10 @@ class Batched(LLMWrapper):
             except UnsupportedFormatError as error:
                 first.fail(error)
                 for other in [key for key, waiting in queue.items() if _kind(waiting.request) == kind]:
-                    queue.pop(other).fail(_not_asked(error))
+                    # This request was not sent.
+                    copied = UnsupportedFormatError(str(error))
+                    copied.attempts = 0
+                    queue.pop(other).fail(copied)
             except LLMError as error:
                 first.fail(error)
 
@@ -240,7 +239,7 @@ class Batched(LLMWrapper):
     async def _submit(self, chunk: _Queue, lines: list[bytes]) -> None:
         record = self._records.create(self._api.kind, self.name, self._address, self._api.where, chunk)
         try:
-            batch = await self._create(record, lines)
+            batch, is_sure = await self._create(record, lines)
         except (LLMRefusedError, LLMAccessError) as error:
             self._records.remove(record)
             if isinstance(error, LLMAccessError) or not self._api.has_calls:
@@ -251,15 +250,15 @@ class Batched(LLMWrapper):
         record = replace(record, batch=batch)
         self._records.write(record)
         _tell(f"batch {batch}: {len(chunk):,} requests to {self.name}")
-        await self._follow(record, chunk)
+        await self._follow(record, chunk, is_sure)
 
-    async def _create(self, record: BatchRecord, lines: list[bytes]) -> str:
-        """Submit a batch once, even if the provider's answer is lost."""
+    async def _create(self, record: BatchRecord, lines: list[bytes]) -> tuple[str, bool]:
+        """Submit a batch once, even if the provider's answer is lost; also return whether its id is certain."""
         prepared, _ = await retry(lambda: self._api.prepare(record, lines), self._patience)
         failures, started = 0, time.monotonic()
         while True:
             try:
-                return await self._api.create(record, prepared)
+                return await self._api.create(record, prepared), True
             except LLMBusyError as error:
                 failures += 1
                 wait_s = self._patience.wait_s(failures, error)
@@ -268,14 +267,14 @@ class Batched(LLMWrapper):
                     raise BatchPendingError(f"{error}. Run the same command again to continue.") from None
             await asyncio.sleep(wait_s)
             if found := await self._find(record):
-                return found
+                return found, not self._api.guesses
 
     async def _find(self, record: BatchRecord) -> str | None:
         taken = frozenset(other.batch for other in self._records.all() if other.batch).union(record.rejected)
         found, _ = await retry(lambda: self._api.find(record, taken), self._patience)
         return found
 
-    async def _follow(self, record: BatchRecord, wanted: _Queue) -> None:
+    async def _follow(self, record: BatchRecord, wanted: _Queue, is_sure: bool = False) -> None:
         """Wait for a batch and hand out its replies. A batch that was never submitted goes back to the queue."""
         found = record if record.batch else await self._recover(record)
         if found is None:
@@ -283,7 +282,8 @@ class Batched(LLMWrapper):
             return
         state = await self._wait(found)
         results, _ = await retry(lambda: self._api.results(found, state), self._patience)
-        if results and not {result.key for result in results}.intersection(found.keys):
+        is_sure = is_sure or not self._api.guesses
+        if not is_sure and results and not {result.key for result in results}.intersection(found.keys):
             foreign = replace(found, batch=None, rejected=(*found.rejected, str(found.batch)))
             self._records.write(foreign)
             await self._follow(foreign, wanted)
@@ -308,7 +308,7 @@ class Batched(LLMWrapper):
         return found
 
     async def _wait(self, record: BatchRecord) -> BatchState:
-        wait_s, failures = self._settings.first_poll_s, 0
+        wait_s, failures, unknown = self._settings.first_poll_s, 0, 0
         shown, shown_at = "", 0.0
         while True:
             state = BatchState("unknown", is_ended=False)
@@ -323,10 +323,10 @@ class Batched(LLMWrapper):
                 raise LLMAccessError(f"{error} {drop}") from None
             if state.is_ended:
                 return state
-            is_stopped = self._deadline.left_s <= 0 or (
-                not self._api.has_calls and self._deadline.left_s == float("inf")
-            )
-            if is_stopped:
+            unknown = 0 if state.is_known else unknown + 1
+            left_s = self._deadline.left_s
+            is_late = left_s <= 0 or (not self._api.has_calls and left_s == float("inf"))
+            if is_late or unknown == _MOST_FAILURES or time.time() - record.created > _LONGEST_S:
                 self._stop(record, state)
             words, now = f"{state.status}, {state.done:,} of {len(record.keys):,}", time.monotonic()
             if words != shown and (not shown or now - shown_at > _SECONDS_BETWEEN_NOTES):
@@ -377,13 +377,6 @@ class Batched(LLMWrapper):
 
 def _kind(request: Request) -> tuple[str, bool]:
     return request.reply_format, request.logprobs
-
-
-def _not_asked(error: UnsupportedFormatError) -> UnsupportedFormatError:
-    """Return the error for a request that was not sent."""
-    copied = UnsupportedFormatError(str(error))
-    copied.attempts = 0
-    return copied
 
 
 def _tell(words: str) -> None:

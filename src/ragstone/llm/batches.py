@@ -6,22 +6,23 @@ batch is its cache key, so a record and the provider's results are enough to sto
 
 from __future__ import annotations
 
-import json
+import asyncio
 import os
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 from ragstone.errors import StopRunError, StorageError
-from ragstone.llm.base import LLMAccessError, Reply, Request
-from ragstone.storage.owners import describe_process, is_local, is_running
-from ragstone.storage.places import Place, read_json
+from ragstone.llm.base import LLMAccessError, LLMError, LLMRefusedError, Reply, Request
+from ragstone.llm.cache import Cache, encode_reply
+from ragstone.storage.durable import Checkpoint, describe_process, from_fields, is_local, is_running
+from ragstone.storage.places import Place
 
 _FOLDER, _ENDING = "batches", ".json"
-# A process on another machine that has not submitted its batch after so long is assumed to be dead.
+# A process on another machine that has not submitted its batch after this time is assumed to be dead.
 _LONGEST_START_S = 1800.0
 
 
@@ -39,7 +40,7 @@ class BatchSettings:
 
     # Files are written here and read from here; no batch API is used.
     folder: str | None = None
-    # A batch is submitted if no request was added for so long.
+    # A batch is submitted when no request was added for this long.
     quiet_s: float = 2.0
     # Waits between questions about a batch: the first, and the longest.
     first_poll_s: float = 2.0
@@ -101,20 +102,20 @@ class BatchRecords:
 
     def write(self, record: BatchRecord) -> None:
         """Store a record."""
-        self._file(record.id).write_bytes(json.dumps(asdict(record)).encode())
+        self._file(record.id).write(asdict(record))
 
     def read(self, record_id: str) -> BatchRecord | None:
         """Return a record, or None if it was removed or cannot be read."""
         with suppress(StorageError, TypeError, ValueError, KeyError):
-            content = read_json(self._file(record_id)) if self._file(record_id).exists() else None
-            tuples = {name: tuple(content[name]) for name in ("keys", "rejected")} if content else {}
-            return BatchRecord(**{**content, **tuples}) if content else None
+            if content := self._file(record_id).read():
+                tuples = {name: tuple(content[name]) for name in ("keys", "rejected")}
+                return from_fields(BatchRecord, {**content, **tuples})
         return None
 
     def remove(self, record: BatchRecord) -> None:
         """Remove a record; another process may have done so already."""
         with suppress(StorageError):
-            self._file(record.id).remove()
+            self._file(record.id).place.remove()
 
     def all(self) -> list[BatchRecord]:
         """Return all records, the oldest first."""
@@ -125,8 +126,8 @@ class BatchRecords:
         found = (self.read(name.removesuffix(_ENDING)) for name in names)
         return sorted((record for record in found if record), key=lambda record: record.created)
 
-    def _file(self, record_id: str) -> Place:
-        return self._folder / f"{record_id}{_ENDING}"
+    def _file(self, record_id: str) -> Checkpoint:
+        return Checkpoint(self._folder / f"{record_id}{_ENDING}")
 
 
 class BatchState(NamedTuple):
@@ -140,6 +141,8 @@ class BatchState(NamedTuple):
     problem: str = ""
     # The files with results.
     files: tuple[str, ...] = ()
+    # Whether the status is one that the API documents.
+    is_known: bool = True
 
 
 class BatchResult(NamedTuple):
@@ -158,6 +161,8 @@ class BatchAPI(Protocol):
     where: str
     # Whether single calls are possible; if not, the run does not wait for a batch either.
     has_calls: bool
+    # Whether `find` may return a batch of others.
+    guesses: bool
     most_requests: int
     most_bytes: int
 
@@ -196,3 +201,53 @@ class BatchAPI(Protocol):
     def advise(self, record: BatchRecord) -> str:
         """Return what the user can do about a batch that is not finished."""
         ...
+
+
+def store_results(
+    api: BatchAPI, cache: Cache, record: BatchRecord, results: list[BatchResult], requests: dict[str, Request]
+) -> tuple[dict[str, Reply], dict[str, LLMError]]:
+    """Write the replies of a batch into the cache; return them, and the errors of the other results, by key."""
+    replies: dict[str, Reply] = {}
+    errors: dict[str, LLMError] = {}
+    known = set(record.keys)
+    for result in results:
+        if result.key not in known:
+            continue
+        try:
+            reply = replace(api.read(result, requests.get(result.key)), stored=True)
+            # Of several lines with one id, the first that says something counts.
+            if result.key not in replies or (reply.text and not replies[result.key].text):
+                replies[result.key] = reply
+        except LLMError as error:
+            errors[result.key] = error
+        except LLMAccessError as error:
+            errors[result.key] = LLMRefusedError(str(error))
+    for key, reply in replies.items():
+        cache.write(key, encode_reply(reply))
+    return replies, errors
+
+
+async def cancel_batch(api: BatchAPI, cache: Cache, record: BatchRecord, wait_s: float, poll_s: float) -> int:
+    """End a batch and store the replies that it has; return their number. Raises BatchPendingError if it does not end."""
+    records = BatchRecords(cache.place)
+    batch = record.batch or await api.find(record, frozenset(record.rejected))
+    if batch is None:
+        records.remove(record)
+        return 0
+    record = replace(record, batch=batch)
+    try:
+        state = await api.look(record)
+    except BatchUnknownError:
+        records.remove(record)
+        return 0
+    if not state.is_ended:
+        await api.cancel(record)
+    until = time.monotonic() + wait_s
+    while not state.is_ended and api.has_calls:
+        if time.monotonic() > until:
+            raise BatchPendingError(f"batch {batch} is still {state.status}. Run the same command again later.")
+        await asyncio.sleep(poll_s)
+        state = await api.look(record)
+    replies, _ = store_results(api, cache, record, await api.results(record, state), {})
+    records.remove(record)
+    return len(replies)

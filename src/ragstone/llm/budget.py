@@ -111,13 +111,10 @@ def _read_user_file(path: str) -> tuple[dict[str, Price], dict[str, float]]:
         raise UsageError(f"{path} ({VARIABLE}) has no table [models]. {_advise_price('openai/gpt-4o-mini')}")
     if not (isinstance(batch, dict) and all(map(_is_amount, batch.values()))):
         raise UsageError(f"{path} ({VARIABLE}): [batch] must have one number per provider, such as openai = 0.5")
-    return {name: _read_price(name, pair, path) for name, pair in models.items()}, batch
-
-
-def _read_price(name: str, pair: Any, path: str) -> Price:
-    if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_amount, pair))):
-        raise UsageError(f"{path}: the price of '{name}' must be two numbers, [input, output], not {pair!r}")
-    return Price(float(pair[0]), float(pair[1]))
+    for name, pair in models.items():
+        if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_amount, pair))):
+            raise UsageError(f"{path}: the price of '{name}' must be two numbers, [input, output], not {pair!r}")
+    return {name: Price(float(sent), float(received)) for name, (sent, received) in models.items()}, batch
 
 
 def _is_amount(value: Any) -> bool:

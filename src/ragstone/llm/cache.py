@@ -11,18 +11,19 @@ import asyncio
 import hashlib
 import json
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragstone.errors import StorageError
-from ragstone.llm.base import LLM, LLMWrapper, Reply, Request, UnsupportedFormatError, read_logprobs
+from ragstone.llm.base import LLM, LLMError, LLMWrapper, Reply, Request, UnsupportedFormatError, read_logprobs
 from ragstone.llm.wrappers import Speed
+from ragstone.storage.durable import user_folder
 from ragstone.storage.places import Place, make_private_folders, open_place, open_private
 
 VARIABLE = "RAGSTONE_CACHE"
@@ -45,13 +46,7 @@ def default_folder() -> Path:
     """Return RAGSTONE_CACHE, or the platform's cache folder."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "ragstone" / "replies"
+    return user_folder("cache") / "replies"
 
 
 def make_key(parts: Any) -> str:
@@ -219,9 +214,14 @@ class Cached(LLMWrapper):
             # If the first request is cancelled, the next one calls the model.
             await asyncio.wait([flight])
             if not flight.cancelled():
+                if isinstance(error := flight.exception(), LLMError):
+                    error = copy(error)
+                    error.attempts = 0  # only the first of them made a request
+                    raise error
                 return _as_cached(flight.result())
         started = time.perf_counter()
-        stored = self._read(key)
+        quoted = (self._quoted or {}).get(key)
+        stored = None if request.ask_again else quoted or decode_reply(self._cache.read(key))
         if stored is not None:
             return replace(stored, latency_s=time.perf_counter() - started)
         if self._refuses(request.reply_format):
@@ -273,26 +273,24 @@ class Cached(LLMWrapper):
             # In a thread: creating a file takes longer than the rest of a call.
             await asyncio.get_running_loop().run_in_executor(None, self._cache.write, key, encode_reply(reply))
 
-    def _read(self, key: str) -> Reply | None:
-        if self._quoted is not None and (quoted := self._quoted.get(key)) is not None:
-            return quoted
-        return decode_reply(self._cache.read(key))
-
 
 def request_key(signature: str, address: str, request: Request) -> str:
     """Return the cache key of a request to the model with this signature at this address."""
+    messages = request.messages[:-1] if request.repair else request.messages
     return make_key(
         {
+            **({"repair": request.repair} if request.repair else {}),
             "kind": "chat",
             "model": signature,
             "address": address,
-            "messages": [[message.role, message.content, *message.documents] for message in request.messages],
+            "messages": [[message.role, message.content, *message.documents] for message in messages],
             "format": request.reply_format,
             "schema": request.schema,
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
             "repeat": request.repeat,
             "logprobs": request.logprobs,
+            **({"template": request.template} if request.template else {}),
         }
     )
 
@@ -327,7 +325,7 @@ def decode_reply(stored: Any) -> Reply | None:
             alternatives=None if alternatives is None else tuple(map(read_logprobs, alternatives)),
             attachments=tuple(stored.get("attachments") or ()),
         )
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return None
     return _as_cached(reply) if isinstance(reply.text, str) else None
 

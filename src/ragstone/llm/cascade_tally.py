@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
+
+from ragstone.llm.concurrency import bound
 
 
 @dataclass
@@ -32,14 +34,9 @@ class Tally:
 _CURRENT: ContextVar[Tally | None] = ContextVar("ragstone_tally", default=None)
 
 
-@contextmanager
-def tally_into(tally: Tally) -> Iterator[None]:
+def tally_into(tally: Tally) -> AbstractContextManager[None]:
     """Add the decisions made in this block, and in tasks started in it, to a tally."""
-    token = _CURRENT.set(tally)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+    return bound(_CURRENT, tally)
 
 
 def tally_decisions(confidences: Sequence[float], passed_on: int, calls_saved: int) -> None:

@@ -1,13 +1,25 @@
-"""Run several calls at once, and run a user's function in a thread."""
+"""Runs several calls at once, runs a user's function in a thread, and sets context variables for a block."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+
+@contextmanager
+def bound(variable: ContextVar[Result], value: Result) -> Iterator[None]:
+    """Give a context variable a value in this block and in tasks started in it."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 async def gather_or_cancel(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
@@ -51,7 +63,9 @@ async def run_in_thread(function: Callable[..., Any], *arguments: Any, **named: 
         try:
             result = function(*arguments, **named)
         except BaseException as raised:  # noqa: BLE001  (re-raised in the caller's task)
-            error = raised if isinstance(raised, Exception) else RuntimeError(type(raised).__name__)
+            # A future cannot hold a StopIteration: the caller would wait for ever.
+            plain = isinstance(raised, Exception) and not isinstance(raised, StopIteration)
+            error = raised if plain else RuntimeError(type(raised).__name__)
         if not loop.is_closed():
             loop.call_soon_threadsafe(finish, result, error)
 

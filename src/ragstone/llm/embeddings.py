@@ -136,7 +136,9 @@ class BatchedEmbedder:
         if self._quoting:
             self._quoted[key] = _Embedded(embedded.row)
         elif self._cache:
-            self._cache.write(key, _as_json(embedded.row))
+            self._cache.write(
+                key, {"float32": b64encode(np.ascontiguousarray(embedded.row, dtype="<f4").tobytes()).decode()}
+            )
         return embedded
 
     async def _ask(self, texts: list[str]) -> list[_Embedded | LLMError]:
@@ -152,7 +154,11 @@ class BatchedEmbedder:
             return [error] * len(texts)
         rows = reply.rows if isinstance(reply, Vectors) else [np.ones(1, dtype=np.float32)] * len(texts)
         weights = np.array([max(1, estimate_tokens(text)) for text in texts], dtype=float)
-        return [_share(reply, row, weight) for row, weight in zip(rows, weights / weights.sum(), strict=True)]
+        tokens, cost, call = reply.input_tokens or 0, reply.cost_usd, (reply.latency_s, reply.attempts)
+        return [
+            _Embedded(row, tokens * share, None if cost is None else cost * share, *call)
+            for row, share in zip(rows, weights / weights.sum(), strict=True)
+        ]
 
     def _record(self, embedded: Sequence[_Embedded]) -> None:
         asked = [item for item in embedded if item.attempts]
@@ -168,15 +174,6 @@ class BatchedEmbedder:
             cached=not asked,
         )
         record_reply(_REQUEST, reply)
-
-
-def _share(reply: Reply, row: np.ndarray, part: float) -> _Embedded:
-    cost = None if reply.cost_usd is None else reply.cost_usd * part
-    return _Embedded(row, (reply.input_tokens or 0) * part, cost, reply.latency_s, reply.attempts)
-
-
-def _as_json(row: np.ndarray) -> dict[str, Any]:
-    return {"float32": b64encode(np.ascontiguousarray(row, dtype="<f4").tobytes()).decode()}
 
 
 def _from_json(stored: Any) -> _Embedded | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from ragstone.data.codec import storable
 from ragstone.errors import UsageError
 from ragstone.http.addresses import Address, read_address
 
@@ -32,7 +33,7 @@ def hide_secrets(text: str, known: Iterable[str] = ()) -> str:
     secrets = {secret for secret in (*known, *from_environment) if len(secret) >= _SHORTEST_SECRET}
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, _MASK)
-    return _KEY_LIKE.sub(_MASK, text)
+    return storable(_KEY_LIKE.sub(_MASK, text))
 
 
 @dataclass(frozen=True)
@@ -121,41 +122,33 @@ _API_VERSION = "2024-10-21"
 def find_endpoint(provider: str, model: str, base_url: str | None = None) -> Endpoint:
     """Find the endpoint of a model from `--base-url` or the environment. A missing key is reported at the first call."""
     server = _SERVERS[provider]
-    address = _find_address(provider, server, base_url)
+    text = base_url or _first_set(server.addresses) or server.default
+    if not text:
+        raise UsageError(f"{provider}/ needs an address: set {server.addresses[0]} or --base-url.")
+    # OLLAMA_HOST is often only a host and a port.
+    address = read_address(text if "://" in text else f"http://{text}")
     key = _first_set(server.keys)
     make = {"azure": _azure, "dial": _dial, "anthropic": _anthropic}.get(provider, _plain)
     base, query, headers = make(address, model, key)
+    # All secrets that a server could quote.
+    scheme, _, token = (address.authorization or "").partition(" ")
+    secrets = {key or "", *headers.values(), token}
+    if scheme == "Basic":
+        secrets.add(b64decode(token).decode().partition(":")[2])
+    secrets |= {value for name, value in parse_qsl(query) if name != "api-version"}
     return Endpoint(
         name=f"{provider}/{model}",
         model=None if provider in ("azure", "dial") else model,
         base=base,
         query=query,
         headers=headers,
-        secrets=_secrets(address, query, (key or "", *headers.values())),
+        secrets=tuple(secrets),
         shown=address.shown,
         key_variable=server.keys[0],
         address_variable=server.addresses[0],
         # Local servers over http usually need no key.
         lacks_key=server.needs_key and not headers and base.startswith("https:"),
     )
-
-
-def _secrets(address: Address, query: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all secrets that a server could quote."""
-    scheme, _, token = (address.authorization or "").partition(" ")
-    secrets = {*values, token}
-    if scheme == "Basic":
-        secrets.add(b64decode(token).decode().partition(":")[2])
-    secrets |= {value for name, value in parse_qsl(query) if name != "api-version"}
-    return tuple(secrets)
-
-
-def _find_address(provider: str, server: _Server, base_url: str | None) -> Address:
-    text = base_url or _first_set(server.addresses) or server.default
-    if not text:
-        raise UsageError(f"{provider}/ needs an address: set {server.addresses[0]} or --base-url.")
-    # OLLAMA_HOST is often only a host and a port.
-    return read_address(text if "://" in text else f"http://{text}")
 
 
 _Parts = tuple[str, str, Mapping[str, str]]

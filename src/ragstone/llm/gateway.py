@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragstone.errors import UsageError
 from ragstone.http.addresses import show_address
 from ragstone.http.client import HttpClient
+from ragstone.http.retry import Patience
 from ragstone.llm.base import LLM, Message, Request
 from ragstone.llm.batch_calls import Batched
 from ragstone.llm.batches import BatchAPI, BatchSettings
@@ -21,7 +22,7 @@ from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.endpoints import SERVERS, Endpoint, find_endpoint
 from ragstone.llm.limits import Limited, Limiter
 from ragstone.llm.user_code import split_file_name
-from ragstone.llm.wrappers import Offline, Patience, Quoting, Recorded, Retrying
+from ragstone.llm.wrappers import Offline, Quoting, Recorded, Retrying
 
 if TYPE_CHECKING:
     from ragstone.llm.embeddings import BatchedEmbedder

@@ -161,11 +161,7 @@ class Limited(LLMWrapper):
             # Servers count failed requests too.
             self._limiter.leave(began, error, estimated, estimated)
             raise
-        self._limiter.leave(began, None, estimated, _used(reply, estimated))
+        is_counted = reply.input_tokens is not None and reply.output_tokens is not None
+        used = (reply.input_tokens or 0) + (reply.output_tokens or 0) if is_counted else estimated
+        self._limiter.leave(began, None, estimated, used)
         return reply
-
-
-def _used(reply: Reply, estimated: int) -> int:
-    if reply.input_tokens is None or reply.output_tokens is None:
-        return estimated
-    return reply.input_tokens + reply.output_tokens

@@ -5,7 +5,7 @@ keys, True/False/None, trailing commas, comments, full-width commas and colons. 
 raises UnclosedError, a key with two values DuplicateKeyError, anything else MalformedError. `find_pieces` finds JSON between
 other text. It never returns the inside of broken JSON, because the rest would be lost silently.
 
-Error messages are sent to the model in a second request, so they are part of cache keys: do not reword them.
+Error messages are sent to the model in a second request. Its cache key has a version number in their place.
 """
 
 from __future__ import annotations
@@ -67,14 +67,13 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique: dict[str, Any] = {}
     for key, value in pairs:
         if key in unique and unique[key] != value:
-            # Sent to the model, so part of cache keys.
-            raise DuplicateKeyError(f"the key {key[:40]!r} stands there twice", begun=True)  # voice: ok
+            raise DuplicateKeyError(f"the key {key[:40]!r} has two values", begun=True)
         unique[key] = value
     return unique
 
 
 def _no_constant(name: str) -> Any:
-    raise MalformedError(f"{name} is no number", begun=True)  # voice: ok (sent to the model)
+    raise MalformedError(f"{name} is not a number", begun=True)
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_object, parse_constant=_no_constant)

@@ -55,6 +55,8 @@ _LEAST_REPLY, _GUESS_MARGIN = 64, 4
 # Bounds of lists and texts that the caller does not bound: a few times what is guessed.
 # Texts have more room: a grammar that ends a text in its middle leaves no trace.
 _LEAST_ITEMS, _LEAST_LENGTH, _MOST_LENGTH = 8, 800, 1600
+# Part of the cache key of a request that names an error; a new number asks again for the replies to such requests.
+_REPAIR_VERSION = 1
 # Added to the number of the repeat for a reply with another seed.
 _OTHER_SEED, _MOST_SEEDS = 1000, 50
 # How often a group is halved, so that a hopeless model is not asked about every item.
@@ -62,17 +64,8 @@ _HALVINGS = 2
 # Prompts whose replies are texts that are taken from the data.
 _TAKE_TEXT = frozenset(
     [
-        "claims",
-        "triplets",
-        "claims_and_entities",
-        "citations",
-        "questions",
-        "new_question",
-        "standalone_question",
-        "own_reference",
-        "answer_from_passages",
-        "answer_from_memory",
-        "new_nuggets",
+        *("claims", "triplets", "claims_and_entities", "citations", "questions", "new_question"),
+        *("standalone_question", "own_reference", "answer_from_passages", "answer_from_memory", "new_nuggets"),
     ]
 )
 
@@ -208,7 +201,8 @@ def _change(request: Request, error: LLMReplyError) -> Request:
     quoted = harmless(error.raw.strip())[:_LONGEST_QUOTE] or "(nothing)"
     words = f"This reply cannot be used: {error}\nReply again, with the complete JSON object and nothing else."
     messages = (*request.messages, Message("assistant", quoted), Message("user", words))
-    return replace(request, messages=messages, max_tokens=2 * (request.max_tokens or LONGEST_REPLY))
+    more = 2 * (request.max_tokens or LONGEST_REPLY)
+    return replace(request, messages=messages, max_tokens=more, repair=_REPAIR_VERSION)
 
 
 def _with_seed(request: Request, seed: int) -> Request:

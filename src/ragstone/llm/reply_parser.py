@@ -194,7 +194,10 @@ def _are_entries(objects: list[Piece], pieces: list[Piece], body: str, kind: typ
 
 def _or_fail(items: list[Any], kind: type[T], text: str) -> T:
     try:
-        return _fit_list(items, kind)
+        name = _list_field(kind)
+        if name is None:
+            raise _ShapeError("an object is wanted, not a list")
+        return _fit({name: items}, kind)
     except _ShapeError as fault:
         _fail(Fault.WRONG_SHAPE, text, str(fault))
 
@@ -238,15 +241,11 @@ def _fit(value: Any, kind: type[T]) -> T:
         inner = [entry for entry in value.values() if isinstance(entry, Mapping)]
         if len(inner) == 1 and not _match_keys(value, kind):
             return _fit(inner[0], kind)
-        raise _ShapeError(_describe(error)) from error
-
-
-def _fit_list(items: list[Any], kind: type[T]) -> T:
-    """Return the object whose only field is this list, or raise a _ShapeError."""
-    name = _list_field(kind)
-    if name is None:
-        raise _ShapeError("an object is wanted, not a list")
-    return _fit({name: items}, kind)
+        # Locations only: values stay out of messages.
+        faults = error.errors(include_url=False, include_input=False, include_context=False)
+        words = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults[:_MOST_FAULTS_SHOWN]]
+        more = f" (and {len(faults) - len(words)} more)" if len(faults) > len(words) else ""
+        raise _ShapeError("; ".join(words) + more) from error
 
 
 def _list_field(kind: type[BaseModel]) -> str | None:
@@ -354,14 +353,6 @@ def _plain_type(annotation: Any) -> Any:
 
 def _is_model(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _describe(error: ValidationError) -> str:
-    """Describe validation errors by location, without values."""
-    faults = error.errors(include_url=False, include_input=False, include_context=False)
-    words = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults[:_MOST_FAULTS_SHOWN]]
-    more = f" (and {len(faults) - len(words)} more)" if len(faults) > len(words) else ""
-    return "; ".join(words) + more
 
 
 def strip_marks(text: str) -> str:

@@ -25,11 +25,11 @@ _NUMBER = re.compile(r"(?:claim|chunk|sentence|passage|item|no)?[\s_.:#]*\[?\s*(
 # A letter, or letters of what counts only in combination: "A", "[b]", "chunk C", "A+C".
 _LETTERS = re.compile(r"(?:chunks?)?[\s_.:#]*\[?\s*([A-Z]{1,2}(?:\s*\+\s*[A-Z]{1,2})*)\s*\]?\.?", re.IGNORECASE)
 
-# Error messages of validators are sent to the model in the second request, so they are part of cache keys.
+# Error messages of validators are sent to the model in the second request.
 _GRADE = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def _read_verdict(value: Any) -> Any:
+def read_verdict(value: Any) -> Any:
     """Normalise a verdict that is written as another form of the same word."""
     if not isinstance(value, str):
         return value
@@ -111,7 +111,7 @@ def _drop_blanks(texts: list[str]) -> list[str]:
     return [text.strip() for text in texts if text.strip()]
 
 
-Verdict = Annotated[VerdictWord, BeforeValidator(_read_verdict)]
+Verdict = Annotated[VerdictWord, BeforeValidator(read_verdict)]
 Number = Annotated[int, BeforeValidator(_read_number)]
 Numbers = Annotated[list[Number], BeforeValidator(_read_numbers)]
 Letters = Annotated[list[str], BeforeValidator(_read_letters)]

@@ -11,17 +11,18 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from ragstone.data.codec import load_json
 from ragstone.data.types import Chunk, Turn
 from ragstone.errors import UsageError
 from ragstone.llm.answers import Answer, read_answer, write_answer
-from ragstone.llm.base import LLM, LLMReplyError, Message, Reply, Request
+from ragstone.llm.base import LLM, LLMError, LLMReplyError, Message, Reply, Request
 from ragstone.llm.endpoints import Endpoint, find_endpoint
 from ragstone.llm.gateway import Gateway
 from ragstone.llm.user_code import UNKNOWN_VERSION, load_name, split_file_name, version_of
@@ -70,7 +71,13 @@ class System:
         """Return the system's answer, or raise an LLMError. `history` are the earlier turns of a conversation."""
         said = [turn for turn in history if turn.role in ("user", "assistant")]
         request = self._exchange.ask(question, contexts, documents, repeat, said)
-        return self._exchange.read(await self._llm.complete(request), self.name)
+        reply = await self._llm.complete(request)
+        try:
+            return self._exchange.read(reply, self.name)
+        except (LLMError, ValueError):
+            if not reply.cached:
+                raise
+        return self._exchange.read(await self._llm.complete(replace(request, ask_again=True)), self.name)
 
 
 class _JSONExchange:
@@ -89,9 +96,10 @@ class _JSONExchange:
         repeat: int,
         history: Sequence[Turn] = (),
     ) -> Request:
+        known = ({name: part for name, part in asdict(chunk).items() if part is not None} for chunk in contexts or ())
         asked: dict[str, Any] = {
             "question": question,
-            "contexts": None if contexts is None else [_without_none(chunk) for chunk in contexts],
+            "contexts": None if contexts is None else list(known),
             "documents": list(documents),
         }
         if history:
@@ -102,7 +110,7 @@ class _JSONExchange:
         )
 
     def read(self, reply: Reply, name: str) -> Answer:
-        return read_answer(json.loads(reply.text), name)
+        return read_answer(load_json(reply.text), name)
 
 
 class _ChatExchange:
@@ -135,7 +143,12 @@ class _ChatExchange:
         )
 
     def read(self, reply: Reply, name: str) -> Answer:  # noqa: ARG002  (the protocol)
-        return Answer(reply.text, read_attachments(reply.attachments))
+        # The retrieved chunks in order, or None if no attachment contains any.
+        chunks: list[Chunk] | None = None
+        for attachment in reply.attachments:
+            if str(attachment.get("type", "")).partition(";")[0].strip().lower() == RETRIEVAL_RESPONSE:
+                chunks = [*(chunks or []), *_read_response(attachment)]
+        return Answer(reply.text, chunks)
 
 
 def open_system(
@@ -235,10 +248,6 @@ def _open_object(
     return System(gateway.open_llm(system), _JSONExchange(system.takes_contexts))
 
 
-def _without_none(chunk: Chunk) -> dict[str, Any]:
-    return {name: part for name, part in asdict(chunk).items() if part is not None}
-
-
 _SLOT = re.compile(r"\{(question|contexts)\}")
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
@@ -298,21 +307,12 @@ def find_system_endpoint(spec: str) -> Endpoint | None:
     return find_endpoint("endpoint", unquote(parts.fragment) or _UNNAMED, bare.geturl())
 
 
-def read_attachments(attachments: Iterable[Mapping[str, Any]]) -> list[Chunk] | None:
-    """Return the retrieved chunks in order, or None if no attachment contains any."""
-    chunks: list[Chunk] | None = None
-    for attachment in attachments:
-        if str(attachment.get("type", "")).partition(";")[0].strip().lower() == RETRIEVAL_RESPONSE:
-            chunks = [*(chunks or []), *_read_response(attachment)]
-    return chunks
-
-
 def _read_response(attachment: Mapping[str, Any]) -> list[Chunk]:
     data = attachment.get("data")
     if not data:
         raise LLMReplyError("the retrieved chunks are given by URL; only inline data is supported")
     try:
-        chunks = json.loads(data)["chunks"]
+        chunks = load_json(data)["chunks"]
         # An image chunk has no text but keeps its rank.
         return [_read_dial_chunk(chunk) for chunk in chunks]
     except (ValueError, TypeError, KeyError, AttributeError):

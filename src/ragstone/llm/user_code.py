@@ -62,7 +62,7 @@ def _load_module(path: str, version: str) -> Any:
         sys.path.append(folder)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may end itself; that must not end us without a word
         del sys.modules[label]
         words = hide_secrets(" ".join(str(error).split()))
         raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {words}") from error

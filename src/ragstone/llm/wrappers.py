@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn
 
+from ragstone.http.retry import Patience, retry
 from ragstone.llm.base import (
     LLM,
     LLMAccessError,
-    LLMBusyError,
     LLMError,
     LLMStoppedError,
-    LLMUnreachableError,
     LLMWrapper,
     Reply,
     Request,
@@ -25,67 +21,7 @@ from ragstone.llm.base import (
     estimate_request,
 )
 from ragstone.llm.budget import Price
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How often and for how long a request is retried."""
-
-    attempts: int = 6
-    # For an address that has never answered; afterwards the run stops.
-    attempts_unreachable: int = 3
-    first_wait_s: float = 0.5
-    longest_wait_s: float = 30.0
-    # Measured from the first failure, so that waiting for the rate limit does not count.
-    longest_s: float = 900.0
-
-    def wait_s(self, failures: int, error: LLMBusyError) -> float:
-        """Return the wait after this many failures."""
-        jitter = random.uniform(0, min(self.longest_wait_s, self.first_wait_s * 2 ** min(failures - 1, 30)))  # noqa: S311
-        if error.retry_after_s is None:
-            return jitter
-        return error.retry_after_s + min(jitter, 1.0)
-
-    def is_over(self, failures: int, error: LLMBusyError) -> bool:
-        """Return whether no attempt is left. If the server asks for slower requests, only the time limits them."""
-        if isinstance(error, LLMUnreachableError):
-            return failures >= self.attempts_unreachable
-        return not error.slow_down and failures >= self.attempts
-
-
-async def retry(call: Callable[[], Awaitable[T]], patience: Patience, retry_late: bool = True) -> tuple[T, int]:
-    """Return the result of a call and the number of attempts. With `retry_late` false, a timeout is final."""
-    failures = 0
-    first_failure = 0.0
-    while True:
-        try:
-            return await call(), failures + 1
-        except LLMBusyError as error:
-            failures += 1
-            now = time.monotonic()
-            first_failure = first_failure or now
-            wait_s = patience.wait_s(failures, error)
-            late = error.timed_out and not retry_late
-            if late or patience.is_over(failures, error) or now + wait_s - first_failure > patience.longest_s:
-                raise _final_error(error, failures, wait_s) from None
-        except (LLMError, LLMAccessError) as error:
-            error.attempts += failures
-            raise
-        await asyncio.sleep(wait_s)
-
-
-def _final_error(error: LLMBusyError, failures: int, wait_s: float) -> LLMError | LLMAccessError:
-    if isinstance(error, LLMUnreachableError):
-        final: LLMError | LLMAccessError = LLMAccessError(str(error))
-    else:
-        wait = f" (the server asks to wait {error.retry_after_s:.0f} s)" if (error.retry_after_s or 0) > 60 else ""
-        tries = f"{failures} attempt{'s' if failures != 1 else ''}"
-        message = f"{error}{wait}; given up after {tries}"
-        final = LLMBusyError(message, wait_s, slow_down=error.slow_down, timed_out=error.timed_out)
-    final.attempts = failures
-    return final
+from ragstone.llm.concurrency import bound
 
 
 class Retrying(LLMWrapper):
@@ -119,18 +55,18 @@ class Call:
     error: str | None = None
     reply: str | None = None
 
+    @property
+    def is_made(self) -> bool:
+        """Whether a request was sent: the reply was not cached, and no budget or deadline forbade it."""
+        return not self.cached and self.attempts > 0
+
 
 _RECORDING: ContextVar[tuple[list[Call], str, str] | None] = ContextVar("ragstone_calls", default=None)
 
 
-@contextmanager
-def record_calls(calls: list[Call], sample_id: str, evidence: str) -> Iterator[None]:
+def record_calls(calls: list[Call], sample_id: str, evidence: str) -> AbstractContextManager[None]:
     """Append the calls made in this block, and in tasks started in it, to a list under these names."""
-    token = _RECORDING.set((calls, sample_id, evidence))
-    try:
-        yield
-    finally:
-        _RECORDING.reset(token)
+    return bound(_RECORDING, (calls, sample_id, evidence))
 
 
 def record_reply(request: Request, reply: Reply) -> None:
@@ -172,14 +108,9 @@ def _record(request: Request, model: str, **outcome: Any) -> None:
 _ORDINARY: ContextVar[bool] = ContextVar("ragstone_ordinary_calls", default=False)
 
 
-@contextmanager
-def ordinary_calls() -> Iterator[None]:
+def ordinary_calls() -> AbstractContextManager[None]:
     """Send the requests of this block as ordinary calls, not in batches."""
-    token = _ORDINARY.set(True)
-    try:
-        yield
-    finally:
-        _ORDINARY.reset(token)
+    return bound(_ORDINARY, value=True)
 
 
 def calls_are_ordinary() -> bool:
@@ -195,10 +126,11 @@ class Recorded(LLMWrapper):
         started = time.perf_counter()
         try:
             reply = await self._llm.complete(request)
+        except UnsupportedFormatError:
+            # The same question is asked in another format; that is the call.
+            raise
         except (LLMError, LLMAccessError) as error:
-            # A provider that refuses a format without a request made no call.
-            if error.attempts or not isinstance(error, UnsupportedFormatError):
-                record_failure(request, self._llm.name, error, time.perf_counter() - started)
+            record_failure(request, self._llm.name, error, time.perf_counter() - started)
             raise
         record_reply(request, reply)
         return reply

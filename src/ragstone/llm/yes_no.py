@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from ragstone.llm.base import LLM, LLMError, LLMReplyError, Message, Reply, Request
+from ragstone.llm.base import LLM, LLMReplyError, Message, Reply, Request
 from ragstone.llm.prompts import Prompt, PromptBook
 from ragstone.llm.prompts.book import PLAIN_GUARD
 from ragstone.llm.prompts.fence import Data
+from ragstone.llm.wrappers import record_rejection
 
 
 class Words(NamedTuple):
@@ -31,10 +33,10 @@ FALSE_UNKNOWN = Words(("false", "no"), ("unknown", "un", "unk", "unclear", "not"
 _MARKS = " \t\r\n\"'`*.,:;!<>()[]▁Ġ"
 # The least total probability of the words at which their ratio counts.
 LEAST_MASS = 0.05
-
-
-class NoProbabilitiesError(LLMError):
-    """The model cannot be asked this way: no token probabilities, or its replies do not begin with yes or no."""
+# How often a question is asked if a reply lacks what other replies of the server have; cached replies do not count.
+_TRIES, _TRIALS = 2, 3
+# Cached replies to one question that are looked at.
+_MOST_CACHED = 50
 
 
 class YesNoLLM:
@@ -50,14 +52,27 @@ class YesNoLLM:
         pages = [book.get(prompt) if isinstance(prompt, str) else prompt for prompt in prompts]
         self._prompts = {page.name: page for page in pages}
         self._opening = tuple(_opening(list(self._prompts.values())))
-        self._has_answered = False
 
     def prompt_hashes(self) -> str:
         """Return the hashes of all prompts: each question is asked with the examples of the others."""
         return "+".join(prompt.hash for prompt in self._prompts.values())
 
     async def ask(self, prompt: str, data: Data, guess: bool) -> float:
-        """Return the probability of yes, or raise an LLMError. `guess` is the reply that a quote assumes."""
+        """Return the probability of yes, or raise an LLMError. `guess` is the reply that a quote assumes.
+
+        A reply without log-probabilities is asked for once more.
+        """
+        likely, fault = await self._try(prompt, data, guess, _TRIES)
+        if likely is None:
+            raise fault
+        return likely
+
+    async def find_fault(self, prompt: str, data: Data) -> str | None:
+        """Return why the model cannot be asked this way, or None if a reply to a few trials has a probability."""
+        likely, fault = await self._try(prompt, data, guess=True, tries=_TRIALS)
+        return str(fault) if likely is None else None
+
+    async def _try(self, prompt: str, data: Data, guess: bool, tries: int) -> tuple[float | None, LLMReplyError]:
         page = self._prompts[prompt]
         request = Request(
             messages=(*self._opening, Message("user", page.lay_out(data, plainly=True))),
@@ -67,20 +82,30 @@ class YesNoLLM:
             logprobs=True,
             guess=(self._words.one if guess else self._words.other)[0],
         )
-        reply = await self.llm.complete(request)
-        if reply.quoted:
-            return float(guess)
-        likely = probability_of(reply, self._words)
-        if likely is None:
-            raise self._explain(reply)
-        self._has_answered = True
-        return likely
+        asked, fault = 0, LLMReplyError("no reply")
+        for repeat in range(_MOST_CACHED):
+            reply = await self.llm.complete(replace(request, repeat=repeat))
+            likely = float(guess) if reply.quoted else probability_of(reply, self._words)
+            if likely is not None:
+                return likely, fault
+            fault = self._explain(reply, asked := asked + (not reply.cached))
+            record_rejection(reply, str(fault))
+            # Another word than yes and no would come again.
+            if asked >= tries or _has_alternatives(reply):
+                break
+        return None, fault
 
-    def _explain(self, reply: Reply) -> LLMError:
-        if not reply.alternatives:
-            return NoProbabilitiesError(f"{self.llm.name} returns no log-probabilities of tokens")
-        said = f"{self.llm.name} was asked for yes or no and began with {reply.text[:20]!r}"
-        return LLMReplyError(said, reply.text, reply.cached) if self._has_answered else NoProbabilitiesError(said)
+    def _explain(self, reply: Reply, asked: int) -> LLMReplyError:
+        if _has_alternatives(reply):
+            words = f"{self.llm.name} was asked for yes or no and began with {reply.text[:20]!r}"
+        else:
+            times = f", asked {asked} times" if asked > 1 else ""
+            words = f"{self.llm.name} returns no log-probabilities of tokens{times}"
+        return LLMReplyError(words, reply.text, reply.cached)
+
+
+def _has_alternatives(reply: Reply) -> bool:
+    return bool(reply.alternatives and reply.alternatives[0])
 
 
 def probability_of(reply: Reply, words: Words = YES_NO) -> float | None:
@@ -90,15 +115,12 @@ def probability_of(reply: Reply, words: Words = YES_NO) -> float | None:
     # A server may leave the chosen token out of the alternatives.
     first = dict((*(reply.logprobs or ())[:1], *reply.alternatives[0]))
     one, other, neither = (
-        math.fsum(math.exp(value) for token, value in first.items() if _word(token) in meaning) for meaning in words
+        math.fsum(math.exp(value) for token, value in first.items() if token.strip(_MARKS).casefold() in meaning)
+        for meaning in words
     )
     if one + other + neither < LEAST_MASS:
         return None
     return one / (one + other) if one + other else 0.0
-
-
-def _word(token: str) -> str:
-    return token.strip(_MARKS).casefold()
 
 
 def _opening(prompts: Sequence[Prompt]) -> list[Message]:

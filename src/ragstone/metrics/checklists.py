@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ragstone.data.share import Share
 from ragstone.data.types import CheckedItem, Chunk
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
@@ -46,15 +47,16 @@ def checklist(own_checks: Sequence[CheckedItem]) -> float:
     Items with yes / items with yes or no; items that are not applicable do not count. The items are in
     `metadata.checklist`. Skipped if the answer is empty, if there is no checklist, or if no item is applicable.
     """
-    return share_met(own_checks)
+    return share_met("checklist item", own_checks)
 
 
-def share_met(checks: Sequence[CheckedItem]) -> float:
+def share_met(kind: str, checks: Sequence[CheckedItem]) -> Share:
     """Yes / (yes + no)."""
-    decided = [check.verdict for check in checks if check.verdict in (YES, NO)]
-    if not decided:
+    decided = [float(check.verdict in (YES, NO)) for check in checks]
+    if not any(decided):
         raise Skip("no item of the checklist is applicable")
-    return decided.count(YES) / len(decided)
+    met = [float(check.verdict == YES) for check in checks]
+    return Share.of(kind, met, decided, texts=[check.item for check in checks])
 
 
 def register_checklists(checklists: Iterable[Checklist]) -> list[str]:
@@ -83,11 +85,7 @@ def _make_evidence(items: Checklist) -> Callable[..., Any]:
 
     checks.__name__ = checks.__qualname__ = f"{items.name}_checks"
     checks.__doc__ = f"The verdict on each item of the checklist {items.name}: yes, no or not_applicable."
-    checks.__annotations__ = {
-        **{need: _FIELDS[need] for need in needs},
-        "rater": Rater,
-        "return": list[CheckedItem],
-    }
+    checks.__annotations__ = {**{need: _FIELDS[need] for need in needs}, "rater": Rater, "return": list[CheckedItem]}
     parameters = [inspect.Parameter(need, inspect.Parameter.KEYWORD_ONLY) for need in (*needs, "rater")]
     checks.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return checks
@@ -95,7 +93,7 @@ def _make_evidence(items: Checklist) -> Callable[..., Any]:
 
 def _make_metric(items: Checklist, need: str) -> Callable[..., float]:
     def score(**checks: Sequence[CheckedItem]) -> float:
-        return share_met(checks[need])
+        return share_met(f"{items.name} item", checks[need])
 
     score.__name__ = score.__qualname__ = f"{need}_share"
     score.__doc__ = f"""Share of the checklist {items.name} that the answer meets, by a judge.

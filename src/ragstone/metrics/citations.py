@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ragstone.data.share import Share, harmonic_mean
 from ragstone.data.types import CitedPart
 from ragstone.errors import Skip
-from ragstone.evidence.citations import CitedSupport, cited_support
-from ragstone.evidence.claims import NO_ANSWER_CLAIMS, Matrix, share
-from ragstone.registry import Good, metric
+from ragstone.evidence_functions.citations import CitedSupport, cited_support
+from ragstone.evidence_functions.claims import ANSWER_CLAIM, NO_ANSWER_CLAIMS, Matrix, share
+from ragstone.registry import Threshold, metric
 
 CITE = "Instruct the generator to cite a chunk after every sentence, and show it the chunks with the numbers that it must cite."
 CITE_RIGHT = "Instruct the generator to cite only the chunks that a sentence is taken from, or let it quote them first."
 NO_CITATIONS = "the answer has no citations"
+_CITATION = "citation"
 _JUDGED = "It depends on the judge of claims and verdicts, and on finding the claim's sentence in the answer."
 _COMMON: dict[str, Any] = {
     "family": "citations",
@@ -35,7 +37,7 @@ _OWN = {**_COMMON, "source": "Ragstone, in addition to ALCE (Gao et al. 2023)"}
     misleads=f"{_JUDGED} A claim that needs two chunks counts as supported if it cites any two.",
     aliases=("alce.citation_recall",),
     headline=21,
-    good=Good(0.8, order=14, decides=False),
+    good=Threshold(0.8, order=14, decides=False),
     advice=CITE,
 )
 def citation_recall(
@@ -43,14 +45,14 @@ def citation_recall(
     answer_claims_in_all_contexts: Sequence[str],
     answer_citations: Sequence[CitedPart],
     claim_citations: Sequence[Sequence[int]],
-) -> float:
+) -> Share:
     """Share of the answer that its own citations support.
 
     Claims that a chunk they cite supports / claims. A claim that cites nothing counts 0. A claim that cites several chunks also
     counts if no chunk supports it alone and the retrieved chunks do together. Skipped if the answer makes no claims.
     """
     found = _support(answer_claims_in_contexts, answer_claims_in_all_contexts, answer_citations, claim_citations)
-    return share(found.claims, NO_ANSWER_CLAIMS)
+    return share(ANSWER_CLAIM, found.claims, NO_ANSWER_CLAIMS, answer_claims_in_contexts)
 
 
 @metric(
@@ -59,7 +61,7 @@ def citation_recall(
     misleads=f"{_JUDGED} An answer with one citation is easily precise.",
     aliases=("alce.citation_precision",),
     headline=22,
-    good=Good(0.8, order=15, decides=False),
+    good=Threshold(0.8, order=15, decides=False),
     advice=CITE_RIGHT,
 )
 def citation_precision(
@@ -67,7 +69,7 @@ def citation_precision(
     answer_claims_in_all_contexts: Sequence[str],
     answer_citations: Sequence[CitedPart],
     claim_citations: Sequence[Sequence[int]],
-) -> float:
+) -> Share:
     """Share of the citations that support the claims next to them.
 
     Citations whose chunk supports a claim of the part that they belong to, or is needed for it / citations of claims. A
@@ -75,15 +77,14 @@ def citation_precision(
     counts 0. Claims but no citations: 0. Skipped if the answer makes no claims.
     """
     found = _support(answer_claims_in_contexts, answer_claims_in_all_contexts, answer_citations, claim_citations)
-    counted = [value for value in found.citations if value is not None]
-    return share(counted or [0.0] * bool(found.claims), NO_ANSWER_CLAIMS)
+    counts = [float(value is not None) for value in found.citations]
+    if any(counts):
+        return Share.of(_CITATION, [value or 0.0 for value in found.citations], counts)
+    return share(_CITATION, [0.0] * bool(found.claims), NO_ANSWER_CLAIMS)
 
 
 @metric(
-    "citation_f1",
-    **_COMMON,
-    misleads=f"{_JUDGED} It hides which of the two is low.",
-    aliases=("alce.citation_f1",),
+    "citation_f1", **_COMMON, misleads=f"{_JUDGED} It hides which of the two is low.", aliases=("alce.citation_f1",)
 )
 def citation_f1(
     answer_claims_in_contexts: Matrix,
@@ -96,8 +97,7 @@ def citation_f1(
     Harmonic mean of citation precision and citation recall per row, 0 if either is 0. Skipped if the answer makes no claims.
     """
     evidence = (answer_claims_in_contexts, answer_claims_in_all_contexts, answer_citations, claim_citations)
-    complete, exact = citation_recall(*evidence), citation_precision(*evidence)
-    return 2 * exact * complete / (exact + complete) if exact and complete else 0.0
+    return harmonic_mean(citation_precision(*evidence), citation_recall(*evidence))
 
 
 @metric(
@@ -111,7 +111,7 @@ def uncited_claims(claim_citations: Sequence[Sequence[int]]) -> float:
 
     Claims without a citation / claims. Skipped if the answer makes no claims.
     """
-    return share([float(not cited) for cited in claim_citations], NO_ANSWER_CLAIMS)
+    return share(ANSWER_CLAIM, [float(not cited) for cited in claim_citations], NO_ANSWER_CLAIMS)
 
 
 @metric(
@@ -132,7 +132,7 @@ def wrongly_cited_claims(
     claims.
     """
     found = _support(answer_claims_in_contexts, answer_claims_in_all_contexts, answer_citations, claim_citations)
-    return share(found.elsewhere, NO_ANSWER_CLAIMS)
+    return share(ANSWER_CLAIM, found.elsewhere, NO_ANSWER_CLAIMS, answer_claims_in_contexts)
 
 
 @metric(
@@ -146,7 +146,7 @@ def unresolved_citations(answer_citations: Sequence[CitedPart]) -> float:
 
     Citations without a chunk / citations. Skipped if there are no citations.
     """
-    return share([float(not one.chunks) for one in answer_citations], NO_CITATIONS)
+    return share(_CITATION, [float(not one.chunks) for one in answer_citations], NO_CITATIONS)
 
 
 def _support(

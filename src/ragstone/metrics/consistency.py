@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragstone.data.types import Claim, ScoredVerdict
+from ragstone.data.share import Share
+from ragstone.data.types import Claim
+from ragstone.data.verdict import ENTAILMENT, Verdict
 from ragstone.errors import Skip
-from ragstone.evidence.claims import NO_ANSWER_CLAIMS, SUPPORT, share, supports
+from ragstone.evidence_functions.claims import ANSWER_CLAIM, NO_ANSWER_CLAIMS, share, supports, with_words
 from ragstone.llm.concurrency import gather_or_cancel
 from ragstone.registry import evidence, metric
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.squad import tokens
-from ragstone.tools.protocols import Checker, Grader
+from ragstone.tools.protocols import Checker, Grader, Whole, check_text
 
 _COMMON: dict[str, Any] = {
     "family": "consistency",
@@ -24,6 +26,7 @@ _COMMON: dict[str, Any] = {
     "against": "metadata",
     "sets": ("reference_free",),
 }
+OTHER_ANSWER = "other answer"
 _WRONG = "A system that always gives the same wrong answer is consistent."
 
 
@@ -45,15 +48,14 @@ def read_other_answers(metadata: Mapping[str, Any]) -> list[str]:
 @evidence(prompts=("verdicts",))
 async def answer_claims_in_other_answers(
     question: str, answer: str, answer_claims: list[Claim], other_answers: list[str], checker: Checker
-) -> list[list[ScoredVerdict]]:
+) -> list[list[Verdict]]:
     """For each other answer, whether it entails each claim of the answer; an identical one does without a call."""
     claims = [claim.text for claim in answer_claims]
 
-    async def check(other: str) -> list[ScoredVerdict]:
+    async def check(other: str) -> list[Verdict]:
         if other == answer:
-            return [ScoredVerdict(SUPPORT)] * len(claims)
-        verdicts = await checker.against_text(question, claims, without_marks(other))
-        return [ScoredVerdict.from_text(word) for word in verdicts]
+            return with_words(answer_claims, [Verdict(ENTAILMENT)] * len(claims))
+        return with_words(answer_claims, await check_text(checker, question, claims, Whole(without_marks(other))))
 
     return list(await gather_or_cancel(check(other) for other in other_answers))
 
@@ -81,7 +83,11 @@ def consistency_claims(answer_claims_in_other_answers: Sequence[Sequence[str]]) 
     Supported claims / claims per other answer, then the mean over the other answers. Skipped if the answer makes no claims
     or the question was asked once.
     """
-    return share([share(supports(row), NO_ANSWER_CLAIMS) for row in answer_claims_in_other_answers], NO_ANSWER_CLAIMS)
+    others = answer_claims_in_other_answers
+    shares = [share(ANSWER_CLAIM, supports(row), NO_ANSWER_CLAIMS, row) for row in others]
+    value = share(OTHER_ANSWER, shares, NO_ANSWER_CLAIMS)
+    repeated = [sum(column) / len(column) for column in zip(*map(supports, others), strict=True)]
+    return Share(value, *share(ANSWER_CLAIM, repeated, NO_ANSWER_CLAIMS, others[0]).counts)
 
 
 @metric(
@@ -97,7 +103,7 @@ def consistency_answer_match(other_answer_matches: Sequence[float]) -> float:
     From the local judge; a language model returns 1 or 0. Mean over the other answers. Skipped if the question was asked
     once.
     """
-    return sum(other_answer_matches) / len(other_answer_matches)
+    return Share.of(OTHER_ANSWER, other_answer_matches)
 
 
 @metric(
@@ -111,10 +117,6 @@ def consistency_exact_match(answer: str, other_answers: Sequence[str]) -> float:
 
     Case, punctuation, articles and white space do not matter, as in `exact_match`. Skipped if the question was asked once.
     """
-    return sum(same_answers(answer, other_answers)) / len(other_answers)
-
-
-def same_answers(answer: str, others: Sequence[str]) -> list[bool]:
-    """Whether each of the other answers is the same text."""
     mine = tokens(without_marks(answer))
-    return [tokens(without_marks(other)) == mine for other in others]
+    same = [tokens(without_marks(other)) == mine for other in other_answers]
+    return Share.of(OTHER_ANSWER, same)

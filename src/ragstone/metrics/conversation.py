@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragstone.data.share import Items, Share
 from ragstone.data.types import Chunk, Turn
+from ragstone.data.verdict import ENTAILMENT
 from ragstone.errors import Skip
-from ragstone.evidence.claims import NO_ANSWER_CLAIMS, SUPPORT, Matrix
+from ragstone.evidence_functions.claims import NO_ANSWER_CLAIMS, Matrix
 from ragstone.registry import metric
 from ragstone.text.overlap import content_stems
 from ragstone.text.refusals import find_refusal
@@ -44,19 +46,11 @@ def context_carryover(
         raise Skip("the question does not depend on earlier turns")
     if not answer_claims_in_contexts:
         raise Skip(NO_ANSWER_CLAIMS)
-    found = carried(carried_words, answer, contexts, answer_claims_in_contexts, answer_claims_in_history)
-    return sum(found) / len(found)
-
-
-def carried(
-    words: Sequence[str], answer: str, contexts: Sequence[Chunk], in_contexts: Matrix, in_history: Sequence[str]
-) -> list[bool]:
-    """For each carried word whether the answer, or a text that supports one of its claims, has it."""
-    if SUPPORT in in_history:
-        return [True] * len(words)
-    used = [chunk.text for at, chunk in enumerate(contexts) if any(row[at] == SUPPORT for row in in_contexts)]
+    matrix = answer_claims_in_contexts
+    used = [chunk.text for at, chunk in enumerate(contexts) if any(row[at] == ENTAILMENT for row in matrix)]
     there = content_stems(answer).union(*map(content_stems, used))
-    return [word in there for word in words]
+    in_history = ENTAILMENT in answer_claims_in_history
+    return Share.of("carried word", [in_history or word in there for word in carried_words], texts=carried_words)
 
 
 @metric(
@@ -77,7 +71,9 @@ def question_rewriting(standalone_question: str, rewritten_question: str) -> flo
     wanted, there = content_stems(standalone_question), content_stems(rewritten_question)
     if not wanted:
         raise Skip("the completed question has no content words")
-    return 2 * len(wanted & there) / (len(wanted) + len(there))
+    sides = ((sorted(wanted), there), (sorted(there), wanted))
+    items = [Items.counted("word", [word in other for word in words], texts=words) for words, other in sides]
+    return Share(2 * len(wanted & there) / (len(wanted) + len(there)), *items)
 
 
 @metric(
@@ -86,6 +82,7 @@ def question_rewriting(standalone_question: str, rewritten_question: str) -> flo
     judges="answer",
     against="history",
     source="Ragstone",
+    version=2,
     misleads="An answer that is wrong counts, and a refusal is right if the documents do not have the answer. Refusals are "
     "found by their phrases. A file with all turns of a conversation counts its first turns several times.",
 )
@@ -94,16 +91,11 @@ def conversation_completeness(answer: str, history: Sequence[Turn]) -> float:
 
     User messages with a reply that is not empty and does not decline / user messages, this turn included.
     """
-    answered = answered_turns(answer, history)
-    return sum(answered) / len(answered)
-
-
-def answered_turns(answer: str, history: Sequence[Turn]) -> list[bool]:
-    """For each user message whether a reply follows that is not empty and does not decline; the last reply is the answer."""
     answered: list[bool] = []
+    # The last reply is the answer.
     for turn in [*history, Turn("user", "the question"), Turn("assistant", answer)]:
         if turn.role == "user":
             answered.append(False)
         elif turn.role == "assistant" and answered:
             answered[-1] = answered[-1] or bool(turn.text.strip() and not find_refusal(turn.text))
-    return answered
+    return Share.of("question", answered)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ragstone.data.verdict import CONTRADICTION
 from ragstone.registry import evidence, metric
 from ragstone.text.refusal_phrases import phrases_signature
 from ragstone.text.refusals import find_refusal
 from ragstone.text.squad import tokens
-from ragstone.tools.protocols import CONTRADICTION
 
 CORRECT, MISSING, INCORRECT = "correct", "missing", "incorrect"
 # The probability from which on an answer matches a reference.
@@ -23,7 +23,7 @@ _COMMON: dict[str, Any] = {
     "judges": "answer",
     "against": "references",
     "source": "CRAG (Yang et al. 2024)",
-    # Free where `answer_match` is computed, but it says the same in another form.
+    # It costs nothing if `answer_match` is computed, but has the same information.
     "slow": True,
 }
 _MISLEADS = (

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.data.columns import Ragged
-from ragstone.metrics.retrieval import FEWER, FIND_MORE, divide
-from ragstone.registry import Good, metric
+from ragstone.data.columns import Cells, Ragged
+from ragstone.data.share import Items
+from ragstone.metrics.retrieval import FEWER, FIND_MORE, POSSIBLE, divide, items_of_both
+from ragstone.registry import Threshold, metric
 
 _SPLIT = "A fact cut in two by the splitter is found in neither chunk; a paraphrased fact needs another matcher."
 _CONTEXTS: dict[str, Any] = {
@@ -28,15 +29,15 @@ _RANKING: dict[str, Any] = {**_CONTEXTS, "judges": "ranking", "source": "DIAL's 
     aliases=("dial.recall",),
     sets=("dial",),
     headline=1,
-    good=Good(0.8, order=3, unless=("ragchecker.claim_recall",)),
+    good=Threshold(0.8, order=3, unless=("ragchecker.claim_recall",)),
     advice=FIND_MORE,
 )
-def fact_recall(fact_ranks: Ragged, k: int | None = None) -> np.ndarray:
+def fact_recall(fact_ranks: Ragged, k: int | None = None) -> Cells:
     """Share of the needed facts that were retrieved: below 1 the chunks do not contain the full answer.
 
     Facts found in the first k chunks / facts. Skipped if there are no facts.
     """
-    return divide(fact_ranks.sum(_found(fact_ranks, k)), fact_ranks.lengths)
+    return _share("fact", fact_ranks, _found(fact_ranks, k), _within(fact_ranks, None))
 
 
 @metric(
@@ -46,37 +47,36 @@ def fact_recall(fact_ranks: Ragged, k: int | None = None) -> np.ndarray:
     aliases=("dial.precision",),
     sets=("dial",),
     headline=2,
-    good=Good(0.3, order=6, decides=False, unless=("ragchecker.context_precision",), share_of_chunks=True),
+    good=Threshold(0.3, order=6, decides=False, unless=("ragchecker.context_precision",), share_of_chunks=True),
     advice=FEWER,
 )
-def fact_precision(chunk_relevance: Ragged, k: int | None = None) -> np.ndarray:
+def fact_precision(chunk_relevance: Ragged, k: int | None = None) -> Cells:
     """Share of the retrieved chunks that are useful: a low value means that fewer chunks would do.
 
     Chunks with at least one fact among the first k / min(k, retrieved). Nothing retrieved: 0.
     """
-    lengths = chunk_relevance.lengths
-    useful = chunk_relevance.sum(_useful(chunk_relevance, k))
-    return divide(useful, lengths if k is None else np.minimum(lengths, k))
+    return _share("chunk", chunk_relevance, _useful(chunk_relevance, k), _within(chunk_relevance, k))
 
 
 @metric("fact_f1", **_CONTEXTS, misleads=_SPLIT, aliases=("dial.f1",), sets=("dial",))
-def fact_f1(fact_ranks: Ragged, chunk_relevance: Ragged, k: int | None = None) -> np.ndarray:
+def fact_f1(fact_ranks: Ragged, chunk_relevance: Ragged, k: int | None = None) -> Cells:
     """Harmonic mean of fact recall and fact precision; 0 if either is 0."""
     recall, precision = fact_recall(fact_ranks, k), fact_precision(chunk_relevance, k)
-    return divide(2 * recall * precision, recall + precision)
+    values = divide(2 * recall.values * precision.values, recall.values + precision.values)
+    return Cells.all_ok(values).counting(items_of_both(recall, precision))
 
 
 @metric("fact_mrr", **_RANKING, misleads=f"{_SPLIT} Only the first useful chunk counts.")
-def fact_mrr(chunk_relevance: Ragged, k: int | None = None) -> np.ndarray:
+def fact_mrr(chunk_relevance: Ragged, k: int | None = None) -> Cells:
     """How early the first useful chunk comes.
 
     1 / rank of the first chunk with a fact among the first k; 0 if there is none.
     """
     useful = np.flatnonzero(_useful(chunk_relevance, k))
-    rows, first = np.unique(chunk_relevance.row_of[useful], return_index=True)
-    values = np.zeros(len(chunk_relevance))
-    values[rows] = 1 / (chunk_relevance.position[useful[first]] + 1)
-    return values
+    _, first = np.unique(chunk_relevance.row_of[useful], return_index=True)
+    added = np.zeros(len(chunk_relevance.values))
+    added[useful[first]] = 1 / (chunk_relevance.position[useful[first]] + 1)
+    return _share_of(chunk_relevance, added, np.ones(len(chunk_relevance)), POSSIBLE)
 
 
 @metric(
@@ -86,13 +86,13 @@ def fact_mrr(chunk_relevance: Ragged, k: int | None = None) -> np.ndarray:
     aliases=("dial.mrr",),
     sets=("dial",),
 )
-def fact_mrr_mean(fact_ranks: Ragged, k: int | None = None) -> np.ndarray:
+def fact_mrr_mean(fact_ranks: Ragged, k: int | None = None) -> Cells:
     """How early the facts come on average.
 
     Mean over the facts of 1 / rank of the first chunk that contains it; 0 for a fact not in the first k.
     """
     reciprocals = divide(_found(fact_ranks, k), fact_ranks.values)
-    return divide(fact_ranks.sum(reciprocals), fact_ranks.lengths)
+    return _share("fact", fact_ranks, reciprocals, _within(fact_ranks, None))
 
 
 @metric(
@@ -101,7 +101,7 @@ def fact_mrr_mean(fact_ranks: Ragged, k: int | None = None) -> np.ndarray:
     misleads=f"{_SPLIT} The ideal is the best order of the retrieved chunks, so a retrieval that misses facts can reach 1.",
     aliases=("dial.ndcg",),
 )
-def fact_ndcg(chunk_relevance: Ragged, k: int | None = None) -> np.ndarray:
+def fact_ndcg(chunk_relevance: Ragged, k: int | None = None) -> Cells:
     """How close the order of the chunks is to their best order, by number of facts.
 
     Sum of facts in chunk i / log2(i + 1) over the first k, divided by the same sum for all retrieved chunks sorted by
@@ -109,8 +109,28 @@ def fact_ndcg(chunk_relevance: Ragged, k: int | None = None) -> np.ndarray:
     """
     best = np.lexsort((-chunk_relevance.values, chunk_relevance.row_of))
     discounts = _within(chunk_relevance, k) / np.log2(chunk_relevance.position + 2)
-    gain, ideal = (chunk_relevance.sum(chunk_relevance.values[order] * discounts) for order in (slice(None), best))
-    return divide(gain, ideal)
+    ideal = chunk_relevance.sum(chunk_relevance.values[best] * discounts)
+    return _share_of(chunk_relevance, chunk_relevance.values * discounts, ideal, "the best order")
+
+
+def _share(kind: str, lists: Ragged, added: np.ndarray, counts: np.ndarray) -> Cells:
+    """Sum of `added` over the entries of a row / entries that count."""
+    above, below = Ragged(added, lists.offsets), Ragged(counts, lists.offsets)
+
+    def items(row: int) -> tuple[Items, ...]:
+        return (Items.counted(kind, above[row].tolist(), below[row].tolist()),)
+
+    return Cells.all_ok(divide(lists.sum(added), lists.sum(counts))).counting(items)
+
+
+def _share_of(chunk_relevance: Ragged, added: np.ndarray, whole: np.ndarray, of: str) -> Cells:
+    """Sum of `added` over the chunks of a row / whole of the row."""
+    above = Ragged(added, chunk_relevance.offsets)
+
+    def items(row: int) -> tuple[Items, ...]:
+        return (Items.counted("chunk", above[row].tolist(), whole=float(whole[row]), of=of),)
+
+    return Cells.all_ok(divide(chunk_relevance.sum(added), whole)).counting(items)
 
 
 def _within(lists: Ragged, k: int | None) -> np.ndarray:

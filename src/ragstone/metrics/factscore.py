@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ragstone.data.types import Chunk, Claim, ScoredVerdict
+from ragstone.data.share import Share
+from ragstone.data.types import Chunk, Claim
+from ragstone.data.verdict import NEUTRAL, Verdict
 from ragstone.errors import Skip
-from ragstone.evidence.claims import NO_ANSWER_CLAIMS, share, supports
+from ragstone.evidence_functions.claims import ANSWER_CLAIM, NO_ANSWER_CLAIMS, share, supports, with_words
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.registry import evidence, metric
-from ragstone.tools.protocols import NEUTRAL, Checker, Corpus
+from ragstone.tools.protocols import Checker, Corpus, Joint
 
 # Passages that are retrieved for a claim, as in FActScore, and passages that are read together.
 PASSAGES, _TOGETHER = 5, 10
@@ -29,18 +31,18 @@ def corpus_passages(answer_claims: list[Claim], corpus: Corpus) -> list[list[Chu
 @evidence(prompts=("context_verdicts",))
 async def answer_claims_in_corpus(
     question: str, answer_claims: list[Claim], corpus_passages: list[list[Chunk]], checker: Checker
-) -> list[ScoredVerdict]:
+) -> list[Verdict]:
     """Whether the nearest passages of the corpus entail each claim of the answer."""
-    verdicts = [ScoredVerdict(NEUTRAL) for _ in answer_claims]
+    verdicts = [Verdict(NEUTRAL) for _ in answer_claims]
 
     async def check(group: Sequence[int]) -> None:
         texts = list(dict.fromkeys(chunk.text for at in group for chunk in corpus_passages[at]))
-        checked = await checker.against_chunks(question, [answer_claims[at].text for at in group], texts)
-        for at, word in zip(group, checked.together, strict=True):
-            verdicts[at] = ScoredVerdict.from_text(word)
+        checked = await checker.check(question, [answer_claims[at].text for at in group], [*texts, Joint.of(texts)])
+        for at, row in zip(group, checked, strict=True):
+            verdicts[at] = row[-1]
 
     await gather_then_raise(check(group) for group in _groups(corpus_passages))
-    return verdicts
+    return with_words(answer_claims, verdicts)
 
 
 def _groups(found: Sequence[Sequence[Chunk]]) -> Iterator[list[int]]:
@@ -84,5 +86,6 @@ def factscore(answer_claims_in_corpus: Sequence[str], declining_words: Sequence[
         raise ValueError("gamma is below 0; 0 means no penalty")
     if declining_words:
         raise Skip("the answer declines")
-    supported = share(supports(answer_claims_in_corpus), NO_ANSWER_CLAIMS)
-    return supported * min(1.0, math.exp(1 - gamma / len(answer_claims_in_corpus)))
+    supported = share(ANSWER_CLAIM, supports(answer_claims_in_corpus), NO_ANSWER_CLAIMS, answer_claims_in_corpus)
+    penalty = min(1.0, math.exp(1 - gamma / len(answer_claims_in_corpus)))
+    return Share(supported * penalty, *supported.counts)

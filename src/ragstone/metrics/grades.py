@@ -67,12 +67,7 @@ def _make_evidence(aspect: Aspect, with_reference: bool) -> Callable[..., Any]:
     needs += ["references"] if with_reference else []
 
     async def grade(
-        *,
-        question: str,
-        answer: str,
-        rater: Rater,
-        contexts: Sequence[Chunk] = (),
-        references: Sequence[str] = (),
+        *, question: str, answer: str, rater: Rater, contexts: Sequence[Chunk] = (), references: Sequence[str] = ()
     ) -> Grade:
         if not answer.strip():
             raise Skip("the answer is empty")

@@ -7,11 +7,13 @@ articles; beyond ASCII, `text.squad` does more, and `squad.exact_match` and `squ
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from ragstone.data.columns import SKIPPED, Cells, Ragged
+from ragstone.data.share import Items
 from ragstone.data.tokens import Nested, Tokens, shared_ngrams
 from ragstone.metrics.retrieval import divide
 from ragstone.registry import metric
@@ -19,6 +21,7 @@ from ragstone.text.squad import strict_tokens
 
 _ADLAKHA = "Adlakha et al. 2023"
 _PARAPHRASE = "A right answer in other words scores low; a wrong one with the same words scores high."
+_ANSWER, _REFERENCE = "answer word", "reference word"
 _COMMON: dict[str, Any] = {
     "family": "lexical",
     "judges": "answer",
@@ -77,35 +80,45 @@ def contains(answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Cells:
     sets=("unitxt",),
     headline=10,
 )
-def token_recall(shared_with_references: Ragged, answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> np.ndarray:
+def token_recall(shared_with_references: Ragged, answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Cells:
     """Share of a reference's words that the answer contains; best over references.
 
     Shared words / words of the reference. No words on either side: 1; on one side: 0.
     """
     said, expected = _lengths(answer_tokens, reference_tokens)
-    return _best_share(shared_with_references, expected, said + expected)
+    shares = _shares(shared_with_references, expected, said + expected)
+    return _best(
+        shares, answer_tokens, reference_tokens, lambda answer, reference: (_shared(_REFERENCE, reference, answer),)
+    )
 
 
 @metric("token_precision", **_COMMON, misleads=f"{_PARAPHRASE} Polite filler words lower it.")
-def token_precision(
-    shared_with_references: Ragged, answer_tokens: Tokens, reference_tokens: Nested[Tokens]
-) -> np.ndarray:
+def token_precision(shared_with_references: Ragged, answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Cells:
     """Share of the answer's words that a reference contains; best over references.
 
     Shared words / words of the answer. No words on either side: 1; on one side: 0.
     """
     said, expected = _lengths(answer_tokens, reference_tokens)
-    return _best_share(shared_with_references, said, said + expected)
+    shares = _shares(shared_with_references, said, said + expected)
+    return _best(
+        shares, answer_tokens, reference_tokens, lambda answer, reference: (_shared(_ANSWER, answer, reference),)
+    )
 
 
 @metric("token_f1", **_COMMON, misleads=_PARAPHRASE, sets=("traditional",), headline=9)
-def token_f1(shared_with_references: Ragged, answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> np.ndarray:
+def token_f1(shared_with_references: Ragged, answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Cells:
     """Harmonic mean of token precision and recall per reference; best over references.
 
     The best reference may differ from that of `token_recall`.
     """
     both = np.add(*_lengths(answer_tokens, reference_tokens))
-    return _best_share(shared_with_references, both / 2, both)
+    shares = _shares(shared_with_references, both / 2, both)
+    return _best(
+        shares,
+        answer_tokens,
+        reference_tokens,
+        lambda answer, reference: (_shared(_ANSWER, answer, reference), _shared(_REFERENCE, reference, answer)),
+    )
 
 
 _STRICT: dict[str, Any] = {**_COMMON, "family": "squad", "columnar": False, "slow": True}
@@ -146,14 +159,20 @@ def k_precision(
     unitxt). Skipped if nothing was retrieved or the answer has no words.
     """
     if aggregate == "joined":
-        shared = shared_ngrams(answer_tokens, context_tokens.joined(), 1)
+        joined = context_tokens.joined()
+        shared = shared_ngrams(answer_tokens, joined, 1)
     else:
         each = shared_ngrams(answer_tokens.take(context_tokens.row_of), context_tokens.inner, 1)
         shared = best_per_row(each, context_tokens)
+
+    def items(row: int) -> tuple[Items, ...]:
+        text = joined[row] if aggregate == "joined" else context_tokens.inner[_best_entry(each, context_tokens, row)]
+        return (_shared(_ANSWER, answer_tokens[row], text),)
+
     cells = Cells.unless(answer_tokens.lengths == 0, "the answer has no words", divide(shared, answer_tokens.lengths))
     for row in np.flatnonzero(context_tokens.lengths == 0).tolist():
         cells.fail(row, "nothing was retrieved", SKIPPED)
-    return cells
+    return cells.counting(items)
 
 
 def _lengths(answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> tuple[np.ndarray, np.ndarray]:
@@ -161,9 +180,40 @@ def _lengths(answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> tuple[n
     return answer_tokens.lengths[reference_tokens.row_of], reference_tokens.inner.lengths
 
 
-def _best_share(shared: Ragged, whole: np.ndarray, both: np.ndarray) -> np.ndarray:
-    """Best of shared / whole per row; 1 for a reference if neither side has words."""
-    return best_per_row(np.where(both == 0, 1.0, divide(shared.values, whole)), shared)
+def _shares(shared: Ragged, whole: np.ndarray, both: np.ndarray) -> np.ndarray:
+    """Shared / whole per reference; 1 if neither side has words."""
+    return np.where(both == 0, 1.0, divide(shared.values, whole))
+
+
+def _best(
+    shares: np.ndarray,
+    answer_tokens: Tokens,
+    reference_tokens: Nested[Tokens],
+    count: Callable[[Sequence[str], Sequence[str]], tuple[Items, ...]],
+) -> Cells:
+    """The best share of each row; `count` makes the items of an answer and its best reference."""
+
+    def items(row: int) -> tuple[Items, ...]:
+        answer, reference = answer_tokens[row], reference_tokens.inner[_best_entry(shares, reference_tokens, row)]
+        return count(answer, reference) if answer or reference else ()
+
+    return Cells.all_ok(best_per_row(shares, reference_tokens)).counting(items)
+
+
+def _best_entry(values: np.ndarray, lists: Nested[Tokens], row: int) -> int:
+    """The position of the largest value of a row."""
+    start, end = lists.offsets[row], lists.offsets[row + 1]
+    return int(start + np.argmax(values[start:end]))
+
+
+def _shared(kind: str, words: Sequence[str], other: Sequence[str]) -> Items:
+    """The words of one text that the other has too; a word counts as often as both have it."""
+    left = Counter(other)
+    marks = []
+    for word in words:
+        marks.append(left[word] > 0)
+        left[word] -= 1
+    return Items.counted(kind, marks, texts=words)
 
 
 def best_per_row(values: np.ndarray, lists: Ragged | Nested[Tokens]) -> np.ndarray:

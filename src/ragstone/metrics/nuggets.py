@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragstone.data.types import Fact, ScoredVerdict
+from ragstone.data.share import Share
+from ragstone.data.types import Fact
+from ragstone.data.verdict import SUPPORT, Verdict
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
 from ragstone.text.cited_parts import without_marks
-from ragstone.tools.nugget_labels import SUPPORT, worth_of
-from ragstone.tools.protocols import Checker
+from ragstone.tools.nugget_labels import worth_of
+from ragstone.tools.protocols import Checker, Labelled, check_text
 
 VITAL, OKAY = "vital", "okay"
 # What a nugget that is merely okay counts in the weighted scores.
@@ -33,30 +35,19 @@ _LONG = "Long answers contain more nuggets."
 _STRICT = f"{_JUDGED} {_LONG} Judges rarely agree on what is partial; here partial support counts as none."
 
 
-@evidence(prompts=("nuggets",))
-async def nugget_support(question: str, answer: str, facts: list[Fact], checker: Checker) -> list[ScoredVerdict]:
+@evidence(prompts=("nuggets",), version=2)
+async def nugget_support(question: str, answer: str, facts: list[Fact], checker: Checker) -> list[Verdict]:
     """How far the answer contains each fact: support, partial_support or not_support."""
-    labels = await checker.nuggets(question, [fact.text for fact in facts], without_marks(answer))
-    return [ScoredVerdict.from_text(label) for label in labels]
+    return await check_text(checker, question, [fact.text for fact in facts], Labelled(without_marks(answer)))
 
 
-def nugget_weights(facts: Sequence[Fact], okay: float) -> list[float]:
-    """The weight of each nugget: 1 if it is vital or has no importance, else `okay`."""
-    return [okay if fact.importance == OKAY else 1.0 for fact in facts]
-
-
-def nugget_worths(labels: Sequence[str], strict: bool) -> list[float]:
-    """The worth of each label: support 1, partial support 0.5 or, if strict, 0."""
-    return [float(label == SUPPORT) if strict else worth_of(label) for label in labels]
-
-
-def _score(labels: Sequence[str], facts: Sequence[Fact], okay: float, strict: bool) -> float:
-    """Sum of weight · worth / sum of weights."""
-    weights = nugget_weights(facts, okay)
+def _score(labels: Sequence[str], facts: Sequence[Fact], okay: float, strict: bool) -> Share:
+    """Sum of weight · worth / sum of weights. A nugget weighs `okay` if it is okay, otherwise 1; partial support is worth 0.5."""
+    weights = [okay if fact.importance == OKAY else 1.0 for fact in facts]
     if not sum(weights):
         raise Skip("no nugget is vital")
-    worths = nugget_worths(labels, strict)
-    return sum(weight * worth for weight, worth in zip(weights, worths, strict=True)) / sum(weights)
+    worths = [float(label == SUPPORT) if strict else worth_of(label) for label in labels]
+    return Share.of("fact", [weight * worth for weight, worth in zip(weights, worths, strict=True)], weights)
 
 
 @metric("nugget.all", **_COMMON, misleads=f"{_JUDGED} {_LONG} Unimportant nuggets count as much as vital ones.")

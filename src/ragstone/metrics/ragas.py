@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
 
+from ragstone.data.share import Items, Share
 from ragstone.data.types import Chunk
 from ragstone.errors import Skip
-from ragstone.evidence.claims import (
+from ragstone.evidence_functions.claims import (
+    ANSWER_CLAIM,
+    CHUNK,
     NO_ANSWER_CLAIMS,
     NO_REFERENCE_CLAIMS,
     NOTHING_RETRIEVED,
+    REFERENCE_CLAIM,
     Matrix,
     grounded,
     misled,
@@ -23,7 +27,7 @@ from ragstone.evidence.claims import (
 from ragstone.metrics.ragchecker import GROUND
 from ragstone.metrics.retrieval import FIND_MORE
 from ragstone.metrics.semantic import as_cosine
-from ragstone.registry import Good, evidence, metric
+from ragstone.registry import Threshold, evidence, metric
 from ragstone.text.sentences import sentences
 from ragstone.tools.protocols import Grader, Judge
 
@@ -79,7 +83,7 @@ async def chunk_usefulness(
     misleads=f"{_JUDGED} Repeating a wrong chunk faithfully counts as good.",
     aliases=("triad.groundedness", "groundedness"),
     sets=("reference_free", "triad"),
-    good=Good(0.8, order=9, unless=("ragchecker.faithfulness",)),
+    good=Threshold(0.8, order=9, unless=("ragchecker.faithfulness",)),
     advice=GROUND,
     optional=("answer_claims_in_history",),
 )
@@ -91,7 +95,8 @@ def faithfulness(
     Statements of the answer that the contexts (or, in a conversation, the earlier turns) entail / statements. Skipped if
     the answer makes no claims.
     """
-    return share(grounded(supports(answer_claims_in_all_contexts), answer_claims_in_history), NO_ANSWER_CLAIMS)
+    founded = grounded(supports(answer_claims_in_all_contexts), answer_claims_in_history)
+    return share(ANSWER_CLAIM, founded, NO_ANSWER_CLAIMS, answer_claims_in_all_contexts)
 
 
 @metric(
@@ -133,10 +138,12 @@ def context_relevance(needed_sentences: Sequence[int], context_sentences: Sequen
     Needed sentences / sentences in all chunks. 0 if none is needed or they do not suffice. Skipped if the chunks have no
     sentences.
     """
-    total = sum(map(len, context_sentences))
+    total, needed = sum(map(len, context_sentences)), set(needed_sentences)
     if not total:
         raise Skip("the retrieved chunks have no sentences" if context_sentences else NOTHING_RETRIEVED)
-    return len(set(needed_sentences)) / total
+    texts = [text for chunk in context_sentences for text in chunk]
+    items = Items.counted("sentence", [at in needed for at in range(total)], texts=texts)
+    return Share(len(needed) / total, items)
 
 
 @metric(
@@ -156,8 +163,10 @@ def context_precision(chunk_usefulness: Sequence[bool]) -> float:
     if not chunk_usefulness:
         raise Skip(NOTHING_RETRIEVED)
     ranks = [rank for rank, useful in enumerate(chunk_usefulness, start=1) if useful]
-    precisions = [hits / rank for hits, rank in enumerate(ranks, start=1)]
-    return sum(precisions) / len(ranks) if ranks else 0.0
+    precisions = {rank: hits / rank for hits, rank in enumerate(ranks, start=1)}
+    added = [precisions.get(rank, 0.0) for rank in range(1, len(chunk_usefulness) + 1)]
+    items = Items.counted(CHUNK, added, whole=float(len(ranks)), of="useful chunks")
+    return Share(sum(precisions.values()) / len(ranks) if ranks else 0.0, items)
 
 
 @metric(
@@ -167,7 +176,7 @@ def context_precision(chunk_usefulness: Sequence[bool]) -> float:
     against="references",
     misleads=f"{_JUDGED} More chunks always help, even if they add noise.",
     aliases=("ragas.llm_context_recall",),
-    good=Good(0.8, order=2, unless=("ragchecker.claim_recall",)),
+    good=Threshold(0.8, order=2, unless=("ragchecker.claim_recall",)),
     advice=FIND_MORE,
 )
 def context_recall(reference_claims_in_all_contexts: Sequence[str]) -> float:
@@ -175,7 +184,8 @@ def context_recall(reference_claims_in_all_contexts: Sequence[str]) -> float:
 
     Statements of the reference that the contexts entail / statements. Skipped if the reference makes no claims.
     """
-    return share(supports(reference_claims_in_all_contexts), NO_REFERENCE_CLAIMS)
+    founded = supports(reference_claims_in_all_contexts)
+    return share(REFERENCE_CLAIM, founded, NO_REFERENCE_CLAIMS, reference_claims_in_all_contexts)
 
 
 @metric(
@@ -191,7 +201,7 @@ def context_entity_recall(reference_entities_in_contexts: Sequence[bool]) -> flo
 
     Entities of the reference found in the contexts / entities. Skipped if the reference names none.
     """
-    return share(reference_entities_in_contexts, "the reference names no entities")
+    return share("entity", reference_entities_in_contexts, "the reference names no entities")
 
 
 @metric(
@@ -216,14 +226,21 @@ def answer_correctness(
     """
     if not 0 <= weight <= 1:
         raise ValueError(f"weight must be from 0 to 1, got {weight:g}")
-    right, said = supports(answer_claims_in_reference), supports(reference_claims_in_answer)
-    if not right and not said:
+    if not answer_claims_in_reference and not reference_claims_in_answer:
         raise Skip("neither the answer nor the reference makes a claim")
     if not answer_similarities:
         raise Skip("there is no reference to compare with")
-    hits = sum(right)
-    f1 = hits / (hits + (len(right) - hits + len(said) - sum(said)) / 2) if hits else 0.0
-    return weight * f1 + (1 - weight) * max(0.0, as_cosine(answer_similarities[0]))
+    counts = [
+        next(iter(share(kind, supports(verdicts), "", verdicts).counts)) if verdicts else Items(kind, ())
+        for kind, verdicts in (
+            (ANSWER_CLAIM, answer_claims_in_reference),
+            (REFERENCE_CLAIM, reference_claims_in_answer),
+        )
+    ]
+    (hits, claimed), (said, wanted) = (count.sums for count in counts)
+    f1 = hits / (hits + (claimed - hits + wanted - said) / 2) if hits else 0.0
+    value = weight * f1 + (1 - weight) * max(0.0, as_cosine(answer_similarities[0]))
+    return Share(value, *counts)
 
 
 @metric(
@@ -251,4 +268,4 @@ def noise_sensitivity(
     """
     correct = supports(answer_claims_in_reference)
     wrong = misled(correct, answer_claims_in_contexts, reference_claims_in_contexts, by_relevant=mode == "relevant")
-    return share(wrong, NO_ANSWER_CLAIMS)
+    return share(ANSWER_CLAIM, wrong, NO_ANSWER_CLAIMS, answer_claims_in_reference)

@@ -2,7 +2,8 @@
 
 Eleven metrics from the same verdicts. An answer claim is correct if the reference entails it. A chunk is relevant if it
 entails a claim of the reference. Entailment counts 1 and all else 0; verdicts of the local judge count with their expected
-value, so that an unsure one counts in part. The advice follows RAGChecker's tutorial.
+value, so that an unsure one counts in part. Claims of a language model count equally; those of the local extractor count by the
+words that they take from the text. The advice follows RAGChecker's tutorial.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ragstone.data.share import Items, Share, harmonic_mean
 from ragstone.errors import Skip
-from ragstone.evidence.claims import (
+from ragstone.evidence_functions.claims import (
+    ANSWER_CLAIM,
+    CHUNK,
     NO_ANSWER_CLAIMS,
     NO_REFERENCE_CLAIMS,
     NOTHING_RETRIEVED,
+    REFERENCE_CLAIM,
     Matrix,
     best_supports,
     chunk_relevance,
@@ -23,9 +28,11 @@ from ragstone.evidence.claims import (
     misled,
     share,
     supports,
+    weighed,
+    words_of,
 )
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
-from ragstone.registry import Good, metric
+from ragstone.registry import Threshold, metric
 
 GROUND = "Instruct the generator to use only the retrieved chunks, and to decline if they do not contain the answer."
 USE = "Instruct the generator to find and use everything in the chunks that is relevant to the question."
@@ -58,8 +65,8 @@ def precision(answer_claims_in_reference: Sequence[str], answer: str) -> float:
     Answer claims that the reference entails / answer claims. An empty answer: 0. Skipped if the answer makes no claims.
     """
     if not answer.strip() and not answer_claims_in_reference:
-        return 0.0
-    return share(supports(answer_claims_in_reference), NO_ANSWER_CLAIMS)
+        return Share(0.0, Items(ANSWER_CLAIM, ((1, 0.0, 1.0),)))
+    return share(ANSWER_CLAIM, supports(answer_claims_in_reference), NO_ANSWER_CLAIMS, answer_claims_in_reference)
 
 
 @metric("ragchecker.recall", **_OVERALL, misleads=f"{_JUDGED} Long answers easily cover the reference.")
@@ -68,7 +75,7 @@ def recall(reference_claims_in_answer: Sequence[str]) -> float:
 
     Reference claims that the answer entails / reference claims. Skipped if the reference makes no claims.
     """
-    return share(supports(reference_claims_in_answer), NO_REFERENCE_CLAIMS)
+    return _complete(reference_claims_in_answer)
 
 
 @metric(
@@ -84,10 +91,15 @@ def f1(answer_claims_in_reference: Sequence[str], reference_claims_in_answer: Se
     Harmonic mean of precision and recall per row, 0 if either is 0 or the answer makes no claims. Skipped if the
     reference makes no claims.
     """
-    complete = recall(reference_claims_in_answer)
+    complete = _complete(reference_claims_in_answer)
     # A refusal is not skipped: that would reward systems that refuse more.
-    exact = share(supports(answer_claims_in_reference), NO_ANSWER_CLAIMS) if answer_claims_in_reference else 0.0
-    return 2 * exact * complete / (exact + complete) if exact and complete else 0.0
+    right = answer_claims_in_reference
+    exact = share(ANSWER_CLAIM, supports(right), "", right) if right else Share(0.0, Items(ANSWER_CLAIM, ()))
+    return harmonic_mean(exact, complete)
+
+
+def _complete(in_answer: Sequence[str]) -> Share:
+    return share(REFERENCE_CLAIM, supports(in_answer), NO_REFERENCE_CLAIMS, in_answer)
 
 
 @metric(
@@ -95,7 +107,7 @@ def f1(answer_claims_in_reference: Sequence[str], reference_claims_in_answer: Se
     **_RETRIEVER,
     misleads=f"{_JUDGED} More chunks always help, even if they add noise.",
     headline=6,
-    good=Good(0.8, order=1),
+    good=Threshold(0.8, order=1),
     advice=FIND_MORE,
 )
 def claim_recall(reference_claims_in_contexts: Matrix) -> float:
@@ -104,7 +116,8 @@ def claim_recall(reference_claims_in_contexts: Matrix) -> float:
     Reference claims that at least one chunk entails / reference claims. Nothing retrieved: 0. Skipped if the reference
     makes no claims.
     """
-    return share(best_supports(reference_claims_in_contexts), NO_REFERENCE_CLAIMS)
+    founded = best_supports(reference_claims_in_contexts)
+    return share(REFERENCE_CLAIM, founded, NO_REFERENCE_CLAIMS, reference_claims_in_contexts)
 
 
 @metric(
@@ -112,7 +125,7 @@ def claim_recall(reference_claims_in_contexts: Matrix) -> float:
     **_RETRIEVER,
     misleads=f"{_JUDGED} A chunk with one claim counts as much as a chunk with all of them, and rank does not count.",
     headline=7,
-    good=Good(0.3, order=5, decides=False, share_of_chunks=True),
+    good=Threshold(0.3, order=5, decides=False, share_of_chunks=True),
     advice=FEWER,
 )
 def context_precision(reference_claims_in_contexts: Matrix) -> float:
@@ -123,7 +136,7 @@ def context_precision(reference_claims_in_contexts: Matrix) -> float:
     """
     if not reference_claims_in_contexts:
         raise Skip(NO_REFERENCE_CLAIMS)
-    return share(chunk_relevance(reference_claims_in_contexts), NOTHING_RETRIEVED)
+    return share(CHUNK, chunk_relevance(reference_claims_in_contexts), NOTHING_RETRIEVED)
 
 
 @metric(
@@ -131,7 +144,7 @@ def context_precision(reference_claims_in_contexts: Matrix) -> float:
     **_GENERATOR,
     misleads=f"{_JUDGED} A generator that already knows the answer seems to use the chunks.",
     headline=16,
-    good=Good(0.8, order=7),
+    good=Threshold(0.8, order=7),
     advice=USE,
 )
 def context_utilization(reference_claims_in_contexts: Matrix, reference_claims_in_answer: Sequence[str]) -> float:
@@ -146,7 +159,8 @@ def context_utilization(reference_claims_in_contexts: Matrix, reference_claims_i
         raise Skip("no chunk supports a claim of the reference")
     retrieved = best_supports(reference_claims_in_contexts)
     used = [there * said for there, said in zip(retrieved, supports(reference_claims_in_answer), strict=True)]
-    return sum(used) / sum(retrieved)
+    words = words_of(reference_claims_in_answer)
+    return weighed(REFERENCE_CLAIM, used, retrieved, words) if words else Share.of(REFERENCE_CLAIM, used, retrieved)
 
 
 @metric(
@@ -155,7 +169,7 @@ def context_utilization(reference_claims_in_contexts: Matrix, reference_claims_i
     better="lower",
     misleads=f"{_JUDGED} {_ONE_REFERENCE}",
     aliases=("ragchecker.relevant_noise_sensitivity",),
-    good=Good(0.1, order=11),
+    good=Threshold(0.1, order=11),
     advice=REASON_FIRST,
 )
 def noise_sensitivity_in_relevant(
@@ -168,7 +182,7 @@ def noise_sensitivity_in_relevant(
     """
     correct = supports(answer_claims_in_reference)
     wrong = misled(correct, answer_claims_in_contexts, reference_claims_in_contexts, by_relevant=True)
-    return share(wrong, NO_ANSWER_CLAIMS)
+    return share(ANSWER_CLAIM, wrong, NO_ANSWER_CLAIMS, answer_claims_in_reference)
 
 
 @metric(
@@ -177,7 +191,7 @@ def noise_sensitivity_in_relevant(
     better="lower",
     misleads=f"{_JUDGED} {_ONE_REFERENCE} It is always low if few chunks are irrelevant.",
     aliases=("ragchecker.irrelevant_noise_sensitivity",),
-    good=Good(0.1, order=12),
+    good=Threshold(0.1, order=12),
     advice=REASON_FIRST,
 )
 def noise_sensitivity_in_irrelevant(
@@ -190,7 +204,7 @@ def noise_sensitivity_in_irrelevant(
     """
     correct = supports(answer_claims_in_reference)
     wrong = misled(correct, answer_claims_in_contexts, reference_claims_in_contexts, by_relevant=False)
-    return share(wrong, NO_ANSWER_CLAIMS)
+    return share(ANSWER_CLAIM, wrong, NO_ANSWER_CLAIMS, answer_claims_in_reference)
 
 
 @metric(
@@ -200,7 +214,7 @@ def noise_sensitivity_in_irrelevant(
     better="lower",
     misleads=f"{_JUDGED} {_ONE_REFERENCE}",
     headline=15,
-    good=Good(0.1, order=10),
+    good=Threshold(0.1, order=10),
     advice=GROUND,
 )
 def hallucination(
@@ -214,7 +228,8 @@ def hallucination(
     earlier turns entail is not made up either. Skipped if the answer makes no claims.
     """
     founded = grounded(best_supports(answer_claims_in_contexts), answer_claims_in_history)
-    return share(_unfounded(answer_claims_in_reference, founded, correct=False), NO_ANSWER_CLAIMS)
+    wrong = _unfounded(answer_claims_in_reference, founded, correct=False)
+    return share(ANSWER_CLAIM, wrong, NO_ANSWER_CLAIMS, answer_claims_in_reference)
 
 
 @metric(
@@ -223,20 +238,21 @@ def hallucination(
     **_GROUNDED,
     better="none",
     misleads=f"{_JUDGED} Whether it is good depends on the purpose: a generator that adds knowledge, or one that keeps to the chunks.",
-    good=Good(0.0, order=13),
+    good=Threshold(0.0, order=13),
 )
 def self_knowledge(
     answer_claims_in_reference: Sequence[str],
     answer_claims_in_contexts: Matrix,
     answer_claims_in_history: Sequence[str] | None = None,
 ) -> float:
-    """Share of the answer that is right but in no chunk: the generator's own knowledge.
+    """Share of the answer that is right but in no chunk: the generator knew it without them.
 
     Answer claims that the reference entails and no chunk (and, in a conversation, no earlier turn) does / answer claims.
     Skipped if the answer makes no claims.
     """
     founded = grounded(best_supports(answer_claims_in_contexts), answer_claims_in_history)
-    return share(_unfounded(answer_claims_in_reference, founded, correct=True), NO_ANSWER_CLAIMS)
+    known = _unfounded(answer_claims_in_reference, founded, correct=True)
+    return share(ANSWER_CLAIM, known, NO_ANSWER_CLAIMS, answer_claims_in_reference)
 
 
 @metric(
@@ -244,7 +260,7 @@ def self_knowledge(
     **{**_GENERATOR, **_GROUNDED, "sets": ("ragchecker.generator", "reference_free")},
     misleads=f"{_JUDGED} A claim that needs two chunks counts as unsupported. Repeating a wrong chunk counts as good.",
     headline=14,
-    good=Good(0.8, order=8),
+    good=Threshold(0.8, order=8),
     advice=GROUND,
 )
 def faithfulness(answer_claims_in_contexts: Matrix, answer_claims_in_history: Sequence[str] | None = None) -> float:
@@ -253,7 +269,8 @@ def faithfulness(answer_claims_in_contexts: Matrix, answer_claims_in_history: Se
     Answer claims that at least one chunk (or, in a conversation, the earlier turns) entails / answer claims. Nothing
     retrieved: 0. Skipped if the answer makes no claims.
     """
-    return share(grounded(best_supports(answer_claims_in_contexts), answer_claims_in_history), NO_ANSWER_CLAIMS)
+    founded = grounded(best_supports(answer_claims_in_contexts), answer_claims_in_history)
+    return share(ANSWER_CLAIM, founded, NO_ANSWER_CLAIMS, answer_claims_in_contexts)
 
 
 def _unfounded(in_reference: Sequence[str], founded: Sequence[float], correct: bool) -> list[float]:
@@ -279,4 +296,4 @@ def self_consistency(verdict_agreement: Sequence[float]) -> float:
     """
     if not verdict_agreement:
         raise Skip("there are no claims to give verdicts on")
-    return sum(verdict_agreement) / len(verdict_agreement)
+    return Share.of(ANSWER_CLAIM, verdict_agreement)

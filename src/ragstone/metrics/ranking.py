@@ -11,7 +11,17 @@ import numpy as np
 
 from ragstone.data.columns import Cells, Ragged
 from ragstone.data.gains import Gains
-from ragstone.metrics.retrieval import CHUNK_IDS, count_relevant, divide, relevant, unless_none
+from ragstone.metrics.retrieval import (
+    CHUNK_IDS,
+    POSSIBLE,
+    RELEVANT,
+    chunk_items,
+    count_relevant,
+    divide,
+    first_of_row,
+    relevant,
+    unless_none,
+)
 from ragstone.registry import metric
 
 # Exponential gains are capped here, as 2^1024 overflows.
@@ -46,10 +56,9 @@ def mrr(
     1 / rank of the first relevant chunk among the first k; 0 if there is none. Skipped if nothing is relevant.
     """
     hits = relevant(judgements.condensed() if condensed else gains, k, rel)
-    first = np.flatnonzero(np.diff(hits.rows, prepend=-1))
-    values = np.zeros(len(gains))
-    values[hits.rows[first]] = 1 / hits.ranks[first]
-    return unless_none(count_relevant(relevant_grades, rel), rel, values)
+    added = first_of_row(hits) / hits.ranks
+    cells = unless_none(count_relevant(relevant_grades, rel), rel, hits.sum(added))
+    return cells.counting(chunk_items(hits, k, added, np.ones(len(hits)), POSSIBLE))
 
 
 @metric(
@@ -82,8 +91,10 @@ def average_precision(
     """
     wanted = count_relevant(relevant_grades, rel)
     hits = relevant(judgements.condensed() if condensed else gains, k, rel)
-    precisions = hits.sum(hits.running(hits.is_new) / hits.ranks)
-    return unless_none(wanted, rel, divide(precisions, wanted if over == "relevant" else hits.sum()))
+    precisions = hits.running(hits.is_new) / hits.ranks
+    whole = wanted if over == "relevant" else hits.sum()
+    cells = unless_none(wanted, rel, divide(hits.sum(precisions), whole))
+    return cells.counting(chunk_items(hits, k, precisions, whole, RELEVANT))
 
 
 @metric(
@@ -112,9 +123,10 @@ def ndcg(
     ideal_ranks = relevant_grades.position + 1
     ideal_worth = _worth(relevant_grades.values, gain) / np.log2(ideal_ranks + 1)
     ideal = relevant_grades.sum(ideal_worth if k is None else ideal_worth * (ideal_ranks <= k))
-    actual = hits.sum(_worth(hits.grades, gain) / np.log2(hits.ranks + 1))
+    worth = _worth(hits.grades, gain) / np.log2(hits.ranks + 1)
     # The ideal assumes one wanted text per chunk; a chunk with several of them can exceed it.
-    return unless_none(relevant_grades.lengths, None, divide(np.minimum(actual, ideal), ideal))
+    cells = unless_none(relevant_grades.lengths, None, divide(np.minimum(hits.sum(worth), ideal), ideal))
+    return cells.counting(chunk_items(hits, k, worth, ideal, "the ideal ranking"))
 
 
 @metric(
@@ -141,8 +153,9 @@ def rbp(
     if not 0 <= p <= 1:
         raise ValueError(f"p must be from 0 to 1, got {p:g}")
     hits = relevant(judgements.condensed() if condensed else gains, k, rel)
-    values = (1 - p) * hits.sum(hits.is_new * p ** (hits.ranks - 1))
-    return unless_none(count_relevant(relevant_grades, rel), rel, values)
+    chances = hits.is_new * p ** (hits.ranks - 1)
+    cells = unless_none(count_relevant(relevant_grades, rel), rel, (1 - p) * hits.sum(chances))
+    return cells.counting(chunk_items(hits, k, (1 - p) * chances, np.ones(len(hits)), POSSIBLE))
 
 
 @metric(
@@ -169,14 +182,15 @@ def err(
         raise ValueError(f"max_grade must be above 0, got {max_grade:g}")
     hits = relevant(judgements.condensed() if condensed else gains, k, None)
     stops = (np.exp2(np.minimum(hits.grades, max_grade)) - 1) / np.exp2(max_grade)
-    values, reaches = np.zeros(len(gains)), np.ones(len(gains))
+    added, reaches = np.zeros(len(hits.rows)), np.ones(len(gains))
     # The first hit of every row, then the second hit of the rows that have one, and so on.
     turn = hits.running(np.ones(len(hits.rows), dtype=np.int64))
     for here in np.split(np.argsort(turn, kind="stable"), np.cumsum(np.bincount(turn)[1:])[:-1]):
         rows = hits.rows[here]
-        values[rows] += reaches[rows] * stops[here] / hits.ranks[here]
+        added[here] = reaches[rows] * stops[here] / hits.ranks[here]
         reaches[rows] *= 1 - stops[here]
-    return unless_none(relevant_grades.lengths, None, values)
+    cells = unless_none(relevant_grades.lengths, None, hits.sum(added))
+    return cells.counting(chunk_items(hits, k, added, np.ones(len(hits)), POSSIBLE))
 
 
 @metric(
@@ -196,8 +210,9 @@ def bpref(judgements: Gains, judged_grades: Ragged, rel: float | None = None) ->
     most = np.minimum(wanted, judged_grades.lengths - wanted)
     irrelevant = judgements.grades < least
     above = np.minimum(judgements.running(irrelevant), wanted[judgements.rows])
-    kept = 1 - divide(above, most[judgements.rows])
-    return unless_none(wanted, rel, divide(judgements.sum(kept * ~irrelevant), wanted))
+    kept = (1 - divide(above, most[judgements.rows])) * ~irrelevant
+    cells = unless_none(wanted, rel, divide(judgements.sum(kept), wanted))
+    return cells.counting(chunk_items(judgements, None, kept, wanted, RELEVANT))
 
 
 def _worth(grades: np.ndarray, gain: str) -> np.ndarray:

@@ -8,13 +8,16 @@ ranks are in `ranking`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from ragstone.data.columns import Cells, Ragged
 from ragstone.data.gains import Gains
-from ragstone.registry import Good, metric
+from ragstone.data.share import Items
+from ragstone.registry import Threshold, metric
 
 CHUNK_IDS = (
     "Chunk ids depend on the splitter, so chunkings cannot be compared. Reference contexts are matched by words only."
@@ -24,6 +27,7 @@ FIND_MORE = (
     "candidates. If you can, tune it on your own questions."
 )
 FEWER = "Retrieve fewer chunks, or rerank and cut: most of the text that the generator reads is not useful."
+RELEVANT, POSSIBLE = "relevant chunks", "possible"
 _COMMON: dict[str, Any] = {"family": "retrieval", "judges": "contexts", "against": "relevance", "columnar": True}
 
 
@@ -60,7 +64,8 @@ def precision(
     hits = relevant(ranking, k, rel)
     retrieved = ranking.lengths if k is None else np.minimum(ranking.lengths, k)
     divisor = retrieved if k is None or over == "retrieved" else np.full(len(ranking), k)
-    return unless_none(count_relevant(relevant_grades, rel), rel, divide(hits.sum(hits.is_new), divisor))
+    cells = unless_none(count_relevant(relevant_grades, rel), rel, divide(hits.sum(hits.is_new), divisor))
+    return cells.counting(chunk_items(hits, k, hits.is_new, divisor, "chunks"))
 
 
 @metric(
@@ -71,7 +76,7 @@ def precision(
     aliases=("r", "set_recall", "setr", "context_correctness.recall", "unitxt.context_correctness.recall"),
     sets={"traditional": {}, "unitxt": {"k": 5}},
     headline=3,
-    good=Good(0.8, order=4, unless=("ragchecker.claim_recall", "fact_recall", "ragas.context_recall")),
+    good=Threshold(0.8, order=4, unless=("ragchecker.claim_recall", "fact_recall", "ragas.context_recall")),
     advice=FIND_MORE,
 )
 def recall(
@@ -88,7 +93,9 @@ def recall(
     """
     wanted = count_relevant(relevant_grades, rel)
     ranking = judgements.condensed() if condensed else gains
-    return unless_none(wanted, rel, divide(relevant(ranking, k, rel).sum(), wanted))
+    hits = relevant(ranking, k, rel)
+    cells = unless_none(wanted, rel, divide(hits.sum(), wanted))
+    return cells.counting(chunk_items(hits, k, np.ones(len(hits.rows)), wanted, RELEVANT))
 
 
 @metric(
@@ -112,10 +119,10 @@ def f1(
     Harmonic mean, 0 if either is 0; `over` as in `precision`. Skipped if nothing is relevant.
     """
     ranking = judgements.condensed() if condensed else gains
-    exact = precision(ranking, judgements, relevant_grades, k, over, rel).values
+    exact = precision(ranking, judgements, relevant_grades, k, over, rel)
     complete = recall(ranking, judgements, relevant_grades, k, rel)
-    complete.values = divide(2 * exact * complete.values, exact + complete.values)
-    return complete
+    values = divide(2 * exact.values * complete.values, exact.values + complete.values)
+    return replace(complete, values=values, items=items_of_both(exact, complete))
 
 
 @metric(
@@ -139,7 +146,9 @@ def hit(
     1 or 0. Skipped if nothing is relevant.
     """
     ranking = judgements.condensed() if condensed else gains
-    return unless_none(count_relevant(relevant_grades, rel), rel, relevant(ranking, k, rel).sum() > 0)
+    hits = relevant(ranking, k, rel)
+    cells = unless_none(count_relevant(relevant_grades, rel), rel, hits.sum() > 0)
+    return cells.counting(chunk_items(hits, k, first_of_row(hits), np.ones(len(hits)), POSSIBLE))
 
 
 @metric("r_precision", **_COMMON, source="trec_eval Rprec", misleads=CHUNK_IDS, aliases=("rprec",))
@@ -152,7 +161,9 @@ def r_precision(
     """
     wanted = count_relevant(relevant_grades, rel)
     hits = relevant(judgements.condensed() if condensed else gains, None, rel)
-    return unless_none(wanted, rel, divide(hits.where(hits.ranks <= wanted[hits.rows]).sum(), wanted))
+    hits = hits.where(hits.ranks <= wanted[hits.rows])
+    cells = unless_none(wanted, rel, divide(hits.sum(), wanted))
+    return cells.counting(chunk_items(hits, None, np.ones(len(hits.rows)), wanted, RELEVANT))
 
 
 @metric(
@@ -172,7 +183,8 @@ def judged(judgements: Gains, judged_grades: Ragged, k: int | None = None) -> Ce
     known = judgements if k is None else judgements.where(judgements.ranks <= k)
     retrieved = judgements.lengths if k is None else np.minimum(judgements.lengths, k)
     values = divide(known.sum(known.is_new), retrieved)
-    return Cells.unless(judged_grades.lengths == 0, "no chunk is judged", values)
+    cells = Cells.unless(judged_grades.lengths == 0, "no chunk is judged", values)
+    return cells.counting(chunk_items(known, k, known.is_new, retrieved, "chunks"))
 
 
 def relevant(gains: Gains, k: int | None, rel: float | None) -> Gains:
@@ -190,6 +202,32 @@ def unless_none(wanted: np.ndarray, rel: float | None, values: np.ndarray) -> Ce
     """The values; rows in which nothing is relevant are skipped."""
     reason = "no grade in relevance is above 0" if rel is None else f"no grade in relevance is {rel:g} or more"
     return Cells.unless(wanted == 0, reason, values)
+
+
+def first_of_row(hits: Gains) -> np.ndarray:
+    """Whether a grade is the first of its row."""
+    first: np.ndarray = np.diff(hits.rows, prepend=-1) != 0
+    return first
+
+
+def chunk_items(
+    hits: Gains, k: int | None, added: np.ndarray, whole: np.ndarray, of: str
+) -> Callable[[int], tuple[Items, ...]]:
+    """The retrieved chunks of a row with the part that each adds; `added` has a number per grade, `whole` one per row."""
+
+    def items(row: int) -> tuple[Items, ...]:
+        here = slice(*np.searchsorted(hits.rows, (row, row + 1)))
+        shown = max(hits.chunks[here], default=0)  # in a condensed list, the first k may be further down
+        shown = max(shown, int(hits.lengths[row]) if k is None else min(int(hits.lengths[row]), k))
+        parts = np.bincount(hits.chunks[here] - 1, weights=added[here], minlength=shown)
+        return (Items.counted("chunk", parts.tolist(), whole=float(whole[row]), of=of),)
+
+    return items
+
+
+def items_of_both(one: Cells, other: Cells) -> Callable[[int], tuple[Items, ...]]:
+    """The items of two shares, for their harmonic mean."""
+    return lambda row: tuple(item for cells in (one, other) if cells.items for item in cells.items(row))
 
 
 def divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

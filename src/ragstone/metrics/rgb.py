@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
-from ragstone.text.late_pattern import late_pattern
+from ragstone.text.lexicon import late_pattern
 from ragstone.text.refusals import RGB_WORDS
 from ragstone.tools.protocols import Judge
 

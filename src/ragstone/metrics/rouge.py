@@ -186,7 +186,7 @@ def _lines_of(lines: Nested[Tokens], row: int) -> list[tuple[int, ...]]:
     return [tuple(numbers[start - ends[0] : end - ends[0]]) for start, end in pairwise(ends)]
 
 
-Part = Literal["f1", "precision", "recall"]
+RougeValue = Literal["f1", "precision", "recall"]
 Merge = Literal["max", "mean"]
 Order = Literal[1, 2, 3, 4, 5, 6, 7, 8, 9]
 
@@ -201,7 +201,9 @@ _COPIES = "It rewards copied wording: a right answer in other words scores low."
 
 
 @metric("rouge_1", **_COMMON, misleads=_COPIES, aliases=("rouge1",), sets=("traditional",))
-def rouge_1(word_pairs: WordPairs, score: Part = "f1", stem: bool = False, references: Merge = "max") -> np.ndarray:
+def rouge_1(
+    word_pairs: WordPairs, score: RougeValue = "f1", stem: bool = False, references: Merge = "max"
+) -> np.ndarray:
     """Words that the answer and a reference share.
 
     Shared words / words of the answer (precision), / words of the reference (recall), or their harmonic mean; `stem=true`
@@ -211,7 +213,9 @@ def rouge_1(word_pairs: WordPairs, score: Part = "f1", stem: bool = False, refer
 
 
 @metric("rouge_2", **_COMMON, misleads=_COPIES, aliases=("rouge2",), sets=("traditional",))
-def rouge_2(word_pairs: WordPairs, score: Part = "f1", stem: bool = False, references: Merge = "max") -> np.ndarray:
+def rouge_2(
+    word_pairs: WordPairs, score: RougeValue = "f1", stem: bool = False, references: Merge = "max"
+) -> np.ndarray:
     """Pairs of adjacent words that the answer and a reference share.
 
     As `rouge_1`, for pairs. A text of one word scores 0, even if both texts are equal.
@@ -226,7 +230,7 @@ def rouge_2(word_pairs: WordPairs, score: Part = "f1", stem: bool = False, refer
     aliases={f"rouge{n}": {"n": n} for n in range(3, 10)},
 )
 def rouge_n(
-    word_pairs: WordPairs, n: Order = 3, score: Part = "f1", stem: bool = False, references: Merge = "max"
+    word_pairs: WordPairs, n: Order = 3, score: RougeValue = "f1", stem: bool = False, references: Merge = "max"
 ) -> np.ndarray:
     """Runs of n adjacent words that the answer and a reference share.
 
@@ -242,7 +246,9 @@ def rouge_n(
     aliases=("rougel", "ragas.rouge_score"),
     sets=("traditional",),
 )
-def rouge_l(word_pairs: WordPairs, score: Part = "f1", stem: bool = False, references: Merge = "max") -> np.ndarray:
+def rouge_l(
+    word_pairs: WordPairs, score: RougeValue = "f1", stem: bool = False, references: Merge = "max"
+) -> np.ndarray:
     """Words that the answer and a reference share in the same order, gaps allowed.
 
     As `rouge_1`, for the words of the longest common subsequence.
@@ -261,7 +267,7 @@ def rouge_l(word_pairs: WordPairs, score: Part = "f1", stem: bool = False, refer
 def rouge_lsum(
     word_pairs: WordPairs,
     line_pairs: LinePairs,
-    score: Part = "f1",
+    score: RougeValue = "f1",
     stem: bool = False,
     references: Merge = "max",
 ) -> np.ndarray:
@@ -278,14 +284,14 @@ def rouge_lsum(
     return _merge(shared, said, expected, score, references, pairs.references)
 
 
-def _by_runs(word_pairs: WordPairs, n: int, score: Part, stem: bool, references: Merge) -> np.ndarray:
+def _by_runs(word_pairs: WordPairs, n: int, score: RougeValue, stem: bool, references: Merge) -> np.ndarray:
     pairs = word_pairs.stemmed if stem else word_pairs
     said, expected = (ngram_counts(side, n) for side in pairs.sides)
     return _merge(pairs.shared(n), said, expected, score, references, pairs.references)
 
 
 def _merge(
-    shared: np.ndarray, said: np.ndarray, expected: np.ndarray, score: Part, merge: Merge, lists: Nested[Tokens]
+    shared: np.ndarray, said: np.ndarray, expected: np.ndarray, score: RougeValue, merge: Merge, lists: Nested[Tokens]
 ) -> np.ndarray:
     """One value per row from the counts per reference."""
     precision, recall = shared / np.maximum(said, 1), shared / np.maximum(expected, 1)

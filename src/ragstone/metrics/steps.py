@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from ragstone.data.share import Items, Share
 from ragstone.data.types import Chunk, Fact, Step
 from ragstone.errors import Skip
-from ragstone.evidence.claims import NO_ANSWER_CLAIMS, Matrix, supports
-from ragstone.evidence.steps import StepItems, first_finds, is_search, match_steps, new_chunks, same_call, step_ranks
+from ragstone.evidence_functions.claims import NO_ANSWER_CLAIMS, Matrix, supports
+from ragstone.evidence_functions.steps import (
+    StepItems,
+    first_finds,
+    is_search,
+    match_steps,
+    new_chunks,
+    same_call,
+    step_ranks,
+)
 from ragstone.registry import metric
 
 _NO_SEARCH = "no step retrieves"
+_STEP, _EXPECTED = "step", "expected step"
 _SPLIT = "A fact cut in two by the splitter is found in neither chunk."
 _ADAPTED = "per-search form of recall and precision"
 _FACTS: dict[str, Any] = {"judges": "steps", "against": "facts", "source": f"{_ADAPTED}, by DIAL's facts"}
@@ -33,7 +43,7 @@ def fact_recall(steps: list[Step], facts: list[Fact], facts_in_steps: StepItems)
 
     Mean over the searches of facts in its chunks / facts. Skipped if no step retrieves.
     """
-    return _mean([share / len(facts) for share in found_per_search(steps, facts_in_steps)])
+    return _per_search(steps, [share / len(facts) for share in found_per_search(steps, facts_in_steps)])
 
 
 @metric("steps.fact_precision", **_FACTS, misleads=f"{_SPLIT} A useful chunk whose fact is not listed counts as noise.")
@@ -42,7 +52,7 @@ def fact_precision(steps: list[Step], facts_in_steps: StepItems) -> float:
 
     Mean over the searches of chunks with a fact / chunks; 0 for a search that found nothing. Skipped if no step retrieves.
     """
-    return _mean(precisions(steps, facts_in_steps))
+    return _per_search(steps, precisions(steps, facts_in_steps))
 
 
 @metric("steps.fact_gain", **_FACTS, misleads="Each further search lowers it, even one that is needed.")
@@ -51,7 +61,7 @@ def fact_gain(steps: list[Step], facts: list[Fact], facts_in_steps: StepItems) -
 
     Mean over the searches of facts found for the first time / facts. Skipped if no step retrieves.
     """
-    return _mean([gain / len(facts) for gain in gains_per_search(steps, facts_in_steps)])
+    return _per_search(steps, [gain / len(facts) for gain in gains_per_search(steps, facts_in_steps)])
 
 
 @metric(
@@ -66,10 +76,8 @@ def first_found(steps: list[Step], facts_in_steps: StepItems) -> float:
 
     Mean of the number, from 1, of that search. Skipped if no step retrieves or no fact is found.
     """
-    numbers = list(found_at(steps, facts_in_steps).values())
-    if not numbers:
-        raise Skip("no search found a fact")
-    return sum(numbers) / len(numbers)
+    numbers = found_at(steps, facts_in_steps)
+    return _over_found(numbers, [float(number) for number in numbers])
 
 
 @metric(
@@ -83,10 +91,8 @@ def found_later(steps: list[Step], facts_in_steps: StepItems) -> float:
 
     Facts found first by search 2 or later / facts found. Skipped if no step retrieves or no fact is found.
     """
-    numbers = list(found_at(steps, facts_in_steps).values())
-    if not numbers:
-        raise Skip("no search found a fact")
-    return sum(number > 1 for number in numbers) / len(numbers)
+    numbers = found_at(steps, facts_in_steps)
+    return _over_found(numbers, [float(number > 1) for number in numbers])
 
 
 @metric("steps.recall", **_CHUNKS, misleads="Searches for different chunks cannot all have all relevant chunks.")
@@ -97,7 +103,7 @@ def recall(steps: list[Step], relevant_in_steps: StepItems, relevant_total: int)
     nothing is relevant or no step retrieves.
     """
     wanted = _wanted(relevant_total)
-    return _mean([share / wanted for share in found_per_search(steps, relevant_in_steps)])
+    return _per_search(steps, [share / wanted for share in found_per_search(steps, relevant_in_steps)])
 
 
 @metric("steps.precision", **_CHUNKS, misleads="Unjudged chunks count as noise.")
@@ -108,7 +114,7 @@ def precision(steps: list[Step], relevant_in_steps: StepItems, relevant_total: i
     no step retrieves.
     """
     _wanted(relevant_total)
-    return _mean(precisions(steps, relevant_in_steps))
+    return _per_search(steps, precisions(steps, relevant_in_steps))
 
 
 @metric("steps.gain", **_CHUNKS, misleads="Each further search lowers it, even one that is needed.")
@@ -119,7 +125,7 @@ def gain(steps: list[Step], relevant_in_steps: StepItems, relevant_total: int) -
     no step retrieves.
     """
     wanted = _wanted(relevant_total)
-    return _mean([new / wanted for new in gains_per_search(steps, relevant_in_steps)])
+    return _per_search(steps, [new / wanted for new in gains_per_search(steps, relevant_in_steps)])
 
 
 @metric(
@@ -136,7 +142,8 @@ def redundant(steps: list[Step]) -> float:
     Searches whose chunks earlier searches retrieved, or that found nothing / searches. Two chunks are the same if their ids
     and texts are equal. Skipped if no step retrieves.
     """
-    return _mean([float(new == 0) for step, new in zip(steps, new_chunks(steps), strict=True) if is_search(step)])
+    new_ones = zip(steps, new_chunks(steps), strict=True)
+    return _per_search(steps, [float(new == 0) for step, new in new_ones if is_search(step)])
 
 
 @metric(
@@ -146,6 +153,7 @@ def redundant(steps: list[Step]) -> float:
     better="lower",
     source="claim verdicts of RAGChecker, per search",
     misleads="The judge may be wrong. A search that shows where to look next supports no claim itself.",
+    by_id=True,
 )
 def unused(steps: list[Step], contexts: list[Chunk], answer_claims_in_contexts: Matrix) -> float:
     """Share of the searches of which the answer uses nothing.
@@ -157,7 +165,7 @@ def unused(steps: list[Step], contexts: list[Chunk], answer_claims_in_contexts: 
     if not answer_claims_in_contexts:
         raise Skip(NO_ANSWER_CLAIMS)
     uses = search_use(steps, contexts, answer_claims_in_contexts)
-    return _mean([1.0 - use for step, use in zip(steps, uses, strict=True) if is_search(step)])
+    return _per_search(steps, [1.0 - use for step, use in zip(steps, uses, strict=True) if is_search(step)])
 
 
 @metric(
@@ -178,22 +186,24 @@ By = Literal["query", "tool"]
 
 
 @metric("steps.tool_precision", **_CALLS, misleads=_ONE_WAY)
-def tool_precision(steps: list[Step], expected_steps: list[Step], by: By = "query") -> float:
+def tool_precision(steps: list[Step], expected_steps: list[Step], by: By = "query") -> Share:
     """Share of the calls that are expected.
 
     Matched calls / calls; each call matches at most one expected call. A call matches if the tool has the expected name and,
     if the expected call has a query, the query has the same words (`by=tool`: names only). No calls: 0.
     """
-    return len(match_steps(steps, expected_steps, by == "query")) / len(steps) if steps else 0.0
+    taken = set(match_steps(steps, expected_steps, by == "query").values())
+    return Share.of(_STEP, [at in taken for at in range(len(steps))]) if steps else Share(0.0, Items(_STEP, ()))
 
 
 @metric("steps.tool_recall", **_CALLS, misleads=_ONE_WAY)
-def tool_recall(steps: list[Step], expected_steps: list[Step], by: By = "query") -> float:
+def tool_recall(steps: list[Step], expected_steps: list[Step], by: By = "query") -> Share:
     """Share of the expected calls that are made.
 
     Matched calls / expected calls, matched as in `steps.tool_precision`.
     """
-    return len(match_steps(steps, expected_steps, by == "query")) / len(expected_steps)
+    matched = match_steps(steps, expected_steps, by == "query")
+    return Share.of(_EXPECTED, [at in matched for at in range(len(expected_steps))])
 
 
 @metric("steps.tool_f1", **_CALLS, misleads=_ONE_WAY)
@@ -202,8 +212,9 @@ def tool_f1(steps: list[Step], expected_steps: list[Step], by: By = "query") -> 
 
     2 × matched calls / (calls + expected calls): the harmonic mean of both shares. The order does not matter.
     """
-    matched = len(match_steps(steps, expected_steps, by == "query"))
-    return 2 * matched / (len(steps) + len(expected_steps))
+    exact, complete = tool_precision(steps, expected_steps, by), tool_recall(steps, expected_steps, by)
+    matched = len(complete.counts[0].above)
+    return Share(2 * matched / (len(steps) + len(expected_steps)), *exact.counts, *complete.counts)
 
 
 @metric("steps.tool_sequence", **_CALLS, misleads=f"{_ONE_WAY} One additional call gives 0.")
@@ -212,8 +223,9 @@ def tool_sequence(steps: list[Step], expected_steps: list[Step], by: By = "query
 
     1 if both lists have the same length and each call matches the expected one at its position, otherwise 0.
     """
-    same = len(steps) == len(expected_steps)
-    return float(same and all(same_call(*pair, by == "query") for pair in zip(steps, expected_steps, strict=True)))
+    made = len(steps)
+    right = [at < made and same_call(steps[at], step, by == "query") for at, step in enumerate(expected_steps)]
+    return Share(float(made == len(expected_steps) and all(right)), Items.counted(_EXPECTED, right))
 
 
 def found_per_search(steps: list[Step], items: StepItems) -> list[int]:
@@ -235,12 +247,13 @@ def precisions(steps: list[Step], items: StepItems) -> list[float]:
     return [sum(map(bool, chunks)) / len(chunks) if chunks else 0.0 for chunks in _searches(steps, items)]
 
 
-def found_at(steps: list[Step], items: StepItems) -> dict[int, int]:
-    """The number of the search, from 1, that finds each item first; items that are not found are left out."""
+def found_at(steps: list[Step], items: StepItems) -> list[int]:
+    """The number of the search, from 1, that finds each item first; 0 for an item that no search finds."""
     searches = _searches(steps, items)
     if not searches:
         raise Skip(_NO_SEARCH)
-    return {item: number + 1 for item, number in first_finds(searches).items()}
+    first = first_finds(searches)
+    return [first[item] + 1 if item in first else 0 for item in range(max(first, default=-1) + 1)]
 
 
 def search_use(steps: list[Step], contexts: list[Chunk], answer_matrix: Matrix) -> list[float]:
@@ -260,7 +273,16 @@ def _wanted(total: int) -> int:
     return total
 
 
-def _mean(values: list[float]) -> float:
+def _per_search(steps: list[Step], values: list[float]) -> Share:
+    """The mean over the searches; other steps do not count."""
     if not values:
         raise Skip(_NO_SEARCH)
-    return sum(values) / len(values)
+    added, searches = iter(values), [float(is_search(step)) for step in steps]
+    return Share.of(_STEP, [next(added) if search else 0.0 for search in searches], searches)
+
+
+def _over_found(numbers: list[int], values: list[float]) -> Share:
+    """The mean over the facts that were found."""
+    if not numbers:
+        raise Skip("no search found a fact")
+    return Share.of("fact", values, [float(number > 0) for number in numbers])

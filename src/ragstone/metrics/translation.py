@@ -20,7 +20,7 @@ from ragstone.data.columns import Rows
 from ragstone.errors import Skip
 from ragstone.registry import Corpus, evidence, metric
 from ragstone.text.edit_rate import count_edits
-from ragstone.text.late_pattern import late_pattern
+from ragstone.text.lexicon import late_pattern
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU

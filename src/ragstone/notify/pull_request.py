@@ -9,19 +9,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from http.client import HTTPException
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from ragstone.engine.execute import run_to_end
+from ragstone.http.client import HttpClient, HttpError
+from ragstone.http.retry import BusyError, is_busy, read_retry_after, retry
+from ragstone.notify.webhook import PATIENCE
 
 _TIMEOUT_S = 20.0
 _PER_PAGE = 100
 _MOST_PAGES = 10
 # GitHub refuses more than 65,536 characters.
 _MOST_CHARACTERS = 60_000
-_MOST_BYTES = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -35,34 +36,33 @@ class Conversation:
     update: str
     user: str
     headers: Mapping[str, str]
+    client: HttpClient = field(default_factory=lambda: HttpClient(concurrency=1))
 
 
 class _NotPossible(Exception):  # noqa: N818  (a reason, not an error of the program)
     """The comment cannot be written; the message says why."""
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """A redirect could send the token to another host."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """No redirect is followed."""
-
-
 def post_comment(markdown: str, key: str = "gate", environment: Mapping[str, str] | None = None) -> str:
     """Write or update the comment of this key; returns what was done or why not, and never raises."""
-    values = os.environ if environment is None else environment
     try:
-        there = _find_conversation(values)
-        marker = f"<!-- ragstone {re.sub(r'[^A-Za-z0-9._ -]', '-', key)[:60]} -->"
-        body = {"body": _limited(f"{marker}\n{markdown}")}
-        earlier = _find_own(there, marker)
-        if earlier is None:
-            _call(there, "POST", there.comments, body)
-            return "commented on the pull request"
-        _call(there, there.update, f"{there.comment}/{earlier}", body)
-        return "updated the comment on the pull request"
+        return run_to_end(_post(markdown, key, os.environ if environment is None else environment))
     except _NotPossible as reason:
         return f"no comment was written: {reason}"
+
+
+async def _post(markdown: str, key: str, values: Mapping[str, str]) -> str:
+    there = _find_conversation(values)
+    marker = f"<!-- ragstone {re.sub(r'[^A-Za-z0-9._ -]', '-', key)[:60]} -->"
+    body = {"body": _limited(f"{marker}\n{markdown}")}
+    try:
+        if (earlier := await _find_own(there, marker)) is None:
+            await _call(there, "POST", there.comments, body)
+            return "commented on the pull request"
+        await _call(there, there.update, f"{there.comment}/{earlier}", body)
+        return "updated the comment on the pull request"
+    finally:
+        await there.client.close()
 
 
 def _find_conversation(values: Mapping[str, str]) -> Conversation:
@@ -104,14 +104,14 @@ def _pull_request_number(values: Mapping[str, str]) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _find_own(there: Conversation, marker: str) -> int | None:
+async def _find_own(there: Conversation, marker: str) -> int | None:
     """The id of the comment with this marker that the token's account wrote."""
     try:
-        user = _call(there, "GET", there.user)
+        user = await _call(there, "GET", there.user)
         login = user.get("login") or user.get("username") if isinstance(user, dict) else None
     except _NotPossible:  # GitHub's token of a job belongs to a bot and may not ask for it
         login = None
-    for comment in _list(there):
+    async for comment in _list(there):
         # GitHub names the author `user`, GitLab `author`.
         author = comment.get("user") or comment.get("author") or {}
         is_own = (author.get("login") or author.get("username")) == login if login else author.get("type") == "Bot"
@@ -120,29 +120,40 @@ def _find_own(there: Conversation, marker: str) -> int | None:
     return None
 
 
-def _list(there: Conversation) -> Iterator[dict[str, Any]]:
+async def _list(there: Conversation) -> AsyncIterator[dict[str, Any]]:
     for page in range(1, _MOST_PAGES + 1):
-        found = _call(there, "GET", f"{there.comments}?per_page={_PER_PAGE}&page={page}")
+        found = await _call(there, "GET", f"{there.comments}?per_page={_PER_PAGE}&page={page}")
         if not isinstance(found, list):
             return
-        yield from (item for item in found if isinstance(item, dict))
+        for item in found:
+            if isinstance(item, dict):
+                yield item
         if len(found) < _PER_PAGE:
             return
 
 
-def _call(there: Conversation, method: str, url: str, body: Any = None) -> Any:
+async def _call(there: Conversation, method: str, url: str, body: Any = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
-    headers = {**there.headers, "Content-Type": "application/json", "User-Agent": "ragstone"}
-    request = Request(url, data, headers, method=method)  # noqa: S310  (the scheme was checked)
+
+    async def send() -> Any:
+        try:
+            reply = await there.client.send(method, url, data, there.headers, _TIMEOUT_S)
+        except HttpError as error:
+            raise _NotPossible(f"the server does not answer ({error.kind})") from None
+        # A repeated POST could write a second comment, unless the server refused the first one for its rate limit.
+        if is_busy(reply.status) and (method != "POST" or reply.status == 429):
+            raise BusyError(f"the server replied {reply.status}", read_retry_after(reply.headers))
+        if reply.status >= 300:
+            hint = ". Give the job the permission pull-requests: write" if reply.status in (401, 403) else ""
+            raise _NotPossible(f"the server replied {reply.status}{hint}")
+        if (found := reply.json()) is None and reply.body:
+            raise _NotPossible("the server sent no JSON")
+        return found
+
     try:
-        with build_opener(_NoRedirects).open(request, timeout=_TIMEOUT_S) as reply:
-            return json.loads(reply.read(_MOST_BYTES) or b"null")
-    except HTTPError as error:
-        error.close()
-        hint = ". Give the job the permission pull-requests: write" if error.code in (401, 403) else ""
-        raise _NotPossible(f"the server replied {error.code}{hint}") from None
-    except (URLError, HTTPException, OSError, ValueError) as error:
-        raise _NotPossible(f"the server does not answer ({type(error).__name__})") from None
+        return (await retry(send, PATIENCE))[0]
+    except BusyError as error:
+        raise _NotPossible(str(error)) from None
 
 
 def _limited(text: str) -> str:

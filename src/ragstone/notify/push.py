@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from ragstone.compare.explain import count_items
-from ragstone.compare.sample_evidence import Case, read_cases_at
+from ragstone.analysis.explain import count_items
+from ragstone.analysis.sample_evidence import Case, read_cases_at
+from ragstone.data.types import Grade
 from ragstone.engine.metric_choice import choose_metrics, find_metric, pick_headlines
 from ragstone.errors import UsageError
-from ragstone.platforms.api import Api, ignore
+from ragstone.http.retry import Patience
+from ragstone.llm.concurrency import gather_then_raise
+from ragstone.platforms.api import PATIENCE, Api, ignore
+from ragstone.platforms.protocol import PlatformScore, PushResult
 from ragstone.platforms.pull import find_platform
-from ragstone.platforms.scores import Mark, Outcome
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_batches
 
@@ -23,7 +26,6 @@ _COLUMNS = ["sample_id", "metric", "value", "status"]
 _SAMPLES_AT_ONCE = 200
 _CONCURRENCY = 4
 _COMMENT_CHARS = 1000
-_GRADE = "_grade"
 _OWN_DATA = "system"
 
 
@@ -57,14 +59,14 @@ async def push(
     metrics: Sequence[MetricInfo],
     note: Callable[[Pushed], None] = lambda _: None,
     report: Callable[[str], None] = ignore,
-    first_wait_s: float = 1.0,
+    patience: Patience = PATIENCE,
 ) -> Pushed:
     """Write every score with a value. A score of the same metric on the same trace is replaced.
 
     `note` receives the counts after each part, `report` long waits.
     """
     target = find_platform(platform)
-    api = Api(target.connect(), _CONCURRENCY, report, first_wait_s)
+    api = Api(target.connect(), _CONCURRENCY, report, patience)
     result = Pushed()
     try:
         for marks in _batches(run, metrics, target, result):
@@ -84,23 +86,21 @@ async def push(
     return result
 
 
-async def _write(api: Api, target: ModuleType, marks: Sequence[Mark]) -> list[Outcome]:
+async def _write(api: Api, target: ModuleType, marks: Sequence[PlatformScore]) -> list[PushResult]:
     """Several calls at a time; the error of one is raised after the others have ended."""
     places = asyncio.Semaphore(_CONCURRENCY)
 
-    async def write(part: list[Mark]) -> list[Outcome]:
+    async def write(part: list[PlatformScore]) -> list[PushResult]:
         async with places:
             return list(await target.write(api, part))
 
     parts = [list(marks[start : start + target.BATCH]) for start in range(0, len(marks), target.BATCH)]
-    done = await asyncio.gather(*map(write, parts), return_exceptions=True)
-    for outcomes in done:
-        if isinstance(outcomes, BaseException):
-            raise outcomes
-    return [outcome for outcomes in done if not isinstance(outcomes, BaseException) for outcome in outcomes]
+    return [outcome for outcomes in await gather_then_raise(map(write, parts)) for outcome in outcomes]
 
 
-def _batches(run: Run, metrics: Sequence[MetricInfo], target: ModuleType, result: Pushed) -> Iterator[list[Mark]]:
+def _batches(
+    run: Run, metrics: Sequence[MetricInfo], target: ModuleType, result: Pushed
+) -> Iterator[list[PlatformScore]]:
     """The scores of some samples at a time, with how each came about."""
     cells = _cells(run, {metric.metric for metric in metrics}, result)
     rows = list(range(run.info.rows))
@@ -131,24 +131,19 @@ def _cells(run: Run, names: Collection[str], result: Pushed) -> dict[str, dict[s
     return found
 
 
-def _mark(run: Run, metric: MetricInfo, case: Case, value: float) -> Mark:
-    signature = metric.signature
-    return Mark(
+def _mark(run: Run, metric: MetricInfo, case: Case, value: float) -> PlatformScore:
+    # The counted items, the reason that the judge wrote, and the run.
+    parts = [*_counts(metric, case), *_reasons(metric, case), f"Ragstone run {run.name}"]
+    text = ". ".join(part.strip().rstrip(".") for part in parts if part.strip())
+    return PlatformScore(
         trace=case.sample.id,
         metric=metric.metric,
         value=value,
-        comment=_comment(run, metric, case),
-        is_judged=bool(signature.llms or signature.uses_local_judge or signature.trained_judge),
-        about={"run": run.id, "signature": str(signature)},
+        comment=text if len(text) <= _COMMENT_CHARS else f"{text[: _COMMENT_CHARS - 1]}…",
+        is_judged=metric.is_judged,
+        about={"run": run.id, "signature": str(metric.signature)},
         metadata=dict(case.sample.metadata or {}),
     )
-
-
-def _comment(run: Run, metric: MetricInfo, case: Case) -> str:
-    """The counted items, the reason that the judge wrote, and the run."""
-    parts = [*_counts(metric, case), *_reasons(metric, case), f"Ragstone run {run.name}"]
-    text = ". ".join(part.strip().rstrip(".") for part in parts if part.strip())
-    return text if len(text) <= _COMMENT_CHARS else f"{text[: _COMMENT_CHARS - 1]}…"
 
 
 def _counts(metric: MetricInfo, case: Case) -> Iterator[str]:
@@ -157,7 +152,7 @@ def _counts(metric: MetricInfo, case: Case) -> Iterator[str]:
         return
     for count in count_items(known.spec.name, case, dict(known.settings)):
         above, below = count.sums
-        yield f"{above:.3g} of {below:.3g} {count.kind}{'s' if below != 1 else ''}"
+        yield f"{above:.3g} of {below:.3g} {count.kind if below == 1 and not count.of else count.plural}"
 
 
 def _reasons(metric: MetricInfo, case: Case) -> Iterator[str]:
@@ -165,5 +160,5 @@ def _reasons(metric: MetricInfo, case: Case) -> Iterator[str]:
     for stamp in metric.signature.evidence:
         name = stamp.partition("/")[0]
         value = case.evidence.get(name)
-        if _GRADE in name and isinstance(value, Mapping) and value.get("reasoning"):
-            yield str(value["reasoning"])
+        if isinstance(value, Grade) and value.reasoning:
+            yield value.reasoning

@@ -1,14 +1,14 @@
-"""Webhooks: the numbers of a finished run, posted as JSON or as a Slack message, signed, with retries.
+"""Webhooks: the numbers of a finished run and the alarms of a watch, posted as JSON or as a Slack message, signed, with retries.
 
 A URL may contain a secret anywhere but in its host, so only scheme and host are printed or stored.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import json
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -17,20 +17,20 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragstone.compare.sample_order import telling_metrics
 from ragstone.engine.execute import run_to_end
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.http.addresses import Address, read_address, show_address
-from ragstone.http.client import HttpClient, HttpError, HttpReply
+from ragstone.http.client import HttpClient, HttpError
+from ragstone.http.retry import BusyError, Patience, is_busy, read_retry_after, retry
+from ragstone.number_format import with_interval
+from ragstone.views.run import headline_metrics
 
 SECRET = "RAGSTONE_WEBHOOK_SECRET"  # noqa: S105  (the name of the variable)
 FORMATS = ("json", "slack")
 EVENT = "run.finished"
 _TIMEOUT_S = 10.0
-# Waits before the second, third and fourth attempt; a server may request longer waits, up to a limit.
-_WAITS_S = (1.0, 2.0, 4.0)
-_LONGEST_WAIT_S = 30.0
-_TRY_AGAIN = (408, 425, 429)
+# A finished run waits for its notification, so a server may not ask for long waits.
+PATIENCE = Patience(attempts=4, first_wait_s=1.0, longest_wait_s=4.0, longest_asked_s=30.0, longest_s=math.inf)
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ def _has_host(url: str) -> bool:
 
 
 def deliver(
-    webhook: Webhook, message: Any, delivery_id: str, waits_s: tuple[float, ...] = _WAITS_S, event: str = EVENT
+    webhook: Webhook, message: Any, delivery_id: str, patience: Patience = PATIENCE, event: str = EVENT
 ) -> Delivery:
     """Post a message; errors are returned in the Delivery and never raised."""
     body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     try:
-        attempts, status, error = run_to_end(_post(webhook, body, delivery_id, waits_s, event))
+        attempts, status, error = run_to_end(_post(webhook, body, delivery_id, patience, event))
     except Exception as problem:  # noqa: BLE001  (a notification must never fail a finished run)
         attempts, status, error = 1, None, f"{type(problem).__name__} while posting"
     return Delivery(
@@ -107,43 +107,37 @@ def deliver(
 
 
 async def _post(
-    webhook: Webhook, body: bytes, delivery_id: str, waits_s: tuple[float, ...], event: str
+    webhook: Webhook, body: bytes, delivery_id: str, patience: Patience, event: str
 ) -> tuple[int, int | None, str | None]:
     """The number of attempts, the last status and the last error."""
     client = HttpClient(concurrency=1, most_bytes=1024 * 1024)
-    status, error = None, None
+    status: int | None = None
+
+    async def send() -> str | None:
+        """The error that another attempt would not change, or None."""
+        nonlocal status
+        status, headers = None, _headers(webhook, body, delivery_id, event)
+        try:
+            reply = await client.post_bytes(webhook.address.url, body, headers, _TIMEOUT_S)
+        except HttpError as problem:
+            error = str(problem).replace(show_address(webhook.address.url), webhook.shown)
+            if problem.kind == "certificate":
+                return error
+            raise BusyError(error) from None
+        status = reply.status
+        if is_busy(status):
+            raise BusyError(f"the server replied {status}", read_retry_after(reply.headers))
+        if 300 <= status < 400:
+            return "the server redirects; use the final URL"
+        return None if status < 300 else f"the server replied {status}"
+
     try:
-        for attempt in range(1, len(waits_s) + 2):
-            status, error, wait_s = None, None, None
-            try:
-                reply = await client.post_bytes(
-                    webhook.address.url, body, _headers(webhook, body, delivery_id, event), _TIMEOUT_S
-                )
-                status, error, wait_s = _judge(reply)
-            except HttpError as problem:
-                error = str(problem).replace(show_address(webhook.address.url), webhook.shown)
-                wait_s = None if problem.kind == "certificate" else 0.0
-            if error is None or wait_s is None or attempt > len(waits_s):
-                break
-            await asyncio.sleep(min(_LONGEST_WAIT_S, max(wait_s, waits_s[attempt - 1])))
-        return attempt, status, error
+        error, attempts = await retry(send, patience)
+    except BusyError as busy:
+        error, attempts = str(busy), busy.attempts
     finally:
         await client.close()
-
-
-def _judge(reply: HttpReply) -> tuple[int, str | None, float | None]:
-    """The status, the error if any, and the wait before a retry (None if a retry is useless)."""
-    if 200 <= reply.status < 300:
-        return reply.status, None, None
-    if 300 <= reply.status < 400:
-        return reply.status, "the server redirects; use the final URL", None
-    again = reply.status >= 500 or reply.status in _TRY_AGAIN
-    return reply.status, f"the server replied {reply.status}", _asked_wait(reply) if again else None
-
-
-def _asked_wait(reply: HttpReply) -> float:
-    value = reply.headers.get("Retry-After", "")
-    return float(value) if value.isdecimal() else 0.0
+    return attempts, status, error
 
 
 def _headers(webhook: Webhook, body: bytes, delivery_id: str, event: str) -> dict[str, str]:
@@ -184,9 +178,10 @@ def slack_text(found: Mapping[str, Any]) -> str:
     if diagnosis := found["diagnosis"]:
         lines += _diagnosed(diagnosis)
     scored = [metric for metric in found["metrics"] if metric["mean"] is not None]
-    lines += [_metric(metric) for metric in telling_metrics(scored, _MOST_METRICS)]
-    if len(scored) > _MOST_METRICS:
-        lines.append(f"and {len(scored) - _MOST_METRICS} more metrics")
+    shown = headline_metrics(scored, _MOST_METRICS)
+    lines += [_metric(metric) for metric in shown]
+    if len(scored) > len(shown):
+        lines.append(f"and {len(scored) - len(shown)} more metrics")
     failed = sum(metric["n_failed"] for metric in found["metrics"])
     if failed:
         lines.append(f"{failed:,} cells failed")
@@ -207,9 +202,9 @@ def _diagnosed(found: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _metric(metric: Mapping[str, Any]) -> str:
-    low, high = metric["ci_low"], metric["ci_high"]
-    interval = "" if low is None or high is None else f" ({low:.3f} – {high:.3f})"
-    return f"• `{plain_line(metric['metric'])}` {metric['mean']:.3f}{interval}"
+    mean, ends = with_interval(metric["mean"], metric["ci_low"], metric["ci_high"])
+    interval = "" if metric["ci_low"] is None or metric["ci_high"] is None else f" ({ends})"
+    return f"• `{plain_line(metric['metric'])}` {mean}{interval}"
 
 
 def plain_line(text: str) -> str:
@@ -218,3 +213,20 @@ def plain_line(text: str) -> str:
     for sign, written in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("`", "'"), ("*", "∗"), ("@", "@\u200b")):
         line = line.replace(sign, written)
     return line
+
+
+ALARM_EVENT = "watch.alarm"
+
+
+def post_alarms(webhook: Webhook, watch: str, period: str, alarms: Sequence[dict[str, Any]]) -> Delivery:
+    """Post the alarms of a period. A repeated message has the same delivery id, so that a receiver can ignore it."""
+    message: dict[str, Any] = {"event": ALARM_EVENT, "watch": watch, "period": period, "alarms": list(alarms)}
+    if webhook.format == "slack":
+        lines = [f"*{plain_line(watch)}*: alarm in {plain_line(period)}"]
+        lines += [f"• `{plain_line(str(one.get('metric')))}` {plain_line(_describe(one))}" for one in alarms]
+        message = {"text": "\n".join(lines)}
+    return deliver(webhook, message, f"{watch}-{period}", event=ALARM_EVENT)
+
+
+def _describe(alarm: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in alarm.items() if name not in ("metric", "period"))

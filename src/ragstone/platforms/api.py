@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
-import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from ragstone.errors import ServiceError, UsageError
 from ragstone.http.addresses import read_address
 from ragstone.http.client import HttpClient, HttpError, HttpReply
+from ragstone.http.retry import BusyError, Patience, is_busy, read_retry_after, retry
 
 _TIMEOUT_S = 60.0
-_ATTEMPTS = 7
-_FIRST_WAIT_S = 1.0
-_LONGEST_WAIT_S = 60.0
-# A server may ask for a longer wait, up to this.
-_LONGEST_ASKED_S = 600.0
+PATIENCE = Patience(attempts=7, first_wait_s=1.0, longest_wait_s=60.0, longest_s=math.inf)
 # Waits of this length are reported.
 _LONG_S = 5.0
-_TRY_AGAIN = (408, 425, 429)
 _DETAIL_CHARS = 200
 
 
@@ -62,14 +57,14 @@ class Api:
         connection: Connection,
         concurrency: int = 4,
         report: Callable[[str], None] = ignore,
-        first_wait_s: float = _FIRST_WAIT_S,
+        patience: Patience = PATIENCE,
     ) -> None:
         self.connection = connection
         # What was learned about the server, in the words of the platform's module.
         self.traits: set[str] = set()
         self._client = HttpClient(concurrency)
         self._report = report
-        self._first_wait_s = first_wait_s
+        self._patience = patience
         self._has_answered = False
         self._resume_at = 0.0
 
@@ -91,48 +86,46 @@ class Api:
         url = f"{base}{path}{'?' if query else ''}{query}"
         data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         shown = f"{method} {path}"
-        for attempt in range(1, _ATTEMPTS + 1):
+
+        async def send() -> Answer:
             await self._hold()
             try:
                 reply = await self._client.send(method, url, data, self.connection.headers, _TIMEOUT_S)
             except HttpError as problem:
-                await self._after_failure(problem, attempt)
-                continue
+                is_down = problem.kind == "connect" and not self._has_answered
+                if is_down or problem.kind in ("certificate", "size"):
+                    raise self._misdirected(problem) from None
+                raise BusyError(str(problem)) from None
             self._has_answered = True
-            if reply.status not in _TRY_AGAIN and reply.status < 500:
-                return self._judge(reply, shown, expects)
-            if attempt == _ATTEMPTS:
-                raise ServiceError(f"{self._replied(reply, shown)} after {attempt} tries. Try again later.")
-            await self._wait(attempt, reply)
-        raise AssertionError("the last attempt returns or raises")
+            if is_busy(reply.status):
+                raise BusyError(self._replied(reply, shown), read_retry_after(reply.headers))
+            return self._judge(reply, shown, expects)
+
+        try:
+            return (await retry(send, self._patience, wait=self._wait))[0]
+        except BusyError as error:
+            raise self._misdirected(error) from None
+
+    def _misdirected(self, problem: Exception) -> ServiceError:
+        stop = "" if str(problem).endswith(("?", ".")) else "."
+        return ServiceError(f"{problem}{stop} The address comes from {self.connection.address}.")
 
     async def _hold(self) -> None:
         """Wait if the server asked for a pause: no other call may use up what the rate limit leaves."""
         while (wait_s := self._resume_at - time.monotonic()) > 0:
             await asyncio.sleep(wait_s)
 
-    async def _after_failure(self, problem: HttpError, attempt: int) -> None:
-        """Wait before the next attempt; raise if it is useless."""
-        is_down = problem.kind in ("connect", "certificate") and not self._has_answered
-        if is_down or attempt == _ATTEMPTS or problem.kind in ("certificate", "size"):
-            text = f"{problem}".rstrip(".")
-            stop = "" if text.endswith("?") else "."
-            raise ServiceError(f"{text}{stop} The address comes from {self.connection.address}.") from None
-        await self._wait(attempt, None)
-
-    async def _wait(self, attempt: int, reply: HttpReply | None) -> None:
-        wait_s = min(_LONGEST_WAIT_S, self._first_wait_s * 2 ** (attempt - 1))
-        asked_s = _asked_wait(reply.headers.get("Retry-After", "")) if reply else None
-        if max(asked_s or 0.0, wait_s) >= _LONG_S:
-            self._report(f"{self.connection.title} is busy: waiting {max(asked_s or 0.0, wait_s):.0f} s")
-        if asked_s is not None:
-            self._resume_at = max(self._resume_at, time.monotonic() + min(asked_s, _LONGEST_ASKED_S))
+    async def _wait(self, wait_s: float, error: BusyError) -> None:
+        if wait_s >= _LONG_S:
+            self._report(f"{self.connection.title} is busy: waiting {wait_s:.0f} s")
+        if error.retry_after_s is not None:
+            self._resume_at = max(self._resume_at, time.monotonic() + wait_s)
         else:
             await asyncio.sleep(wait_s)
 
     def _judge(self, reply: HttpReply, shown: str, expects: Collection[int]) -> Answer:
         if reply.status in expects:
-            return Answer(reply.status, _parsed(reply))
+            return Answer(reply.status, reply.json())
         if reply.status in (401, 403):
             keys = " and ".join(self.connection.keys)
             detail = self._detail(reply)
@@ -146,7 +139,7 @@ class Api:
             )
         if reply.status >= 400:
             raise ServiceError(self._replied(reply, shown))
-        data = _parsed(reply)
+        data = reply.json()
         if reply.body.strip() and data is None:
             raise ServiceError(
                 f"{self.connection.title} sent no JSON for {shown}. Check {self.connection.address}: it should be the "
@@ -166,23 +159,6 @@ class Api:
                     text = text.replace(secret, "…")
         line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
         return f": {line[:_DETAIL_CHARS]}{'…' if len(line) > _DETAIL_CHARS else ''}" if line else ""
-
-
-def _parsed(reply: HttpReply) -> Any:
-    try:
-        return json.loads(reply.body) if reply.body.strip() else None
-    except (ValueError, RecursionError):
-        return None
-
-
-def _asked_wait(value: str) -> float | None:
-    """The seconds in a Retry-After header: a number or a date; None if there is none."""
-    if re.fullmatch(r"\d+(\.\d+)?", value.strip()):
-        return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
 
 
 def read_variable(*names: str, default: str = "") -> str:

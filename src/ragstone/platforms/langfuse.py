@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.platforms.api import Answer, Api, Connection, need_variable, read_url
-from ragstone.platforms.pages import MISSING, Page, Route, Stage, Window, in_utc, rows_in
-from ragstone.platforms.scores import Mark, Outcome
+from ragstone.platforms.protocol import MISSING, Page, PlatformScore, PushResult, Route, Stage, Window, in_utc, rows_in
 
 TITLE = "Langfuse"
 _CLOUD = "https://cloud.langfuse.com"
@@ -98,33 +97,33 @@ STAGES = (
 )
 
 
-def accepts(mark: Mark) -> bool:
+def accepts(mark: PlatformScore) -> bool:
     """Any text can be the id of a trace: samples that were read from traces have the names of their spans."""
     return "span_names" in mark.metadata or _TRACE.fullmatch(mark.trace) is not None
 
 
-async def write(api: Api, marks: list[Mark]) -> list[Outcome]:
+async def write(api: Api, marks: list[PlatformScore]) -> list[PushResult]:
     """Scores as a list; older servers take one score per request. A score with the same id and time is replaced."""
     path = f"{_API}/scores"
     if _TAKES_ONE not in api.traits:
         answer = await api.call("POST", path, body=[_score(mark) for mark in marks], expects=(400, 422))
         if answer.status < 300 and not _rejected(answer):
-            return [Outcome(mark) for mark in marks]
+            return [PushResult(mark) for mark in marks]
         if len(marks) > 1:
             # The reply does not say which scores are rejected.
             return [outcome for mark in marks for outcome in await write(api, [mark])]
         if answer.status < 300:
-            return [Outcome(marks[0], _rejected(answer))]
+            return [PushResult(marks[0], _rejected(answer))]
     outcomes = []
     for mark in marks:
         answer = await api.call("POST", path, body=_score(mark), expects=(400, 404, 422))
         if answer.status < 300:
             api.traits.add(_TAKES_ONE)
-        outcomes.append(Outcome(mark, None if answer.status < 300 else f"status {answer.status}"))
+        outcomes.append(PushResult(mark, None if answer.status < 300 else f"status {answer.status}"))
     return outcomes
 
 
-def _score(mark: Mark) -> dict[str, Any]:
+def _score(mark: PlatformScore) -> dict[str, Any]:
     # The time of the trace: a second push must have the same.
     time = mark.metadata.get("time")
     return {

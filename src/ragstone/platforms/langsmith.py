@@ -9,33 +9,16 @@ from typing import Any
 
 from ragstone.errors import UsageError
 from ragstone.platforms.api import Api, Connection, need_variable, read_url, read_variable
-from ragstone.platforms.pages import MISSING, Page, Stage, Window, in_utc, rows_in
-from ragstone.platforms.scores import Mark, Outcome
+from ragstone.platforms.protocol import MISSING, Page, PlatformScore, PushResult, Stage, Window, in_utc, rows_in
 
 TITLE = "LangSmith"
 _KEY = "LANGSMITH_API_KEY"
 _ADDRESS = ("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT")
 _PAGE = 100
 _SELECTED = [
-    "id",
-    "name",
-    "run_type",
-    "start_time",
-    "end_time",
-    "first_token_time",
-    "error",
-    "extra",
-    "inputs",
-    "outputs",
-    "tags",
-    "trace_id",
-    "dotted_order",
-    "prompt_tokens",
-    "completion_tokens",
-    "total_tokens",
-    "total_cost",
-    "feedback_stats",
-    "parent_run_ids",
+    *("id", "name", "run_type", "start_time", "end_time", "first_token_time", "error", "extra", "inputs"),
+    *("outputs", "tags", "trace_id", "dotted_order", "prompt_tokens", "completion_tokens", "total_tokens"),
+    *("total_cost", "feedback_stats", "parent_run_ids"),
 ]
 # Feedback scores have four decimals.
 _DECIMALS = 4
@@ -100,7 +83,7 @@ async def _query_first_version(api: Api, window: Window, cursor: Any) -> Page | 
 STAGES = (Stage("runs", (_query, _query_first_version)),)
 
 
-def accepts(mark: Mark) -> bool:
+def accepts(mark: PlatformScore) -> bool:
     """Runs have UUIDs."""
     return _is_uuid(mark.trace)
 
@@ -112,12 +95,12 @@ def _is_uuid(text: str) -> bool:
         return False
 
 
-async def write(api: Api, marks: list[Mark]) -> list[Outcome]:
+async def write(api: Api, marks: list[PlatformScore]) -> list[PushResult]:
     """One request per score."""
     return [await _write_one(api, mark) for mark in marks]
 
 
-async def _write_one(api: Api, mark: Mark) -> Outcome:
+async def _write_one(api: Api, mark: PlatformScore) -> PushResult:
     """Create feedback with a fixed id; if it exists already, change it."""
     value = {"score": round(mark.value, _DECIMALS), "comment": mark.comment}
     body = {
@@ -136,8 +119,8 @@ async def _write_one(api: Api, mark: Mark) -> Outcome:
     if answer.status == 409:
         answer = await api.call("PATCH", f"/feedback/{mark.key}", body=value, expects=(404, 422))
     if answer.status < 300:
-        return Outcome(mark)
-    return Outcome(mark, "the run is not in LangSmith" if answer.status == 404 else f"status {answer.status}")
+        return PushResult(mark)
+    return PushResult(mark, "the run is not in LangSmith" if answer.status == 404 else f"status {answer.status}")
 
 
 BATCH = 1

@@ -7,8 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ragstone.platforms.api import Api, Connection, read_url, read_variable
-from ragstone.platforms.pages import MISSING, Page, Stage, Window, in_utc, rows_in
-from ragstone.platforms.scores import Mark, Outcome
+from ragstone.platforms.protocol import MISSING, Page, PlatformScore, PushResult, Stage, Window, in_utc, rows_in
 
 TITLE = "Phoenix"
 _KEY = "PHOENIX_API_KEY"
@@ -46,7 +45,8 @@ async def _spans(api: Api, window: Window, cursor: Any) -> Page | None:
 
 async def _annotate(api: Api, project: str, rows: list[dict[str, Any]]) -> None:
     """Add the annotations of root spans. Servers before version 8 have none to read."""
-    roots = {span: row for row in rows if not row.get("parent_id") and (span := _span_id(row))}
+    contexts = [(row, row.get("context")) for row in rows if not row.get("parent_id")]
+    roots = {span: row for row, about in contexts if isinstance(about, dict) and (span := about.get("span_id"))}
     path = f"/v1/projects/{quote(project, safe='')}/span_annotations"
     names = list(roots)
     for start in range(0, len(names), _SPANS_AT_ONCE):
@@ -64,20 +64,15 @@ async def _annotate(api: Api, project: str, rows: list[dict[str, Any]]) -> None:
                 break
 
 
-def _span_id(row: dict[str, Any]) -> str | None:
-    context = row.get("context")
-    return context.get("span_id") if isinstance(context, dict) else None
-
-
 STAGES = (Stage("spans", (_spans,)),)
 
 
-def accepts(mark: Mark) -> bool:
+def accepts(mark: PlatformScore) -> bool:
     """Traces of OpenTelemetry have an id of 32 hexadecimal digits."""
     return _TRACE.fullmatch(mark.trace) is not None
 
 
-async def write(api: Api, marks: list[Mark]) -> list[Outcome]:
+async def write(api: Api, marks: list[PlatformScore]) -> list[PushResult]:
     """Annotations in batches. One unknown span fails its batch, which is then divided."""
     spans = [mark for mark in marks if _root(mark)]
     traces = [mark for mark in marks if not _root(mark)]
@@ -87,21 +82,21 @@ async def write(api: Api, marks: list[Mark]) -> list[Outcome]:
     ]
 
 
-async def _write(api: Api, path: str, marks: list[Mark]) -> list[Outcome]:
+async def _write(api: Api, path: str, marks: list[PlatformScore]) -> list[PushResult]:
     if not marks:
         return []
     body = {"data": [_annotation(mark) for mark in marks]}
     answer = await api.call("POST", path, {"sync": "true"}, body, expects=(404, 422))
     if answer.status < 300:
-        return [Outcome(mark) for mark in marks]
+        return [PushResult(mark) for mark in marks]
     if len(marks) == 1:
         found = "the trace is not in the project's server" if answer.status == 404 else f"status {answer.status}"
-        return [Outcome(marks[0], found)]
+        return [PushResult(marks[0], found)]
     half = len(marks) // 2
     return [*await _write(api, path, marks[:half]), *await _write(api, path, marks[half:])]
 
 
-def _annotation(mark: Mark) -> dict[str, Any]:
+def _annotation(mark: PlatformScore) -> dict[str, Any]:
     root = _root(mark)
     return {
         "name": mark.metric,
@@ -114,7 +109,7 @@ def _annotation(mark: Mark) -> dict[str, Any]:
     }
 
 
-def _root(mark: Mark) -> str | None:
+def _root(mark: PlatformScore) -> str | None:
     span = str(mark.metadata.get("root_span_id") or "")
     return span if _SPAN.fullmatch(span) else None
 

@@ -6,20 +6,20 @@ and the size of the file. Rows that were written after the checkpoint are cut of
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from types import ModuleType
 from typing import Any
 
 from ragstone.errors import ServiceError, StorageError, UnknownNameError, UsageError
+from ragstone.http.retry import Patience
 from ragstone.platforms import langfuse, langsmith, phoenix
-from ragstone.platforms.api import Api, ignore
-from ragstone.platforms.pages import REFUSED, Page, Stage, Window
-from ragstone.storage.spool import lock_file
+from ragstone.platforms.api import PATIENCE, Api, ignore
+from ragstone.platforms.protocol import REFUSED, Page, Stage, Window
+from ragstone.storage.durable import Checkpoint, Journal, from_fields
+from ragstone.storage.places import open_place
 
 PLATFORMS: dict[str, ModuleType] = {"langfuse": langfuse, "phoenix": phoenix, "langsmith": langsmith}
 # The checkpoint is next to the file.
@@ -35,7 +35,7 @@ def find_platform(name: str) -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class Progress:
     """How far a pull has come. `stage` is the number of the list that is read; `routes` are the routes of the stages."""
 
     platform: str
@@ -51,57 +51,46 @@ class Checkpoint:
     stage_size: int = 0
     rows: int = 0
     finished: bool = False
-    version: int = _VERSION
 
     @property
     def window(self) -> Window:
         """The times and the project."""
         return Window(datetime.fromisoformat(self.since), datetime.fromisoformat(self.until), self.project)
 
-    def next_stage(self) -> Checkpoint:
+    def next_stage(self) -> Progress:
         """The start of the next list."""
         return replace(self, stage=self.stage + 1, cursor=None, stage_size=self.size)
 
 
-def read_checkpoint(path: str) -> Checkpoint | None:
-    """The checkpoint of a file; None if there is none."""
+def read_progress(path: str) -> Progress | None:
+    """The progress of the pull into a file; None if there is none."""
     try:
-        with open(f"{path}{ENDING}", encoding="utf-8") as stream:
-            content = json.load(stream)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise StorageError(f"cannot read {path}{ENDING}: {error}. Remove it and the log to start again.") from None
-    if content.get("version") != _VERSION:
-        raise StorageError(f"{path}{ENDING} is of another version. Choose another file with -o.")
-    return Checkpoint(**content)
+        content = _checkpoint(path).read()
+    except StorageError as error:
+        raise StorageError(f"{error} Remove it and the log to start again, or choose another file with -o.") from None
+    return None if content is None else from_fields(Progress, content)
 
 
-def _write_checkpoint(path: str, checkpoint: Checkpoint) -> None:
-    temporary = f"{path}{ENDING}.tmp"
-    with open(temporary, "w", encoding="utf-8") as stream:
-        json.dump(asdict(checkpoint), stream, indent=1)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(temporary, f"{path}{ENDING}")
+def _checkpoint(path: str) -> Checkpoint:
+    return Checkpoint(open_place(f"{path}{ENDING}").as_private(), _VERSION)
 
 
 def plan_pull(
     path: str, platform: str, project: str | None, since: datetime | None, until: datetime
-) -> tuple[Checkpoint, bool]:
+) -> tuple[Progress, bool]:
     """Where to start, and whether that continues an interrupted pull.
 
     A finished pull is extended: from its end to `until`, at the end of the same file.
     """
     connection = find_platform(platform).connect(project)
     name = connection.project
-    earlier = read_checkpoint(path)
+    earlier = read_progress(path)
     if earlier is None:
         if since is None:
             raise UsageError("a first pull needs a start: --since 2026-11-01, or --since 7d for the last seven days")
         if os.path.exists(path) and os.path.getsize(path):
             raise UsageError(f"{path} exists and is not the file of an earlier pull. Choose another file with -o.")
-        return Checkpoint(platform, connection.url, name, since.isoformat(), until.isoformat()), False
+        return Progress(platform, connection.url, name, since.isoformat(), until.isoformat()), False
     if (earlier.platform, earlier.address) != (platform, connection.url) or (name and name != earlier.project):
         of = f"{earlier.platform} at {earlier.address}{f', project {earlier.project}' if earlier.project else ''}"
         raise UsageError(f"{path} has rows of {of}. Choose another file with -o.")
@@ -113,36 +102,39 @@ def plan_pull(
             f"{path} is complete up to {start}. Leave --since out to continue from there, or choose another file with -o."
         )
     begin = replace(earlier, since=start, until=until.isoformat(), stage=0, cursor=None, routes={}, finished=False)
-    size = earlier.size
-    return replace(begin, size=size, stage_size=size), False
+    return replace(begin, stage_size=earlier.size), False
 
 
 async def pull(
     path: str,
-    start: Checkpoint,
-    note: Callable[[Checkpoint], None],
+    start: Progress,
+    note: Callable[[Progress], None],
     report: Callable[[str], None] = ignore,
-    first_wait_s: float = 1.0,
-) -> Checkpoint:
-    """Read all pages to the file and return the last checkpoint; `note` receives each one, `report` long waits."""
+    patience: Patience = PATIENCE,
+) -> Progress:
+    """Read all pages to the file and return how far it came; `note` receives each one, `report` long waits."""
     platform = find_platform(start.platform)
-    api = Api(platform.connect(start.project or None), report=report, first_wait_s=first_wait_s)
+    api = Api(platform.connect(start.project or None), report=report, patience=patience)
     try:
-        with _exclusive(path) as stream:
-            _cut(stream, start.size, path)
+        with Journal(path) as journal:
+            if journal.size < start.size:
+                raise StorageError(
+                    f"{path} is shorter than at the last page. Remove it and {path}{ENDING} to start again."
+                )
+            journal.truncate(start.size)  # what was written after the checkpoint
             known = await platform.find_project(api, start.project or None)
             state = start
             while state.stage < len(platform.STAGES):
-                state = await _step(api, platform.STAGES[state.stage], state, known, stream)
+                state = await _step(api, platform.STAGES[state.stage], state, known, journal)
                 state = replace(state, finished=state.stage == len(platform.STAGES))
-                _write_checkpoint(path, state)
+                _checkpoint(path).write(asdict(state), indent=1)
                 note(state)
             return state
     finally:
         await api.close()
 
 
-async def _step(api: Api, stage: Stage, state: Checkpoint, project: str, stream: Any) -> Checkpoint:
+async def _step(api: Api, stage: Stage, state: Progress, project: str, journal: Journal) -> Progress:
     """One page, or the end of a stage that does not apply."""
     if stage.after is not None and state.routes.get(stage.after[0]) != stage.after[1]:
         return state.next_stage()
@@ -153,21 +145,15 @@ async def _step(api: Api, stage: Stage, state: Checkpoint, project: str, stream:
         if state.cursor is None or not any(f"replied {status} " in str(error) for status in REFUSED):
             raise
         # The cursor has expired: the stage is read again from its first page.
-        stream.truncate(state.stage_size)
-        stream.seek(state.stage_size)
+        journal.truncate(state.stage_size)
         return replace(state, cursor=None, size=state.stage_size)
-    content = b"".join(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for row in page.rows)
-    stream.write(content)
-    stream.flush()
-    os.fsync(stream.fileno())
-    size = state.size + len(content)
-    done = replace(
-        state, size=size, rows=state.rows + len(page.rows), cursor=page.next, routes={**state.routes, stage.name: route}
-    )
+    journal.append(page.rows)
+    rows, routes = state.rows + len(page.rows), {**state.routes, stage.name: route}
+    done = replace(state, size=journal.size, rows=rows, cursor=page.next, routes=routes)
     return done.next_stage() if page.next is None else done
 
 
-async def _read(api: Api, stage: Stage, state: Checkpoint, window: Window) -> tuple[Page, int]:
+async def _read(api: Api, stage: Stage, state: Progress, window: Window) -> tuple[Page, int]:
     """The page from the route that the stage uses, or from the first route that the server has."""
     chosen = state.routes.get(stage.name) if state.cursor is not None else None
     numbers = range(len(stage.routes)) if chosen is None else [chosen]
@@ -178,25 +164,3 @@ async def _read(api: Api, stage: Stage, state: Checkpoint, window: Window) -> tu
     raise ServiceError(
         f"{api.connection.title} has no API for {stage.name} at this address. Check {api.connection.address}."
     )
-
-
-@contextmanager
-def _exclusive(path: str) -> Iterator[Any]:
-    """The file, opened for one process."""
-    try:
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        # Traces are private data: only the user may read the file.
-        stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from None
-    with stream:
-        lock_file(stream.fileno(), path)
-        yield stream
-
-
-def _cut(stream: Any, size: int, path: str) -> None:
-    """Remove what was written after the checkpoint."""
-    if os.fstat(stream.fileno()).st_size < size:
-        raise StorageError(f"{path} is shorter than at the last page. Remove it and {path}{ENDING} to start again.")
-    stream.truncate(size)
-    stream.seek(size)

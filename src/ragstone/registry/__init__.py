@@ -3,19 +3,9 @@
 from ragstone.registry.catalogue import CATALOGUE, Catalogue
 from ragstone.registry.declare import evidence, metric
 from ragstone.registry.expression import Metric, parse_metric, resolve_metrics
-from ragstone.registry.specs import Corpus, EvidenceSpec, Good, MetricSpec, Parameter
+from ragstone.registry.specs import Corpus, EvidenceSpec, MetricSpec, Parameter, Threshold
 
-__all__ = [
-    "CATALOGUE",
-    "Catalogue",
-    "Corpus",
-    "EvidenceSpec",
-    "Good",
-    "Metric",
-    "MetricSpec",
-    "Parameter",
-    "evidence",
-    "metric",
-    "parse_metric",
-    "resolve_metrics",
-]
+Good = Threshold  # its name in 0.1.0
+
+__all__ = ["CATALOGUE", "Catalogue", "Corpus", "EvidenceSpec", "Metric", "MetricSpec", "Parameter", "Threshold"]
+__all__ += ["evidence", "metric", "parse_metric", "resolve_metrics"]

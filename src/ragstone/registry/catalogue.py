@@ -37,11 +37,13 @@ class Catalogue:
     def __init__(self) -> None:
         self._metrics: dict[str, MetricSpec] = {}
         self._evidence: dict[str, EvidenceSpec] = {}
+        # Functions that were passed to a call as metrics; they are in no set.
+        self._passed: dict[str, MetricSpec] = {}
         # Names of the metrics other than their ids, kept because each new metric looks them up.
         self._names = _Names({})
 
     def add_metric(self, spec: MetricSpec) -> None:
-        """Take in a metric; the same definition again (a notebook cell run twice) replaces it."""
+        """Add a metric; the same definition again (a notebook cell run twice) replaces it."""
         _refuse_other(self._metrics.get(spec.name), spec, "metric")
         for name in (spec.name, *(alias for alias, _ in spec.aliases)):
             other = self._find(name)
@@ -55,8 +57,23 @@ class Catalogue:
             self._other_names().add(spec)
         self._metrics[spec.name] = spec
 
+    def add_passed(self, spec: MetricSpec) -> None:
+        """Take in a function that was passed as a metric; it replaces an earlier one of its name."""
+        if spec.name in ("all", "quick") or spec.name in self._other_names().sets:
+            raise DefinitionError(f"the function '{spec.name}' has the name of a set of metrics; rename it")
+        known = self._metrics.get(spec.name) or getattr(self._other_names().presets.get(spec.name), "spec", None)
+        if known:
+            raise DefinitionError(
+                f"the function '{spec.name}' has the name of a metric in {'.'.join(known.home)}; rename it"
+            )
+        self._passed[spec.name] = spec
+
+    def name_of(self, function: Any) -> str | None:
+        """The name of the metric that a decorated function is; None for other functions."""
+        return next((spec.name for spec in self._metrics.values() if spec.function is function), None)
+
     def add_evidence(self, spec: EvidenceSpec) -> None:
-        """Take in a kind of evidence under each of the pieces that it yields."""
+        """Add an evidence function under each piece that it yields."""
         for piece in spec.yields:
             _refuse_other(self._evidence.get(piece), spec, "evidence")
         for piece in spec.yields:
@@ -65,7 +82,7 @@ class Catalogue:
     def with_evidence(self, spec: EvidenceSpec) -> Catalogue:
         """A copy in which this function makes its pieces."""
         other = Catalogue()
-        other._metrics = dict(self._metrics)
+        other._metrics, other._passed = dict(self._metrics), dict(self._passed)
         other._evidence = {**self._evidence, **dict.fromkeys(spec.yields, spec)}
         return other
 
@@ -168,8 +185,10 @@ class Catalogue:
         return list(first.values())
 
     def _find(self, name: str) -> Preset | None:
-        spec = self._metrics.get(name)
-        return Preset(spec, {}) if spec is not None else self._other_names().presets.get(name)
+        if (spec := self._metrics.get(name)) is None and (preset := self._other_names().presets.get(name)):
+            return preset
+        spec = spec or self._passed.get(name)
+        return Preset(spec, {}) if spec else None
 
     def _other_names(self) -> _Names:
         if self._names.metrics is not self._metrics or self._names.size != len(self._metrics):
@@ -189,7 +208,7 @@ class _Names:
             self.add(spec)
 
     def add(self, spec: MetricSpec) -> None:
-        """Take in the names of one more metric."""
+        """Add the names of a metric."""
         self.size += 1
         self.sets |= {spec.family, *dict(spec.sets)}
         self.presets[f"{spec.family}.{spec.name}"] = Preset(spec, {})

@@ -1,6 +1,6 @@
-"""The two decorators. Nothing else registers a metric or a kind of evidence.
+"""The two decorators that register metrics and evidence, and the import of what they decorate.
 
-Find what is registered: every module of a package, and a user's own file.
+A function that is passed to `evaluate` as a metric needs no decorator: `metric_names` makes it known by its name.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import inspect
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args, overload
 
 from ragstone.errors import DefinitionError, RagstoneError, UsageError, nearest
 from ragstone.registry.catalogue import CATALOGUE
-from ragstone.registry.specs import Corpus, Direction, EvidenceSpec, Good, MetricSpec, Settings, read_signature
+from ragstone.registry.specs import Corpus, Direction, EvidenceSpec, MetricSpec, Settings, Threshold, read_signature
 
 Names = Sequence[str] | Mapping[str, Mapping[str, Any]]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -26,8 +27,11 @@ JUDGED = ("answer", "contexts", "ranking", "question", "steps", "system")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*")
 
 
+@overload
+def metric(name: Function, /) -> Function: ...
+@overload
 def metric(
-    name: str,
+    name: str | None = None,
     *,
     family: str = "",
     bounds: tuple[float | None, float | None] = (0.0, 1.0),
@@ -43,30 +47,53 @@ def metric(
     corpus: Corpus | None = None,
     slow: bool = False,
     headline: int | None = None,
-    good: float | Good | None = None,
+    good: float | Threshold | None = None,
     advice: str = "",
     variants: Sequence[Mapping[str, Any]] = (),
+    by_id: bool = False,
     version: int = 1,
-) -> Callable[[Function], Function]:
+) -> Callable[[Function], Function]: ...
+def metric(
+    name: str | Function | None = None,
+    *,
+    family: str = "",
+    bounds: tuple[float | None, float | None] = (0.0, 1.0),
+    better: Direction = "higher",
+    judges: str = "",
+    against: str = "",
+    misleads: str = "",
+    source: str = "",
+    aliases: Names = (),
+    sets: Names = (),
+    columnar: bool = False,
+    optional: Sequence[str] = (),
+    corpus: Corpus | None = None,
+    slow: bool = False,
+    headline: int | None = None,
+    good: float | Threshold | None = None,
+    advice: str = "",
+    variants: Sequence[Mapping[str, Any]] = (),
+    by_id: bool = False,
+    version: int = 1,
+) -> Function | Callable[[Function], Function]:
     """Register a function as a metric: arguments without default are its needs, those with one are its parameters.
 
-    An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`. An `optional` argument may be None.
+    `@metric` without brackets uses the name of the function. An alias or a set may have settings: `aliases={"unitxt.faithfulness": {"aggregate": "max"}}`. An `optional` argument may be None.
     `judges` is the rated part: answer, contexts, ranking, question, steps or system. `misleads` names cases in which the score misleads. A columnar metric takes whole columns and returns an array or `Cells`.
-    A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named.
-    `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
-    Two parameters are special: `k` cuts a ranking off; with `q` the score of a run is that quantile of its rows, not their mean.
-    `variants` are settings that sets of metrics and the default run compute, too.
+    A metric with a `corpus` is summarised from statistics among its needs. A slow one is computed only when it is named. `headline` is its rank among the metrics shown first. `good` is its threshold in the diagnosis, `advice` what to do below it.
+    Two parameters are special: `k` cuts a ranking off; with `q` the score of a run is that quantile of its rows, not their mean. `variants` are settings that sets of metrics and the default run compute, too. With `by_id`, ids of chunks suffice: rows with unknown texts are not skipped.
     """
-    _refuse_bare(name)
 
     def register(function: Function) -> Function:
-        _check_name(name)
+        called = name if isinstance(name, str) else _name_of(function)
+        _check_name(called)
         needs, parameters, _ = read_signature(function, optional)
-        _check_arguments(name, function, optional, needs, columnar)
+        _check_arguments(called, function, optional, needs, columnar)
         spec = MetricSpec(
-            *(name, function, tuple(need for need in needs if need not in optional), parameters, columnar, version),
+            *(called, function, tuple(need for need in needs if need not in optional), parameters, columnar, version),
             optional=tuple(optional),
-            family=family or (name.split(".", maxsplit=1)[0] if "." in name else "custom"),
+            by_id=by_id,
+            family=family or (called.split(".", maxsplit=1)[0] if "." in called else "custom"),
             bounds=bounds,
             better=better,
             judges=judges,
@@ -78,14 +105,52 @@ def metric(
             corpus=corpus,
             slow=slow,
             headline=headline,
-            good=Good(good) if isinstance(good, int | float) else good,
+            good=Threshold(good) if isinstance(good, int | float) else good,
             advice=advice,
             variants=tuple(variants),
         )
         CATALOGUE.add_metric(_checked(spec))
         return function
 
-    return register
+    return register if name is None or isinstance(name, str) else register(name)
+
+
+def metric_names(metrics: Any) -> list[str]:
+    """Metrics as names. A function without `@metric` gets its own name, until another function of that name is passed."""
+    listed = metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
+    functions: dict[str, Any] = {}
+    names = []
+    for item in listed:
+        if isinstance(item, str):
+            names.append(item)
+            continue
+        if not callable(item):
+            raise UsageError(f"a metric is a name or a function, got {item!r:.80}")
+        name = CATALOGUE.name_of(item) or _add_passed(item)
+        if functions.setdefault(name, item) is not item:
+            raise UsageError(
+                f"two functions are named '{name}'; rename one, or declare it with @metric(\"other_name\")"
+            )
+        names.append(name)
+    return names
+
+
+def _add_passed(function: Callable[..., Any]) -> str:
+    """Make a plain function known as a metric from 0 to 1, higher is better; it belongs to no set of metrics."""
+    name = _name_of(function)
+    _check_name(name)
+    needs, parameters, _ = read_signature(function)
+    _check_arguments(name, function, (), needs, columnar=False)
+    own = (name, function, needs, parameters, False, 1)
+    CATALOGUE.add_passed(MetricSpec(*own, "custom", (0.0, 1.0), "higher", *("",) * 4, (), (), None, slow=False))
+    return name
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", "<unnamed>")
+    if name.startswith("<"):
+        raise DefinitionError(f'{name} has no name: write `def name(answer): …`, or @metric("name") above it')
+    return str(name)
 
 
 def _check_arguments(
@@ -99,12 +164,6 @@ def _check_arguments(
         )
     if optional and columnar:
         raise DefinitionError(f"metric '{name}' is columnar, so it cannot have optional arguments")
-
-
-def _refuse_bare(name: Any) -> None:
-    if not isinstance(name, str):
-        called = getattr(name, "__name__", "mine")
-        raise DefinitionError(f'@metric needs a name in brackets: write @metric("{called}") above def {called}')
 
 
 def _checked(spec: MetricSpec) -> MetricSpec:
@@ -136,6 +195,7 @@ def evidence(
     either: Sequence[str] = (),
     prompts: Sequence[str] = (),
     replaces: str = "",
+    by_id: bool = False,
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Callable[[Function], Function]: ...
@@ -149,6 +209,7 @@ def evidence(
     either: Sequence[str] = (),
     prompts: Sequence[str] = (),
     replaces: str = "",
+    by_id: bool = False,
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Function | Callable[[Function], Function]:
@@ -157,13 +218,12 @@ def evidence(
     With `yields` one call makes several pieces and returns a mapping of them; a parameter called `wanted` is
     given the set of pieces that the plan needs. If only some pieces need something, `yields` maps each piece to its
     own needs; the function gets None for such a need if the row lacks it or no planned piece needs it, and returns None for that piece.
-    Transient evidence (tokens, say) is cheap and is not stored. `prompts` names the prompt files that a model is asked with.
+    Transient evidence (such as tokens) is cheap and is not stored. `prompts` names the prompt files that are sent to a model.
     Of the needs named in `either` a row must have one: the function gets None for what is not there, a columnar one
     gets `Sparse` columns, or None for what no row has.
     If `replaces` names a field, other functions get this evidence in place of the field, in rows that have it. A function that
     takes both gets the field as it was read.
-    `signature` returns what else decides the values (a library's version); it becomes part of the scores' signatures.
-    A columnar function may declare a column class with `row_type`, `to_arrow` and `from_arrow` as its return type.
+    `signature` returns what else decides the values (a library's version); it becomes part of the scores' signatures. With `by_id`, ids of chunks suffice. A columnar function may declare a column class with `row_type`, `to_arrow` and `from_arrow` as its return type.
     """
 
     def register(function: Function) -> Function:
@@ -178,20 +238,13 @@ def evidence(
                 "what is chosen once for a run is a tool, what belongs to one number is a parameter of the metric"
             )
         spec = EvidenceSpec(
-            name=name,
-            function=function,
-            needs=needs,
-            parameters=(),
-            columnar=columnar,
-            version=version,
-            yields=pieces,
-            transient=transient,
-            wants_pieces=wants_pieces,
+            *(name, function, needs, (), columnar, version, pieces, transient, wants_pieces),
             signature=signature,
             either=tuple(either),
             piece_needs={piece: tuple(own) for piece, own in yields.items()} if isinstance(yields, Mapping) else {},
             prompts=tuple(prompts),
             replaces=replaces,
+            by_id=by_id,
         )
         _check_optional_needs(spec)
         CATALOGUE.add_evidence(spec)
@@ -240,19 +293,14 @@ def import_metrics_file(path: str | Path) -> None:
         spec.loader.exec_module(module)
     except RagstoneError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         line = _line_in(error, spec.origin or "")
         raise DefinitionError(f"metrics file '{path}'{line}: {type(error).__name__}: {error}") from error
 
 
-def _line_in(error: Exception, file: str) -> str:
+def _line_in(error: BaseException, file: str) -> str:
     """The last line of the user's own file that the error passed through."""
-    lines = []
-    trace = error.__traceback__
-    while trace:
-        if trace.tb_frame.f_code.co_filename == file:
-            lines.append(trace.tb_lineno)
-        trace = trace.tb_next
+    lines = [number for frame, number in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
     if isinstance(error, SyntaxError) and error.lineno:
         lines.append(error.lineno)
     return f", line {lines[-1]}" if lines else ""

@@ -87,7 +87,11 @@ def resolve_metrics(
     """
     chosen_metrics: dict[str, Metric] = {}
     sets = catalogue.sets()
-    for text in split_metrics(texts):
+    texts = list(texts)
+    names = split_metrics(texts)
+    if texts and not names:
+        raise UsageError("no metric is named; `ragstone metrics` lists them")
+    for text in names:
         if text == "all":
             chosen = [metric for spec in catalogue.metrics() if not pointless(spec) for metric in _with_variants(spec)]
         elif text == "quick":
@@ -106,7 +110,7 @@ def _with_variants(spec: MetricSpec, **settings: Any) -> list[Metric]:
 
 
 def split_metrics(texts: Iterable[str]) -> list[str]:
-    """Comma-separated lists taken apart, leaving commas inside brackets alone."""
+    """The parts of comma-separated lists; commas inside brackets do not separate."""
     return [part for text in texts for part in _split(text)]
 
 
@@ -158,10 +162,7 @@ def _print_value(value: Any) -> str:
 
 def _closing(text: str) -> int:
     """The position after the bracket that closes the first one; 0 if there is none."""
-    for depth, position, _ in _walk(text):
-        if depth == 0:
-            return position + 1
-    return 0
+    return next((position + 1 for depth, position, _ in _walk(text) if depth == 0), 0)
 
 
 def _split(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from ragstone.data.types import Gaps
 from ragstone.errors import DefinitionError, UsageError
 
 Direction = Literal["higher", "lower", "none"]
-# The one parameter name that is neither need nor setting: the pieces that a yielding evidence function is asked for.
+# The one parameter name that is neither a need nor a setting: the pieces that an evidence function should make.
 WANTED = "wanted"
 # A name and its settings: `unitxt.faithfulness` is `k_precision` with its maximum over contexts.
 Settings = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
@@ -32,11 +32,12 @@ class Parameter:
     choices: tuple[Any, ...] = ()
 
     def accept(self, value: Any, metric: str) -> Any:
-        """The value as the function takes it, or a UsageError that says what would be right."""
+        """The value as the function takes it, or a UsageError with the allowed values."""
         if self.choices:
             if value in self.choices:
                 return value
-            raise UsageError(f"{metric}: {self.name} must be one of {self._spelled(self.choices)}, got {value!r}")
+            choices = ", ".join(map(str, self.choices))
+            raise UsageError(f"{metric}: {self.name} must be one of {choices}, got {value!r}")
         if value is None and type(None) in self.kinds:
             return None
         if isinstance(value, bool) and bool not in self.kinds:
@@ -59,10 +60,6 @@ class Parameter:
         names = " or ".join(kind.__name__ for kind in self.kinds if kind is not type(None))
         return UsageError(f"{metric}: {self.name} must be {names}, got {value!r}")
 
-    @staticmethod
-    def _spelled(values: tuple[Any, ...]) -> str:
-        return ", ".join(str(value) for value in values)
-
 
 @dataclass(frozen=True)
 class FunctionSpec:
@@ -78,6 +75,8 @@ class FunctionSpec:
     either: tuple[str, ...] = field(default=(), kw_only=True)
     # Arguments that may be None: for rows without a value, or for all rows if the value cannot be made.
     optional: tuple[str, ...] = field(default=(), kw_only=True)
+    # Whether chunks with an unknown text suffice: the function reads their ids.
+    by_id: bool = field(default=False, kw_only=True)
 
     @property
     def is_async(self) -> bool:
@@ -107,11 +106,11 @@ class EvidenceSpec(FunctionSpec):
     yields: tuple[str, ...]
     transient: bool
     wants_pieces: bool
-    # What else decides the values (a library's version, its settings); asked when a run is planned, not at import.
+    # What else decides the values (a library's version, its settings); called when a run is planned, not at import.
     signature: Callable[[], str] | None = None
     # Needs that only one piece has.
     piece_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # The prompt files that it asks a model with; their hashes go into the signature.
+    # The prompt files that it sends to a model; their hashes are part of the signature.
     prompts: tuple[str, ...] = ()
     # The field in whose place other functions get this evidence.
     replaces: str = ""
@@ -160,7 +159,7 @@ def _type_hints(declared: Any) -> dict[str, Any]:
 class Corpus:
     """How a corpus metric is made from all rows together, not as a mean of their scores.
 
-    `statistics` names stored evidence with a few numbers a row. `score` turns their sum (the last axis of an array) into
+    `statistics` names stored evidence with a few numbers per row. `score` turns their sum (the last axis of an array) into
     the score or, if the score is not a function of a sum (`additive=False`), the list of all rows' numbers.
     """
 
@@ -170,12 +169,12 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Good:
-    """The value from which on a metric is good, and the metric's role in the diagnosis.
+class Threshold:
+    """The threshold of a good value, and the role of the metric in the diagnosis.
 
-    Readings are listed by `order`. A bad value makes its part of the system the one that limits quality if the metric
-    `decides`; otherwise it only leads to advice. The metric is left out if the run has one of the metrics in `unless`.
-    The limit of a share of useful chunks is lowered to half of what is attainable with the retrieved number of chunks.
+    The diagnosis lists metrics by `order`. If the metric `decides`, a bad value makes its part of the system the limiting
+    one; otherwise it only adds advice. The metric is left out if the run has one of the metrics in `unless`.
+    With `share_of_chunks`, the limit is at most half of what the retrieved number of chunks allows.
     """
 
     limit: float
@@ -187,7 +186,7 @@ class Good:
 
 @dataclass(frozen=True)
 class MetricSpec(FunctionSpec):
-    """A function that turns fields and evidence into a score, and what people should know about it."""
+    """A function that turns fields and evidence into a score, and its documentation."""
 
     family: str
     bounds: tuple[float | None, float | None]
@@ -199,14 +198,14 @@ class MetricSpec(FunctionSpec):
     aliases: Settings
     sets: Settings
     corpus: Corpus | None
-    # Not computed unless it is asked for: it takes longer than all the quick ones together, or says little about most data.
+    # Computed only if it is named: it is slower than all quick metrics together, or rarely informative.
     slow: bool
     # Position among the headline metrics; None if it is not one of them.
     headline: int | None = None
-    good: Good | None = None
+    good: Threshold | None = None
     # What to do if the value is not good.
     advice: str = ""
-    # Further settings that are computed with the default ones where a set of metrics is asked for.
+    # Further settings that sets of metrics compute, too.
     variants: tuple[Mapping[str, Any], ...] = ()
 
     def parameter(self, name: str) -> Parameter | None:
@@ -217,7 +216,7 @@ class MetricSpec(FunctionSpec):
 def read_signature(
     function: Callable[..., Any], optional: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], tuple[Parameter, ...], bool]:
-    """Needs (no default, or optional), parameters (with a default), and whether the function wants to know which pieces to make."""
+    """Needs (no default, or optional), parameters (with a default), and whether the function takes the pieces to make."""
     needs: list[str] = []
     parameters: list[Parameter] = []
     wants_pieces = False

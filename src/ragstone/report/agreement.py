@@ -1,20 +1,23 @@
-"""Agreement of metrics with human labels, in the terminal and as JSON."""
+"""Agreement of metrics with human labels, and fitted mixtures of scores, in the terminal and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from ragstone.agreement.metric_agreement import ALPHA, FEW_METRICS, Agreement, MetricAgreement
+from ragstone.agreement.metric_agreement import ALPHA, FEW_METRICS, Agreement, Gain, MetricAgreement, MixtureFit
+from ragstone.metrics.mixed import FAMILY
+from ragstone.number_format import interval_text, number, p_value, signed, signed_interval
 from ragstone.report.run import metric_label
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
-from ragstone.report.text import by_reason, counted, interval_text, number, one_line, p_value, section, title, visible
-from ragstone.stats.correlation import COEFFICIENTS, LEVELS, Correlation, Level
+from ragstone.report.text import section, title
+from ragstone.stats.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level
 from ragstone.stats.intervals import Interval
 from ragstone.stats.resampled_measures import Estimate
+from ragstone.views.phrases import by_reason, counted, one_line, visible
 
 COEFFICIENT = {"spearman": "Spearman", "pearson": "Pearson", "kendall": "Kendall", "somers": "Somers' D"}
 # The metrics that are shown without --full.
@@ -122,7 +125,8 @@ def _metric_dict(item: MetricAgreement) -> dict[str, Any]:
         "rows": item.rows,
         "p_best": item.p_best,
         "correlations": [
-            {"coefficient": coefficient, "level": level, **_correlation_dict(cell)}
+            {"coefficient": coefficient, "level": level, "value": cell.value, **_ends(cell.interval)}
+            | {"units": cell.units, "skipped": cell.skipped, "reason": cell.reason or None}
             for (coefficient, level), cell in item.correlations.items()
         ],
         "verdicts": None
@@ -132,16 +136,6 @@ def _metric_dict(item: MetricAgreement) -> dict[str, Any]:
             "evenly_split": verdicts.tied,
             **{name: {"value": cell.value, **_ends(cell.interval)} for name, cell in verdicts.measures.items()},
         },
-    }
-
-
-def _correlation_dict(cell: Correlation) -> dict[str, Any]:
-    return {
-        "value": cell.value,
-        **_ends(cell.interval),
-        "units": cell.units,
-        "skipped": cell.skipped,
-        "reason": cell.reason or None,
     }
 
 
@@ -327,3 +321,69 @@ def _disagreements(agreement: Agreement, width: int) -> Iterator[RenderableType]
         for name, text in (("question", item.question), ("answer", item.answer)):
             if text:
                 yield Text(f"    {name:<9}{one_line(text, max(20, width - 14))}", style="dim")
+
+
+def mixture_report(fit: MixtureFit, coefficient: Coefficient, path: str) -> RenderableType:
+    """The weights, the cross-validated gains and the verdict."""
+    name = f"{FAMILY}.{fit.mixture.name}"
+    table = Table([Column("score", wrap="name"), *columns(COEFFICIENT[coefficient], "gain", "95% interval")])
+    table.add("best single score", number(fit.single_agreement), "", "")
+    for label, gain in ((name, fit.fitted), ("equal weights", fit.equal)):
+        interval = signed_interval(*gain.interval) if gain.interval else "–"
+        table.add(label, number(gain.agreement), signed(gain.difference), interval)
+    method = (
+        f"{fit.rows} labelled answers to {fit.inputs} inputs. Cross-validated by input: weights and the best single score "
+        f"(mostly {fit.single}, in {fit.folds[0]} of {fit.folds[1]} folds) are chosen without the rows that they score."
+    )
+    return Group(
+        title(f"mixture {name}"),
+        Text(f"{visible(formula(fit))}\n"),
+        table,
+        Text(f"\n{visible(mixture_verdict(fit))}", style="bold"),
+        Text(f"\n{method} Saved in {visible(path)}.", style="dim"),
+    )
+
+
+def formula(fit: MixtureFit) -> str:
+    """The weights as a sum."""
+    return " + ".join(f"{weight:.2f} {part}" for part, weight in fit.mixture.weights.items())
+
+
+def mixture_verdict(fit: MixtureFit) -> str:
+    """Whether the mixture is worth using."""
+    name = f"{FAMILY}.{fit.mixture.name}"
+    for label, gain in ((name, fit.fitted), ("The mixture with equal weights", fit.equal)):
+        if gain.shown:
+            return f"{label} agrees with people better than {fit.single}: {_words(gain)}."
+    if fit.fitted.interval is not None and fit.fitted.interval.high < 0:
+        return f"{name} agrees with people less than {fit.single}: {_words(fit.fitted)}. Use that score."
+    return (
+        f"No gain is shown: the interval of {name} includes 0 ({_words(fit.fitted)}). "
+        f"Use {fit.single}, or label more rows."
+    )
+
+
+def _words(gain: Gain) -> str:
+    interval = f", 95 % interval {signed_interval(*gain.interval)}" if gain.interval else ""
+    return f"{signed(gain.difference)}{interval}"
+
+
+def mixture_dict(fit: MixtureFit, path: str) -> dict[str, Any]:
+    """The mixture as JSON."""
+    return {
+        "metric": f"{FAMILY}.{fit.mixture.name}",
+        "path": path,
+        "weights": dict(fit.mixture.weights),
+        "single": fit.single,
+        "single_agreement": fit.single_agreement,
+        "gain": _gain_dict(fit.fitted),
+        "gain_equal_weights": _gain_dict(fit.equal),
+        "rows": fit.rows,
+        "inputs": fit.inputs,
+        "verdict": mixture_verdict(fit),
+    }
+
+
+def _gain_dict(gain: Gain) -> dict[str, Any]:
+    low, high = gain.interval or (None, None)
+    return {"agreement": gain.agreement, "difference": gain.difference, "low": low, "high": high, "shown": gain.shown}

@@ -8,30 +8,27 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
 
-from ragstone.compare.cause_texts import causes_text, failing_text
-from ragstone.compare.comparison import Comparison
-from ragstone.compare.diagnosis import Diagnosis
-from ragstone.compare.explain import Explanation
-from ragstone.compare.gate_conditions import Checked
-from ragstone.compare.gates import Gate
-from ragstone.compare.sample_order import telling_metrics
-from ragstone.compare.worst_samples import WorstSample
-from ragstone.engine.metric_choice import pick_headlines
+from ragstone.analysis.diagnosis import Diagnosis
+from ragstone.analysis.explain import Explanation
+from ragstone.analysis.gate_conditions import Checked
+from ragstone.analysis.gates import Gate
+from ragstone.analysis.sample_order import WorstSample
 from ragstone.engine.quote import Quote
-from ragstone.report.comparison import headline as comparison_headline
-from ragstone.report.comparison import run_label
-from ragstone.report.diagnosis import headline
-from ragstone.report.explain import cause_title
-from ragstone.report.gates import MARKS, ORDER, value_texts
-from ragstone.report.text import counted, number, one_line, p_value, signed, signed_interval
-from ragstone.storage.missing_scores import MissingScores
+from ragstone.number_format import number, p_value, signed, signed_interval
+from ragstone.report.gates import MARKS as GATE_MARKS
+from ragstone.report.gates import ORDER, value_texts
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import MissingScores
+from ragstone.views.comparison import MARKS, ComparisonView
+from ragstone.views.diagnosis import DiagnosisView
+from ragstone.views.phrases import counted, one_line
+from ragstone.views.run import FEW, RunView, headline_metrics
+from ragstone.views.sample import cause_line
 
 _WIDTH = 100
 # Longer lines are cut.
 _LINE = 180
 _MOST = 5
-_VERDICTS = {"worse": "▼", "better": "▲"}
 
 
 def as_text(report: RenderableType) -> str:
@@ -43,16 +40,15 @@ def as_text(report: RenderableType) -> str:
 
 def run_brief(run: Run) -> str:
     """Name and size of a run, some means, and the number of missing cells."""
-    rows = {row.metric: row for row in run.summary()}
-    chosen = telling_metrics(run.info.metrics, _MOST)
-    means = [f"{metric.metric} {number(rows[metric.metric].mean)}" for metric in chosen]
-    more = len(run.info.metrics) - len(chosen)
-    # Metrics that were not computed have a row in the summary too, but no cells.
-    computed = [rows[metric.metric] for metric in run.info.metrics if metric.metric in rows]
-    skipped, failed = (sum(getattr(row, name) for row in computed) for name in ("n_skipped", "n_failed"))
-    counts = f"{counted(run.info.rows, 'sample')}, {counted(len(run.info.metrics), 'metric')}"
+    view = RunView.of(run)
+    few = {metric.metric for metric in headline_metrics(run.info.metrics, FEW)}
+    means = [f"{metric.metric} {metric.shown}" for metric in view.metrics if metric.metric in few]
+    more = len(view.metrics) - len(means)
+    skipped, failed = (sum(getattr(metric, name) for metric in view.metrics) for name in ("skipped", "failed"))
+    counts = f"{counted(run.info.rows, 'sample')}, {counted(len(view.metrics), 'metric')}"
     return _lines(
         f"Run {run.name}{f' ({run.id})' if run.name != run.id else ''}: {counts}",
+        view.failure or "",
         ", ".join(means) + (f" and {more} more" if more else ""),
         f"{failed:,} failed and {skipped:,} skipped cells: run.missing" if failed or skipped else "",
     )
@@ -60,35 +56,35 @@ def run_brief(run: Run) -> str:
 
 def diagnosis_brief(diagnosis: Diagnosis, name: str) -> str:
     """The headline, the causes and the first advice."""
-    failing = [failing_text(diagnosis), causes_text(diagnosis)] if diagnosis.failing else []
+    view = DiagnosisView.of(diagnosis)
+    failing = [view.failing_text, view.causes_text] if view.causes_text else []
     if len(whole := ": ".join(failing)) <= _LINE:
         failing = [whole]
     return _lines(
-        f"Diagnosis of {name}: {headline(diagnosis)}",
+        f"Diagnosis of {name}: {view.headline}",
         *failing,
-        *(f"→ {item.text}" for item in diagnosis.advice[:2]),
+        *(f"→ {item.text}" for item in view.advice[:2]),
     )
 
 
 def explanation_brief(explanation: Explanation) -> str:
     """The sample, its question and answer, and the cause or the score."""
-    sample, working, outcome = explanation.case.sample, explanation.working, explanation.outcome
-    cause = outcome.cause
-    why = f"{cause_title(outcome)}: {cause.name}, {cause.part}" if cause else f"cause unknown: {outcome.undecided}"
+    sample, working = explanation.case.sample, explanation.working
+    why = cause_line(explanation.outcome)
     if working:
         why = f"{working.cell.metric} = {number(working.cell.value)} {working.cell.reason or ''}".rstrip()
     return _lines(
         f"Sample {sample.id}, row {explanation.row + 1:,} of {explanation.rows:,} in {explanation.run}",
         f"question: {sample.question or ''}",
         f"answer: {sample.answer or ''}",
-        why if working or cause or outcome.undecided else "no fault found",
+        why,
     )
 
 
 def worst_brief(samples: Sequence[WorstSample], name: str) -> str:
-    """One line per sample: row, id, quality, cause and question."""
+    """One line per sample: row, id, status, cause and question."""
     lines = [
-        f"{sample.row:>3} {sample.id}  {number(sample.quality, 2)}  {sample.cause or '–'}  {sample.question}"
+        f"{sample.row:>3} {sample.id}  {sample.status}  {sample.cause or '–'}  {sample.question}"
         for sample in samples[:_MOST]
     ]
     more = len(samples) - len(lines)
@@ -107,32 +103,26 @@ def missing_brief(missing: Sequence[MissingScores], name: str) -> str:
     return _lines(f"Missing scores of {name}: {', '.join(counts)}", *lines, f"and {more} more" if more else "")
 
 
-def comparison_brief(comparison: Comparison) -> str:
-    """The result in a sentence, then the metrics that differ most clearly."""
-    order = [item for verdict in _VERDICTS for item in comparison.metrics if item.verdict == verdict]
-    if not order:
-        picked = pick_headlines([item.metric for item in comparison.metrics if item.verdict])
-        order = [item for item in comparison.metrics if item.metric in picked]
+def comparison_brief(view: ComparisonView) -> str:
+    """The rows and the metrics in a sentence each, then the headline metrics that differ, worse first; or all of them."""
+    order = [row for verdict in ("worse", "better") for row in view.headlines if row.verdict == verdict]
+    order = order or [row for row in view.headlines if row.verdict]
     lines = [
-        f"{_VERDICTS.get(item.verdict or '', '·')} {item.metric} {number(item.before)} → {number(item.after)}, "
-        f"{signed(item.difference)} ({signed_interval(item.low, item.high)}), p {p_value(item.corrected_p)}"
-        for item in order[:_MOST]
+        f"{MARKS.get(row.word, '·')} {row.metric} {number(row.before)} → {number(row.after)}, "
+        f"{signed(row.difference)} ({signed_interval(row.low, row.high)}), p {p_value(row.corrected_p)}"
+        for row in order[:_MOST]
     ]
     more = len(order) - len(lines)
-    before, after = (_lettered(run, comparison) for run in (comparison.before, comparison.after))
-    names = f"{before} → {after}, {counted(len(comparison.pairs), 'pair')}"
+    # The name of a run stands after the letter that the headline has in its place.
+    runs = zip(view.labels, (view.comparison.before, view.comparison.after), strict=True)
+    names = " → ".join(run.name if label == run.name else f"{label} {run.name}" for label, run in runs)
     return _lines(
-        f"Comparison {names}",
-        comparison_headline(comparison),
+        f"Comparison {names}, {counted(len(view.comparison.pairs), 'pair')}",
+        view.headline,
+        view.summary,
         *lines,
         f"and {more} more" if more > 0 else "",
     )
-
-
-def _lettered(run: Run, comparison: Comparison) -> str:
-    """The name of a run, after the letter that the headline has in its place."""
-    label = run_label(run, comparison)
-    return run.name if label == run.name else f"{label} {run.name}"
 
 
 def _value(item: Checked) -> str:
@@ -145,7 +135,7 @@ def gate_brief(gate: Gate) -> str:
     against = f" against {gate.baseline}" if gate.baseline else ""
     order = sorted(gate.checks, key=lambda item: ORDER.index(item.outcome))
     lines = [
-        f"{MARKS[item.outcome]} {item.condition}: {_value(item)}{f', {item.why}' if item.why else ''}"
+        f"{GATE_MARKS[item.outcome]} {item.condition}: {_value(item)}{f', {item.why}' if item.why else ''}"
         for item in order[:_MOST]
     ]
     more = len(order) - len(lines)

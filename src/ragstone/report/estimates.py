@@ -11,11 +11,13 @@ from rich.text import Text
 from ragstone.agreement.estimates import Estimation, Powers
 from ragstone.agreement.train import Training
 from ragstone.models.trained import PREFIX
+from ragstone.number_format import interval_text, number, signed, signed_interval
 from ragstone.report.agreement import COEFFICIENT, agreement_report
 from ragstone.report.table import Cell, Column, Table, columns
-from ragstone.report.text import interval_text, number, section, signed, signed_interval, title, visible
+from ragstone.report.text import section, title
 from ragstone.stats.intervals import Interval
 from ragstone.stats.ppi import LEAST_LABELS
+from ragstone.views.phrases import visible
 
 _METHOD = (
     "Labels alone: 95% interval of the labelled rows. Both: prediction-powered inference (PPI++), valid for any metric, "

@@ -1,9 +1,10 @@
-"""Runs in the result formats of other tools: the metrics table of DIAL rag-eval and the results file of RAGChecker."""
+"""Runs in the result formats of other tools: the metrics table of DIAL rag-eval and the results file of RAGChecker; LaTeX tables."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,16 +12,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragstone.analysis.comparison import Comparison
 from ragstone.data.codec import arrow_type, decoder, encoder
 from ragstone.data.dataset import view_column
 from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE
-from ragstone.data.types import FactMatch, ScoredVerdict
+from ragstone.data.types import FactMatch
+from ragstone.data.verdict import NEUTRAL, UNSURE, Verdict
 from ragstone.errors import UsageError
 from ragstone.formats.dial import write_sidecar
 from ragstone.formats.ragchecker import FORMAT
 from ragstone.registry import CATALOGUE
+from ragstone.report.comparison import difference_table
+from ragstone.report.run import metrics_table
+from ragstone.report.table import escape_latex
 from ragstone.storage.places import Place
 from ragstone.storage.runs import Run, write_table
+from ragstone.views.comparison import ComparisonView, method_line
+from ragstone.views.run import RunView
 
 _TEXTS, _NUMBERS = pa.list_(pa.string()), pa.list_(pa.int64())
 # DIAL's names of our metrics.
@@ -126,7 +134,10 @@ def write_ragchecker(run: Run, target: Place) -> Groups:
     """Write the results file of RAGChecker; returns the means by group."""
     evidence = {name: column for name in FORMAT.given if (column := _evidence(run, name)) is not None}
     rows = _row_metrics(run, evidence)
-    groups = _group_means(rows)
+    groups = {
+        group: {name: _percent(rows, name) for name in names if any(name in row for row in rows)}
+        for group, names in GROUPS.items()
+    }
     table = run.samples.table
     for name, column in evidence.items():
         array = pa.array(column, type=arrow_type(GIVEN_EVIDENCE[name]))
@@ -159,8 +170,8 @@ def _words(value: Any) -> Any:
         return [_words(item) for item in value]
     if not isinstance(value, str):
         return value
-    word = str(ScoredVerdict.from_text(value))
-    return "neutral" if word == "unsure" else word
+    word = str(Verdict.from_text(value))
+    return NEUTRAL if word == UNSURE else word
 
 
 def _row_metrics(run: Run, evidence: Mapping[str, list[Any]]) -> list[Row]:
@@ -198,14 +209,6 @@ def _cells(run: Run, metric: str) -> list[tuple[float | None, str]]:
     return list(zip(cells["value"].to_pylist(), cells["status"].to_pylist(), strict=True))
 
 
-def _group_means(rows: Sequence[Row]) -> Groups:
-    """Means over the samples in percent with one decimal. Groups without metrics are empty."""
-    return {
-        group: {name: _percent(rows, name) for name in names if any(name in row for row in rows)}
-        for group, names in GROUPS.items()
-    }
-
-
 def _percent(rows: Sequence[Row], name: str) -> float:
     # RAGChecker rounds with numpy.
     return float(np.round(np.mean([row[name] for row in rows if name in row]) * 100, 1))
@@ -225,3 +228,27 @@ def _put_column(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
     if name in table.column_names:
         return table.set_column(table.column_names.index(name), name, column)
     return table.append_column(name, column)
+
+
+def run_latex(run: Run) -> str:
+    """The means of a run with their intervals."""
+    table = metrics_table(RunView.of(run).metrics)
+    wanted = ("metric", "score", "95 % interval", "scored")
+    table = table.select(at for at, column in enumerate(table.columns) if column.heading in wanted)
+    caption = f"{escape_latex(run.name)}: scores with 95\\,\\% intervals over {run.info['dataset']['rows']} samples."
+    return table.latex(caption, f"tab:{_label(run.name)}")
+
+
+def comparison_latex(comparison: Comparison) -> str:
+    """Both means, the difference with its interval, the corrected p and the verdict."""
+    view = ComparisonView.of(comparison)
+    table = difference_table(view, view.metrics)
+    table = table.select(at for at, column in enumerate(table.columns) if column.heading != "MDE")
+    before, after = comparison.before.name, comparison.after.name
+    names = f"A: {escape_latex(before)}, B: {escape_latex(after)}, {len(comparison.pairs)} pairs"
+    caption = f"{names}. {escape_latex(method_line(comparison, detectable=False))}"
+    return table.latex(caption, f"tab:{_label(before)}-{_label(after)}")
+
+
+def _label(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "run"

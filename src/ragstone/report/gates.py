@@ -9,21 +9,13 @@ from xml.etree import ElementTree as ET
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.compare.gate_conditions import Checked
-from ragstone.compare.gates import Gate
-from ragstone.engine.metric_choice import find_metric
+from ragstone.analysis.gate_conditions import Checked
+from ragstone.analysis.gates import Gate
+from ragstone.number_format import interval_text, number, places_for, signed, signed_interval
 from ragstone.report.table import TONES as STYLES
 from ragstone.report.table import Cell, Column, Table, columns
-from ragstone.report.text import (
-    counted,
-    indented,
-    interval_text,
-    number,
-    places_for,
-    signed,
-    signed_interval,
-    visible,
-)
+from ragstone.report.text import indented
+from ragstone.views.phrases import counted, visible
 
 TONES = {"passes": "good", "fails": "bad", "cannot tell": "unsure"}
 MARKS = {"passes": "✓", "fails": "✗", "cannot tell": "?"}
@@ -49,8 +41,12 @@ def gate_notes(gate: Gate) -> Iterator[str]:
     """How to read the values, and which metrics the gate leaves out."""
     if gate.note:
         yield visible(gate.note)
-    if any(item.check.is_change and item.interval is not None for item in gate.checks):
+    if any(item.check.is_test for item in gate.checks):
+        yield "not worse: the loss is not significant, as in `compare`; only a limit such as max-drop 0.02 excludes a larger loss"
+    if any(item.check.is_change and item.interval is not None and item.raw is None for item in gate.checks):
         yield "value of a drop or rise: paired difference to the baseline, as in `ragstone compare`"
+    if any(item.raw is not None for item in gate.checks):
+        yield "value of a judged metric: estimated human score, by the judge's error on labelled rows; --json has its own mean (raw)"
     yield from map(visible, gate.remarks)
     if gate.left_out:
         yield left_out_line(gate)
@@ -64,9 +60,8 @@ def gate_notes(gate: Gate) -> Iterator[str]:
 def value_texts(item: Checked) -> tuple[str, str]:
     """The value of a condition and its interval, with a sign for a change."""
     low, high = item.interval or (None, None)
-    metric = find_metric(item.check.metric)
-    places = places_for(metric.spec.bounds if metric else (None, 1.0), item.value, low, high)
-    if item.check.kind == "max-worse":
+    places = places_for(item.value, ends=(low, high))
+    if item.check.is_count:
         return number(item.value, 0), ""
     if item.check.is_change:
         return signed(item.value, places), signed_interval(low, high, places)
@@ -118,37 +113,22 @@ def undecided_line(gate: Gate) -> str:
 
 def gate_dict(gate: Gate) -> dict[str, Any]:
     """The gate as JSON."""
-    return {
-        "outcome": gate.outcome,
-        "exit_code": gate.exit_code,
-        "inconclusive": gate.inconclusive,
+    same = ("outcome", "exit_code", "inconclusive", "note", "sequential", "finished")
+    return {name: getattr(gate, name) for name in same} | {
         "run": gate.path,
         "name": gate.run,
         "against": gate.baseline,
-        "note": gate.note,
-        "sequential": gate.sequential,
-        "finished": gate.finished,
         "left_out": list(gate.left_out),
         "remarks": list(gate.remarks),
-        "checks": [
-            {
-                "condition": item.condition,
-                "kind": item.check.kind,
-                "metric": item.check.metric,
-                "limit": item.check.limit,
-                "outcome": item.outcome,
-                "why": item.why,
-                "value": item.value,
-                "low": item.interval.low if item.interval else None,
-                "high": item.interval.high if item.interval else None,
-                "rows": item.rows,
-                "failed": item.failed,
-                "lost": item.lost,
-                "decided_after": item.decided_after,
-            }
-            for item in gate.checks
-        ],
+        "checks": [_check_dict(item) for item in gate.checks],
     }
+
+
+def _check_dict(item: Checked) -> dict[str, Any]:
+    low, high = item.interval or (None, None)
+    asked = {name: getattr(item.check, name) for name in ("kind", "metric", "limit")}
+    same = ("condition", "outcome", "why", "value", "rows", "failed", "lost", "decided_after", "raw")
+    return {name: getattr(item, name) for name in same} | asked | {"low": low, "high": high}
 
 
 def gate_junit(gate: Gate) -> str:
@@ -181,8 +161,9 @@ def gate_junit(gate: Gate) -> str:
 
 
 def _sentence(item: Checked) -> str:
-    ends = f", 95 % interval {item.interval.low:.3f} to {item.interval.high:.3f}" if item.interval else ""
-    value = "no value" if item.value is None else value_texts(item)[0]
+    shown, interval = value_texts(item)
+    ends = f", 95 % interval {interval.replace(' – ', ' to ')}" if item.interval else ""
+    value = "no value" if item.value is None else shown
     lost = f", {item.lost} lost" if item.lost else ""
     return f"{value}{ends}, {item.rows} rows, {item.failed} failed{lost}{f': {item.why}' if item.why else ''}"
 

@@ -10,11 +10,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.report.table import Cell, Column, Table, columns
-from ragstone.report.text import counted, one_line
 from ragstone.text.feedback import MEANINGS
 from ragstone.truth.harvest.learn_weights import Learned, agreement_with_ratings, calibration, calibration_error
 from ragstone.truth.harvest.pipeline import Harvest, Surveyed
-from ragstone.truth.harvest.signal_weights import FEATURES, VERDICTS, Weights
+from ragstone.truth.harvest.signals import FEATURES, VERDICTS, Weights
+from ragstone.views.phrases import counted, one_line
 
 _MOST_STRATA = 12
 

@@ -7,10 +7,14 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.compare.leaderboard import Leaderboard, Place, Ranking
-from ragstone.report.run import DIRECTION, metric_label
+from ragstone.analysis.leaderboard import Leaderboard, Place, Ranking
+from ragstone.number_format import number, with_interval
+from ragstone.report.run import metric_label
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
-from ragstone.report.text import by_reason, interval_text, one_line, section, visible
+from ragstone.report.text import section
+from ragstone.views.comparison import run_dict
+from ragstone.views.phrases import by_reason, one_line, visible
+from ragstone.views.run import DIRECTION
 
 # With more metrics than this, one table of all metrics replaces the drawings.
 _MOST_DRAWN = 4
@@ -26,18 +30,18 @@ def leaderboard_report(board: Leaderboard, by: str | None = None) -> RenderableT
             parts += [heading, _ranking_table(board, ranking, by)]
     else:
         parts += [Text(), _matrix(board, by)]
-    notes = by_reason(
-        [
-            *((ranking.metric, ranking.note) for ranking in board.rankings),
-            *((name, f"not ranked, the signatures differ: {change}") for name, change in board.refused.items()),
-        ]
-    )
-    remarks = [*board.remarks, *(f"{', '.join(names)}: {note}" for note, names in notes.items())]
     explanation = (
         "\nThe data do not show a difference between runs that share a letter. The rank is 1 plus the number of runs that "
         f"are significantly better. All means are over the {board.samples:,} samples that all runs have."
     )
-    return Group(*parts, *section("remarks", remarks), Text(explanation, style="dim"))
+    return Group(*parts, *section("remarks", remark_lines(board)), Text(explanation, style="dim"))
+
+
+def remark_lines(board: Leaderboard) -> list[str]:
+    """Remarks, and the notes and refused metrics by reason."""
+    notes = [(ranking.metric, ranking.note) for ranking in board.rankings]
+    notes += [(name, f"not ranked, the signatures differ: {change}") for name, change in board.refused.items()]
+    return [*board.remarks, *(f"{', '.join(names)}: {note}" for note, names in by_reason(notes).items())]
 
 
 def order_runs(board: Leaderboard, by: str | None) -> list[int]:
@@ -95,8 +99,7 @@ def _ranking_table(board: Leaderboard, ranking: Ranking, by: str | None) -> Tabl
             Cell(letter(run), tone="strong"),
             one_line(board.runs[run].name, 30),
             *([parameter_text(board.values(run)[board.parameters.index(by)])] if by else []),
-            f"{place.mean:.3f}",
-            interval_text(*(place.interval or (None, None))),
+            *with_interval(place.mean, *(place.interval or (None, None))),
             interval_strip(place.mean, place.interval, scale, "green" if place.rank == 1 else "cyan"),
             place.letters,
         )
@@ -125,7 +128,7 @@ def _matrix(board: Leaderboard, by: str | None) -> Table:
 def _matrix_cell(place: Place | None, highlight: bool) -> Text:
     if place is None:
         return Text("–", style="dim")
-    text = Text(f"{place.mean:.3f} ", style="bold green" if place.rank == 1 and highlight else "")
+    text = Text(f"{number(place.mean)} ", style="bold green" if place.rank == 1 and highlight else "")
     text.append(place.letters, style="not bold dim")
     return text
 
@@ -133,32 +136,19 @@ def _matrix_cell(place: Place | None, highlight: bool) -> Text:
 def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
     """The leaderboard as JSON."""
     return {
-        "runs": [
-            {"run": run.path, "id": run.id, "name": run.name, "params": run.info.get("params") or {}}
-            for run in board.runs
-        ],
+        "runs": [run_dict(run) for run in board.runs],
         "samples": board.samples,
         "remarks": list(board.remarks),
         "refused": dict(board.refused),
         "metrics": [
-            {
-                "metric": ranking.metric,
-                "better": ranking.better,
-                "samples": ranking.samples,
-                "note": ranking.note,
-                "places": [
-                    {
-                        "run": board.runs[place.run].id,
-                        "name": board.runs[place.run].name,
-                        "mean": place.mean,
-                        "low": place.interval.low if place.interval else None,
-                        "high": place.interval.high if place.interval else None,
-                        "rank": place.rank,
-                        "group": place.letters,
-                    }
-                    for place in ranking.places
-                ],
-            }
+            {name: getattr(ranking, name) for name in ("metric", "better", "samples", "note")}
+            | {"places": [_place_dict(board, place) for place in ranking.places]}
             for ranking in board.rankings
         ],
     }
+
+
+def _place_dict(board: Leaderboard, place: Place) -> dict[str, Any]:
+    run, (low, high) = board.runs[place.run], place.interval or (None, None)
+    ends = {"mean": place.mean, "low": low, "high": high}
+    return {"run": run.id, "name": run.name, **ends, "rank": place.rank, "group": place.letters}

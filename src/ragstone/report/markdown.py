@@ -6,37 +6,26 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from ragstone.compare.cause_moves import Moves
-from ragstone.compare.cause_texts import failing_text, percent
-from ragstone.compare.comparison import ChangedSample, Comparison
-from ragstone.compare.diagnosis import Diagnosis, diagnose
-from ragstone.compare.gates import Gate
-from ragstone.compare.leaderboard import Leaderboard
-from ragstone.compare.sample_order import worst_rows
-from ragstone.compare.signs import people_of
-from ragstone.data.summary import ALL
-from ragstone.report.comparison import (
-    changed_most,
-    difference_table,
-    failed_lines,
-    headline,
-    method_line,
-    moves_line,
-    not_compared_lines,
-    verdict_cell,
-)
-from ragstone.report.consistency import consistency_dict
-from ragstone.report.diagnosis import disagreement, reason_line
-from ragstone.report.diagnosis import headline as diagnosis_headline
+from ragstone.analysis.cause_names import Outcome
+from ragstone.analysis.cause_texts import status_text
+from ragstone.analysis.comparison import ChangedSample, Comparison
+from ragstone.analysis.diagnosis import Diagnosis, diagnose
+from ragstone.analysis.gates import Gate
+from ragstone.analysis.leaderboard import Leaderboard
+from ragstone.analysis.sample_order import worst_rows
+from ragstone.number_format import number, p_value, signed
+from ragstone.report.comparison import difference_table, verdict_cell
 from ragstone.report.gates import gate_table, left_out_line, undecided_line
-from ragstone.report.html.run_data import MOST_DIAGNOSED
-from ragstone.report.judge_failure import judge_failure
-from ragstone.report.leaderboard import letter, order_runs, parameter_text
-from ragstone.report.run import judge_lines, metrics_table
+from ragstone.report.html.run_page import MOST_DIAGNOSED
+from ragstone.report.leaderboard import letter, order_runs, parameter_text, remark_lines
+from ragstone.report.run import metrics_table
 from ragstone.report.table import Column, Table, columns
 from ragstone.report.table import escape_markdown as escape
-from ragstone.report.text import number, one_line, p_value, signed
 from ragstone.storage.runs import Run, read_table
+from ragstone.views.comparison import ComparisonView, MovedRow
+from ragstone.views.diagnosis import DiagnosisView
+from ragstone.views.phrases import counted, one_line
+from ragstone.views.run import RunView, consistency_dict
 
 _OUTCOMES = {"passes": "✅ passes", "fails": "❌ fails", "cannot tell": "❔ cannot tell"}
 
@@ -46,25 +35,26 @@ def run_markdown(run: Run, worst: int = 5) -> str:
     diagnosis = diagnose(run, MOST_DIAGNOSED)
     totals = run.info["totals"]
     cost = "unknown cost" if totals.get("cost_usd") is None else f"${totals['cost_usd']:.2f}"
-    metrics = {metric["metric"]: metric for metric in run.info["metrics"]}
+    view, shown = RunView.of(run), DiagnosisView.of(diagnosis, run.info)
     advice = [
-        f"{number}. {escape(item.text)} <sub>{escape('; '.join(map(reason_line, item.because)))}</sub>"
-        for number, item in enumerate(diagnosis.advice, start=1)
+        f"{number}. {escape(item.text)} <sub>{escape(item.reasons)}</sub>"
+        for number, item in enumerate(shown.advice, start=1)
     ]
-    failure = judge_failure(run)
-    rows = [row for row in run.summary() if row.slice == ALL]
     lines = [
-        *([f"**{escape(failure)}**", ""] if failure else []),
-        f"### {escape(run.name)}: {escape(diagnosis_headline(diagnosis))}",
+        *([f"**{escape(view.failure)}**", ""] if view.failure else []),
+        f"### {escape(run.name)}: {escape(shown.headline)}",
         "",
         f"{run.info['dataset']['rows']:,} samples, run `{escape(run.id)}`, {totals.get('calls', 0):,} model calls, {cost}",
         "",
-        *(part for line in judge_lines(run.info) for part in (escape(line), "")),
-        *([escape(disagreement(diagnosis)), ""] if diagnosis.disagreeing else []),
+        *(part for line in (*view.explanations, shown.disagreement) if line for part in (escape(line), "")),
+        *(["Commands that would decide it, cheapest first:", ""] if shown.steps else []),
+        *(f"- `{step.command}`: {escape(step.purpose)}" for step in shown.steps),
+        *([""] if shown.steps else []),
         *([*advice, ""] if advice else []),
-        *metrics_table(rows, metrics, people_of(run.info, rows)).markdown(),
+        *metrics_table(view.headlines).markdown(),
+        *_folded(counted(len(view.others), "more metric"), metrics_table(view.others)),
         *_consistency(run),
-        *_causes(diagnosis),
+        *_causes(shown),
         *_worst(run, diagnosis, worst),
     ]
     lines += [f"- not computed: {escape(name)}: {escape(reason)}" for name, reason in run.info["skipped"].items()]
@@ -89,48 +79,45 @@ def _consistency(run: Run) -> list[str]:
     return [f"{escape(found['headline'])}.", "", *_folded("spread within questions", table)]
 
 
-def _causes(diagnosis: Diagnosis) -> list[str]:
-    numbers = columns("main cause of", "samples", "judge is sure")
+def _causes(view: DiagnosisView) -> list[str]:
+    numbers = columns("main cause of", "samples")
     table = Table([*columns("cause", "part", align="left"), *numbers, Column("meaning")])
-    for count in diagnosis.causes:
-        cause, likely = count.cause, percent(count.probability)
-        table.add(
-            cause.name, cause.part or "information", f"{count.main:,}", f"{count.samples:,}", likely, cause.meaning
-        )
-    return _folded(f"why {failing_text(diagnosis)}", table)
+    for cause in view.causes:
+        table.add(cause.name, cause.part or "information", f"{cause.main:,}", f"{cause.samples:,}", cause.meaning)
+    notes = [part for note in view.notes for part in (escape(note), "")]
+    return [*_folded(f"why {view.failing_text}", table), *notes]
 
 
 def _worst(run: Run, diagnosis: Diagnosis, most: int) -> list[str]:
     samples = read_table(run.folder.samples, ["id", "question", "answer"])
-    rows = worst_rows(run, [row for row, outcome in enumerate(diagnosis.outcomes) if outcome.cause], most)
-    table = Table(columns("sample", "question", "answer", "cause", align="left"))
+    rows = worst_rows(run, diagnosis.faulty, most)
+    table = Table(columns("sample", "status", "question", "answer", "cause", align="left"))
     for row, sample in zip(rows, samples.take(pa.array(rows, pa.int64())).to_pylist(), strict=True):
-        cause = diagnosis.outcomes[row].cause if row < len(diagnosis.outcomes) else None
+        found = diagnosis.outcomes[row] if row < len(diagnosis.outcomes) else Outcome(sample["id"])
         texts = (one_line(sample[name] or "", 100) for name in ("question", "answer"))
-        table.add(sample["id"], *texts, cause.name if cause else "–")
+        table.add(sample["id"], status_text(found), *texts, found.cause.name if found.cause else "–")
     return _folded(f"the {len(rows)} worst samples", table)
 
 
-def comparison_markdown(comparison: Comparison, show: int = 3, moves: Moves | None = None) -> str:
-    """Two runs: the result, the samples that B fixes and breaks, the metrics that differ, and the other metrics folded."""
-    differing = [item for item in comparison.metrics if item.verdict in ("better", "worse")]
-    others = [item for item in comparison.metrics if item not in differing]
+def comparison_markdown(view: ComparisonView, show: int = 3) -> str:
+    """Two runs: the rows that B fixes and breaks, the headline metrics, and the explored metrics folded."""
+    comparison = view.comparison
     runs = (f"{escape(run.name)} (`{escape(run.id)}`)" for run in (comparison.before, comparison.after))
     lines = [
-        f"### {escape(headline(comparison))}",
+        f"### {escape(view.headline)}",
         "",
         "A: {}, B: {}, ".format(*runs) + f"{len(comparison.pairs)} pairs",
         "",
+        *_moved(view.listed(show)),
+        *(part for line in view.lines() for part in (escape(line), "")),
+        *difference_table(view, view.headlines).markdown(),
+        *_folded(view.others_text, difference_table(view, view.others)),
     ]
-    lines += [escape(failing), ""] if (failing := moves_line(moves)) else []
-    lines += difference_table(comparison, differing).markdown() if differing else []
-    lines += _folded("metrics without a verdict of better or worse", difference_table(comparison, others))
     for column in dict.fromkeys(part.column for part in comparison.slices):
         lines += [f"**by {escape(column)}**", "", *_slices(comparison, column)]
-    lines += _changed(comparison.changed, show)
-    remarks = [*comparison.remarks, *failed_lines(comparison.metrics), *not_compared_lines(comparison)]
-    lines += [f"- {escape(line)}" for line in remarks]
-    return "\n".join([*lines, "", f"<sub>{escape(method_line(comparison))}</sub>"]) + "\n"
+    lines += _changed(view.changed(show))
+    lines += [f"- {escape(line)}" for line in (*view.cautions, *view.remarks)]
+    return "\n".join([*lines, "", f"<sub>{escape(view.method)}</sub>"]) + "\n"
 
 
 def _slices(comparison: Comparison, column: str) -> list[str]:
@@ -143,12 +130,20 @@ def _slices(comparison: Comparison, column: str) -> list[str]:
     return table.markdown() if table.rows else ["no slice shows a difference", ""]
 
 
-def _changed(changed: Sequence[ChangedSample], show: int) -> list[str]:
+def _moved(rows: Sequence[MovedRow]) -> list[str]:
+    """Newly failing rows first, with both answers."""
+    table = Table([Column("row"), *columns("became", "wrong", "question", "answer of A", "answer of B", align="left")])
+    for row in rows:
+        texts = (one_line(text, 100) for text in (row.question, *row.answers))
+        table.add(row.id, row.kind, "{:.0%} → {:.0%}".format(*row.wrong), *texts)
+    return table.markdown() if table.rows else []
+
+
+def _changed(changed: Sequence[ChangedSample]) -> list[str]:
     table = Table([Column("sample"), Column("gain", "right"), *columns("question", "metrics", align="left")])
-    for samples in changed_most(changed, show):
-        for sample in samples:
-            scores = ", ".join(f"{name} {old:.2f} → {new:.2f}" for name, old, new in sample.metrics)
-            table.add(sample.id, signed(sample.gain), one_line(sample.question, 80), scores)
+    for sample in changed:
+        scores = ", ".join(f"{name} {old:.2f} → {new:.2f}" for name, old, new in sample.metrics)
+        table.add(sample.id, signed(sample.gain), one_line(sample.question, 80), scores)
     return ["**changed most**", "", *table.markdown()] if table.rows else []
 
 
@@ -161,15 +156,10 @@ def leaderboard_markdown(board: Leaderboard, by: str | None = None) -> str:
         cells = []
         for ranking in board.rankings:
             place = next((place for place in ranking.places if place.run == run), None)
-            cells.append("–" if place is None else f"{place.mean:.3f} {place.letters}".strip())
+            cells.append("–" if place is None else f"{number(place.mean)} {place.letters}".strip())
         table.add(letter(run), board.runs[run].name, *map(parameter_text, board.values(run)), *cells)
     note = f"The data do not show a difference between runs that share a letter ({board.samples} samples)."
-    lines = [*table.markdown(), note, *(f"- {escape(line)}" for line in board.remarks)]
-    lines += [
-        f"- {escape(name)} not ranked, the signatures differ: {escape(change)}"
-        for name, change in board.refused.items()
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*table.markdown(), note, *(f"- {escape(line)}" for line in remark_lines(board))]) + "\n"
 
 
 def gate_comment(gate: Gate, comparison: Comparison | None) -> str:
@@ -177,7 +167,7 @@ def gate_comment(gate: Gate, comparison: Comparison | None) -> str:
     if comparison is None:
         return gate_markdown(gate)
     summary = "<details><summary>all metrics against the baseline</summary>"
-    return f"{gate_markdown(gate)}\n{summary}\n\n{comparison_markdown(comparison, show=0)}\n</details>\n"
+    return f"{gate_markdown(gate)}\n{summary}\n\n{comparison_markdown(ComparisonView.diagnosed(comparison), show=0)}\n</details>\n"
 
 
 def gate_markdown(gate: Gate) -> str:

@@ -11,8 +11,11 @@ from html import escape
 from typing import Any
 
 from ragstone.engine.progress import Progress, Report, silent
+from ragstone.number_format import duration
 
 _SECONDS_BETWEEN_LINES = 5.0
+# Before that, the time left is not estimated.
+_SECONDS_UNTIL_FORECAST = 15.0
 _SECONDS_BETWEEN_UPDATES = 0.1
 
 
@@ -96,19 +99,29 @@ class _NotebookBar:
 
 
 class _Lines:
-    """Prints a line if a stage begins or ends, and every few seconds in between."""
+    """Prints a line if a stage begins or ends, and every few seconds in between, with the time left."""
 
     def __init__(self) -> None:
         self._stage = ""
         self._last = 0.0
+        # When the stage began, and the rows that were done then.
+        self._start = (0.0, 0)
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
         ends = progress.total is not None and progress.done == progress.total
         if progress.stage == self._stage and not ends and now - self._last < _SECONDS_BETWEEN_LINES:
             return
+        if progress.stage != self._stage:
+            self._start = now, progress.done
         self._stage, self._last = progress.stage, now
-        sys.stderr.write(f"{_line(progress)}\n")
+        sys.stderr.write(f"{_line(progress)}{self._left(progress, now)}\n")
+
+    def _left(self, progress: Progress, now: float) -> str:
+        seconds, rows = now - self._start[0], progress.done - self._start[1]
+        if progress.total is None or rows < 1 or seconds < _SECONDS_UNTIL_FORECAST or progress.done >= progress.total:
+            return ""
+        return f", about {duration(seconds / rows * (progress.total - progress.done))} left"
 
 
 def _line(progress: Progress) -> str:

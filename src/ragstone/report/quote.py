@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.engine.quote import Quote, QuoteLine
+from ragstone.number_format import duration
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import section
 
@@ -44,13 +45,7 @@ def _table(heading: str, lines: Sequence[QuoteLine]) -> Table:
 def _cells(line: QuoteLine) -> list[str]:
     cost = "unknown" if line.cost_usd is None else f"{line.cost_usd:,.{4 if line.cost_usd < 1 else 2}f}"
     counts = (line.calls, line.input_tokens, line.output_tokens)
-    return [line.name, *(f"{count:,.0f}" for count in counts), cost, _duration(line.seconds)]
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:,.0f} s"
-    return f"{seconds / 60:,.0f} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"
+    return [line.name, *(f"{count:,.0f}" for count in counts), cost, duration(line.seconds)]
 
 
 def _basis(quote: Quote) -> str:

@@ -7,23 +7,13 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ragstone.number_format import interval_text, number, p_value, signed
 from ragstone.report.table import Cell, Column, Table, columns
-from ragstone.report.text import (
-    counted,
-    indented,
-    interval_text,
-    number,
-    one_line,
-    p_value,
-    section,
-    signed,
-    title,
-    visible,
-)
-from ragstone.stress.chunk_blame import Share, by_chunk, by_rank, helping, hurting
-from ragstone.stress.erag import Agreement, Erag, Label
+from ragstone.report.text import indented, section, title
+from ragstone.stress.erag import Agreement, Erag, Label, Share, by_chunk, by_rank, helping, hurting
 from ragstone.stress.results import Contrast, Curve, Placed, StressTest
-from ragstone.stress.test_beds import BEDS
+from ragstone.stress.run import BEDS
+from ragstone.views.phrases import counted, one_line, visible
 
 MEANINGS = {
     "noise": "noise robustness: does it find the answer among passages that do not contain it",
@@ -78,6 +68,11 @@ def _curves_table(curves: Sequence[Curve]) -> Table:
     drawing = [Column(drawn=True)] if several else []
     last = columns("robustness" if several else "", "n")
     table = Table([Column("noise rate"), *columns(*rates, align="center"), *drawing, *last], indent=2)
+    if curves[0].is_shifted:
+        asked = (", ".join(f"{rate:g}" for rate in point.requested) for point in curves[0].points)
+        table.add(
+            Cell("requested", tone="muted"), *(Cell(text, tone="muted") for text in asked), *[""] * len(drawing + last)
+        )
     for curve in curves:
         robust = curve.robustness if several else None
         means = [point.mean for point in curve.points]

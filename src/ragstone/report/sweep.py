@@ -7,23 +7,15 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ragstone.number_format import number, signed, signed_interval, with_interval
 from ragstone.report.leaderboard import parameter_text
-from ragstone.report.run import DIRECTION
 from ragstone.report.table import Cell, Column, Table, columns, interval_strip
-from ragstone.report.text import (
-    counted,
-    interval_text,
-    number,
-    one_line,
-    section,
-    signed,
-    signed_interval,
-    title,
-    visible,
-)
+from ragstone.report.text import section, title
 from ragstone.sweep.effects import ParameterEffect
-from ragstone.sweep.results import LEVEL, Standing, SweepResults
-from ragstone.sweep.sweep_quote import SweepQuote
+from ragstone.sweep.results import LEVEL, SweepResults
+from ragstone.sweep.sweep_folder import SweepQuote
+from ragstone.views.phrases import counted, one_line, visible
+from ragstone.views.run import DIRECTION
 
 EXPLANATION = (
     "Settings that share a letter do not differ significantly (paired permutation test, corrected for all pairs). "
@@ -91,12 +83,13 @@ def _leaderboard(results: SweepResults) -> Table:
         ]
     )
     for one in scored:
+        mean, interval = with_interval(one.mean, *(one.interval or (None, None)))
         table.add(
             "–" if one.rank is None else str(one.rank),
             Cell(one.label, tone="strong"),
             *(one_line(parameter_text(one.parameters.get(name)), 24) for name in results.parameters),
-            number(one.mean),
-            interval_text(*(one.interval or (None, None))) if one.status == "finished" else _stopped_text(one),
+            mean,
+            interval if one.status == "finished" else f"stopped at {one.questions}",
             interval_strip(one.mean, one.interval, scale, "green" if one.rank == 1 else "cyan", 16),
             one.group,
             *([number(one.latency_s, 4)] if has["latency"] else []),
@@ -104,10 +97,6 @@ def _leaderboard(results: SweepResults) -> Table:
             "★" if one.undominated else "",
         )
     return table
-
-
-def _stopped_text(one: Standing) -> str:
-    return f"stopped at {one.questions}"
 
 
 def _effects(results: SweepResults) -> Iterator[RenderableType]:

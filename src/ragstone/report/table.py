@@ -13,7 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ragstone.report.text import visible
+from ragstone.views.phrases import visible
 
 # Styles of the tones in the terminal.
 TONES = {"good": "bold green", "bad": "bold red", "unsure": "yellow", "muted": "dim", "strong": "bold"}
@@ -33,6 +33,7 @@ _TEX = {
     "–": "--",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
+    "≈": r"$\approx$",
 }
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.engine.metric_choice import pick_headlines, say_more
+from ragstone.engine.metric_choice import say_more
+from ragstone.number_format import interval_text, number, places_for, with_interval
 from ragstone.report.run import metric_label
 from ragstone.report.table import Cell, Column, Table, columns
-from ragstone.report.text import counted, indented, interval_text, number, places_for, plain, section
+from ragstone.report.text import indented, plain, section
 from ragstone.storage.run_info import MetricInfo
-from ragstone.watch.series import FALSE_ALARMS, Alarm, Point, Series
+from ragstone.views.series import SeriesView
+from ragstone.watch.series import Series
 
+_TONES = {True: "bold red", False: "bold green", None: "bold"}
 _BARS = "▁▂▃▄▅▆▇█"
 # The newest periods in the table, and those in a course.
 _MOST_PERIODS = 14
@@ -24,100 +25,21 @@ _MOST_DRAWN = 30
 _MOST_COLUMNS = 3
 
 
-def watch_report(series: Series, full: bool = False) -> RenderableType:
+def watch_report(view: SeriesView, full: bool = False) -> RenderableType:
     """Alarms, metrics and periods; `full` shows all metrics and periods."""
-    names = [info.metric for info in series.metrics]
-    headlines = set(names) if full else pick_headlines(names)
-    shown = [info for info in series.metrics if info.metric in headlines]
+    series, shown = view.series, view.metrics if full else view.headlines
     parts: list[RenderableType] = [
-        plain(f"{'▼' if alarm.direction == 'lower' else '▲'} {alarm}", _tone(alarm)) for alarm in current_alarms(series)
+        plain(f"{'▼' if alarm.direction == 'lower' else '▲'} {alarm}", _TONES[alarm.worse]) for alarm in view.alarms
     ]
-    if not series.alarms:
-        parts.append(plain(no_alarm_line(series)))
+    if not view.alarms:
+        parts.append(plain(view.quiet))
     if not series.periods:
         return Group(*parts)
     parts += [Text(), _metrics_table(series, shown)]
-    if left := len(names) - len(shown):
+    if left := len(view.metrics) - len(shown):
         parts.append(indented(say_more(left), "dim"))
     parts += [Text(), _periods_table(series, shown[:_MOST_COLUMNS], None if full else _MOST_PERIODS)]
-    return Group(*parts, *section("remarks", remark_lines(series)), plain(f"\n{explanation(series)}", "dim"))
-
-
-def current_alarms(series: Series) -> list[Alarm]:
-    """The newest alarm of each metric, newest first."""
-    newest = {alarm.metric: alarm for alarm in series.alarms}
-    return sorted(newest.values(), key=lambda alarm: alarm.period, reverse=True)
-
-
-def no_alarm_line(series: Series) -> str:
-    """The line in place of alarms if there are none."""
-    complete = sum(record.complete for record in series.periods)
-    return f"No change found in {counted(len(series.metrics), 'metric')} over {counted(complete, series.period)}."
-
-
-def explanation(series: Series) -> str:
-    """The meaning of the figures, for a reader who sees them for the first time."""
-    return (
-        "Means are estimates for all requests of a period, from the rows that were drawn and evaluated, with 95 % intervals. "
-        f"Without any change, a false alarm in any of the metrics has a probability of at most {100 * FALSE_ALARMS:g} % per year "
-        f"if the {series.period}s are independent."
-    )
-
-
-def remark_lines(series: Series) -> list[str]:
-    """Remarks about the series: other judges, labels of people, requests without a row."""
-    lines = [
-        f"{period}: {metric} was computed differently from before (metric, judge or prompts), so levels are compared from here on"
-        for period, metric in series.breaks
-    ]
-    lines += [
-        f"{one.metric} and {counted(one.labels, 'label')}: people would give {one.mean:.3f} "
-        f"({interval_text(one.low, one.high)}) over all periods; the metric alone gives {one.judge_mean:.3f}"
-        for one in series.labelled
-        if not one.period
-    ]
-    unseen = sum(record.requests for record in series.periods if record.complete and not record.weights)
-    if unseen:
-        lines.append(f"{counted(unseen, 'request')} are in complete periods without an evaluated row")
-    return [*lines, *series.remarks]
-
-
-def series_dict(series: Series) -> dict[str, Any]:
-    """The series for programs."""
-    return {
-        "period": series.period,
-        "periods": [
-            {
-                "period": record.period,
-                "requests": record.requests,
-                "drawn": sum(record.drawn.values()),
-                "evaluated": sum(record.evaluated.values()) or len(record.weights),
-                "late": record.late,
-                "complete": record.complete,
-                "spent_usd": record.spent_usd,
-                "runs": list(record.runs),
-            }
-            for record in series.periods
-        ],
-        "metrics": [
-            {
-                "metric": info.metric,
-                "better": info.better,
-                "bounds": list(info.bounds),
-                "points": [asdict(point) for point in series.points[info.metric]],
-            }
-            for info in series.metrics
-        ],
-        "alarms": [asdict(alarm) for alarm in series.alarms],
-        "breaks": [{"period": period, "metric": metric} for period, metric in series.breaks],
-        "labelled": [asdict(one) for one in series.labelled],
-        "remarks": list(series.remarks),
-        "false_alarms_per_year": FALSE_ALARMS,
-    }
-
-
-def _tone(alarm: Alarm) -> str:
-    return {True: "bold red", False: "bold green", None: "bold"}[alarm.worse]
+    return Group(*parts, *section("remarks", view.remarks), plain(f"\n{view.explanation}", "dim"))
 
 
 def _metrics_table(series: Series, metrics: Sequence[MetricInfo]) -> Table:
@@ -136,7 +58,7 @@ def _metrics_table(series: Series, metrics: Sequence[MetricInfo]) -> Table:
         if not points:
             continue
         last, earlier = points[-1], points[-2] if len(points) > 1 else None
-        places = places_for(info.bounds, *(point.estimate for point in points))
+        places = places_for(*(point.estimate for point in points))
         alarm = newest.get(info.metric)
         table.add(
             metric_label(info.metric, info.better),
@@ -182,12 +104,7 @@ def _periods_table(series: Series, metrics: Sequence[MetricInfo], most: int | No
             f"{record.requests:,}",
             f"{sum(record.drawn.values()):,}",
             f"{sum(record.evaluated.values()) or len(record.weights):,}",
-            *(cell for info, point in zip(metrics, found, strict=True) for cell in _cells(info, point)),
+            *(cell for point in found for cell in with_interval(point.estimate, point.low, point.high)),
             "" if record.complete else Cell("open", tone="muted"),
         )
     return table
-
-
-def _cells(info: MetricInfo, point: Point) -> tuple[str, str]:
-    places = places_for(info.bounds, point.estimate)
-    return number(point.estimate, places), interval_text(point.low, point.high, places)

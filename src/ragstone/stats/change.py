@@ -73,11 +73,7 @@ def alarm_limit(per_year: int, series: int = 1, chance: float = 0.05) -> float:
 
 
 def find_changes(
-    periods: PeriodSums,
-    bounds: Bounds = (None, None),
-    per_year: int = 365,
-    series: int = 1,
-    chance: float = 0.05,
+    periods: PeriodSums, bounds: Bounds = (None, None), per_year: int = 365, series: int = 1, chance: float = 0.05
 ) -> list[Change]:
     """All alarms, oldest first. After an alarm the periods since the change are the new level.
 
@@ -85,7 +81,11 @@ def find_changes(
     """
     low, high = bounds
     if low is not None and high is not None:
-        periods = _scaled(periods, low, high)
+        # The sums of scores between 0 and 1
+        counts, sums, squares, requests = periods
+        width = high - low
+        moved = squares - 2 * low * sums + low**2 * counts
+        periods = PeriodSums(counts, (sums - low * counts) / width, moved / width**2, requests)
     scale = (low, high - low) if low is not None and high is not None else None
     table = _Table.make(periods, bounded=scale is not None)
     limit, start, found = alarm_limit(per_year, series, chance), 0, []
@@ -98,14 +98,6 @@ def find_changes(
         found.append(Change(now, best.since, before, after, best.strength, odds))
         start = best.since
     return found
-
-
-def _scaled(periods: PeriodSums, low: float, high: float) -> PeriodSums:
-    """The sums of scores between 0 and 1."""
-    counts, sums, squares, requests = periods
-    width = high - low
-    moved = squares - 2 * low * sums + low**2 * counts
-    return PeriodSums(counts, (sums - low * counts) / width, moved / width**2, requests)
 
 
 class _Split(NamedTuple):
@@ -195,7 +187,7 @@ def _share_loss(share: np.ndarray, level: float) -> np.ndarray:
 
 # The share of the mean square that rounding may leave of a variance of 0.
 _ROUNDING = 1e-13
-# Standard errors that are added to an estimated overdispersion, since few periods say little about it.
+# Standard errors that are added to an estimated overdispersion, since it is uncertain for few periods.
 _DOUBT = 2.5
 
 

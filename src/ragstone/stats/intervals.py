@@ -126,8 +126,7 @@ def _unbounded_interval(
     ends = studentised_interval(mean, values, 0.0, level) if resampled else Interval(mean - reach, mean + reach)
     low, high = bounds
     return Interval(
-        ends.low if low is None else max(low, ends.low),
-        ends.high if high is None else min(high, ends.high),
+        ends.low if low is None else max(low, ends.low), ends.high if high is None else min(high, ends.high)
     )
 
 

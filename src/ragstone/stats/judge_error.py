@@ -1,16 +1,17 @@
-"""Estimates of what people would say, given the mean of a judge whose error was measured on other domains.
+"""Estimated human scores, given the mean of a judge whose error was measured on other domains.
 
 A judge gives rows that people accept a higher value than others, in every domain a little differently. If people accept the
 share p of a run's rows, the judge's mean is expected at p × accepted + (1 - p) × refused: both means come from the measured
-domains (random effects, DerSimonian and Laird 1986), with their spread between domains. `people` reads this backwards: the
+domains (random effects, DerSimonian and Laird 1986), with their spread between domains. `people` inverts this: the
 distribution of p given the judge's mean, every p being equally likely before. The mean error itself (people less judge) would
-be no correction: it depends on p, and even its sign differs between good and bad systems.
+be no correction: it depends on p, and even its sign differs between good and bad systems. Both levels rise with the words that
+claims share with their texts: they are moved to the word coverage of the run, or are uncertain by its spread if it is not known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +19,9 @@ import numpy as np
 from ragstone.stats.intervals import Interval
 
 _STEPS = 1000
-# Fewer domains say too little about their spread.
+# With fewer domains, their spread cannot be estimated.
 LEAST_DOMAINS = 5
-# Fewer labelled inputs of a side say too little about its level.
+# With fewer labelled inputs of a side, its level cannot be estimated.
 LEAST_LABELLED = 6
 _NORMAL = 1.959964
 
@@ -30,6 +31,8 @@ class Labelled(NamedTuple):
 
     values: np.ndarray
     accepted: np.ndarray
+    # Word coverage per row, if the judge's values depend on it.
+    coverage: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Level:
     error: float
     between: float
     domains: int
+    # Change of the mean per unit of word coverage.
+    slope: float = 0.0
 
 
 class People(NamedTuple):
@@ -72,21 +77,36 @@ class JudgeError:
     refused: Level
     # Covariance of both levels between domains.
     covariance: float = 0.0
+    # Word coverage at which the levels were measured, and its standard deviation between rows.
+    coverage: float = 0.0
+    spread: float = 0.0
+    # Weight of coverage in what a verdict counts, and the evidence with the verdicts of the metric.
+    weight: float = 0.0
+    evidence: str = ""
 
-    def people(self, mean: float, low: float, high: float) -> People:
-        """Returns what people would say of a run with this mean of the judge and its 95 % interval (sampling of rows)."""
+    def coverage_in(self, totals: Mapping[str, Any]) -> float | None:
+        """The word coverage of a run: its verdicts store support and what counts, a mean of support and coverage."""
+        means = (totals.get("local_means") or {}).get(self.evidence)
+        return None if means is None or not self.weight else word_coverage(means[0], means[1], self.weight)
+
+    def people(self, mean: float, low: float, high: float, coverage: float | None = None) -> People:
+        """The estimated human scores of a run, given the mean of the judge and its 95 % interval (sampling of rows)."""
         from scipy import special  # noqa: PLC0415  (slow to import)
 
         shares = np.linspace(0.0, 1.0, _STEPS + 1)
         yes, no = self.accepted, self.refused
+        moved = 0.0 if coverage is None else coverage - self.coverage
+        slopes = no.slope + shares * (yes.slope - no.slope)
         variance = (
             ((high - low) / 2 / _NORMAL) ** 2
             + shares**2 * (yes.between**2 + yes.error**2)
             + (1 - shares) ** 2 * (no.between**2 + no.error**2)
             + 2 * shares * (1 - shares) * self.covariance
+            + (slopes * (self.spread if coverage is None else moved / 4)) ** 2
         )
         scale = np.sqrt(np.maximum(variance, 1e-8))
-        away = (mean - no.mean - shares * (yes.mean - no.mean)) / scale
+        expected = np.clip(no.mean + shares * (yes.mean - no.mean) + slopes * moved, 0.0, 1.0)
+        away = (mean - expected) / scale
         freedom = max(1, min(yes.domains, no.domains) - 2)
         # Student's t, up to a factor; in logarithms, so that means far from all domains do not vanish.
         density = -(freedom + 1) / 2 * special.log1p(away**2 / freedom) - np.log(scale)
@@ -115,11 +135,18 @@ class JudgeError:
     def from_json(cls, data: Mapping[str, Any]) -> JudgeError:
         """Read what `as_dict` wrote."""
         yes, no = (_read_level(data[name]) for name in ("accepted", "refused"))
-        return cls(yes, no, float(data["covariance"]))
+        numbers = {name: float(data.get(name, 0.0)) for name in ("coverage", "spread", "weight")}
+        return cls(yes, no, float(data["covariance"]), **numbers, evidence=str(data.get("evidence", "")))
+
+
+def word_coverage(support: float, counted: float, weight: float) -> float:
+    """The word coverage of verdicts, from their mean support and what they count: a mean of both with this weight."""
+    return min(1.0, max(0.0, (counted - (1.0 - weight) * support) / weight))
 
 
 def _read_level(data: Mapping[str, Any]) -> Level:
-    return Level(float(data["mean"]), float(data["error"]), float(data["between"]), int(data["domains"]))
+    slope = float(data.get("slope", 0.0))
+    return Level(float(data["mean"]), float(data["error"]), float(data["between"]), int(data["domains"]), slope)
 
 
 def _measure_level(values: np.ndarray, groups: np.ndarray, between: float) -> Level | None:
@@ -133,6 +160,8 @@ def _measure_level(values: np.ndarray, groups: np.ndarray, between: float) -> Le
 
 def fit_error(domains: Sequence[Labelled]) -> JudgeError | None:
     """The error of a judge from its values in several domains; None if there are too few, or if it separates nothing."""
+    if any(domain.coverage is not None for domain in domains):
+        return _fit_with_coverage(domains)
     sides = [[domain.values[domain.accepted == wanted] for domain in domains] for wanted in (True, False)]
     if min(sum(len(values) > 0 for values in side) for side in sides) < LEAST_DOMAINS:
         return None
@@ -144,6 +173,27 @@ def fit_error(domains: Sequence[Labelled]) -> JudgeError | None:
     most = yes.between * no.between
     covariance = np.average((yes_means[both] - yes.mean) * (no_means[both] - no.mean), weights=weights)
     return JudgeError(yes, no, float(np.clip(covariance, -most, most)))
+
+
+def _fit_with_coverage(domains: Sequence[Labelled]) -> JudgeError | None:
+    """The error at the mean coverage: values are moved there by the slope of their side before the levels are measured."""
+    values, accepted, coverage = (np.concatenate([getattr(one, name) for one in domains]) for name in Labelled._fields)
+    middle, moved, slopes = float(coverage.mean()), values.astype(float), []
+    for wanted in (True, False):
+        own = accepted == wanted
+        away = coverage[own] - coverage[own].mean() if own.any() else np.zeros(0)
+        slope = float(away @ values[own] / (away @ away)) if len(away) and away.any() else 0.0
+        moved[own] -= slope * (coverage[own] - middle)
+        slopes.append(slope)
+    ends = np.cumsum([len(one.values) for one in domains])[:-1]
+    parts = zip(np.split(moved, ends), np.split(accepted, ends), strict=True)
+    error = fit_error([Labelled(*part) for part in parts])
+    if error is None:
+        return None
+    yes, no = (
+        replace(level, slope=slope) for level, slope in zip((error.accepted, error.refused), slopes, strict=True)
+    )
+    return JudgeError(yes, no, error.covariance, middle, float(coverage.std()))
 
 
 def _level(values: Sequence[np.ndarray]) -> tuple[Level, np.ndarray, np.ndarray]:

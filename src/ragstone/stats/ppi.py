@@ -18,12 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragstone.stats.intervals import (
-    Interval,
-    effective_freedom,
-    studentised_interval,
-    wilson_interval,
-)
+from ragstone.stats.intervals import Interval, effective_freedom, studentised_interval, wilson_interval
 from ragstone.stats.student import student_quantile
 
 # Labels are 0 or 1, the change of such values between two runs, or any numbers.
@@ -194,7 +189,7 @@ def powered_rounds(rows: Rows, level: float = 0.95, scale: Scale | None = None) 
     intervals = [_rounds_interval(*estimate, rows, scale, level) for estimate in (powered, alone)]
     narrower = 0 if intervals[0].high - intervals[0].low < intervals[1].high - intervals[1].low else 1
     (value, error), interval = (powered, alone)[narrower], intervals[narrower]
-    even = _even_error(rows)
+    even = _variance(rows) / int((rows.rounds >= 0).sum())
     return Powered(
         mean=value,
         interval=interval,
@@ -255,11 +250,6 @@ def _variance(rows: Rows) -> float:
     return float(np.average((labels - _weighted_mean(rows)) ** 2, weights=weights)) * len(labels) / (len(labels) - 1)
 
 
-def _even_error(rows: Rows) -> float:
-    """The variance of the mean of as many uniformly picked labels without a judge."""
-    return _variance(rows) / int((rows.rounds >= 0).sum())
-
-
 def _fit(rows: Rows) -> tuple[float, float]:
     """Intercept and slope of the labels on the judge's scores."""
     labelled = rows.rounds >= 0
@@ -314,7 +304,15 @@ def guess_errors(scores: np.ndarray, labels: np.ndarray, bounds: tuple[float | N
     """
     known = ~np.isnan(labels)
     if known.sum() >= LEAST_KNOWN and np.ptp(scores[known]) > 0:
-        return _learn(scores, labels, known)
+        # The spread of labels among rows with similar scores, by rank
+        from scipy import stats  # noqa: PLC0415  (slow to import)
+
+        ranks = stats.rankdata(scores) / len(scores)
+        slope, intercept = np.polyfit(scores[known], labels[known], 1)
+        left = (labels[known] - intercept - slope * scores[known]) ** 2
+        near = np.exp(-(((ranks[:, None] - ranks[known][None, :]) / _BANDWIDTH) ** 2) / 2)
+        # Neighbours without errors do not exclude an error: the overall mean counts as one more neighbour.
+        return np.asarray(np.sqrt((near @ left + left.mean()) / (near.sum(axis=1) + 1)))
     low, high = bounds
     if low is None or high is None or high <= low:
         return np.ones(len(scores))
@@ -351,15 +349,3 @@ def pick(chances: np.ndarray, seed: int = 0) -> np.ndarray:
     places = np.searchsorted(reached, random.random() + np.arange(size), side="right")
     picked = order[np.minimum(places, len(order) - 1)]
     return np.asarray(random.permutation(np.unique(picked)))
-
-
-def _learn(scores: np.ndarray, labels: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The spread of labels among rows with similar scores, by rank."""
-    from scipy import stats  # noqa: PLC0415  (slow to import)
-
-    ranks = stats.rankdata(scores) / len(scores)
-    slope, intercept = np.polyfit(scores[known], labels[known], 1)
-    left = (labels[known] - intercept - slope * scores[known]) ** 2
-    near = np.exp(-(((ranks[:, None] - ranks[known][None, :]) / _BANDWIDTH) ** 2) / 2)
-    # Neighbours without errors do not exclude an error: the overall mean counts as one more neighbour.
-    return np.asarray(np.sqrt((near @ left + left.mean()) / (near.sum(axis=1) + 1)))

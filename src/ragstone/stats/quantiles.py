@@ -68,7 +68,7 @@ def _ranks(rows: int, q: float, level: float) -> tuple[int, int] | None:
 
 
 def _effective_rows(values: np.ndarray, q: float, clusters: np.ndarray, level: float) -> float:
-    """The number of independent rows that would know the quantile as well as these clusters of rows do."""
+    """The number of independent rows that would give the quantile with the same precision as these clusters of rows."""
     names, group = np.unique(np.asarray(clusters), return_inverse=True)
     rows, size = len(values), len(names)
     if size < 2:
@@ -77,7 +77,7 @@ def _effective_rows(values: np.ndarray, q: float, clusters: np.ndarray, level: f
     sums = np.bincount(group, away - away.mean())
     variance = size / (size - 1) * float((sums**2).sum()) / rows**2
     simple = q * (1 - q) / rows
-    # Few clusters know their variance badly; Student's t instead of the normal allows for it.
+    # The variance of few clusters is uncertain; Student's t instead of the normal allows for it.
     caution = (NormalDist().inv_cdf((1 + level) / 2) / student_quantile(size - 1, (1 + level) / 2)) ** 2
     return rows * min(1.0, simple / variance if variance > 0 else size / rows) * caution
 

@@ -18,12 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragstone.stats.intervals import (
-    Interval,
-    bounded_mean_ends,
-    mean_interval,
-    unanimous_interval,
-)
+from ragstone.stats.intervals import Interval, bounded_mean_ends, mean_interval, unanimous_interval
 from ragstone.stats.ppi import Powered, Rows, powered_rounds
 from ragstone.stats.student import student_quantile
 
@@ -108,11 +103,7 @@ _EQUAL = 1e-9
 
 
 def traffic_mean(
-    values: np.ndarray,
-    weights: np.ndarray,
-    strata: np.ndarray,
-    bounds: Bounds = (None, None),
-    level: float = 0.95,
+    values: np.ndarray, weights: np.ndarray, strata: np.ndarray, bounds: Bounds = (None, None), level: float = 0.95
 ) -> WeightedMean | None:
     """The mean over all requests that have a score; nan is a row without one. None if no row has a score.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pyarrow import fs
 
 from ragstone.errors import StorageError
-from ragstone.storage.owners import is_running, read_owner, record_owner
+from ragstone.storage.durable import is_running, read_owner, record_owner
 from ragstone.storage.places import TEMPORARY_ENDING, Place, open_place, read_json, storage_errors
 from ragstone.storage.runs import RunFolder
 
@@ -22,7 +22,7 @@ from ragstone.storage.runs import RunFolder
 RESCORES = "rescores"
 # Prefix of folders under the system's temporary folder.
 TEMPORARY_PREFIX = "ragstone-"
-# Without a recorded owner, work is assumed to be alive for so long after its last change.
+# Work without a recorded owner counts as alive for this long after its last change.
 QUIET_S = 3600.0
 _RUN = re.compile(r"\d{8}-\d{6}-[0-9a-f]+")
 _ANY = re.compile(".*", re.DOTALL)
@@ -72,9 +72,10 @@ def temporary_leftovers() -> Iterator[Leftover]:
     """Killed work of this user in the system's temporary folder, if it has a record of its owner."""
     for place in open_place(tempfile.gettempdir()).children():
         with suppress(StorageError, OSError):  # it was removed in the meantime
+            about = os.lstat(place.path)
             # A link, or a folder of another user, could lead anywhere.
-            is_ours = place.name.startswith(TEMPORARY_PREFIX) and _is_own_folder(place.path)
-            if is_ours and read_owner(place) and is_dead(place):
+            is_own = stat.S_ISDIR(about.st_mode) and (not hasattr(os, "getuid") or about.st_uid == os.getuid())
+            if is_own and place.name.startswith(TEMPORARY_PREFIX) and read_owner(place) and is_dead(place):
                 yield _leftover(place, "temporary folder")
 
 
@@ -102,11 +103,6 @@ def _half_written(folder: Place) -> Iterator[Leftover]:
 
 def _folders(parent: Place, name: re.Pattern[str]) -> list[Place]:
     return [place for place in parent.children() if name.fullmatch(place.name) and place.is_folder()]
-
-
-def _is_own_folder(path: str) -> bool:
-    found = os.lstat(path)
-    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
 
 
 def _leftover(folder: Place, what: str) -> Leftover:

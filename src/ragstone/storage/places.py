@@ -16,9 +16,11 @@ from typing import IO, Any
 import pyarrow as pa
 from pyarrow import fs
 
-from ragstone.errors import MissingExtraError, StorageError, UsageError
+from ragstone.errors import DamagedError, MissingExtraError, StorageError, UsageError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_LOGIN = re.compile(r"(?<=://)[^/@]*:[^/@]*@")
+_QUERY = re.compile(r"\?[^?]*=.*")
 _S3_TIMEOUT_S = 20
 # The end of a file's name while it is written.
 TEMPORARY_ENDING = ".tmp"
@@ -34,7 +36,7 @@ class Place:
     private: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        return self.url
+        return show_url(self.url)
 
     def __truediv__(self, name: str) -> Place:
         return Place(self.files, f"{self.path.rstrip('/')}/{name}", f"{self.url.rstrip('/')}/{name}", self.private)
@@ -137,19 +139,16 @@ class Place:
                 with tempfile.TemporaryFile() as spool:
                     yield spool
                     spool.flush()
-                    self._upload(spool)
+                    empty = os.fstat(spool.fileno()).st_size == 0
+                    content = b"" if empty else mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ)
+                    # All bytes in one call, so that Ctrl-C cannot publish a partial object.
+                    with self._open_output() as target:
+                        target.write(content)
 
     def write_bytes(self, content: bytes) -> None:
         """Write a small file atomically."""
         with self.writing() as stream:
             stream.write(content)
-
-    def _upload(self, spool: IO[bytes]) -> None:
-        """Writes all bytes in one call, so that Ctrl-C cannot publish a partial object."""
-        empty = os.fstat(spool.fileno()).st_size == 0
-        content = b"" if empty else mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ)
-        with self._open_output() as target:
-            target.write(content)
 
     def _open_output(self) -> pa.NativeFile:
         try:
@@ -202,6 +201,12 @@ def open_private(path: str) -> IO[bytes]:
     return open(path, "wb", opener=private_opener)
 
 
+def show_url(url: str) -> str:
+    """A path or URL for messages and records: without user and password, and without a query, which may be signed."""
+    scheme = _SCHEME.match(url)
+    return _QUERY.sub("?…", _LOGIN.sub("", url, count=1)) if scheme else url
+
+
 def open_place(url: str | os.PathLike[str]) -> Place:
     """The place of a local path, `s3://bucket/key`, or any URL that fsspec supports."""
     text = os.fspath(url)
@@ -211,6 +216,11 @@ def open_place(url: str | os.PathLike[str]) -> Place:
     if not scheme:
         return Place(fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text)), text)
     kind, rest = scheme[1].lower(), text[scheme.end() :]
+    if _LOGIN.search(text):
+        raise UsageError(
+            f"the address {show_url(text)} was given with a password, which would be stored. Leave it out, and set "
+            f"{'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' if kind == 's3' else 'it in the configuration of fsspec'}."
+        )
     if kind == "file":
         return Place(fs.LocalFileSystem(), os.path.abspath(rest), rest)
     if not rest.strip("/"):
@@ -240,11 +250,11 @@ def _fsspec(scheme: str, url: str) -> fs.FileSystem:
     try:
         import fsspec  # noqa: PLC0415  (an extra)
     except ImportError:
-        raise MissingExtraError(f"reading {url}", "fsspec") from None
+        raise MissingExtraError(f"reading {show_url(url)}", "fsspec") from None
     try:
         return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme)))
-    except (ValueError, ImportError) as error:
-        raise UsageError(f"cannot open '{url}': {error}") from None
+    except (ValueError, ImportError, TypeError) as error:
+        raise UsageError(f"cannot open '{show_url(url)}': {show_url(str(error))}") from None
 
 
 @contextmanager
@@ -255,6 +265,24 @@ def storage_errors(what: str) -> Iterator[None]:
     except (OSError, pa.ArrowException) as error:
         reason, advice = _explain(error)
         raise StorageError(f"{what}: {reason}{f'. {advice}' if advice else ''}") from error
+    except Exception as error:
+        # The file systems of fsspec raise errors of their own libraries; ours and Python's are bugs.
+        if type(error).__module__.partition(".")[0] in ("ragstone", "builtins"):
+            raise
+        raise StorageError(f"{what}: {_without_noise(str(error)) or type(error).__name__}") from error
+
+
+@contextmanager
+def damage_errors(place: Place) -> Iterator[None]:
+    """The same for reading a file of a run: a DamagedError unless the disk, the network or the permissions are the reason."""
+    try:
+        with storage_errors(f"cannot read {place}"):
+            yield
+    except StorageError as error:
+        reason, advice = _explain(error.__cause__) if isinstance(error.__cause__, Exception) else (str(error), "")
+        if isinstance(error, DamagedError) or (advice and not isinstance(error.__cause__, FileNotFoundError)):
+            raise
+        raise DamagedError(place, reason) from error
 
 
 def _explain(error: Exception) -> tuple[str, str]:

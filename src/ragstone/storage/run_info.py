@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragstone.data.signature import Signature, ToolSignature
-from ragstone.errors import StorageError
+from ragstone.errors import DamagedError, StorageError
 from ragstone.stats.judge_error import JudgeError
-from ragstone.storage.places import Place, read_json
+from ragstone.storage.places import Place, damage_errors, read_json
 
 # The layout of a run's files; another number means files that this code cannot read.
 LAYOUT = 1
@@ -33,16 +33,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
 }
 # Fields that may be absent or null.
 _OPTIONAL = (
-    "params",
-    "judge",
-    "judge_error",
-    "cause_rates",
-    "tools",
-    "prompts",
-    "code",
-    "truth",
-    "rescored",
-    "judge_check",
+    *("params", "judge", "judge_error", "cause_rates", "tools", "prompts", "code", "truth", "rescored", "judge_check"),
     "token_judges",
 )
 
@@ -73,6 +64,12 @@ class MetricInfo(_Record):
     better: str
     bounds: tuple[float | None, float | None]
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge gives the scores: a language model, the local judge or a trained one."""
+        signature = self.signature
+        return bool(signature.llms or signature.uses_local_judge or signature.trained_judge)
+
     @classmethod
     def declare(
         cls,
@@ -97,16 +94,11 @@ class MetricInfo(_Record):
                 raise StorageError(f"{where}: field '{name}' {_fault(raw, name)}; it must be a string")
         if raw["better"] not in _DIRECTIONS:
             raise StorageError(f"{where}: field 'better' is {raw['better']!r}; it must be one of {_DIRECTIONS}")
-        low, high = _read_bounds(raw, where)
+        bounds = raw.get("bounds")
+        if not isinstance(bounds, list | tuple) or len(bounds) != 2 or not all(map(_is_bound, bounds)):
+            raise StorageError(f"{where}: field 'bounds' {_fault(raw, 'bounds')}; it must be two numbers or nulls")
         signature = Signature.parse(raw["signature"])
-        return cls(raw, raw["metric"], signature, raw["family"], raw["better"], (low, high))
-
-
-def _read_bounds(raw: Mapping[str, Any], where: str) -> tuple[float | None, float | None]:
-    bounds = raw.get("bounds")
-    if not isinstance(bounds, list | tuple) or len(bounds) != 2 or not all(map(_is_bound, bounds)):
-        raise StorageError(f"{where}: field 'bounds' {_fault(raw, 'bounds')}; it must be two numbers or nulls")
-    return bounds[0], bounds[1]
+        return cls(raw, raw["metric"], signature, raw["family"], raw["better"], (bounds[0], bounds[1]))
 
 
 def _is_bound(value: Any) -> bool:
@@ -217,8 +209,16 @@ def _fault(raw: Mapping[str, Any], name: str) -> str:
 
 
 def read_run_info(place: Place) -> RunInfo:
-    """The manifest of a finished run."""
-    return RunInfo.from_json(read_json(place), str(place))
+    """The manifest of a finished run. One of another version of Ragstone is not damaged."""
+    with damage_errors(place):
+        raw = read_json(place)
+    layout = raw.get("layout") if isinstance(raw, Mapping) else None
+    try:
+        return RunInfo.from_json(raw, str(place))
+    except (StorageError, AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, StorageError) and isinstance(layout, int) and layout != LAYOUT:
+            raise
+        raise DamagedError(place, str(error) if isinstance(error, StorageError) else "it has other fields") from error
 
 
 def write_run_info(place: Place, content: Mapping[str, Any]) -> None:

@@ -1,17 +1,20 @@
-"""The folder of a run: its files, its finished parts, and the finished run as an object."""
+"""The folder of a run: its files, its finished parts, and the finished run as an object; and how a run is found by name."""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shlex
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -19,14 +22,29 @@ import pyarrow.parquet as pq
 
 from ragstone.data.dataset import Dataset
 from ragstone.data.fingerprint import PREFIX, fingerprint
-from ragstone.data.summary import Summary
-from ragstone.errors import StorageError, UnknownNameError, UsageError
-from ragstone.storage.owners import is_local, is_running, owning, read_owner
-from ragstone.storage.places import Place, open_place, storage_errors
-from ragstone.storage.run_info import read_run_info
+from ragstone.data.summary import Summary, SummaryRow
+from ragstone.errors import DamagedError, StorageError, UnknownNameError, UsageError
+from ragstone.storage.durable import is_running, lock, read_owner
+from ragstone.storage.places import Place, damage_errors, open_place, storage_errors
+from ragstone.storage.run_info import RunInfo, read_run_info
 
+# With a larger share of failed cells, the other cells may not be representative.
+MOST_FAILED = 0.05
 _ROWS_AT_A_TIME = 1000
 _FILES_AHEAD = 16
+NEWEST = ("latest", "last")
+DEFAULT_ROOT = "ragstone-store"
+_MOST_NAMED = 5
+# A new name differs from those of this many runs; reading all names of a large store would take long.
+_NAMES_READ = 50
+# What every version writes, by the name of the file.
+_COLUMNS = {
+    "samples.parquet": ("id", "question", "answer", "metadata"),
+    "scores.parquet": ("sample_id", "metric", "value", "status", "reason"),
+    "summary.parquet": ("metric", "slice", "mean"),
+    "calls.parquet": ("sample_id", "model", "error"),
+    "evidence": ("value",),
+}
 
 
 class RunFolder:
@@ -42,6 +60,7 @@ class RunFolder:
         self.manifest = place / "run.json"
         self._parts = place / "parts"
         self._new_above: list[str] = []
+        self._is_owned = False
 
     @classmethod
     def create(cls, root: Place, name: str | None = None) -> RunFolder:
@@ -111,14 +130,16 @@ class RunFolder:
 
     @contextmanager
     def owned(self) -> Iterator[None]:
-        """Mark the run as owned by this process; an error if another process on this machine owns it."""
-        owner = read_owner(self.place)
-        if owner and is_local(owner) and owner["pid"] != os.getpid() and is_running(owner):
-            raise StorageError(
-                f"run {self.id} is in use by process {owner['pid']} of Ragstone. Wait until it has finished."
-            )
-        with owning(self.place):
+        """Keep other processes on this machine away from the run until the block ends. Blocks may be nested."""
+        if self._is_owned:
             yield
+            return
+        with lock(self.place, f"run {self.id}", "Wait until it has finished."):
+            self._is_owned = True
+            try:
+                yield
+            finally:
+                self._is_owned = False
 
 
 class PartFolder:
@@ -137,12 +158,29 @@ class PartFolder:
         return self.place / f"evidence.{name}.parquet"
 
 
+def find_failed_share(info: RunInfo, rows: Iterable[SummaryRow]) -> float:
+    """The share of failed cells of a run, from its summary."""
+    judged = {metric.metric for metric in info.metrics if metric.is_judged}
+    counts = [(row.n_failed, row.n_ok + row.n_failed, row.metric in judged) for row in rows]
+    groups = [counts, [count for count in counts if count[2]]]
+    sums = [(sum(one[0] for one in group), sum(one[1] for one in group)) for group in groups]
+    return max((failed / tried for failed, tried in sums if tried), default=0.0)
+
+
 class Run:
     """A finished evaluation. Tables are read on first use and never recomputed."""
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.info = read_run_info(folder.manifest)
+
+    def check_files(self) -> None:
+        """Raise a DamagedError if a table cannot be opened."""
+        folder = self.folder
+        evidence = map(folder.evidence, self.info.evidence)
+        for place in (folder.samples, folder.scores, folder.summary, folder.calls, *evidence):
+            with open_table(place):
+                pass
 
     @property
     def id(self) -> str:
@@ -162,6 +200,11 @@ class Run:
     def summary(self) -> Summary:
         """Mean, interval and counts of every metric."""
         return Summary.from_arrow(read_table(self.folder.summary))
+
+    @property
+    def failed_share(self) -> float:
+        """The share of failed cells, of those that were not skipped: of all metrics, or of those of a judge if that is larger."""
+        return find_failed_share(self.info, self.summary())
 
     @cached_property
     def samples(self) -> Dataset:
@@ -215,51 +258,74 @@ def open_run(path: str | os.PathLike[str]) -> Run:
 
 
 def finished_runs(root: Place) -> Iterator[Run]:
-    """The runs under a root, newest first."""
-    for place in reversed((root / "runs").children()):
-        folder = RunFolder(place)
-        if folder.manifest.exists():
+    """The runs under a root, newest first, without damaged ones."""
+    for folder in finished_folders(root):
+        with suppress(DamagedError):
             yield Run(folder)
+
+
+def free_name(root: Place, data: str) -> str:
+    """A name for a run of this data: `answers`, or `answers-2` if one of the newest runs has that name."""
+    file = os.path.basename(data.partition("?")[0].rstrip("/")).partition(".")[0]
+    stem = re.sub(r"[^\w-]+", "-", file).strip("-") or "run"
+    taken = {*NEWEST} | {run.name for run in islice(finished_runs(root), _NAMES_READ)}
+    names = (stem, *(f"{stem}-{count}" for count in range(2, _NAMES_READ + 4)))
+    return next(name for name in names if name not in taken)
+
+
+def finished_folders(root: Place) -> Iterator[RunFolder]:
+    """The folders of finished runs, newest first, damaged ones too."""
+    folders = map(RunFolder, reversed((root / "runs").children()))
+    return (folder for folder in folders if folder.manifest.exists())
 
 
 def unfinished_runs(root: Place) -> Iterator[RunFolder]:
     """Interrupted runs, newest first."""
-    for place in reversed((root / "runs").children()):
-        folder = RunFolder(place)
-        if folder.plan.exists() and not folder.manifest.exists():
-            yield folder
+    folders = map(RunFolder, reversed((root / "runs").children()))
+    return (folder for folder in folders if folder.plan.exists() and not folder.manifest.exists())
+
+
+@contextmanager
+def open_table(place: Place) -> Iterator[pq.ParquetFile]:
+    """A Parquet file of a run; a DamagedError if it cannot be read or lacks columns."""
+    with damage_errors(place), place.open_input() as stream:
+        file = pq.ParquetFile(stream)
+        known = _COLUMNS.get("evidence" if "/evidence/" in place.path else place.name, ())
+        for name in (name for name in known if name not in file.schema_arrow.names):
+            raise DamagedError(place, f"it has no column '{name}'")
+        yield file
 
 
 def read_table(place: Place, columns: list[str] | None = None) -> pa.Table:
     """A whole Parquet file, or those of the columns that it has."""
-    with storage_errors(f"cannot read {place}"), place.open_input() as stream:
-        return pq.ParquetFile(stream).read(columns=columns)
+    with open_table(place) as file:
+        return file.read(columns=columns)
 
 
 def read_small_tables(places: Iterable[Place]) -> Iterator[pa.Table]:
     """Many small Parquet files, in order. Remote files are read ahead, a few at a time, each with one request for its content."""
+
+    def read_small(place: Place) -> pa.Table:
+        with storage_errors(f"cannot read {place}"):
+            return pq.ParquetFile(pa.BufferReader(place.read_bytes())).read()
+
     with ThreadPoolExecutor(_FILES_AHEAD) as pool:
         ahead: deque[Future[pa.Table]] = deque()
         for place in places:
             if place.is_local:
                 yield read_table(place)
                 continue
-            ahead.append(pool.submit(_read_small, place))
+            ahead.append(pool.submit(read_small, place))
             if len(ahead) > _FILES_AHEAD:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
 
 
-def _read_small(place: Place) -> pa.Table:
-    with storage_errors(f"cannot read {place}"):
-        return pq.ParquetFile(pa.BufferReader(place.read_bytes())).read()
-
-
 def read_batches(place: Place, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
     """A Parquet file in batches, for files larger than memory."""
-    with storage_errors(f"cannot read {place}"), place.open_input() as stream:
-        yield from pq.ParquetFile(stream).iter_batches(batch_size=_ROWS_AT_A_TIME, columns=columns)
+    with open_table(place) as file:
+        yield from file.iter_batches(batch_size=_ROWS_AT_A_TIME, columns=columns)
 
 
 def read_rows(
@@ -267,8 +333,7 @@ def read_rows(
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Some rows of a Parquet file, each as a batch of one; only the row groups that contain them are read."""
     wanted = sorted(set(rows))
-    with storage_errors(f"cannot read {place}"), place.open_input() as stream:
-        file = pq.ParquetFile(stream)
+    with open_table(place) as file:
         first = 0
         for group in range(file.num_row_groups):
             size = file.metadata.row_group(group).num_rows
@@ -301,3 +366,71 @@ def _missing_folders(path: str) -> list[str]:
         missing.append(path)
         path = os.path.dirname(path)
     return missing
+
+
+def default_root() -> str:
+    """The folder or URL of runs if none is named: RAGSTONE_ROOT, or `ragstone-store`."""
+    return os.environ.get("RAGSTONE_ROOT") or DEFAULT_ROOT
+
+
+def find_run(wanted: str, root: str) -> Run:
+    """The finished run of that path, id or name; `latest` is the newest under the root."""
+    if (folder := _open_folder(wanted, root)) is not None:
+        return open_run(str(folder.place))
+    if wanted not in NEWEST and os.path.isfile(wanted):
+        name = os.path.splitext(os.path.basename(wanted))[0]
+        raise StorageError(
+            f"'{wanted}' is a file of data, not a run. Evaluate it first: {_run_command(wanted, name, root)}"
+        )
+    known: list[str] = []
+    for folder in finished_folders(open_place(root)):
+        try:
+            run = Run(folder)
+        except DamagedError:
+            if wanted in NEWEST:  # an older one is not the newest
+                raise
+            continue
+        if wanted in NEWEST or wanted == run.name:
+            return run
+        known += [run.id, run.name]
+    if not known:
+        raise StorageError(
+            f"there is no run '{wanted}', and no other run under {root}. Create one with `ragstone run`; "
+            "-o (in Python: root) names another root."
+        )
+    raise UnknownNameError("run", wanted, known, f"{_newest(known)} `ragstone run --name` gives a run a name.")
+
+
+def _run_command(file: str, name: str, root: str) -> str:
+    place = [] if root == DEFAULT_ROOT else ["-o", root]
+    return f"`{shlex.join(['ragstone', 'run', file, '--name', name, *place])}`"
+
+
+def _newest(known: Sequence[str]) -> str:
+    """The names of the newest runs, from their ids and names in turn."""
+    names = list(dict.fromkeys(known[1::2]))
+    more = f" and {len(names) - _MOST_NAMED} older ones" if len(names) > _MOST_NAMED else ""
+    return f"The runs, newest first, are: {', '.join(names[:_MOST_NAMED])}{more}."
+
+
+def find_folder(wanted: str, root: str) -> RunFolder:
+    """The folder of a run, finished or not; `latest` is the newest of all."""
+    if (folder := _open_folder(wanted, root)) is not None:
+        return folder
+    unfinished = next(unfinished_runs(open_place(root)), None) if wanted in NEWEST else None
+    try:
+        newest = find_run(wanted, root).folder
+    except StorageError:
+        if unfinished is None:
+            raise
+        return unfinished
+    return unfinished if unfinished and unfinished.id > newest.id else newest
+
+
+def _open_folder(wanted: str, root: str) -> RunFolder | None:
+    """The folder of that path, or of that id under the root."""
+    for path in (wanted, f"{root.rstrip('/')}/runs/{wanted}"):
+        folder = RunFolder(open_place(path))
+        if folder.plan.exists() or folder.manifest.exists():
+            return folder
+    return None

@@ -1,4 +1,4 @@
-"""Score columns and labels of a run, in the order of its samples.
+"""Score columns and labels of a run, in the order of its samples, and the samples without a score.
 
 Labels for slices and clusters come from a metadata column, or from the fields `answerable` and `documents`. The label
 `conversation` comes from the first metadata column that names a conversation or session.
@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
 from ragstone.data.usage import REPEAT_OF, question_of
 from ragstone.errors import UnknownNameError
-from ragstone.storage.places import Place, storage_errors
-from ragstone.storage.runs import Run, read_table
+from ragstone.storage.places import Place
+from ragstone.storage.runs import Run, open_table, read_batches, read_table
 
 OK, SKIPPED, FAILED = 0, 1, 2
 _STATES = {"ok": OK, "skipped": SKIPPED, "failed": FAILED}
@@ -52,8 +52,7 @@ def read_score_files(places: Iterable[Place], metrics: Collection[str]) -> dict[
     values: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     states: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     for place in places:
-        with storage_errors(f"cannot read {place}"), place.open_input() as stream:
-            file = pq.ParquetFile(stream)
+        with open_table(place) as file:
             for group in range(file.num_row_groups):
                 _gather(file.read_row_group(group, ["metric", "value", "status"]), values, states)
     return {metric: Scores(_joined(values[metric], np.float64), _joined(states[metric], np.int8)) for metric in metrics}
@@ -101,17 +100,9 @@ def read_questions(samples: Place) -> np.ndarray:
 
 NONE = "(none)"
 _FIELDS = ("answerable", "documents")
-
-
 CONVERSATION = "conversation"
 _CONVERSATION_COLUMNS = (
-    CONVERSATION,
-    "conversation_id",
-    "session",
-    "session_id",
-    "mlflow.trace.session",
-    "chat_id",
-    "thread_id",
+    *(CONVERSATION, "conversation_id", "session", "session_id", "mlflow.trace.session", "chat_id", "thread_id"),
 )
 
 
@@ -144,7 +135,8 @@ def read_labels(run: Run, column: str) -> np.ndarray:
     if column == REPEAT_OF and repeats_questions(run):
         return read_questions(run.folder.samples)
     if column in _FIELDS:
-        return _as_text(read_table(run.folder.samples, [column])[column].to_pylist())
+        values = read_table(run.folder.samples, [column])[column].to_pylist()
+        return np.array([_word(value) for value in values], dtype=object)
     if column == CONVERSATION and (conversations := read_conversations(run.folder.samples)) is not None:
         return conversations
     cells = read_table(run.folder.samples, ["metadata"])["metadata"].to_pylist()
@@ -155,11 +147,7 @@ def read_labels(run: Run, column: str) -> np.ndarray:
         raise UnknownNameError(
             "column of the metadata", column, known, f"{hint} answerable and documents are also valid."
         )
-    return _as_text([row.get(column) for row in metadata])
-
-
-def _as_text(values: list[Any]) -> np.ndarray:
-    return np.array([_word(value) for value in values], dtype=object)
+    return np.array([_word(row.get(column)) for row in metadata], dtype=object)
 
 
 def _word(value: Any) -> str:
@@ -170,3 +158,61 @@ def _word(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(sorted(map(str, value)))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+Status = Literal["skipped", "failed", "not computed"]
+_MOST_EXAMPLES = 5
+_COLUMNS = ["sample_id", "metric", "status", "reason"]
+
+
+@dataclass(frozen=True)
+class MissingScores:
+    """The cells of one metric that have no value for the same reason.
+
+    Attributes:
+        metric: Name of the metric.
+        status: "skipped" (a field or a value is missing), "failed" (an error), or "not computed" (for no row).
+        reason: The reason.
+        count: Number of cells.
+        examples: The ids of the first samples; empty if the metric was not computed.
+    """
+
+    metric: str
+    status: Status
+    reason: str
+    count: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass
+class _Group:
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+
+def find_missing(run: Run) -> list[MissingScores]:
+    """Failed cells first, then skipped ones, each by count; metrics that were not computed come last."""
+    groups: dict[tuple[str, Status, str], _Group] = {}
+    for batch in read_batches(run.folder.scores, _COLUMNS):
+        for cell in _without_value(batch).to_pylist():
+            group = groups.setdefault((cell["metric"], cell["status"], cell["reason"] or ""), _Group())
+            group.count += 1
+            if len(group.examples) < _MOST_EXAMPLES:
+                group.examples.append(cell["sample_id"])
+    found = [MissingScores(*key, group.count, tuple(group.examples)) for key, group in groups.items()]
+    found.sort(key=lambda item: (item.status != "failed", -item.count))
+    return [
+        *found,
+        *(MissingScores(name, "not computed", reason, run.info.rows) for name, reason in run.info.skipped.items()),
+    ]
+
+
+def read_missing_cells(run: Run) -> pa.Table:
+    """All cells without a value: sample_id, metric, status, reason."""
+    batches = [_without_value(batch) for batch in read_batches(run.folder.scores, _COLUMNS)]
+    schema = pa.schema([(name, pa.string()) for name in _COLUMNS])
+    return pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)
+
+
+def _without_value(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.filter(pc.not_equal(batch["status"].cast(pa.string()), "ok"))

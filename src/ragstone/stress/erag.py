@@ -1,14 +1,16 @@
 """eRAG (Salemi and Zamani 2024): labels each retrieved chunk by the score of the answer from that chunk alone.
 
 Retrieval metrics on these labels rate the retriever for this generator; their correlation with the score of the full
-answer shows how reliable they are. For blame, the generator also answers with each chunk left out.
+answer shows how reliable they are. For blame, the generator also answers with each chunk left out: which chunks help and which
+hurt, per question, per rank, and per chunk over all questions.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,12 +23,16 @@ from ragstone.engine.progress import Report, silent
 from ragstone.errors import UsageError
 from ragstone.registry import parse_metric
 from ragstone.stats.correlation import Coefficient, Scored, correlate_at
-from ragstone.storage.runs import Run
+from ragstone.stats.intervals import mean_interval
+from ragstone.storage.places import read_json
+from ragstone.storage.runs import Run, open_run
 from ragstone.storage.scores import read_scores
 from ragstone.stress.run import ERROR, answered, as_questions, ask_rows
 from ragstone.tools.model_options import ModelOptions
 
-Part = Literal["alone", "all", "without"]
+_FILE = "erag.json"
+
+ChunkChoice = Literal["alone", "all", "without"]
 DEFAULT_METRIC = "contains"
 COEFFICIENTS: tuple[Coefficient, ...] = ("kendall", "spearman")
 
@@ -113,20 +119,18 @@ def _named(chunks: Sequence[Chunk], k: int | None) -> list[Chunk]:
 
 def make_pieces(samples: Sequence[Sample], blame: bool) -> list[Sample]:
     """The rows to answer; their metadata names the part."""
-    return [piece for sample in samples for piece in _pieces(sample, blame)]
+    pieces = []
+    for sample in samples:
+        chunks = sample.contexts or []
+        ranks = range(1, len(chunks) + 1)
+        pieces.append(_piece(sample, "all", 0, chunks))
+        pieces += [_piece(sample, "alone", rank, chunks[rank - 1 : rank]) for rank in ranks]
+        if blame and len(chunks) > 1:
+            pieces += [_piece(sample, "without", rank, [*chunks[: rank - 1], *chunks[rank:]]) for rank in ranks]
+    return pieces
 
 
-def _pieces(sample: Sample, blame: bool) -> Iterator[Sample]:
-    chunks = sample.contexts or []
-    yield _piece(sample, "all", 0, chunks)
-    for rank, chunk in enumerate(chunks, start=1):
-        yield _piece(sample, "alone", rank, [chunk])
-    if blame and len(chunks) > 1:
-        for rank in range(1, len(chunks) + 1):
-            yield _piece(sample, "without", rank, [*chunks[: rank - 1], *chunks[rank:]])
-
-
-def _piece(sample: Sample, part: Part, rank: int, chunks: Sequence[Chunk]) -> Sample:
+def _piece(sample: Sample, part: ChunkChoice, rank: int, chunks: Sequence[Chunk]) -> Sample:
     metadata: dict[str, Any] = {**sample.metadata, "part": part, "question_id": sample.id}
     if rank:
         metadata |= {"rank": rank, "chunk_id": (sample.contexts or [])[rank - 1].id}
@@ -141,7 +145,7 @@ def _piece(sample: Sample, part: Part, rank: int, chunks: Sequence[Chunk]) -> Sa
     )
 
 
-def _piece_id(sample_id: str, part: Part, rank: int = 0) -> str:
+def _piece_id(sample_id: str, part: ChunkChoice, rank: int = 0) -> str:
     return f"{sample_id}|{part}|{rank}" if rank else f"{sample_id}|{part}"
 
 
@@ -197,7 +201,10 @@ def run_erag(
     params = {"system": asking.system, "downstream": downstream}
     whole = answered(rows, asking)
     pieces = evaluate(Dataset.from_samples(whole), [downstream], out, name=f"{label} pieces", params=params, **common)
-    values = _values(pieces, downstream)
+    scores = zip(
+        (sample.id for sample in pieces.samples), read_scores(pieces, [downstream])[downstream].values, strict=True
+    )
+    values = {piece: float(score) for piece, score in scores if not np.isnan(score)}
     failures = {row.id: str(row.metadata[ERROR]) for row in whole if ERROR in row.metadata}
     labels = _labels(listed.samples, values, blame)
     unlabelled = _unlabelled(listed.samples, values, failures)
@@ -207,13 +214,6 @@ def run_erag(
     run = evaluate(Dataset.from_samples(samples), metrics, out, name=label, params=params, **common)
     agreements = _agreements(run, downstream, samples)
     return Erag(run, pieces, downstream, labels, agreements, unlabelled, listed.left_out)
-
-
-def _values(pieces: Run, metric: str) -> dict[str, float]:
-    """The score of every piece that has one."""
-    scores = read_scores(pieces, [metric])[metric].values
-    ids = [sample.id for sample in pieces.samples]
-    return {name: float(value) for name, value in zip(ids, scores, strict=True) if not np.isnan(value)}
 
 
 def _labels(samples: Sequence[Sample], values: Mapping[str, float], blame: bool) -> list[Label]:
@@ -271,3 +271,104 @@ def _agreements(run: Run, downstream: str, samples: Sequence[Sample]) -> list[Ag
             low, high = item.interval or (None, None)
             agreements.append(Agreement(name, coefficient, item.value, low, high, int(both.sum()), item.reason))
     return agreements
+
+
+@dataclass(frozen=True)
+class Share:
+    """The labels of one rank or one chunk, aggregated."""
+
+    name: str
+    chunks: int
+    # The mean label, and how much the score of the full answer falls without the chunk.
+    alone: float | None
+    helps: float | None
+    low: float | None
+    high: float | None
+
+
+def by_rank(labels: Sequence[Label]) -> list[Share]:
+    """The labels per rank."""
+    return _together(labels, lambda label: label.rank, lambda rank: f"rank {rank}")
+
+
+def by_chunk(labels: Sequence[Label]) -> list[Share]:
+    """Chunks that were retrieved for several questions, the most harmful first."""
+    shares = _together([label for label in labels if not label.chunk.startswith("#")], lambda label: label.chunk, str)
+    return sorted((share for share in shares if share.chunks > 1 and share.helps is not None), key=_helpfulness)
+
+
+def hurting(labels: Sequence[Label], most: int) -> list[Label]:
+    """The chunks without which the answer is better, the most harmful first."""
+    return sorted((label for label in labels if (label.helps or 0.0) < 0), key=_helpfulness)[:most]
+
+
+def helping(labels: Sequence[Label], most: int) -> list[Label]:
+    """The chunks without which the answer is worse, the most helpful first."""
+    return sorted((label for label in labels if (label.helps or 0.0) > 0), key=_helpfulness, reverse=True)[:most]
+
+
+def _helpfulness(item: Label | Share) -> float:
+    return item.helps or 0.0
+
+
+def _together(labels: Sequence[Label], key: Callable[[Label], Hashable], name: Callable[[Any], str]) -> list[Share]:
+    groups: dict[Hashable, list[Label]] = {}
+    for label in labels:
+        groups.setdefault(key(label), []).append(label)
+    return [_share(name(group), found) for group, found in groups.items()]
+
+
+def _share(name: str, labels: Sequence[Label]) -> Share:
+    alone = [label.alone for label in labels if label.alone is not None]
+    helps = np.array([label.helps for label in labels if label.helps is not None])
+    interval = mean_interval(helps, bounds=(-1.0, 1.0)) if len(helps) else None
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    mean_alone = sum(alone) / len(alone) if alone else None
+    return Share(name, len(labels), mean_alone, float(helps.mean()) if len(helps) else None, low, high)
+
+
+def keep_erag(result: Erag) -> None:
+    """Stores labels and agreements with the run, so that they can be shown again."""
+    content = {
+        "pieces": result.pieces.id,
+        "metric": result.metric,
+        "labels": [asdict(label) for label in result.labels],
+        "agreements": [asdict(item) for item in result.agreements],
+        "unlabelled": dict(result.unlabelled),
+        "left_out": dict(result.left_out),
+    }
+    (result.run.folder.place / _FILE).write_bytes(json.dumps(content, ensure_ascii=False).encode() + b"\n")
+
+
+def read_erag(run: Run) -> Erag | None:
+    """The stored eRAG result of a run; None if the run has none."""
+    place = run.folder.place / _FILE
+    if not place.exists():
+        return None
+    content = read_json(place)
+    return Erag(
+        run,
+        # The store may have been moved since: look next to this run.
+        open_run(f"{run.path.rpartition('/')[0]}/{content['pieces']}"),
+        content["metric"],
+        [Label(**label) for label in content["labels"]],
+        [Agreement(**item) for item in content["agreements"]],
+        content["unlabelled"],
+        content["left_out"],
+    )
+
+
+def as_dict(result: Erag) -> dict[str, Any]:
+    """The result as JSON-compatible data."""
+    return {
+        "run": result.run.path,
+        "pieces": result.pieces.path,
+        "metric": result.metric,
+        "summary": [asdict(row) for row in result.run.summary()],
+        "agreements": [asdict(item) for item in result.agreements],
+        "ranks": [asdict(share) for share in by_rank(result.labels)],
+        "chunks": [asdict(share) for share in by_chunk(result.labels)],
+        "labels": [{name: value for name, value in asdict(label).items() if name != "text"} for label in result.labels],
+        "unlabelled": dict(result.unlabelled),
+        "left_out": dict(result.left_out),
+    }

@@ -178,54 +178,44 @@ def _in_turn(groups: Sequence[Sequence[Chunk]]) -> Iterator[Chunk]:
                 yield group[place]
 
 
-@dataclass
-class NegativesReport:
-    """Noise passages that contain an answer."""
-
-    # The number of such passages per question.
-    holding: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def passages(self) -> int:
-        """The total number of these passages."""
-        return sum(self.holding.values())
-
-
 def build_pools(
     samples: Sequence[Sample], wanted: int, keep_contaminated: bool = False, embed: Embed | None = None
-) -> tuple[list[Pool], NegativesReport]:
-    """Pools with negatives: RGB's samples have them, for others up to `wanted` per pool are searched."""
+) -> tuple[list[Pool], dict[str, int]]:
+    """Pools with negatives: RGB's samples have them, for others up to `wanted` per pool are searched.
+
+    Also the number of noise passages that contain an answer, per question.
+    """
     pools = read_pools(samples)
     is_rgb = [PARTS in sample.metadata for sample in samples]
     if all(is_rgb):
-        cleaned, report = clean_negatives(pools)
+        cleaned, holding = clean_negatives(pools)
         # Contaminated passages are kept on request; their rows are marked.
-        return pools if keep_contaminated else cleaned, report
+        return pools if keep_contaminated else cleaned, holding
     if any(is_rgb):
         raise UsageError("some samples are RGB's and some are not; test them in separate runs")
     return find_negatives(pools, samples, wanted, embed)
 
 
-def clean_negatives(pools: Sequence[Pool]) -> tuple[list[Pool], NegativesReport]:
+def clean_negatives(pools: Sequence[Pool]) -> tuple[list[Pool], dict[str, int]]:
     """Removes negatives that contain the answer, because they would contaminate the bed."""
-    report = NegativesReport()
+    holding: dict[str, int] = {}
     cleaned = []
     for pool in pools:
         kept = [chunk for chunk in pool.negatives if not pool.holds_answer(chunk.text)]
         if len(kept) < len(pool.negatives):
-            report.holding[pool.id] = len(pool.negatives) - len(kept)
+            holding[pool.id] = len(pool.negatives) - len(kept)
         cleaned.append(replace(pool, negatives=kept))
-    return cleaned, report
+    return cleaned, holding
 
 
 def find_negatives(
     pools: Sequence[Pool], samples: Sequence[Sample], wanted: int, embed: Embed | None = None
-) -> tuple[list[Pool], NegativesReport]:
+) -> tuple[list[Pool], dict[str, int]]:
     """Adds up to `wanted` negatives per pool: the question's own retrieved passages first, then those of others.
 
     The noise that the user's retriever returns is the noise that the generator gets in production.
     """
-    report = NegativesReport()
+    holding: dict[str, int] = {}
     retrieved = [_retrieved(sample) for sample in samples]
     everything = [chunk for own, sample in zip(retrieved, samples, strict=True) for chunk in (*own, *_known(sample))]
     chunks = list({chunk.text: chunk for chunk in everything}.values())
@@ -233,12 +223,12 @@ def find_negatives(
     completed = []
     for pool, sample, own, ranking in zip(pools, samples, retrieved, rankings, strict=True):
         candidates = [*own, *(chunks[position] for position in ranking)]
-        completed.append(replace(pool, negatives=_choose(pool, sample, candidates, wanted, report)))
-    return completed, report
+        completed.append(replace(pool, negatives=_choose(pool, sample, candidates, wanted, holding)))
+    return completed, holding
 
 
 def _choose(
-    pool: Pool, sample: Sample, candidates: Sequence[Chunk], wanted: int, report: NegativesReport
+    pool: Pool, sample: Sample, candidates: Sequence[Chunk], wanted: int, holding: dict[str, int]
 ) -> list[Chunk]:
     """The first candidates that are not positives and contain neither the answer nor a fact."""
     taken = {fold(chunk.text) for chunk in pool.positives}
@@ -252,7 +242,7 @@ def _choose(
             continue
         taken.add(folded)
         if pool.holds_answer(chunk.text) or any(fact in folded for fact in facts):
-            report.holding[pool.id] = report.holding.get(pool.id, 0) + 1
+            holding[pool.id] = holding.get(pool.id, 0) + 1
         else:
             chosen.append(chunk)
     return chosen

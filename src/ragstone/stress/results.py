@@ -16,8 +16,7 @@ from ragstone.stats.paired import sign_flip_test
 from ragstone.storage.places import read_json
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, read_scores
-from ragstone.stress.run import Prepared
-from ragstone.stress.test_beds import BEDS, BedReport
+from ragstone.stress.run import BEDS, BedReport, Prepared
 
 _FILE = "stress.json"
 # With fewer questions, even a difference in every one is not significant: 2 / 2^5 is above 0.05.
@@ -118,8 +117,8 @@ def keep_reports(run: Run, prepared: Prepared) -> None:
     """Stores the bed reports with the run, because its rows do not contain the questions that were left out."""
     content = {
         "beds": [asdict(report) for report in prepared.beds],
-        "holding": prepared.negatives.passages,
-        "holding_questions": len(prepared.negatives.holding),
+        "holding": sum(prepared.negatives.values()),
+        "holding_questions": len(prepared.negatives),
         "kept": prepared.setting.keep_contaminated,
     }
     (run.folder.place / _FILE).write_bytes(json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
@@ -183,10 +182,11 @@ class Rows:
 class Point:
     """A metric at one noise rate: the mean over questions, each of which counts once.
 
-    The rate is the mean share of noise in the passages, not the requested rate.
+    The rate is the mean share of noise in the passages; several requested rates may have the same.
     """
 
     rate: float
+    requested: tuple[float, ...]
     mean: float | None
     low: float | None
     high: float | None
@@ -217,6 +217,11 @@ class Curve:
     robustness: Robustness | None
     # The area per question, by which two generators are compared.
     areas: Mapping[str, float]
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether a share of noise differs from the requested rate, because there are too few passages of one kind."""
+        return any(point.requested != (point.rate,) for point in self.points)
 
     @property
     def drop(self) -> float | None:
@@ -278,7 +283,12 @@ def _spans(rows: Rows, metric: str, here: np.ndarray) -> bool:
 def _curve(rows: Rows, bed: str, metric: str, here: np.ndarray) -> Curve:
     at = _by_share(rows, here)
     points = tuple(_point(rows, metric, rate, chosen) for rate, chosen in at.items())
-    counted = tuple(rate for rate in at if bed != "noise" or _answerable(rows, rate, at[rate]))
+    # In the noise bed, the rates at which every row has a passage with the answer; the rejection bed covers the others.
+    counted = tuple(
+        rate
+        for rate, chosen in at.items()
+        if bed != "noise" or (rate < 1 and all("+" in rows.passages[row] for row in np.flatnonzero(chosen)))
+    )
     areas = _areas(rows, metric, np.any([at[rate] for rate in counted], axis=0)) if counted else {}
     under = [point for point in points if point.rate in counted]
     return Curve(bed, metric, points, counted, _robustness(areas, under, rows.bounds[metric]), areas)
@@ -292,11 +302,6 @@ def _by_share(rows: Rows, here: np.ndarray) -> dict[float, np.ndarray]:
         share = round(float(rows.shares[chosen].mean()), 2)
         found[share] = found.get(share, False) | chosen
     return dict(sorted(found.items()))
-
-
-def _answerable(rows: Rows, rate: float, chosen: np.ndarray) -> bool:
-    """Whether every row at this rate has a passage with the answer; the rejection bed covers the others."""
-    return rate < 1 and all("+" in rows.passages[row] for row in np.flatnonzero(chosen))
 
 
 def _question_means(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:
@@ -314,7 +319,8 @@ def _point(rows: Rows, metric: str, rate: float, chosen: np.ndarray) -> Point:
     failed = int(np.count_nonzero(rows.failed[metric][chosen]))
     missing = int(np.count_nonzero(np.isnan(rows.scores[metric][chosen])))
     mean = float(values.mean()) if len(values) else None
-    return Point(rate, mean, low, high, len(values), missing - failed, failed)
+    requested = tuple(np.unique(rows.requested[chosen]).tolist())
+    return Point(rate, requested, mean, low, high, len(values), missing - failed, failed)
 
 
 def _areas(rows: Rows, metric: str, chosen: np.ndarray) -> dict[str, float]:

@@ -1,26 +1,396 @@
-"""Runs a stress test: builds the beds, asks the generator and scores its answers as an ordinary run."""
+"""Runs a stress test: builds the four test beds, asks the generator and scores its answers as an ordinary run.
+
+A bed has one row per question, noise rate and repeat. Each row has a mix of passages with and without the answer, shuffled by
+a seed. Planted false answers are of the same kind as the right one, which they replace in the passages.
+"""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from ragstone.data.dataset import Dataset
-from ragstone.data.types import Sample
+from ragstone.data.types import Chunk, Sample
 from ragstone.engine.ask_system import Asked, Asking, SystemOptions, SystemQuote, ask_system, quote_system
 from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Report, silent
 from ragstone.errors import InterruptedRunError, UsageError
+from ragstone.metrics.rgb import NEEDED, PLANTED
 from ragstone.storage.runs import Run
-from ragstone.stress.false_answers import plant_errors
-from ragstone.stress.passage_pools import Embed, NegativesReport, build_pools
-from ragstone.stress.test_beds import BedReport, Setting, build_beds
+from ragstone.stress.passage_pools import Embed, Pool, build_pools, stands_in
 from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.model_options import ModelOptions
-from ragstone.tools.open_tools import Judging
+from ragstone.tools.open_tools import ToolFactory
+
+_MOST_WORDS = 8
+# Up to this many words, the longest spelling is preferred because it is the whole name.
+_USUAL_WORDS = 5
+_MOST_TRIED = 50
+# Longer answers in lower case are phrases, which cannot replace each other.
+_MOST_WORDS_OF_TERM = 3
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_CHINESE = re.compile("[\u3400-\u9fff\u3040-\u30ff]")
+_MONTH = re.compile(
+    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\b\.?",
+    re.IGNORECASE,
+)
+# What a question asks for; the first pattern that matches counts.
+_ASKED = {
+    "person": r"\bwho(?:m|se)?\b|谁|何人",
+    "place": r"\bwhere\b|哪里|哪儿|何处|在哪",
+    "time": r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century)\b|何时|什么时候|哪[一]?年|几月|几号",
+    "quantity": r"\bhow (?:many|much|long|far|tall|old|high|deep|large|often|big|fast|wide)\b|多少|几",
+    "reason": r"\bwhy\b|为什么",
+}
+_HEAD = re.compile(r"\b(?:what|which) (?:(?:is|was|are|were|kind|type|of|the|a|an) )*(\w+)", re.IGNORECASE)
+_Others = Mapping[str, Sequence[str]]
+
+Bed = Literal["noise", "rejection", "integration", "counterfactual"]
+BEDS: tuple[Bed, ...] = get_args(Bed)
+# A passage with the answer, without it, or with a false one; the passages of a row are stored as one string.
+Kind = Literal["+", "-", "!"]
+# Metadata names: the right answers of a row that should be declined, and why no error could be planted.
+RIGHT, WHY_NO_ERROR = "right_answers", "why_no_error"
+
+
+class Passage(NamedTuple):
+    """A passage in a test bed."""
+
+    kind: Kind
+    chunk: Chunk
+
+
+def count_negatives(passages: int, rate: float) -> int:
+    """The number of noise passages: rounded up, but not because of floating-point error."""
+    return math.ceil(round(passages * rate, 9))
+
+
+def mix(
+    positives: Sequence[Chunk], negatives: Sequence[Chunk], passages: int, rate: float, kind: Kind = "+", least: int = 0
+) -> list[Passage]:
+    """Negatives as the rate demands and positives for the rest, but at least `least` positives; the first of each.
+
+    If there are too few of one kind, there are fewer passages, with the share of noise that is closest to the rate.
+    """
+    noise = count_negatives(passages, rate)
+    good = passages - noise
+    if not least <= good <= len(positives) or noise > len(negatives):
+        least = min(max(least, int(rate < 1)), len(positives))
+        good, noise = _closest(least, len(positives), len(negatives), passages, rate)
+    return _join(positives[:good], negatives[:noise], kind)
+
+
+def mix_as_rgb(pool: Pool, bed: Bed, passages: int, rate: float, seed: int = 0) -> list[Passage]:
+    """The passages that `processdata` of RGB's evalue.py takes for its plain, `int` and `fact` files."""
+    noise = math.ceil(passages * rate)
+    good = passages - noise
+    draw = random.Random(f"{seed}|{pool.id}")  # noqa: S311  (an order, not a secret)
+    if bed == "counterfactual":
+        return _join(draw.sample(pool.wrong, len(pool.wrong))[:good], pool.negatives[:noise], "!")
+    if bed == "integration":
+        drawn = replace(pool, groups=[draw.sample(group, len(group)) for group in pool.groups])
+        positives = drawn.positives[: max(good, len(pool.groups))]
+        return _join(positives, pool.negatives[: max(0, passages - len(positives))])
+    # Too few of one kind are filled up with the other, except at rate 1.
+    if rate < 1 and noise > len(pool.negatives):
+        good = passages - len(pool.negatives)
+    elif rate < 1 and good > len(pool.positives):
+        noise = passages - len(pool.positives)
+    return _join(pool.positives[:good], pool.negatives[:noise])
+
+
+def _join(positives: Sequence[Chunk], negatives: Sequence[Chunk], kind: Kind = "+") -> list[Passage]:
+    return [*(Passage(kind, chunk) for chunk in positives), *(Passage("-", chunk) for chunk in negatives)]
+
+
+def _closest(least: int, positives: int, negatives: int, passages: int, rate: float) -> tuple[int, int]:
+    """The numbers of positives and negatives whose share of noise is closest to the rate; if equal, most passages."""
+    mixes = [
+        (good, noise)
+        for good in range(least, min(positives, passages) + 1)
+        for noise in range(min(negatives, passages - good) + 1)
+        if good + noise
+    ]
+    return min(mixes, key=lambda one: (round(abs(one[1] / sum(one) - rate), 9), -sum(one)), default=(0, 0))
+
+
+def shuffle(passages: Sequence[Passage], *seed: object) -> list[Passage]:
+    """The passages in an order that depends on the seed."""
+    mixed = list(passages)
+    random.Random("|".join(map(str, seed))).shuffle(mixed)  # noqa: S311  (an order, not a secret)
+    return mixed
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How test beds are built."""
+
+    passages: int = 5
+    rates: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    repeats: int = 1
+    seed: int = 0
+    beds: tuple[Bed, ...] = BEDS
+    keep_contaminated: bool = False
+
+    def __post_init__(self) -> None:
+        if self.passages < 1 or self.repeats < 1:
+            raise UsageError("passages and repeats must be at least 1")
+        if not self.rates or any(not 0 <= rate <= 1 for rate in self.rates) or len(set(self.rates)) < len(self.rates):
+            raise UsageError("noise rates must be different numbers from 0 to 1")
+        for bed in self.beds:
+            if bed not in BEDS:
+                raise UsageError(f"'{bed}' is not a test bed. Choose from: {', '.join(BEDS)}")
+
+
+@dataclass
+class BedReport:
+    """The size of a bed, and the questions that are left out or need a remark."""
+
+    bed: Bed
+    questions: int = 0
+    rows: int = 0
+    # Question ids per reason.
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    # Questions with fewer passages than requested.
+    short: list[str] = field(default_factory=list)
+    # Questions whose share of noise differs from the requested rate at some rate.
+    inexact: list[str] = field(default_factory=list)
+    # Questions with a row in which a noise passage contains the answer.
+    contaminated: list[str] = field(default_factory=list)
+
+
+def build_beds(pools: Sequence[Pool], setting: Setting) -> tuple[list[Sample], list[BedReport]]:
+    """All rows of the chosen beds, and one report per bed."""
+    rows: list[Sample] = []
+    reports = []
+    for bed in setting.beds:
+        report = BedReport(bed)
+        for pool in pools:
+            if reason := _why_not(pool, bed, setting):
+                report.left_out.setdefault(reason, []).append(pool.id)
+                continue
+            of_pool = list(_rows(pool, bed, setting, report))
+            report.questions += 1
+            report.rows += len(of_pool)
+            rows += of_pool
+        reports.append(report)
+    return rows, reports
+
+
+def _why_not(pool: Pool, bed: Bed, setting: Setting) -> str | None:
+    """Why a question is left out of a bed; None if it is not."""
+    if not pool.question.strip():
+        return "there is no question"
+    if not pool.answers or not all(pool.answers):
+        return "no right answer is known"
+    if bed in ("noise", "integration") and not pool.positives:
+        return "no passage contains its answer"
+    if bed == "rejection" and not pool.negatives:
+        return "there is no passage without its answer"
+    if bed == "integration":
+        if len(pool.groups) < 2:
+            return "one passage contains the whole answer, so there is nothing to combine"
+        if len(pool.groups) > setting.passages and not pool.is_rgb:
+            return f"its answer needs more than {setting.passages} passages"
+    if bed == "counterfactual" and not (pool.wrong and pool.fake):
+        return pool.metadata.get(WHY_NO_ERROR) or "no error can be planted in its passages"
+    return None
+
+
+def _rows(pool: Pool, bed: Bed, setting: Setting, report: BedReport) -> Iterator[Sample]:
+    for rate in (1.0,) if bed == "rejection" else setting.rates:
+        if bed == "counterfactual" and rate == 1:
+            continue  # with noise only, there is no error to detect
+        passages = _mix(pool, bed, setting, rate)
+        noise = sum(passage.kind == "-" for passage in passages)
+        contaminated = any(passage.kind == "-" and pool.holds_answer(passage.chunk.text) for passage in passages)
+        inexact = noise * setting.passages != count_negatives(setting.passages, rate) * len(passages)
+        for is_so, ids in (
+            (len(passages) < setting.passages, report.short),
+            (inexact, report.inexact),
+            (contaminated, report.contaminated),
+        ):
+            if is_so and pool.id not in ids:
+                ids.append(pool.id)
+        for repeat in range(setting.repeats):
+            # Rates with the same passages have the same order, so the generator is asked once.
+            order = shuffle(passages, setting.seed, pool.id, bed, noise, len(passages), repeat)
+            yield _row(pool, bed, rate, repeat, order, contaminated)
+
+
+def _mix(pool: Pool, bed: Bed, setting: Setting, rate: float) -> list[Passage]:
+    if pool.is_rgb:
+        return mix_as_rgb(pool, bed, setting.passages, rate, setting.seed)
+    if bed == "rejection":
+        return mix([], pool.negatives, setting.passages, rate)
+    if bed == "counterfactual":
+        return mix(pool.wrong, pool.negatives, setting.passages, rate, "!")
+    # The first positives are one of each group.
+    least = len(pool.groups) if bed == "integration" else 0
+    return mix(pool.positives, pool.negatives, setting.passages, rate, least=least)
+
+
+def _row(pool: Pool, bed: Bed, rate: float, repeat: int, order: Sequence[Passage], contaminated: bool) -> Sample:
+    kinds = "".join(passage.kind for passage in order)
+    metadata: dict[str, Any] = {
+        **{name: value for name, value in pool.metadata.items() if name != WHY_NO_ERROR},
+        "bed": bed,
+        # The share of noise; it differs from the requested rate if there are too few passages of one kind.
+        "rate": round(kinds.count("-") / len(kinds), 4) if kinds else rate,
+        "requested_rate": rate,
+        "repeat": repeat,
+        "question_id": pool.id,
+        "passages": kinds,
+        # An answer that should be declined has no right answer to be compared with.
+        RIGHT if bed == "rejection" else NEEDED: pool.answers,
+    }
+    if contaminated:
+        metadata["contaminated"] = True
+    if "!" in kinds:
+        metadata[PLANTED] = pool.fake
+    contexts = _named([passage.chunk for passage in order])
+    relevance = {str(chunk.id): 1.0 for chunk, passage in zip(contexts, order, strict=True) if passage.kind == "+"}
+    return Sample(
+        id=f"{pool.id}|{bed}|{rate:g}|{repeat}",
+        question=pool.question,
+        contexts=contexts,
+        relevance=relevance or None,
+        references=None if bed == "rejection" else pool.references,
+        answerable=None if bed == "counterfactual" else "+" in kinds,
+        metadata=metadata,
+    )
+
+
+def _named(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Chunks with unique ids; passages of several questions may share an id."""
+    seen: set[str] = set()
+    named = []
+    for position, chunk in enumerate(chunks, start=1):
+        name = chunk.id or f"#{position}"
+        name = f"{name}#{position}" if name in seen else name
+        seen.add(name)
+        named.append(replace(chunk, id=name))
+    return named
+
+
+def plant_errors(pools: Sequence[Pool], seed: int = 0) -> list[Pool]:
+    """Adds false passages to pools that have none: the answer is replaced, or the pool records why it cannot be."""
+    others: dict[str, set[str]] = {}
+    for pool in pools:
+        for spelling in filter(_is_clean, pool.answers[0] if len(pool.answers) == 1 else ()):
+            for kind in kinds_of(spelling, pool.question):
+                others.setdefault(kind, set()).add(spelling)
+    by_kind = {kind: sorted(found) for kind, found in others.items()}
+    return [pool if pool.wrong else _plant(pool, by_kind, seed) for pool in pools]
+
+
+def kinds_of(answer: str, question: str) -> list[str]:
+    """The kinds of an answer, the narrowest first: by what the question asks for and how the answer is written.
+
+    Two answers of one kind can replace each other: another country after "which country", another name after "who",
+    another length in metres.
+    """
+    form = _form_of(answer.strip())
+    asked = next((name for name, words in _ASKED.items() if re.search(words, question, re.IGNORECASE)), "thing")
+    head = _HEAD.search(question) if asked == "thing" else None
+    return [*([f"{head[1].casefold()}, {form}"] if head else []), f"{asked}, {form}"]
+
+
+def _is_clean(spelling: str) -> bool:
+    """Whether a spelling begins and ends like an answer, not like a fragment of a sentence."""
+    return bool(re.fullmatch(r"[\w$€£¥\"“].*[\w%\"”).]|\w", spelling.strip(), re.DOTALL))
+
+
+def _form_of(text: str) -> str:
+    if _NUMBER.search(text):
+        # Units and months stay: 12 metres may become 15 metres, but not 15 people.
+        return _NUMBER.sub("#", _MONTH.sub("month", text)).casefold()
+    if _CHINESE.search(text):
+        return f"chinese of {min(len(text) // 3, 4)}"
+    capital = all(word[:1].isupper() for word in text.split() if len(word) > 3)
+    return f"{'name' if capital else 'words'} of {len(text.split())}"
+
+
+def _plant(pool: Pool, others: _Others, seed: int) -> Pool:
+    if len(pool.answers) != 1 or not pool.answers[0]:
+        return _without(pool, "it needs several answers at once" if pool.answers else "no right answer is known")
+    right = pool.answers[0]
+    holding = [chunk for chunk in pool.positives if pool.holds_answer(chunk.text)]
+    there = [spelling for spelling in right if any(stands_in(spelling, chunk.text) for chunk in holding)]
+    if not there:
+        return _without(pool, "its answer is not in its passages word for word")
+    # The longest spelling that is not a sentence, otherwise the shortest
+    usual = [spelling for spelling in there if len(spelling.split()) <= _USUAL_WORDS]
+    spelling = max(usual, key=len) if usual else min(there, key=len)
+    if len(spelling.split()) > _MOST_WORDS:
+        return _without(pool, f"its answer is longer than {_MOST_WORDS} words")
+    kinds = kinds_of(spelling, pool.question)
+    if kinds[-1].partition(", ")[2].startswith("words") and len(spelling.split()) > _MOST_WORDS_OF_TERM:
+        return _without(pool, "its answer is a phrase, not a name, number or term")
+    for fake in _candidates(spelling, kinds, others, random.Random(f"{seed}|{pool.id}")):  # noqa: S311
+        if _is_other(fake, right) and not any(stands_in(fake, chunk.text) for chunk in pool.positives):
+            wrong = [chunk for chunk in (_falsify(one, right, fake) for one in holding) if chunk is not None]
+            if wrong:
+                return replace(pool, wrong=wrong, fake=fake)
+    return _without(pool, "there is no false answer of its kind")
+
+
+def _without(pool: Pool, reason: str) -> Pool:
+    return replace(pool, metadata={**pool.metadata, WHY_NO_ERROR: reason})
+
+
+def _candidates(right: str, kinds: Sequence[str], others: _Others, chance: random.Random) -> Iterator[str]:
+    """Answers of the same kind to other questions, the narrowest kind first; then invented numbers."""
+    for kind in kinds:
+        alike = others.get(kind, ())
+        yield from chance.sample(alike, min(len(alike), _MOST_TRIED))
+    if _NUMBER.search(right):
+        for _ in range(10):
+            yield _NUMBER.sub(lambda found: _other_number(found[0], chance), right, count=1)
+
+
+def _other_number(text: str, chance: random.Random) -> str:
+    """A similar number: a nearby year, a valid day or hour, or one of the same size."""
+    digits = re.sub(r"\D", "", text)
+    value = int(digits)
+    if text.isdigit() and len(text) == 4 and 1100 <= value <= 2100:
+        return str(value - chance.randint(2, 19))
+    if text.isdigit() and value <= 28:
+        # It may be a day of a month or an hour: stay in that range, with as many digits.
+        low, high = (1, 9) if value < 10 else (10, 23 if value < 24 else 28)
+        return str(chance.choice([other for other in range(low, high + 1) if other != value])).rjust(len(text), "0")
+    made = str(value + chance.randint(max(1, value // 10), max(2, value)))[: len(digits)].rjust(len(digits), "1")
+    figures = iter(made)
+    return "".join(next(figures) if character.isdigit() else character for character in text)
+
+
+def _is_other(fake: str, right: Sequence[str]) -> bool:
+    """Whether a false answer is not a spelling of the right one, and neither contains the other."""
+    folded = fake.casefold().strip()
+    spellings = [spelling.casefold() for spelling in right]
+    return bool(folded) and not any(folded in spelling or spelling in folded for spelling in spellings)
+
+
+def _falsify(chunk: Chunk, right: Sequence[str], fake: str) -> Chunk | None:
+    """The passage with every spelling replaced; None if a part of the right answer would remain."""
+    text = chunk.text
+    for spelling in sorted(right, key=len, reverse=True):
+        # As whole words, if its script has spaces; any white space separates them.
+        pattern = r"\s+".join(map(re.escape, spelling.split()))
+        pattern = pattern if _CHINESE.search(spelling) else rf"(?<!\w){pattern}(?!\w)"
+        text = re.sub(pattern, lambda _: fake, text, flags=re.IGNORECASE)
+    left = text.casefold()
+    if text == chunk.text or any(spelling.casefold() in left for spelling in right):
+        return None
+    return Chunk(text, None if chunk.id is None else f"{chunk.id}!", chunk.score, chunk.source)
+
 
 METRICS = ("rgb.accuracy", "rgb.rejection_rate", "rgb.error_detection_rate", "rgb.error_correction_rate")
 JUDGED = (
@@ -40,7 +410,8 @@ class Prepared:
 
     rows: list[Sample]
     beds: list[BedReport]
-    negatives: NegativesReport
+    # The number of noise passages that contain an answer, per question.
+    negatives: dict[str, int]
     setting: Setting
     questions: int
 
@@ -70,7 +441,7 @@ def open_embed(embedder: str | None, texts: int, base_url: str | None = None) ->
     if embedder is None and texts > MOST_EMBEDDED:
         return None
     options = ModelOptions(embedder=embedder, base_url=base_url)
-    judging = Judging(cast("JudgingOptions", options.keywords()), 8)
+    judging = ToolFactory(cast("JudgingOptions", options.keywords()), 8)
     available = "embedder" in judging.tools
     run_to_end(judging.close())
     if not available:

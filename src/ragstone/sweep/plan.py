@@ -175,11 +175,13 @@ def _read_settings(table: Mapping[str, Any]) -> list[Setting]:
     grid, listed = table.get("settings"), table.get("setting")
     if (grid is None) == (listed is None):
         raise UsageError("write either [settings] with a list per parameter, or one [[setting]] per setting")
-    settings = _expand(grid) if grid is not None else [_read_setting(one) for one in _list(listed)]
+    if grid is None and not isinstance(listed, list):
+        raise UsageError("write [[setting]] with two brackets for each setting")
+    settings = _expand(grid) if grid is not None else [_read_setting(one) for one in listed or ()]
     if len(settings) < 2:
         raise UsageError("a sweep needs two settings or more")
     if len(settings) > MOST_SETTINGS:
-        raise UsageError(f"{len(settings):,} settings are too many; the most is {MOST_SETTINGS}")
+        raise _too_many(len(settings))
     seen: dict[str, str] = {}
     for setting in settings:
         content = repr(sorted(setting.parameters.items()))
@@ -192,6 +194,12 @@ def _read_settings(table: Mapping[str, Any]) -> list[Setting]:
     return settings
 
 
+def _too_many(count: int) -> UsageError:
+    return UsageError(
+        f"{count:,} settings are too many; the most is {MOST_SETTINGS}. Vary fewer parameters at a time, or fewer values."
+    )
+
+
 def _expand(grid: Any) -> list[Setting]:
     """Every combination of the values."""
     if not isinstance(grid, Mapping) or not grid:
@@ -199,6 +207,8 @@ def _expand(grid: Any) -> list[Setting]:
     lists = {name: value if isinstance(value, list) else [value] for name, value in grid.items()}
     if empty := next((name for name, values in lists.items() if not values), None):
         raise UsageError(f"[settings] {empty} has no value")
+    if (count := math.prod(map(len, lists.values()))) > MOST_SETTINGS:  # before they are made
+        raise _too_many(count)
     varied = [name for name, values in lists.items() if len(values) > 1]
     settings = []
     for combination in product(*lists.values()):
@@ -263,12 +273,6 @@ def _table(table: Mapping[str, Any], name: str, keys: Mapping[str, type] | None)
         _check_keys(inner, list(keys), f"key of [{name}]")
         _check_kinds(inner, keys, f"[{name}] ")
     return inner
-
-
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise UsageError("write [[setting]] with two brackets for each setting")
-    return value
 
 
 def _check_keys(table: Mapping[str, Any], known: Sequence[str] | set[str], kind: str) -> None:

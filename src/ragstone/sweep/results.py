@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.compare.leaderboard import group_letters
-from ragstone.compare.tradeoffs import Panel, find_tradeoffs
-from ragstone.data.types import Sample
+from ragstone.analysis.leaderboard import Panel, find_tradeoffs, group_letters
 from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.paired import flip_signs
-from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_ids, read_scores
 from ragstone.sweep.effects import Conditions, ParameterEffect, main_effects
-from ragstone.sweep.run_sweep import Outcome, Sweep, objective_values
+from ragstone.sweep.run_sweep import Sweep, objective_values
 
 LEVEL = 0.95
 # With fewer questions no difference is tested.
@@ -91,7 +88,7 @@ class SweepResults:
 
 def summarise(sweep: Sweep) -> SweepResults:
     """The results of a sweep from the runs of its settings."""
-    labels = [_label(number) for number in range(len(sweep.outcomes))]
+    labels = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(len(sweep.outcomes))]
     columns = {sample.id: position for position, sample in enumerate(sweep.questions)}
     values = np.full((len(labels), len(columns)), np.nan)
     costs = {name: values.copy() for name in (_LATENCY, _COST)}
@@ -132,11 +129,6 @@ def summarise(sweep: Sweep) -> SweepResults:
     )
 
 
-def _label(number: int) -> str:
-    """The letter of a setting: A to Z, then numbers."""
-    return chr(ord("A") + number) if number < 26 else str(number + 1)
-
-
 def _fail_without_value(sweep: Sweep, values: np.ndarray) -> None:
     """A setting without a single value of the metric that decides fails."""
     for outcome, row in zip(sweep.outcomes, values, strict=True):
@@ -172,7 +164,7 @@ def _stand(sweep: Sweep, labels: Sequence[str], values: np.ndarray, costs: Mappi
                 parameters=dict(outcome.setting.parameters),
                 status=outcome.status,
                 questions=outcome.questions,
-                unanswered=_unanswered(outcome.run),
+                unanswered=0 if outcome.run is None else sum(sample.answer is None for sample in outcome.run.samples),
                 latency_s=_mean(costs[_LATENCY][number]),
                 cost_usd=_mean(costs[_COST][number]),
                 undominated=number in front,
@@ -180,12 +172,10 @@ def _stand(sweep: Sweep, labels: Sequence[str], values: np.ndarray, costs: Mappi
                 **(usual | places.get(number, {})),
             )
         )
-    return [*standings, *(_failed(labels[number], sweep.outcomes[number]) for number in failed)]
-
-
-def _failed(label: str, outcome: Outcome) -> Standing:
-    parameters = dict(outcome.setting.parameters)
-    return Standing(label, outcome.setting.name, parameters, "failed", reason=outcome.failure or "")
+    for number in failed:
+        setting, reason = sweep.outcomes[number].setting, sweep.outcomes[number].failure or ""
+        standings.append(Standing(labels[number], setting.name, dict(setting.parameters), "failed", reason=reason))
+    return standings
 
 
 def _rank(sweep: Sweep, values: np.ndarray, finished: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -254,14 +244,6 @@ def _mean(values: np.ndarray) -> float | None:
     return float(known.mean()) if len(known) else None
 
 
-def _unanswered(run: Run | None) -> int:
-    return 0 if run is None else sum(sample.answer is None for sample in _samples(run))
-
-
-def _samples(run: Run) -> Iterator[Sample]:
-    yield from run.samples
-
-
 def _panels(sweep: Sweep, labels: Sequence[str]) -> list[Panel]:
     """Quality against latency and price, for the settings that answered all questions."""
     chosen = [
@@ -278,7 +260,7 @@ def _remarks(sweep: Sweep) -> Iterator[str]:
     cached = [
         outcome.setting.name
         for outcome in sweep.outcomes
-        if outcome.run is not None and not any("latency_s" in sample.metadata for sample in _samples(outcome.run))
+        if outcome.run is not None and not any("latency_s" in sample.metadata for sample in outcome.run.samples)
     ]
     if cached:
         count = f"{len(cached)} of {len(sweep.outcomes)} settings"

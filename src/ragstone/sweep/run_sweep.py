@@ -28,8 +28,14 @@ from ragstone.storage.runs import Run, finished_runs, open_run, write_table
 from ragstone.storage.scores import read_scores
 from ragstone.sweep.elimination import Race, Stop, look_ends
 from ragstone.sweep.plan import Setting, SweepPlan
-from ragstone.sweep.sweep_folder import RecordedBudget, SweepFolder
-from ragstone.sweep.sweep_questions import label_questions, read_questions, shuffle_questions, system_options
+from ragstone.sweep.sweep_folder import (
+    RecordedBudget,
+    SweepFolder,
+    label_questions,
+    read_questions,
+    shuffle_questions,
+    system_options,
+)
 from ragstone.tools.model_options import ModelOptions
 from ragstone.truth.collect import ERROR, collect
 from ragstone.truth.join import read_with_truth
@@ -42,7 +48,7 @@ _NOT_IDENTITY = ("budget", "timeout_s", "deadline_s", "requests_per_minute", "to
 
 
 @dataclass
-class Outcome:
+class SweepResult:
     """The outcome of a setting: `finished` on all questions, `stopped` after some of them, or `failed`."""
 
     setting: Setting
@@ -64,7 +70,7 @@ class Sweep:
     plan: SweepPlan
     folder: SweepFolder
     questions: list[Sample]
-    outcomes: list[Outcome]
+    outcomes: list[SweepResult]
     # The conversation of each question; None if rows are independent.
     clusters: np.ndarray | None = None
     spent_usd: float | None = None
@@ -104,11 +110,11 @@ def _kept(folder: SweepFolder) -> str:
     return f"what is finished is kept in {folder.place}.\nRepeat the command with --resume to continue."
 
 
-def _describe(plan: SweepPlan) -> tuple[list[Outcome], list[str]]:
+def _describe(plan: SweepPlan) -> tuple[list[SweepResult], list[str]]:
     """One outcome per setting, already failed if its system cannot be opened; and the signature of each system."""
     outcomes, signatures = [], []
     for setting in plan.settings:
-        outcome, signature = Outcome(setting), ""
+        outcome, signature = SweepResult(setting), ""
         try:
             _, signature = describe_system(plan.target, **system_options(plan, setting))
         except RagstoneError as error:
@@ -162,7 +168,7 @@ class _Work:
         plan: SweepPlan,
         root: str,
         folder: SweepFolder,
-        outcomes: list[Outcome],
+        outcomes: list[SweepResult],
         progress: Report,
         note: Callable[[str], object],
     ) -> None:
@@ -171,11 +177,9 @@ class _Work:
         self.questions = list(read_dataset(str(folder.questions), "ragstone"))
         self.clusters = label_questions(self.questions)
         self.models = ModelOptions(**plan.models)
-        self.budget = None if self.models.budget is None else self._open_budget(self.models.budget)
+        limit = None if self.models.budget is None else parse_budget(self.models.budget).limit_usd
+        self.budget = None if limit is None else RecordedBudget(limit, f"{folder.work}/spent")
         self._end = None if self.models.deadline_s is None else time.monotonic() + self.models.deadline_s
-
-    def _open_budget(self, amount: Any) -> RecordedBudget:
-        return RecordedBudget(parse_budget(amount).limit_usd, f"{self.folder.work}/spent")
 
     def run(self) -> Sweep:
         """Collect with looks in between, then evaluate every setting that did not fail."""
@@ -201,7 +205,9 @@ class _Work:
 
     def _collect_all(self) -> None:
         total, halving = len(self.questions), self.plan.halving
-        looks = look_ends(self._sizes(), halving.first, halving.growth) if halving else [total]
+        # The number of questions per conversation; 1 for single questions.
+        sizes = [1] * total if self.clusters is None else list(Counter(self.clusters.tolist()).values())
+        looks = look_ends(sizes, halving.first, halving.growth) if halving else [total]
         ends = sorted({*looks, *([PROBED] if looks[0] > PROBED else [])})
         low, high = self.plan.metric.spec.bounds
         span = float(high - low) if low is not None and high is not None else 1.0
@@ -217,12 +223,6 @@ class _Work:
             if end in looks and end < total and race.active:
                 self._look(looked, end, race)
                 looked = end
-
-    def _sizes(self) -> list[int]:
-        """The number of questions per conversation; 1 for single questions."""
-        if self.clusters is None:
-            return [1] * len(self.questions)
-        return list(Counter(self.clusters.tolist()).values())
 
     def _collect_block(self, number: int, start: int, end: int, race: Race) -> None:
         outcome = self.outcomes[number]
@@ -323,7 +323,7 @@ class _Work:
                 samples += self.folder.read_answers(number, block) or []
         return samples
 
-    def _final_run(self, number: int, outcome: Outcome) -> Run:
+    def _final_run(self, number: int, outcome: SweepResult) -> Run:
         """The run of a setting on all its answers, with all metrics."""
         known = self.folder.read("runs", number)
         if known is not None:

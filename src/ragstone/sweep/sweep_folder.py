@@ -14,19 +14,31 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ragstone.data.dataset import samples_table
-from ragstone.data.types import Sample
-from ragstone.errors import StorageError
+import numpy as np
+
+from ragstone.data.dataset import Dataset, samples_table
+from ragstone.data.types import Chunk, Sample
+from ragstone.engine.ask_system import SystemOptions, SystemQuote
+from ragstone.engine.quote import quote
+from ragstone.errors import RagstoneError, UsageError
 from ragstone.formats import read_dataset
 from ragstone.llm.budget import Budget
 from ragstone.llm.cache import default_folder
-from ragstone.storage.places import Place, make_private_folders, private_opener, read_json
+from ragstone.storage.durable import Checkpoint, Journal, lock, read_journal, user_folder
+from ragstone.storage.places import Place, make_private_folders, read_json
 from ragstone.storage.runs import RunFolder, write_table
+from ragstone.storage.scores import label_conversations
+from ragstone.sweep.plan import Setting, SweepPlan
+from ragstone.tools.model_options import ModelOptions
+from ragstone.truth.collect import quote_collecting
+from ragstone.truth.store import TruthStore, parse_reference
+
+_TYPICAL = "According to the documents it is what the question asks for, in a sentence or two of usual length."
 
 FOLDER = "sweeps"
 
@@ -47,7 +59,7 @@ class SweepFolder:
         """A new folder; names sort by time."""
         folder = cls(root / FOLDER / RunFolder.create(root).id)
         write_table(folder.questions, samples_table(questions))
-        folder.plan.write_bytes(json.dumps(identity, indent=2).encode())
+        Checkpoint(folder.plan).write(identity, indent=2)
         return folder
 
     @classmethod
@@ -55,7 +67,7 @@ class SweepFolder:
         """The newest sweep with the same plan, questions and systems, finished or not."""
         for place in reversed((root / FOLDER).children()):
             folder = cls(place)
-            if folder.plan.exists() and read_json(folder.plan) == json.loads(json.dumps(identity)):
+            if Checkpoint(folder.plan).matches(identity):
                 return folder
         return None
 
@@ -69,11 +81,9 @@ class SweepFolder:
         """Whether its results are written."""
         return self.results.exists()
 
-    @contextmanager
-    def owned(self) -> Iterator[None]:
-        """Mark the sweep as owned by this process; an error if another process on this machine owns it."""
-        with RunFolder(self.place).owned():
-            yield
+    def owned(self) -> AbstractContextManager[None]:
+        """Keep other processes on this machine away from the sweep until the block ends."""
+        return lock(self.place, f"sweep {self.id}", "Wait until it has finished.")
 
     # Answers and values of a setting, by the number of questions at the end of the block.
 
@@ -114,10 +124,8 @@ class SweepFolder:
         """A local folder for the answers of an unfinished block and for what was spent."""
         if self.place.is_local:
             return os.path.join(self.place.path, "work")
-        cache = os.fspath(default_folder())
-        base = (
-            Path.home() / ".cache" / "ragstone" if "://" in os.environ.get("RAGSTONE_CACHE", "") else Path(cache).parent
-        )
+        is_remote = "://" in os.environ.get("RAGSTONE_CACHE", "")
+        base = user_folder("cache") if is_remote else default_folder().parent
         label = hashlib.blake2b(self.place.url.encode(), digest_size=8).hexdigest()
         return str(base / "sweeps" / label)
 
@@ -140,23 +148,118 @@ class RecordedBudget(Budget):
         super().__init__(limit_usd)
         make_private_folders(os.path.dirname(path))
         self._path = path
-        self.spent_usd = _read_spent(path)
+        self.spent_usd = sum(read_journal(path), 0.0)
 
     def settle(self, reserved_usd: float, used_usd: float) -> None:
         """Record the cost of a call and release the rest of its reservation."""
         super().settle(reserved_usd, used_usd)
         if used_usd > 0:
-            try:
-                with open(self._path, "a", encoding="ascii", opener=private_opener) as stream:
-                    stream.write(f"{used_usd!r}\n")
-            except OSError as error:
-                raise StorageError(f"cannot write {self._path}: {error.strerror}") from None
+            with Journal(self._path, sync=False) as journal:
+                journal.append([used_usd])
 
 
-def _read_spent(path: str) -> float:
-    """The sum of the complete lines of a file."""
-    try:
-        text = Path(path).read_text(encoding="ascii")
-    except FileNotFoundError:
-        return 0.0
-    return sum(float(line) for line in text[: text.rfind("\n") + 1].split())
+def read_questions(plan: SweepPlan, root: str) -> tuple[SweepPlan, list[Sample]]:
+    """The questions of the plan with their ground truth, and the plan with the version of the ground truth."""
+    if plan.truth is not None:
+        version = TruthStore(root).read(*parse_reference(plan.truth))
+        plan = replace(plan, truth=version.info.reference)
+        questions = [case.as_sample() for case in version.cases[: plan.limit]]
+    else:
+        questions = list(read_dataset(plan.questions, plan.format, plan.columns, plan.limit))
+    questions = [sample for sample in questions if sample.question]
+    if not questions:
+        raise UsageError("the data has no question")
+    return plan, questions
+
+
+def system_options(plan: SweepPlan, setting: Setting) -> SystemOptions:
+    """How the system is called with one setting."""
+    models = ModelOptions(**plan.models)
+    return {
+        "template": plan.template,
+        "version": plan.version,
+        "base_url": models.base_url,
+        "concurrency": plan.concurrency,
+        "timeout_s": models.timeout_s,
+        "requests_per_minute": models.requests_per_minute,
+        "tokens_per_minute": models.tokens_per_minute,
+        "cache": plan.cache and models.cache,
+        "parameters": setting.parameters,
+    }
+
+
+def shuffle_questions(plan: SweepPlan, questions: Sequence[Sample]) -> list[Sample]:
+    """The questions in random order, whole conversations together; in their own order without halving."""
+    if plan.halving is None:
+        return list(questions)
+    labels = label_questions(questions)
+    units: dict[str, list[Sample]] = {}
+    for position, sample in enumerate(questions):
+        units.setdefault(str(position) if labels is None else labels[position], []).append(sample)
+    groups = list(units.values())
+    order = np.random.default_rng(plan.seed).permutation(len(groups))
+    return [sample for number in order for sample in groups[number]]
+
+
+def label_questions(questions: Sequence[Sample]) -> np.ndarray | None:
+    """The conversation of each question; None if the data has no conversations."""
+    if not any(sample.history for sample in questions):
+        return None
+    return label_conversations([sample.id for sample in questions], [sample.metadata for sample in questions])
+
+
+@dataclass(frozen=True)
+class SweepQuote:
+    """The most that a sweep takes: every setting answers all questions. Settings that are stopped early take less."""
+
+    settings: int
+    questions: int
+    system: str
+    system_calls: float
+    # None: a price is unknown.
+    system_usd: float | None
+    judge_calls: float
+    judge_usd: float | None
+    seconds: float
+    # The settings that cannot be opened, with the reason.
+    failed: Mapping[str, str]
+
+
+def quote_sweep(plan: SweepPlan, root: str) -> SweepQuote:
+    """The calls, money and time of all settings together. Cached answers cost nothing."""
+    plan, questions = read_questions(plan, root)
+    asked: list[SystemQuote] = []
+    failed: dict[str, str] = {}
+    for setting in plan.settings:
+        try:
+            asked.append(quote_collecting(questions, plan.target, **system_options(plan, setting)))
+        except RagstoneError as error:
+            failed[setting.name] = str(error).splitlines()[0]
+    if not asked:
+        raise UsageError(f"no setting can be opened: {next(iter(failed.values()))}")
+    # The judge for one setting. The answers do not exist yet: those of the data are used, otherwise references
+    rows = [_guess(sample) for sample in questions]
+    metrics = [*(plan.metrics or ["quick"]), plan.objective]
+    models = {**ModelOptions(**plan.models).keywords(), "budget": None}
+    judged = quote(Dataset.from_samples(rows), metrics, **models).total
+    return SweepQuote(
+        settings=len(plan.settings),
+        questions=len(questions),
+        system=asked[0].system,
+        system_calls=sum(one.calls for one in asked),
+        system_usd=_total([one.cost_usd for one in asked]),
+        judge_calls=judged.calls * len(asked),
+        judge_usd=_total([judged.cost_usd] * len(asked)),
+        seconds=sum(one.seconds for one in asked) + judged.seconds * len(asked),
+        failed=failed,
+    )
+
+
+def _guess(sample: Sample) -> Sample:
+    answer = sample.answer or next(iter(sample.references or ()), _TYPICAL)
+    texts = sample.reference_contexts or [fact.text for fact in sample.facts or ()] or [_TYPICAL]
+    return replace(sample, answer=answer, contexts=sample.contexts or [Chunk(text) for text in texts])
+
+
+def _total(costs: Sequence[float | None]) -> float | None:
+    return None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs)

@@ -8,10 +8,12 @@ the end are no citations.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
-from ragstone.text.late_pattern import late_pattern
+from ragstone.text.lexicon import late_pattern, word_set
 from ragstone.text.words import Span
 
 _NUMBERS = r"\d{1,3}(?:\s?[-–—]\s?\d{1,3})?"
@@ -47,24 +49,7 @@ _INTERVAL = late_pattern(
 )
 _USED_AS_CODE = late_pattern(r"\s?(?:=(?!=)|\+=|-=|->|\+\+)|\.[a-z_]\w*\(|\.[a-z_]+\s?=|\[[a-z_\"']")
 # A raised digit after one of these is a power.
-_UNITS = frozenset(
-    (
-        "meter",
-        "metre",
-        "meters",
-        "metres",
-        "inch",
-        "inches",
-        "feet",
-        "foot",
-        "yard",
-        "yards",
-        "mile",
-        "miles",
-        "pixel",
-        "pixels",
-    )
-)
+_UNITS = word_set("meter metre meters metres inch inches feet foot yard yards mile miles pixel pixels")
 _LEAST_LETTERS = 4
 _KEYED = late_pattern(
     rf"{_KEY}(?:\s?[-_:#.]\s?|\s)?(?P<number>\d{{1,3}})(?:\s?[-–]\s?(?P<last>\d{{1,3}}))?", re.IGNORECASE
@@ -72,11 +57,12 @@ _KEYED = late_pattern(
 _KEY_AND_NAME = late_pattern(rf"{_KEY}\s?[:=]\s?(?P<name>\S.*)", re.IGNORECASE)
 _SEPARATOR = late_pattern(r"\s?(?:[,;&]|\band\b)\s?")
 _MOST_IN_RANGE = 20
+_start_of = attrgetter("start")
 _FILE = late_pattern(r"[^\s/]{1,80}\.(?:pdf|md|txt|html?|docx?|pptx?|xlsx?|csv|json)", re.IGNORECASE)
 
 _HEADING = late_pattern(
     r"[ \t]*(?:#{1,6}[ \t]*|\*\*|__)?(?:references?|sources?|citations?|footnotes?|bibliography|works cited|quellen|literatur|"
-    r"sources citées|références|fuentes|referencias)[ \t]*:?(?:\*\*|__)?[ \t]*:?[ \t]*",
+    r"sources citées|références|fuentes|referencias)[ \t]*+:?(?:\*\*|__)?[ \t]*+:?[ \t]*+",
     re.IGNORECASE,
 )
 _DEFINED = late_pattern(r"[ \t]*(?:[-*][ \t]+)?\[(?P<label>\^[^\[\]\s]{1,40}|\d{1,3})\][ \t]?:[ \t]*(?P<text>\S.*)")
@@ -92,7 +78,7 @@ class Cited(NamedTuple):
     source: str | None = None
 
 
-class Mark(NamedTuple):
+class CitationMark(NamedTuple):
     """A mark in a text: for each thing that it cites the names to look for, the best first; `#3` is a rank.
 
     `~3` is a rank that counts only if no chunk has a source. A mark that is not `sure` counts only if a chunk has its name.
@@ -114,18 +100,18 @@ class References(NamedTuple):
     bullets: tuple[Span, ...]
 
 
-def find_marks(text: str) -> tuple[list[Mark], References]:
+def find_marks(text: str) -> tuple[list[CitationMark], References]:
     """The marks of a text in order, and the references that it lists."""
     if not _MARK.search(text):
         return [], References({}, (), ())
     code = [Span(*match.span()) for match in _CODE.finditer(text)]
     found = list(_read_marks(text, code))
     references = _read_references(text, code, found)
-    hidden = [*references.lines, *references.bullets]
+    hidden = sorted([*references.lines, *references.bullets])
     return [mark for mark in found if not _is_inside(mark.start, hidden)], references
 
 
-def resolve(mark: Mark, chunks: Sequence[Cited], references: References) -> list[tuple[int, ...]] | None:
+def resolve(mark: CitationMark, chunks: Sequence[Cited], references: References) -> list[tuple[int, ...]] | None:
     """For each thing that a mark cites the positions of its chunks, none if there is no such chunk; None if it is not a citation."""
     found = [_find(names, chunks, references.labels) for names in mark.names]
     return found if mark.sure or any(found) else None
@@ -137,81 +123,76 @@ def find_chunks(name: str, chunks: Sequence[Cited]) -> tuple[int, ...]:
 
 
 def _is_inside(place: int, spans: Sequence[Span]) -> bool:
-    return any(span.start <= place < span.end for span in spans)
+    """Whether a place is in one of several sorted spans that do not overlap."""
+    number = bisect_right(spans, place, key=_start_of)
+    return number > 0 and place < spans[number - 1].end
 
 
-def _read_marks(text: str, code: Sequence[Span]) -> Iterator[Mark]:
+# The names of each thing that a mark cites, and whether it is a citation for sure; None if it is not one.
+Names = tuple[tuple[tuple[str, ...], ...], bool]
+
+
+def _read_marks(text: str, code: Sequence[Span]) -> Iterator[CitationMark]:
     refused = -1
     for match in _MARK.finditer(text):
         start, end = match.span()
-        if _is_inside(start, code) or match["image"]:
-            refused = end
-            continue
-        mark = _read(text, match)
+        found = None if _is_inside(start, code) or match["image"] else _read(text, match)
         # In `rows[0][1]` the second index belongs to the first.
-        if mark is None or (match["numbers"] and refused == start):
+        if found is None or (match["numbers"] and refused == start):
             refused = end
         else:
-            yield mark
+            # Punctuation after an address is not part of it.
+            end = start + len(found[0][0][0]) if match["url"] else end
+            yield CitationMark(start, end, *found)
 
 
-def _read(text: str, match: re.Match[str]) -> Mark | None:
+def _read(text: str, match: re.Match[str]) -> Names | None:
     start, end = match.span()
     if match["target"] is not None:
-        return _link(match, start, end)
+        shown, target = match["shown"].strip("[]^ "), match["target"]
+        names = (target, f"~{shown}") if shown.isdecimal() else (target,)
+        return (names,), shown.isdecimal() and len(shown) < 4
     if match["lens"] is not None:
-        return _lens(match["lens"], start, end)
+        return _lens(match["lens"])
     if match["note"] is not None:
-        return Mark(start, end, ((f"^{match['note']}", f"#{match['note']}"),), sure=True)
+        return ((f"^{match['note']}", f"#{match['note']}"),), True
     if match["numbers"] is not None:
         ranks = _ranks(match["numbers"])
         is_plain = ranks and 0 not in ranks and not _is_code(text, start, end, len(ranks) > 1)
-        return Mark(start, end, tuple((f"#{rank}", str(rank)) for rank in ranks), sure=True) if is_plain else None
+        return (tuple((f"#{rank}", str(rank)) for rank in ranks), True) if is_plain else None
     if match["name"] is not None:
-        return _named(match["name"].strip(), start, end) if text[start - 1 : start] != "\\" else None
+        return _named(match["name"].strip()) if text[start - 1 : start] != "\\" else None
     if raised := match["sup"] or match["up"]:
         ranks = _ranks(raised.translate(str.maketrans(_UP + "˒", "0123456789,")))
         if not ranks or 0 in ranks or not _is_raised_mark(text[max(0, start - 60) : start], bool(match["sup"])):
             return None
-        return Mark(start, end, tuple((f"#{rank}",) for rank in ranks), sure=True)
-    url = match["url"].rstrip(".,;:!?*_")
-    return Mark(start, start + len(url), ((url,),), sure=False)
+        return tuple((f"#{rank}",) for rank in ranks), True
+    return ((match["url"].rstrip(".,;:!?*_"),),), False
 
 
-def _link(match: re.Match[str], start: int, end: int) -> Mark:
-    shown, target = match["shown"].strip("[]^ "), match["target"]
-    names = (target, f"~{shown}") if shown.isdecimal() else (target,)
-    return Mark(start, end, (names,), sure=shown.isdecimal() and len(shown) < 4)
-
-
-def _lens(inside: str, start: int, end: int) -> Mark | None:
+def _lens(inside: str) -> Names:
     """`【1†source】`, `【4:0†handbook.pdf】`: the second number counts from 0."""
     head, dagger, name = inside.partition("†")
     numbers = re.fullmatch(r"\s?(?P<first>\d{1,3})(?::(?P<second>\d{1,3}))?\s?", head)
     if numbers is None:
-        if ranks := _ranks(head):
-            return Mark(start, end, tuple((f"#{rank}",) for rank in ranks), sure=True)
-        return Mark(start, end, ((inside.strip(),),), sure=False)
+        ranks = _ranks(head)
+        return (tuple((f"#{rank}",) for rank in ranks), True) if ranks else (((inside.strip(),),), False)
     rank = int(numbers["first"]) if numbers["second"] is None else int(numbers["second"]) + 1
     name = name.strip()
     if not dagger or not name or name.lower() == "source" or re.fullmatch(r"L\d+(?:-L?\d+)?", name):
-        return Mark(start, end, ((f"#{rank}",),), sure=True)
-    return Mark(start, end, ((name, f"~{rank}"),), sure=True)
+        return ((f"#{rank}",),), True
+    return ((name, f"~{rank}"),), True
 
 
-def _named(inside: str, start: int, end: int) -> Mark | None:
+def _named(inside: str) -> Names | None:
     """`[doc-3]`, `[Source: handbook.pdf]`, `[handbook]`."""
     if named := _KEY_AND_NAME.fullmatch(inside):
-        inside_names = [part for part in _SEPARATOR.split(named["name"]) if part]
-        return (
-            Mark(start, end, tuple(_name_or_rank(part) for part in inside_names), sure=True) if inside_names else None
-        )
+        names = tuple(_name_or_rank(part) for part in _SEPARATOR.split(named["name"]) if part)
+        return (names, True) if names else None
     parts = [part for part in _SEPARATOR.split(inside) if part]
     keyed = [_KEYED.fullmatch(part) for part in parts]
     if not parts or not keyed[0]:
-        whole = _FILE.fullmatch(inside) is not None
-        names = ((inside,),) if len(parts) < 2 else tuple((part,) for part in parts)
-        return Mark(start, end, names, sure=whole)
+        return ((inside,),) if len(parts) < 2 else tuple((part,) for part in parts), bool(_FILE.fullmatch(inside))
     names_of: list[tuple[str, ...]] = []
     for part, key in zip(parts, keyed, strict=True):
         if key is None:
@@ -221,7 +202,7 @@ def _named(inside: str, start: int, end: int) -> Mark | None:
         last = int(key["last"] or key["number"])
         ranks = range(int(key["number"]), last + 1)
         names_of += [(part, f"#{rank}") if key["last"] is None else (f"#{rank}",) for rank in ranks[:_MOST_IN_RANGE]]
-    return Mark(start, end, tuple(names_of), sure=True) if names_of else None
+    return (tuple(names_of), True) if names_of else None
 
 
 def _name_or_rank(part: str) -> tuple[str, ...]:
@@ -262,7 +243,7 @@ def _is_raised_mark(before: str, tagged: bool) -> bool:
     return len(word[0]) >= _LEAST_LETTERS and word[0].lower() not in _UNITS
 
 
-def _read_references(text: str, code: Sequence[Span], marks: Sequence[Mark]) -> References:
+def _read_references(text: str, code: Sequence[Span], marks: Sequence[CitationMark]) -> References:
     """Definitions of footnotes, the list under a heading such as "Sources", and lists that are numbered like citations."""
     labels: dict[str, str] = {}
     lines: list[Span] = []
@@ -286,19 +267,19 @@ def _read_references(text: str, code: Sequence[Span], marks: Sequence[Mark]) -> 
             if item := _LISTED_LINE.fullmatch(line):
                 listed.append((item, span))
     bullets = []
+    # Where each name is cited first, without the marks that number a line.
+    numbering = {span.start + item.start("mark") for item, span in listed}
+    cited = [mark for mark in reversed(marks) if mark.start not in numbering]
+    first = {names: mark.start for mark in cited for names in mark.names}
     for item, span in listed:
         number = (f"#{int(item['label'])}", str(int(item["label"])))
         place = span.start + item.start("mark")
-        if any(number in mark.names and mark.start < span.start for mark in marks if not _starts_line(mark, listed)):
+        if first.get(number, span.start) < span.start:
             labels.setdefault(item["label"], item["text"])
             lines.append(span)
         elif len(listed) > 1:
             bullets.append(Span(place, place + len(item["mark"])))
     return References(labels, tuple(sorted(set(lines))), tuple(bullets))
-
-
-def _starts_line(mark: Mark, listed: Sequence[tuple[re.Match[str], Span]]) -> bool:
-    return any(mark.start == span.start + item.start("mark") for item, span in listed)
 
 
 def _find(names: Sequence[str], chunks: Sequence[Cited], labels: Mapping[str, str]) -> tuple[int, ...]:

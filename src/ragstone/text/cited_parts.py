@@ -7,18 +7,21 @@ the words since the mark before it, the last one to the rest of the sentence too
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import pairwise
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from operator import attrgetter
 from typing import NamedTuple
 
-from ragstone.text.citation_marks import Cited, Mark, find_marks, resolve
+from ragstone.text.citation_marks import CitationMark, Cited, find_marks, resolve
 from ragstone.text.overlap import content_stems
 from ragstone.text.sentences import sentences
 from ragstone.text.words import Span
 
-_BETWEEN = re.compile(r"[ \t]*(?:[,;&]|,?[ \t]*and)?[ \t]*")
+# Without the space around it: three repetitions of spaces in a row would take cubic time.
+_BETWEEN = re.compile(r"(?:[,;&]|,?[ \t]*and)?")
 _OPENS = re.compile(
     r"[ \t]*\([ \t]*(?:(?:see|cf\.?|sources?|refs?\.?|references?|e\.g\.,?|as in)[ \t:]*)?$", re.IGNORECASE
 )
@@ -32,14 +35,15 @@ _ACCORDING = re.compile(
 )
 # "See [1]." is not a sentence of its own.
 _POINTS = re.compile(r"(?:(?<=[.!?\n] )|(?<=\n))(?:see|cf\.?|sources?:?|references?:?)[ \t]+$", re.IGNORECASE)
-_POINTED = re.compile(r"[ \t]*\.?(?=[ \t]*(?:\n|$|[A-Z]))")
+_POINTED = re.compile(r"[ \t]*+\.?(?=[ \t]*+(?:\n|$|[A-Z]))")
 # A mark after one of these words replaces a name: cutting it out would break the sentence.
 _NEEDED_BEFORE = re.compile(r"\b(?:in|from|by|per|see|to|of|with|than|and|or|both)[ \t]+$", re.IGNORECASE)
 _ENDS = re.compile(r"[ \t]*(?:[.,;:!?)…。！？\]]|$|\n)")
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:[-*•][ \t]+|\d{1,3}[.)][ \t]+|>[ \t]*)?$")
 
 
-class Cleaned(NamedTuple):
+@dataclass(frozen=True)
+class Cleaned:
     """A text without marks; `kept` are the pieces of the original that are left, in order."""
 
     text: str
@@ -47,31 +51,31 @@ class Cleaned(NamedTuple):
 
     def place(self, original: int) -> int:
         """The place of an original position in the cleaned text; of a removed one, where it was."""
-        done = 0
-        for span in self.kept:
-            if original <= span.start:
-                return done
-            if original <= span.end:
-                return done + original - span.start
-            done += span.end - span.start
-        return done
+        number = bisect_left(self.kept, original, key=attrgetter("start")) - 1
+        if number < 0:
+            return 0
+        span = self.kept[number]
+        return self._starts[number] + min(original, span.end) - span.start
 
     def original(self, start: int, end: int) -> Span:
         """A part of the cleaned text in the original."""
         return Span(self._back(start, after=True), self._back(end, after=False))
 
     def _back(self, place: int, after: bool) -> int:
-        done = 0
-        for span in self.kept:
-            size = span.end - span.start
-            if place < done + size or (place == done + size and not after):
-                return span.start + place - done
-            done += size
-        return self.kept[-1].end if self.kept else 0
+        find = bisect_right if after else bisect_left
+        number = find(self._starts, place, 1)
+        if number > len(self.kept):
+            return self.kept[-1].end if self.kept else 0
+        return self.kept[number - 1].start + place - self._starts[number - 1]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each piece begins in the cleaned text, and where the last one ends."""
+        return [0, *accumulate(span.end - span.start for span in self.kept)]
 
 
-class Part(NamedTuple):
-    """A citation in a text: where it stands, the part that it belongs to, and the positions of the cited chunks."""
+class TextPart(NamedTuple):
+    """A citation in a text: its position, the part that it belongs to, and the positions of the cited chunks."""
 
     start: int
     end: int
@@ -106,21 +110,21 @@ def clean(text: str) -> Cleaned:
     return Cleaned(cleaned[:end], tuple(kept))
 
 
-def cited_parts(text: str, chunks: Sequence[Cited]) -> list[Part]:
+def cited_parts(text: str, chunks: Sequence[Cited]) -> list[TextPart]:
     """The citations of a text in order; one that names no chunk has no chunks."""
     marks, references = find_marks(text)
     cited = [(mark, found) for mark in marks if (found := resolve(mark, chunks, references)) is not None]
     parts = _parts_of(text, [mark for mark, _ in cited])
-    listed: dict[tuple[Span, tuple[int, ...]], Part] = {}
+    listed: dict[tuple[Span, tuple[int, ...]], TextPart] = {}
     for number, ((mark, found), part) in enumerate(zip(cited, parts, strict=True)):
         for place, positions in enumerate(found):
             # The same chunk twice in a part is one citation; each unknown name counts.
             key = (part, positions or (-1 - number, place))
-            listed.setdefault(key, Part(mark.start, mark.end, part, positions))
+            listed.setdefault(key, TextPart(mark.start, mark.end, part, positions))
     return list(listed.values())
 
 
-def _cuts(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
+def _cuts(text: str, marks: Sequence[CitationMark]) -> Iterator[Span]:
     """The text to remove with each cluster of marks: the space before it, brackets around it, "According to [1], "."""
     for start, end in _clusters(text, marks):
         near = max(0, start - _NEAR)
@@ -135,7 +139,7 @@ def _cuts(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
             yield _with_space(text, start, end)
 
 
-def _link_cuts(text: str, mark: Mark) -> Iterator[Span]:
+def _link_cuts(text: str, mark: CitationMark) -> Iterator[Span]:
     """All of a Markdown link but its words; in brackets of its own, all of it."""
     start, end = mark.start, mark.end
     middle = text.find("](", start, end)
@@ -171,11 +175,11 @@ def _with_space(text: str, start: int, end: int) -> Span:
     return Span(start, end)
 
 
-def _clusters(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
+def _clusters(text: str, marks: Sequence[CitationMark]) -> Iterator[Span]:
     """Marks with nothing but commas between them, as one."""
     current: Span | None = None
     for mark in marks:
-        if current and _BETWEEN.fullmatch(text, current.end, mark.start):
+        if current and _BETWEEN.fullmatch(text[current.end : mark.start].strip(" \t")):
             current = Span(current.start, mark.end)
             continue
         if current:
@@ -185,7 +189,7 @@ def _clusters(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
         yield current
 
 
-def _parts_of(text: str, marks: Sequence[Mark]) -> list[Span]:
+def _parts_of(text: str, marks: Sequence[CitationMark]) -> list[Span]:
     """The part of the text that each mark belongs to."""
     cleaned = clean(text)
     spans = sentences(cleaned.text)
@@ -202,7 +206,7 @@ def _parts_of(text: str, marks: Sequence[Mark]) -> list[Span]:
 
 
 def _owner(spans: Sequence[Span], place: int) -> Span | None:
-    """The sentence in which a mark stands, or else the one that it starts or directly follows."""
+    """The sentence that contains a mark, otherwise the one that it starts or directly follows."""
     at = bisect_left(spans, place, key=lambda span: span.start)
     # The last sentence that starts before the mark, then one that starts at it.
     if at and place <= spans[at - 1].end:
@@ -214,9 +218,11 @@ def _owner(spans: Sequence[Span], place: int) -> Span | None:
 
 def _divide(text: str, sentence: Span, places: Sequence[int]) -> list[int]:
     """The borders of the pieces of a sentence: its marks; a piece without content words is one with the next."""
-    cuts = [sentence.start]
+    cuts, looked_at = [sentence.start], sentence.start
     for cut in places[:-1]:
-        if content_stems(text[cuts[-1] : cut]):
+        has_content = content_stems(text[looked_at:cut])
+        looked_at = max(looked_at, cut)
+        if has_content:
             cuts.append(cut)
     cuts.append(sentence.end)
     if len(cuts) > 2 and not content_stems(text[cuts[-2] : cuts[-1]]):
@@ -226,7 +232,5 @@ def _divide(text: str, sentence: Span, places: Sequence[int]) -> list[int]:
 
 def _piece(sentence: Span, cuts: Sequence[int], place: int) -> Span:
     """The words of a sentence between the mark before and this one."""
-    for start, end in pairwise(cuts):
-        if place <= end:
-            return Span(start, end)
-    return sentence
+    number = bisect_left(cuts, place, 1)
+    return Span(cuts[number - 1], cuts[number]) if number < len(cuts) else sentence

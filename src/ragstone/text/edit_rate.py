@@ -103,7 +103,9 @@ def _best_move(text: list[int], reference: np.ndarray, moves: Sequence[_Move], d
     """The text after the move with the smallest distance; ties prefer the longest, then the first move."""
     distinct = list(dict.fromkeys(moves))
     moved = [_perform(text, move) for move in distinct]
-    distances = _distances(np.array(moved, dtype=np.int32), reference)
+    # All texts have the same length: their distances are in the last row of the table.
+    *_, (_, last) = _rows(np.array(moved, dtype=np.int32), reference)
+    distances = last[:, -1]
     best = min(
         range(len(distinct)),
         key=lambda at: (distances[at], -distinct[at].length, distinct[at].start, distinct[at].target),
@@ -119,12 +121,6 @@ def _perform(words: list[int], move: _Move) -> list[int]:
     # Inside the block, the target counts as if the block were removed.
     stop = target if target > end else target + length
     return words[:start] + words[end:stop] + block + words[stop:]
-
-
-def _distances(texts: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The edit distance of each text (one row per text, all of equal length)."""
-    *_, (_, last) = _rows(texts, reference)
-    return last[:, -1]
 
 
 def _rows(texts: np.ndarray, reference: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

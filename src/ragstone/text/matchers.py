@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from ragstone.errors import UnknownNameError, UsageError
-from ragstone.text.alphabet import shorten
 from ragstone.text.words import FoldedText, Span
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class CitationMatcher(FoldingMatcher):
     signature = "citation/1"
 
     def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[FactSpan]:
-        """Every place where a citation stands."""
+        """Every occurrence of a fact."""
         # Most facts are in no chunk. Two spaces separate chunks, and no fact has these inside.
         everything = "".join([chunk.folded for chunk in chunks])
         wanted = [
@@ -119,7 +119,7 @@ class FuzzyMatcher(FoldingMatcher):
     signature = "fuzzy/1:90"
 
     def find_folded(self, facts: Sequence[FoldedText], chunks: Sequence[FoldedText]) -> Iterator[FactSpan]:
-        """Every place where a citation stands, else the nearest stretch if it is near enough."""
+        """Every occurrence of a fact; without any, the nearest span if it is similar enough."""
         from rapidfuzz import fuzz, process  # noqa: PLC0415  (only this matcher needs it)
 
         numbers = [number for number, fact in enumerate(facts) if fact]
@@ -143,13 +143,13 @@ class FuzzyMatcher(FoldingMatcher):
 
 
 class JudgeMatcher:
-    """The judge of claims says whether a chunk states the fact in other words; it is asked where the evidence is collected."""
+    """The claim judge decides whether a chunk states the fact in other words. It is called when evidence is collected."""
 
     name = "judge"
     signature = "judge/1"
 
     def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[FactSpan]:  # noqa: ARG002
-        """Refuse: a judge is asked only in a run."""
+        """Raises: only a run can call the judge."""
         raise UsageError('the matcher "judge" asks a model: use it in `ragstone run` or `ragstone.evaluate`')
 
 
@@ -159,8 +159,8 @@ def _near(number: int, position: int, wanted: str, chunk: FoldedText, alignment:
         return
     start = chunk.folded.rfind(" ", 0, alignment.dest_start + 1) + 1
     end = chunk.folded.find(" ", alignment.dest_end - 1)
-    stretch = chunk.folded[start:end].strip()
-    if stretch and numbers_and_negations(wanted) == numbers_and_negations(stretch):
+    span = chunk.folded[start:end].strip()
+    if span and numbers_and_negations(wanted) == numbers_and_negations(span):
         yield FactSpan(number, position, *chunk.original(start, end), alignment.score / 100)
 
 
@@ -179,3 +179,61 @@ def make_matcher(name: str) -> Matcher:
     if name not in MATCHERS:
         raise UnknownNameError("fact matcher", name, MATCHERS, f"Choose from: {', '.join(MATCHERS)}.")
     return MATCHERS[name]()
+
+
+_UNKNOWN, _SEPARATOR = 0, 255
+
+
+class Alphabet:
+    """Maps characters to codes below U+0100 while any are left: rapidfuzz compares these twice as fast."""
+
+    def __init__(self) -> None:
+        self._codes = np.zeros(0x110000, dtype=np.uint8)
+        self._codes[ord("\n")] = _SEPARATOR
+        self._used = 0
+        self._lock = threading.Lock()
+
+    def shorten(self, texts: Sequence[str]) -> list[str] | None:
+        """The texts with other characters in the same places; None if they have too many. No text may have a line break.
+
+        Equal characters stay equal and different ones different, so edit distances and positions do not change.
+        """
+        joined = _codes_of("\n".join(texts))
+        codes = self._codes.take(joined)
+        if not codes.all():
+            if not self._add(np.unique(joined[codes == _UNKNOWN])):
+                return None
+            codes = self._codes.take(joined)
+        return codes.tobytes().decode("latin-1").split(chr(_SEPARATOR))
+
+    def _add(self, characters: np.ndarray) -> bool:
+        with self._lock:
+            new = characters[self._codes[characters] == _UNKNOWN]
+            if self._used + len(new) >= _SEPARATOR:
+                return False
+            self._codes[new] = np.arange(self._used + 1, self._used + len(new) + 1)
+            self._used += len(new)
+        return True
+
+
+def _codes_of(text: str) -> np.ndarray:
+    """The number of each character, of 16 bits if they all fit: that is encoded faster."""
+    narrow = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+    if len(narrow) == len(text):
+        return narrow
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+_current = [Alphabet()]
+
+
+def shorten(texts: Sequence[str]) -> Sequence[str]:
+    """The texts with at most 256 different characters if that is possible and not so already."""
+    if all(map(str.isascii, texts)):
+        return texts
+    shortened = _current[0].shorten(texts)
+    if shortened is None:
+        # The alphabet is full: start a new one.
+        _current[0] = fresh = Alphabet()
+        shortened = fresh.shorten(texts)
+    return texts if shortened is None else shortened

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ragstone.text.lexicon import lexicon, word_set
 from ragstone.text.sentences import sentences
 
 _LINK = r"(?: (?:of|de|del|la|van|von|der|den|du|da|the|and|&))?"
@@ -15,14 +16,7 @@ _NUMBER = re.compile(
     r"(?<![\w.])[$€£¥]?\d[\d.,:/]*(?:(?<=\d)|(?<=[\d.,:/]\b))(?: ?%| (?:percent|million|billion|thousand)\b)?"
 )
 # Words that are capitalised only at the start of a sentence.
-_BEGINNING_WORDS = (
-    "a an the this that these those there it its he she they we you i his her their our my your in on at as if but "
-    "and or so for from with by when while after before since because although though however moreover also then "
-    "thus therefore what who where why how which some many most all no not yes one two both each every to of is are "
-    "was were do does did can could will would should must may has have had please tell name give during until "
-    "under over between among about"
-)
-_BEGINNERS = frozenset(_BEGINNING_WORDS.split())
+_BEGINNERS = word_set(lexicon("names")["beginners"])
 
 
 def names(text: str) -> list[str]:

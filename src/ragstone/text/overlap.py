@@ -11,43 +11,29 @@ from typing import Any
 import numpy as np
 
 from ragstone.text import squad
+from ragstone.text.lexicon import lexicon, number_words, word_set
 from ragstone.text.porter import stem
 from ragstone.text.words import words
 
-_FUNCTION_WORD_LIST = (
-    "a an the and or but of to in on at by for from with as is are was were be been being it its this that these "
-    "those he she they his her their there which who whose what when where how do does did has have had not no "
-    "so than then also into about over under after before between whom"  # voice: ok
-)
-_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
-_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-_TENS = "thirty forty fifty sixty seventy eighty ninety"
-_NUMBERS = {
-    **{word: str(number) for number, word in enumerate(_SMALL.split())},
-    **{word: str(10 * number) for number, word in enumerate(_TENS.split(), start=3)},
-}
+FUNCTION_WORDS = word_set(lexicon("overlap")["function_words"])
+_NUMBERS = {word: str(number) for word, number in number_words().items()}
 
 
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """The content words, folded, with numbers as digits; all words if there is no content word."""
     everything = frozenset(_NUMBERS.get(word.text, word.text) for word in words(text))
-    return everything - _FUNCTION_WORDS or everything
+    return everything - FUNCTION_WORDS or everything
 
 
 @lru_cache(maxsize=4096)
 def content_stems(text: str) -> frozenset[str]:
     """The stems of the content words; empty if there is no content word."""
-    return frozenset(stem(word) for word in content_words(text) if word not in _FUNCTION_WORDS)
+    return frozenset(stem(word) for word in content_words(text) if word not in FUNCTION_WORDS)
 
 
 # Words that any question and answer may have: they do not say what it is about.
-_ANY_TOPIC_WORDS = (
-    "yes no not none any all only just must may might can could should would will allowed permitted prohibited forbidden "
-    "possible available required needed please i you we me my your our us if while during per most least there here more less "
-    "many much long often ja nein nicht oui non si sí"
-)
-_ANY_TOPIC = frozenset(map(stem, _ANY_TOPIC_WORDS.split()))
+_ANY_TOPIC = frozenset(map(stem, lexicon("overlap")["any_topic"].split()))
 # Scripts whose words are not separated.
 _JOINED_SCRIPTS = ("\u0e00", "\u109f"), ("\u1780", "\u17ff")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ _OVERLAP = 40
 _MOST_WINDOWS = 3
 _NEAREST_WINDOWS = 2
 _NEAREST_SENTENCES = 5
+Words = Callable[[str], Iterable[str]]
 
 
 class _Sentence(NamedTuple):
@@ -44,7 +45,7 @@ class Passages:
         """The passages to read for a claim: all windows of a short text, else the five nearest sentences and the nearest windows."""
         if len(self._windows) <= _MOST_WINDOWS:
             return self.all()
-        weights = self._weights(claim)
+        weights = self._weights(claim, content_words, self._sentences_with)
         if not weights:
             return []
         chosen = self._nearest_windows(weights)
@@ -52,13 +53,9 @@ class Passages:
 
     def nearest_sentences(self, claim: str, most: int = _NEAREST_SENTENCES) -> str:
         """The sentences that share most with the claim, in text order; empty if none does."""
-        scores: defaultdict[int, float] = defaultdict(float)
-        for word, weight in self._weights(claim).items():
-            for index in self._sentences_with[word]:
-                scores[index] += weight
         chosen: list[int] = []
         room = self._size
-        for index, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:most]:
+        for index in self._ranked(claim, content_words, self._sentences_with)[:most]:
             room -= self._sentences[index].size
             if room < 0 and chosen:
                 break
@@ -73,14 +70,15 @@ class Passages:
     def around(self, claim: str, most: int) -> str:
         """The whole text if it is short, else the sentences nearest to the claim with their neighbours, at most `most` words.
 
-        The beginning of the text if no sentence shares a word with the claim.
+        An item comes with the heading of its list. The beginning of the text if no sentence shares a word with the claim.
         """
         if sum(sentence.size for sentence in self._sentences) <= most:
             return self.text.strip()
-        ranked = self._ranked(claim) or list(range(len(self._sentences)))
+        ranked = self._ranked(claim, content_stems, self._stems) or list(range(len(self._sentences)))
         chosen: set[int] = set()
         room = most
-        near = [ranked[:2], *([index - 1, index + 1] for index in ranked[:2]), ranked[2:]]
+        heads = [head for index in ranked[:2] if (head := self._head_of(index)) is not None]
+        near = [ranked[:2], heads, *([index - 1, index + 1] for index in ranked[:2]), ranked[2:]]
         for index in (index for group in near for index in group):
             if 0 <= index < len(self._sentences) and index not in chosen:
                 size = self._sentences[index].size
@@ -89,32 +87,36 @@ class Passages:
                     room -= size
         return " ".join(self._slice(index, index) for index in sorted(chosen))
 
+    def _head_of(self, index: int) -> int | None:
+        """The heading of the list or table that a sentence is an item of, see text/layout.py."""
+        for at in range(index - 1, -1, -1):
+            line = self._slice(at, at)
+            if line.endswith(":"):
+                return at
+            if ";" not in line:
+                break
+        return None
+
     def nearest_span(self, claim: str) -> tuple[Span, float] | None:
         """The sentence that shares most with the claim, and the share of the claim's words in it; None if it shares none."""
-        ranked = self._ranked(claim)
+        ranked = self._ranked(claim, content_stems, self._stems)
         if not ranked:
             return None
         sentence, wanted = self._sentences[ranked[0]], content_stems(claim)
         shared = wanted & set(content_stems(self.text[sentence.start : sentence.end]))
         return Span(sentence.start, sentence.end), len(shared) / len(wanted)
 
-    def _ranked(self, claim: str) -> list[int]:
+    def _ranked(self, claim: str, words_of: Words, index: Mapping[str, list[int]]) -> list[int]:
         """The sentences that share a word with the claim, nearest first."""
-        count = len(self._sentences)
         scores: defaultdict[int, float] = defaultdict(float)
-        for stem in sorted(content_stems(claim)):
-            for index in self._stems.get(stem, ()):
-                scores[index] += math.log1p(count / len(self._stems[stem]))
-        return sorted(scores, key=lambda index: (-scores[index], index))
+        for word, weight in self._weights(claim, words_of, index).items():
+            for sentence in index[word]:
+                scores[sentence] += weight
+        return sorted(scores, key=lambda sentence: (-scores[sentence], sentence))
 
     @cached_property
     def _stems(self) -> dict[str, list[int]]:
-        """The sentences of each stem."""
-        found: defaultdict[str, list[int]] = defaultdict(list)
-        for index in range(len(self._sentences)):
-            for stem in content_stems(self._slice(index, index)):
-                found[stem].append(index)
-        return dict(found)
+        return self._index(content_stems)
 
     def _nearest_windows(self, weights: dict[str, float]) -> Iterable[tuple[int, int]]:
         scores: defaultdict[tuple[int, int], float] = defaultdict(float)
@@ -124,26 +126,25 @@ class Passages:
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_NEAREST_WINDOWS]
         return sorted(window for window, _ in best)
 
-    def _weights(self, claim: str) -> dict[str, float]:
+    def _weights(self, claim: str, words_of: Words, index: Mapping[str, list[int]]) -> dict[str, float]:
         """The claim's words that occur in the text; rarer words weigh more."""
         count = len(self._sentences)
-        return {
-            word: math.log1p(count / len(self._sentences_with[word]))
-            for word in sorted(content_words(claim))
-            if word in self._sentences_with
-        }
+        return {word: math.log1p(count / len(index[word])) for word in sorted(words_of(claim)) if word in index}
 
     def _slice(self, first: int, last: int) -> str:
         return self.text[self._sentences[first].start : self._sentences[last].end]
 
     @cached_property
     def _sentences_with(self) -> dict[str, list[int]]:
+        return self._index(content_words)
+
+    def _index(self, words_of: Words) -> dict[str, list[int]]:
         """The sentences that contain each word."""
-        sentences_with: defaultdict[str, list[int]] = defaultdict(list)
-        for index, sentence in enumerate(self._sentences):
-            for word in content_words(self.text[sentence.start : sentence.end]):
-                sentences_with[word].append(index)
-        return dict(sentences_with)
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for index in range(len(self._sentences)):
+            for word in words_of(self._slice(index, index)):
+                found[word].append(index)
+        return dict(found)
 
     @cached_property
     def _windows_of(self) -> dict[int, list[tuple[int, int]]]:

@@ -83,10 +83,6 @@ def passes_iban(account: str) -> bool:
     return int("".join(str(int(character, 36)) for character in rotated)) % 97 == 1
 
 
-def _emails(text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in _EMAIL.finditer(text)) if "@" in text else iter(())
-
-
 def _accounts(text: str) -> Iterator[tuple[int, int]]:
     for match in _IBAN.finditer(text):
         # The words after it may match the form too: the longest valid prefix is the account.
@@ -105,13 +101,9 @@ def _cards(text: str) -> Iterator[tuple[int, int]]:
             yield match.span()
 
 
-def _phones(text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in _PHONE.finditer(text))
-
-
 _FINDERS: tuple[tuple[str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
-    ("e-mail", _emails),
+    ("e-mail", lambda text: (match.span() for match in (_EMAIL.finditer(text) if "@" in text else ()))),
     ("account", _accounts),
     ("card", _cards),
-    ("phone", _phones),
+    ("phone", lambda text: (match.span() for match in _PHONE.finditer(text))),
 )

@@ -24,11 +24,11 @@ def compare_quantities(reference: str, answer: str) -> bool | None:
     if len(reference) > _LONGEST or len(answer) > _LONGEST or len(answer.split()) > _MOST_WORDS:
         return None
     try:
-        known, said = read_quantity(reference), read_quantity(answer)
+        known, said = read_quantity(reference, at_start=True), read_quantity(answer)
     except NotReadError:
         return None
     right, other = known.quantity, said.quantity
-    if known.words_before or len(known.words) > 1 or known.words & NOT_IN_REFERENCE:
+    if len(known.words) > 1 or known.words & NOT_IN_REFERENCE:
         return None
     if right.unit.dimension == "count" and right.value.denominator > 1:
         return None  # may be a version
@@ -93,7 +93,7 @@ def _same_value(known: Reading, said: Reading, right: Quantity, other: Quantity)
     if ("approxbelow" in marks and given < value) or ("approxabove" in marks and given > value):
         return False if right.unit == other.unit else None
     if right.unit.dimension == "temperature" and abs(value - given) <= 2:
-        return None  # near zero, shares say nothing
+        return None  # near zero, relative differences are meaningless
     rounded = abs(value - given) <= other.unit.span(other.step) / 2
     if off <= Fraction(5, 100):
         return True if rounded or off <= Fraction(1, 100) else None

@@ -1,18 +1,19 @@
-"""Read the one quantity of a short text, with its marks ("about", "at most") and other words."""
+"""Read the one quantity of a short text with its marks ("about", "at most"), or all quantities of a text of any length."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ragstone.text.quantity_words import (
     BLOCKING,
     BOUNDS,
-    CURRENCY_SIGNS,
     FRACTIONS,
     MONTHS,
+    ORDINALS,
     PARTS_OF_DAY,
     PERIODS,
     PHRASES,
@@ -25,20 +26,21 @@ from ragstone.text.quantity_words import (
 
 _TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[a-z]+2?(?!\d))|\S")
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:,\d{3}){1,4})(?:\.\d{1,9})?")
-# Megabits, or megabytes by someone in a hurry.
+# Megabits, or megabytes in careless spelling.
 _BITS = re.compile(r"\d ?[MGT]b(?![a-zA-Z])")
 _HYPHEN = re.compile(r"(?<=[a-z0-9])-(?=[a-z])")
 _PHRASES = [(re.compile(rf"(?<![a-z])(?:{'|'.join(phrases)})(?![a-z])"), f" {mark} ") for mark, phrases in PHRASES]
 _MARKS = BOUNDS | {"approx", "approxbelow", "approxabove", "every"}
 _SHARE = Unit("share", Fraction(1))
-_COUNT = Unit("count", Fraction(1))
-_CLOCK = Unit("clock", Fraction(1))
+COUNT = Unit("count", Fraction(1))
+CLOCK = Unit("clock", Fraction(1))
 _SUFFIXES = {"k": 10**3, "m": 10**6, "bn": 10**9}
+_NOT_NOUNS = STOP | BLOCKING | _MARKS | PERIODS.keys() | SMALL.keys() | {"per", "each", "and"}
 _COMPOUND = ("time", "length", "mass", "money", "pounds")
 
 
 class NotReadError(ValueError):
-    """The text does not hold one quantity that can be read."""
+    """The text does not contain exactly one readable quantity."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,6 @@ class Reading:
     quantity: Quantity
     marks: frozenset[str]
     words: frozenset[str]
-    words_before: int = 0  # how many of the words stand before the quantity
 
 
 @dataclass(frozen=True)
@@ -80,38 +81,44 @@ class _Number:
     bare: bool = False
 
 
-def read_quantity(text: str) -> Reading:
-    """The reading of a text; raises NotReadError if it has no quantity, several, or words that change its meaning."""
+def read_quantity(text: str, *, at_start: bool = False) -> Reading:
+    """The reading of a text; raises NotReadError if it has no quantity, several, or words that change its meaning.
+
+    With `at_start` also if a word comes before the quantity, which is found out sooner.
+    """
     if _BITS.search(text):
         raise NotReadError
-    return _Reader(text).read()
+    return QuantityReader(text).read(at_start=at_start)
 
 
-class _Reader:
+class QuantityReader:
+    """The tokens of a text and the quantities that begin at them."""
+
     def __init__(self, text: str) -> None:
         text = unicodedata.normalize("NFKC", text).lower().replace("\u2212", "-").replace("\u2044", "/")
         text = _HYPHEN.sub(" ", text.replace("\u2019", "'"))
         for pattern, mark in _PHRASES:
             text = pattern.sub(mark, text)
-        self._tokens: list[_Token] = []
+        self.tokens: list[_Token] = []
         end = 0
         for match in _TOKEN.finditer(text):
             glued = match.start() == end and end > 0
-            self._tokens.append(_Token(match.group(), glued, match["number"] is not None))
+            self.tokens.append(_Token(match.group(), glued, match["number"] is not None))
             end = match.end()
 
     def _at(self, at: int) -> _Token:
-        return self._tokens[at] if 0 <= at < len(self._tokens) else _Token()
+        return self.tokens[at] if 0 <= at < len(self.tokens) else _Token()
 
     def _word(self, at: int) -> str:
         return self._at(at).text
 
-    def read(self) -> Reading:
+    def read(self, *, at_start: bool = False) -> Reading:
+        """The one quantity, with its marks and other words."""
         quantity: Quantity | None = None
         marks: set[str] = set()
         words: set[str] = set()
-        before, at = 0, 0
-        while at < len(self._tokens):
+        at = 0
+        while at < len(self.tokens):
             found = self._quantity(at)
             token = self._at(at)
             word = token.text
@@ -125,14 +132,15 @@ class _Reader:
                 raise NotReadError
             if word in "~≈" or word in _MARKS or (word == "some" and self._number(at)):
                 marks.add(word if word in _MARKS else "approx")
-            elif word.isalpha() and word not in STOP and word not in CURRENCY_SIGNS:
-                before += quantity is None
+            elif word.isalpha() and word not in STOP:
+                if at_start and quantity is None:
+                    raise NotReadError
                 words.add(word)
             elif (not word.isalpha() and word not in ".,;:!()'\"-") or (word == "-" and token.glued):
                 raise NotReadError
         if quantity is None:
             raise NotReadError
-        return Reading(quantity, frozenset(marks), frozenset(words), before)
+        return Reading(quantity, frozenset(marks), frozenset(words))
 
     def _quantity(self, at: int) -> tuple[Quantity, int] | None:
         """The quantity that begins at a token, and where it ends."""
@@ -140,7 +148,7 @@ class _Reader:
         if clock:
             return clock
         if self._word(at) == "twice":
-            return self._with_period(Quantity(Fraction(2), Fraction(1), _COUNT, noun="times"), at + 1)
+            return self._with_period(Quantity(Fraction(2), Fraction(1), COUNT, noun="times"), at + 1)
         start, sign = at, self._unit(at)
         if sign[0] and sign[0].dimension == "money" and self._at(sign[1]).is_number:
             at = sign[1]
@@ -159,7 +167,8 @@ class _Reader:
             value = -value
         money = sign[0] if at == sign[1] and at > start else None
         suffix = _SUFFIXES.get(self._word(end))
-        if suffix and (money or self._word(end) != "m" or self._is_money(end + 1)) and self._at(end).glued:
+        of_money = money or getattr(self._unit(end + 1)[0], "dimension", "") in ("money", "pounds")
+        if suffix and (of_money or self._word(end) != "m") and self._at(end).glued:
             value, step, end = value * suffix, step * suffix, end + 1
         return self._with_unit(replace(number, value=value, step=step, end=end), money)
 
@@ -209,8 +218,8 @@ class _Reader:
         if number.is_fraction and value < 1:
             return self._with_period(Quantity(value, value / 10, _SHARE), end)
         word = self._word(end)
-        is_noun = word.isalpha() and word not in STOP | BLOCKING | _MARKS | PERIODS.keys() | {"per", "each", "and"}
-        count = Quantity(value, step, _COUNT, noun=word if is_noun else "", bare=number.bare)
+        is_noun = word.isalpha() and word not in _NOT_NOUNS
+        count = Quantity(value, step, COUNT, noun=word if is_noun else "", bare=number.bare)
         return self._with_period(count, end + is_noun)
 
     def _with_period(self, quantity: Quantity, end: int) -> tuple[Quantity, int]:
@@ -235,10 +244,6 @@ class _Reader:
                 return UNITS[name], at + size
         return None, at
 
-    def _is_money(self, at: int) -> bool:
-        unit = self._unit(at)[0]
-        return unit is not None and unit.dimension in ("money", "pounds")
-
     def _number(self, at: int) -> _Number | None:
         """The number that begins at a token: digits or words, with "and a half", scales and fractions."""
         number = self._digits(at) if self._at(at).is_number else self._number_words(at)
@@ -262,7 +267,7 @@ class _Reader:
     def _digits(self, at: int) -> _Number:
         text, end = self._word(at), at + 1
         previous = self._at(at - 1)
-        if self._at(at).glued and previous.text not in CURRENCY_SIGNS | set("~≈('\"-") and previous.text not in UNITS:
+        if self._at(at).glued and previous.text not in "~≈('\"-" and previous.text not in UNITS:
             raise NotReadError
         if self._at(at).glued and previous.text == "-" and previous.glued:
             raise NotReadError
@@ -355,7 +360,7 @@ class _Reader:
             return None
         if half is not None and minutes < 780 and not (sure and minutes >= 720):
             minutes, sure = minutes % 720 + 720 * half, True
-        return Quantity(Fraction(minutes % 1440), Fraction(1), _CLOCK, sure=sure), end
+        return Quantity(Fraction(minutes % 1440), Fraction(1), CLOCK, sure=sure), end
 
     def _spoken(self, at: int) -> tuple[int, int]:
         """Minutes of "eight", "half past eight", "a quarter to nine"; -1 if there is no hour."""
@@ -372,3 +377,79 @@ class _Reader:
 
 def _canonical(unit: Unit) -> str:
     return f"{unit.dimension}:{unit.factor}"
+
+
+_ORDINAL_ENDS = ("st", "nd", "rd", "th")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A quantity in a longer text: its words, the tokens from `start` to `end`, what it may mean, and the numbers in it."""
+
+    words: str
+    start: int
+    end: int
+    readings: tuple[Quantity, ...]
+    parts: tuple[Quantity, ...] = ()
+    is_ordinal: bool = False
+
+
+def scan_quantities(text: str) -> tuple[list[str], list[Mention]]:
+    """The tokens of a text of any length and all quantities in it."""
+    reader = _Scanner(text)
+    return [token.text for token in reader.tokens], list(reader.scan())
+
+
+class _Scanner(QuantityReader):
+    def scan(self) -> Iterator[Mention]:
+        """All quantities. A number in a date, an id or an unknown notation counts without a unit."""
+        at = 0
+        while at < len(self.tokens):
+            found, ordinal = self._found(at), ORDINALS.get(self._word(at))
+            start, at = at, found[1] if found else at + 1
+            tokens = self.tokens[start:at]
+            numbers = [_plain_numbers(token.text) for token in tokens if token.is_number]
+            if found or numbers or ordinal:
+                unit = (numbers and self._unit(at)[0]) or COUNT
+                values = (numbers or [[Fraction(ordinal or 0)]])[0]
+                readings = [found[0]] if found else [Quantity(value, Fraction(1), unit) for value in values]
+                if found and found[0].noun and (of := self._unit(at)[0]):
+                    readings = [replace(found[0], unit=of, noun="")]  # three further months
+                if found and len(numbers) == 1 and found[0].value in values:
+                    readings += [replace(readings[0], value=value) for value in values[:2] if value != found[0].value]
+                if found and len(tokens) == 2 and tokens[1].text in ORDINALS:
+                    readings.append(_count(ORDINALS[tokens[1].text]))  # a third of it, a third time
+                shown = tokens[: len(tokens) - (bool(found and found[0].noun) and not tokens[-1].text.endswith("s"))]
+                words = "".join(token.text if token.glued else f" {token.text}" for token in shown).strip()
+                parts = [_count(value) for values in numbers for value in values[:1]] if len(numbers) > 1 else []
+                if len(values) > 2:
+                    readings, parts = readings[:1], readings[1:]  # a version or a date
+                is_ordinal = not found and (not numbers or (self._at(at).glued and self._word(at) in _ORDINAL_ENDS))
+                yield Mention(words, start, at, tuple(readings), tuple(parts), is_ordinal)
+
+    def _found(self, at: int) -> tuple[Quantity, int] | None:
+        """The quantity at a token of a longer text, where "5 to 10" is a range and not a time."""
+        try:
+            found = self._quantity(at)
+            if found and self._word(at + 1) == "to" and found[0].unit == CLOCK and self._word(at) != "quarter":
+                number = self._number(at)
+                return (_count(number.value), number.end) if number else None
+        except NotReadError:
+            return None
+        return found
+
+
+def _count(value: Fraction | int) -> Quantity:
+    return Quantity(Fraction(value), Fraction(1), COUNT)
+
+
+def _plain_numbers(text: str) -> list[Fraction]:
+    """The possible values of a number in any country: "1.500" and "1,500" are both, and "12.03.2025" is one number with three parts."""
+    parts = re.split(r"[.,]", text)
+    if len(parts) == 1:
+        return [Fraction(text)]
+    marks = re.findall(r"[.,]", text)
+    joined = [Fraction("".join(parts))] if all(len(part) == 3 for part in parts[1:]) else []
+    if marks[-1] not in marks[:-1]:
+        joined.append(Fraction(f"{''.join(parts[:-1])}.{parts[-1]}"))
+    return joined or [Fraction("".join(parts)), *map(Fraction, parts)]

@@ -30,6 +30,8 @@ class _Kind(Enum):
 _LONGEST_CLAUSE = 500
 _LONGEST_ASIDE = 120
 _EDGES = " \t\r\n.,;:!?…。，、；：！？؟،؛।॥*_#>`\"'“”‘’«»„「」『』()[]-–—•"
+# Patterns take quadratic time in long runs of spaces.
+_SPACES = re.compile(r"[^\S\n]{3,}")
 _CITATIONS = re.compile(r"\s?\[[^\[\]\n]{1,40}\]")
 _QUESTION = re.compile(r"[?？؟][\s*_\"'”’»」』)\]]*$")
 # A clause of these kinds continues after these characters: "You can search for: ferries, fares".
@@ -69,7 +71,7 @@ def find_refusal(answer: str) -> str | None:
 
 def _clauses(text: str) -> Iterator[str]:
     """Split a text lazily, so that a long answer is only split as far as needed."""
-    text = _CITATIONS.sub("", unicodedata.normalize("NFC", text)).replace("’", "'").strip()
+    text = _CITATIONS.sub("", unicodedata.normalize("NFC", _SPACES.sub("  ", text))).replace("’", "'").strip()
     start = 0
     for end in refusal_patterns().clause_ends.finditer(text):
         if text[start : end.end()].strip(_EDGES):
@@ -108,6 +110,31 @@ def _is_aside(clause: str) -> bool:
 def _ends_list(clause: str) -> bool:
     """Whether a clause is only the end of a list that was split at a comma: "prices, | and dogs"."""
     return len(clause.split()) <= 3 and bool(refusal_patterns().joins.match(clause))
+
+
+# "The pages give the days but not how long one waits", "nichts über Parkplätze": it is not there.
+_ABSENT = re.compile(
+    r"""\b(?:nothing|not|none|no|nowhere|cannot|unable)\b|n't\b
+    |\b(?:nichts|nicht|kein\w*|nirgends)\b|\b(?:no|nada|ning[uú]n\w*|tampoco)\b|\b(?:ne|n'|rien|aucun\w*)\b""",
+    re.VERBOSE,
+)
+_SOURCES = re.compile(
+    r"""\b(?:documents?|pages?|texts?|passages?|chunks?|manual|information|excerpts?|sections?|sources?|guidance|rules|lists?|policy
+    |mention\w*|stated?|says?|appears?|find|found|given|described|tell|answer|cover\w*|know
+    |dokument\w*|unterlagen|angaben|text\w*|seiten?|erwähnt|steht|genannt|finde\w*|sagen|enthalten|enthält|beantworten
+    |document\w*|textos?|información|menciona\w*|dice\w*|figura|aparece\w*|indica\w*|encuentr\w*|consta
+    |mentionne\w*|indique\w*|trouve\w*|renseigne\w*)\b""",
+    re.VERBOSE,
+)
+
+
+def says_absent(answer: str) -> bool:
+    """Whether a sentence of an answer says that something is not in the documents; it may say more besides.
+
+    Only for questions that are known to have no answer: elsewhere, "the price does not include meals" is an answer.
+    """
+    parts = re.split(r"[.!?;\n]\s", fold(answer.replace("’", "'")))
+    return bool(find_refusal(answer)) or any(_ABSENT.search(part) and _SOURCES.search(part) for part in parts)
 
 
 # The words that RGB's prompt asks for.

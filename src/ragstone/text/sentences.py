@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ragstone.text.lexicon import lexicon, word_set
 from ragstone.text.words import Span
 
 _CLOSERS = "\"'”’»›)\\]}」』）】〉》"
@@ -21,27 +22,8 @@ _END = re.compile(rf"([\n{_STOPS}][{_STOPS}]*+[{_CLOSERS}]*+)(\s*+)")
 _NEXT_WORD = re.compile(rf"[\s{_OPENERS}]*+(\w{{0,20}})")
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]+$")
 _ITEM_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|\w)[.)\]]+")
-
-
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-# Never the end of a sentence.
-_BEFORE_NAMES = _words(
-    "mr mrs ms mx dr prof rev hon gen col maj capt lt sgt st sr sra dra mme mlle fr hr frau herr messrs gov sen rep pres "
-    "e.g i.e eg ie cf vs viz ca approx fig figs eq eqs sec ch chap art no nos nr vol vols pp ed eds z.b d.h u.a bzw"
-)
-# The end of a sentence only before a word that often starts one.
-_ANYWHERE = _words(
-    "etc al inc ltd co corp llc bros dept univ assn jr sr phd ph.d m.d b.a m.a b.sc m.sc u.s u.k u.n e.u u.s.a d.c a.m p.m "
-    "am pm b.c a.d b.c.e c.e jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ave blvd rd usw "
-    "est ft in lb oz min max"
-)
-_BEGINNERS = _words(
-    "the a an this that these those there it its he she they we you i his her their our my in on at as if but and or so "
-    "for from with by when while after before since because although though however moreover also then thus therefore "
-    "what who where why how which some many most all no not"
+_BEFORE_NAMES, _ANYWHERE, _BEGINNERS = (
+    word_set(lexicon("sentences")[name]) for name in ("before_names", "anywhere", "beginners")
 )
 
 
@@ -50,9 +32,9 @@ def sentences(text: str) -> list[Span]:
     spans = []
     start = 0
     for end in [*_ends(text), len(text)]:
-        span = _trimmed(text, start, end)
-        if any(character.isalnum() for character in text[span.start : span.end]):
-            spans.append(span)
+        inside = text[start:end]
+        if any(character.isalnum() for character in inside):
+            spans.append(Span(start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip())))
         start = end
     return spans
 
@@ -95,8 +77,3 @@ def _ends_spaced(text: str, start: int, match: re.Match[str]) -> bool:
         return False
     initial = len(before) == 1 and before.isalpha()
     return word.lower() in _BEGINNERS if initial or before in _ANYWHERE else True
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    inside = text[start:end]
-    return Span(start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip()))

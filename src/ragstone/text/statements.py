@@ -2,18 +2,22 @@
 
 A sentence is split only if both parts are complete without each other. The words that introduce a list are repeated only
 with items that say nothing alone. A pronoun at the start of the text is replaced if the question contains exactly one
-name. Code is not changed. The English rules are not applied to other scripts: there each sentence is a statement.
+name. Each cell of a table is a statement with its row and column heads. A refusal states nothing. Code is not changed. The English rules are not applied to other scripts: there each sentence is a statement.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
-from ragstone.text.clauses import clauses, is_sentence
-from ragstone.text.late_pattern import late_pattern
+from ragstone.text.clause_parts import Part, as_sentence
+from ragstone.text.clauses import is_sentence, sentence_parts
+from ragstone.text.layout import Table, split_tables
+from ragstone.text.lexicon import late_pattern
 from ragstone.text.names import names
+from ragstone.text.overlap import content_words
 from ragstone.text.questions import complete, is_fragment
 from ragstone.text.refusals import find_refusal
 from ragstone.text.sentences import sentences
@@ -38,40 +42,116 @@ _ANSWER_IS = late_pattern(
     re.IGNORECASE,
 )
 _ENGLISH = late_pattern(r"\b(?:the|is|are|was|were|has|have|can|will|must|should|may|does|do|did|you)\b")
-_PRONOUN = late_pattern(r"^(?:(It|He|She|They)|(Its|His|Her|Their))\b(?= )")
+# Not "it is certain that …", where "it" has no meaning of its own.
+_EMPTY_IT = r"It (?:is|was|isn['’]t|wasn['’]t|seems|takes|makes|depends|helps|follows|can|may|might) (?:[\w'’-]+ ){0,4}(?:that|to|whether|if|on|sense)\b"
+_PRONOUN = late_pattern(rf"^(?!{_EMPTY_IT})(?:(It|He|She|They)|(Its|His|Her|Their))\b(?= )")
+# Says something only after its question: "You do not."
+_SHORT_ANSWER = late_pattern(
+    r"(?:I|you|we|they|it|he|she|there|this|that) (?:am|is|are|was|were|do|does|did|can|could|may|might|must|should|will|would|has|have)"
+    r"(?:n['’]t| not)?[.!]?|(?:can|could|is|are|does|do)not[.!]?",
+    re.IGNORECASE,
+)
+# Greetings and offers of help.
+_COURTESY = late_pattern(
+    r"(?:(?:great|good|excellent) question|you['’]?re welcome|(?:i am|i['’]m)? ?(?:so |very )?sorry (?:to \w+|this|that|for)|"
+    r"congratulations|(?:please )?(?:let me know|feel free)|i hope (?:this|that)|hope (?:this|that) helps|(?:gladly|sure|certainly|"
+    r"of course|no problem|my pleasure|happy to help)[.!]?$|(?:have|happy|enjoy|good luck|get well|thank)[^.]{0,30}!$)",
+    re.IGNORECASE,
+)
 _LONGEST = 2_000
 _MOST = 100
 
 
 def statements(question: str, text: str) -> list[str]:
     """The distinct statements of a text, at most 100; an answer of a word or two is completed by its question."""
-    distinct: dict[str, None] = {}
+    return [part.text for part in weighed_statements(question, text)]
+
+
+def weighed_statements(question: str, text: str) -> list[Part]:
+    """The statements of a text with the number of words of each."""
+    if find_refusal(text):
+        return []
+    question = " ".join(question.split())
+    distinct: dict[str, int] = {}
+    seen: set[_Line] = set()
     for line in _lines(text):
-        if line.is_code:
-            distinct.setdefault(line.text, None)
-        elif not line.text.endswith(("?", "？")) and not (len(line.text) < _LONGEST and find_refusal(line.text)):
-            for part in _parts(_completed(question, line)):
+        if line in seen:
+            continue
+        if len(distinct) >= _MOST:
+            break  # the question is repeated in every statement that it completes
+        if distinct:  # the first line may read otherwise further on: see below
+            seen.add(line)
+        if line.words:
+            distinct.setdefault(line.text, line.words)
+        elif not line.text.endswith(("?", "？")) and not _says_nothing(line.text):
+            for part in _parts(question, line):
                 # Only at the start of the text: further on, a pronoun may mean something else.
-                distinct.setdefault(part if distinct else _stand_alone(part, question), None)
-    return list(distinct)[:_MOST]
+                distinct.setdefault(part.text if distinct else _stand_alone(part.text, question), part.words)
+    return [Part(*pair) for pair in distinct.items()][:_MOST]
+
+
+def sentences_around(question: str, text: str, claims: Sequence[str]) -> list[str]:
+    """For each claim the sentence of the text that has most of its words, after the sentence before it or the question."""
+    spans = [text[start:end] for start, end in sentences(text)]
+    if not spans:
+        return list(claims)
+    found, before = [content_words(span) for span in spans], ["", *spans]
+    before[0] = " ".join(question.split())
+    nearest = [
+        max(range(len(spans)), key=lambda at: (len(words & found[at]), -at)) for words in map(content_words, claims)
+    ]
+    return [f"{before[at]} {spans[at]}".strip() for at in nearest]
+
+
+def _says_nothing(line: str) -> bool:
+    return len(line) < _LONGEST and bool(_COURTESY.match(line) or find_refusal(line))
+
+
+def _parts(question: str, line: _Line) -> list[Part]:
+    sentence = _completed(question, line)
+    if sentence != line.text:  # what completes it does not count
+        return [Part(as_sentence(sentence), max(1, len(line.text.split())))]
+    if not sentence.isascii() and not _ENGLISH.search(sentence):
+        return [Part(sentence, max(1, len(sentence.split())))]
+    # "…, so I cannot answer this"
+    return [part for part in sentence_parts(sentence) if not _says_nothing(part.text)]
 
 
 class _Line(NamedTuple):
     text: str
     # The words that introduce the list to which the line belongs.
     lead: str = ""
-    is_code: bool = False
+    # Code and cells of tables are not split; these words count.
+    words: int = 0
 
 
 def _lines(text: str) -> Iterator[_Line]:
     """The sentences without layout marks; a block of code is one line."""
     position = 0
     for block in _CODE.finditer(text):
-        yield from _prose(text[position : block.start()])
+        yield from _blocks(text[position : block.start()])
         if code := block["code"].strip():
-            yield _Line(code, is_code=True)
+            yield _Line(code, words=len(code.split()))
         position = block.end()
-    yield from _prose(text[position:])
+    yield from _blocks(text[position:])
+
+
+def _blocks(text: str) -> Iterator[_Line]:
+    for block in split_tables(text):
+        yield from _cells(block) if isinstance(block, Table) else _prose(block)
+
+
+def _cells(table: Table) -> Iterator[_Line]:
+    """`Kestrel: Price (3 days) £690`; the first cell of a row is its head, and empty cells state nothing."""
+    for name, *cells in table.rows:
+        named = len(name.split())
+        for head, cell in zip_longest(table.heads[1:], cells, fillvalue=""):
+            if any(map(str.isalnum, cell)):
+                thing = (
+                    f"{name}: {head} {cell}" if name and head else f"{name or head}: {cell}" if name or head else cell
+                )
+                yield _Line(as_sentence(thing), words=len(cell.split()) + named)
+                named = 0
 
 
 def _prose(text: str) -> Iterator[_Line]:
@@ -80,7 +160,7 @@ def _prose(text: str) -> Iterator[_Line]:
     for number, (start, end) in enumerate(spans, start=1):
         raw = text[start:end]
         line = _CITATION.sub("", _MARKUP.sub("", _ITEM.sub("", raw))).strip()
-        if _is_table_rule(line) or not any(character.isalnum() for character in line):
+        if not any(character.isalnum() for character in line):
             continue
         if line.endswith((":", "：")) or (_HEADING.match(raw) and number < len(spans)):
             lead = _without_opening(line.rstrip(":：").strip())
@@ -93,13 +173,9 @@ def _prose(text: str) -> Iterator[_Line]:
 
 def _completed(question: str, line: _Line) -> str:
     """A line that can be understood: a fragment gets the words that introduce its list, otherwise the question."""
-    if not is_fragment(line.text) or is_sentence(line.text):
+    if not _SHORT_ANSWER.fullmatch(line.text) and (not is_fragment(line.text) or is_sentence(line.text)):
         return line.text
     return f"{line.lead}: {line.text}" if line.lead else complete(question, line.text)
-
-
-def _is_table_rule(line: str) -> bool:
-    return not line.strip("|-: ")
 
 
 def _without_opening(line: str) -> str:
@@ -108,11 +184,6 @@ def _without_opening(line: str) -> str:
     if answer := _ANSWER_IS.match(rest):
         return rest[answer.end() :].rstrip(".")
     return rest[:1].upper() + rest[1:] if opening and rest else line
-
-
-def _parts(sentence: str) -> list[str]:
-    """The clauses of an English sentence; a sentence in another script as it is."""
-    return clauses(sentence) if sentence.isascii() or _ENGLISH.search(sentence) else [sentence]
 
 
 def _stand_alone(statement: str, question: str) -> str:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from ragstone.text.clauses import clauses, is_sentence
 from ragstone.text.sentences import sentences
 
-_BULLET = re.compile(r"^[ \t]*(?:(?:[-*•‣◦–—+]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+)+", re.MULTILINE)
+BULLET = re.compile(r"^[ \t]*(?:(?:[-*•‣◦–—+]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+)+", re.MULTILINE)
 _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?)", re.MULTILINE)
 _INLINE_MARK = re.compile(r"\*\*|__|(?<!\w)[*_](?=[\w(“‘])|(?<=[\w.!?])[*_](?!\w)|`+")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
@@ -47,6 +47,13 @@ _SHORT_NEGATION = (
     ("shan't", "shall not"),
     ("n't", " not"),
 )
+# Words that mean the negation of another one.
+_OPPOSITES = {
+    "closed": "open", "shut": "open", "forbidden": "allowed", "prohibited": "allowed", "banned": "allowed",
+    "impossible": "possible", "unavailable": "available", "excluded": "included", "invalid": "valid", "illegal": "legal",
+    "unable": "able", "without": "with", "disabled": "enabled", "inactive": "active", "unlimited": "limited",
+}  # fmt: skip
+_OPPOSITE = re.compile(rf"\b(?:{'|'.join(_OPPOSITES)})\b")
 _NAME = re.compile(r"\b[A-Z]\w+|\b\d[\d.,]*\b")
 # Between two names: their order does not matter.
 _UNORDERED = re.compile(
@@ -59,7 +66,7 @@ def plain_text(text: str) -> str:
     """A text without Markdown marks, bullets and breadcrumb signs; words and line breaks stay."""
     text = _LINK.sub(r"\1", text)
     text = _LINE_MARK.sub("", text)
-    text = _BULLET.sub("", _LINE_MARK.sub("", text))
+    text = BULLET.sub("", _LINE_MARK.sub("", text))
     return _STEP.sub(", ", _INLINE_MARK.sub("", text))
 
 
@@ -122,7 +129,8 @@ def _skeletons(text: str) -> frozenset[tuple[str, bool]]:
 
 
 def _skeleton(folded: str) -> tuple[str, bool]:
-    """The words without negations, and whether their number is odd."""
+    """The words without negations, and whether their number is odd; `closed` is `not open`."""
+    folded = _OPPOSITE.sub(lambda match: f"not {_OPPOSITES[match[0]]}", folded)
     for short, long in _SHORT_NEGATION:
         folded = folded.replace(short, long)
     other, count = _NEGATION.subn("", folded)
@@ -135,7 +143,8 @@ def _statements(text: str) -> frozenset[str]:
     announced = False
     for raw in _raw_sentences(text):
         if not announced:
-            found.update(form for part in {raw, *_LINE_STOP.split(raw), *_rows(raw)} for form in _forms(part))
+            rows = raw.split("\n") if " | " in raw else []
+            found.update(form for part in {raw, *_LINE_STOP.split(raw), *rows} for form in _forms(part))
         # "The following is false:" concerns what comes next.
         denies = _FALSE.search(raw) is not None
         announced = (announced and not raw.rstrip().endswith(".")) or (
@@ -144,30 +153,23 @@ def _statements(text: str) -> frozenset[str]:
     return frozenset(found - {""})
 
 
-def _rows(raw: str) -> list[str]:
-    """The lines of a table."""
-    return raw.split("\n") if " | " in raw else []
-
-
 def _forms(raw: str) -> Iterator[str]:
     """The sentence, its clauses, and the same without a heading before it."""
     yield _fold(raw)
     yield from (_fold(clause) for clause in clauses(raw))
-    heading = _HEADING.match(raw)
-    if heading and _is_heading(heading["heading"]):
-        yield from _forms(heading["rest"])
-
-
-def _is_heading(text: str) -> bool:
-    return len(text.split()) <= _MOST_HEADING_WORDS and not _DENIES.search(text) and not is_sentence(text)
+    if match := _HEADING.match(raw):
+        heading = match["heading"]
+        is_short = len(heading.split()) <= _MOST_HEADING_WORDS
+        if is_short and not _DENIES.search(heading) and not is_sentence(heading):
+            yield from _forms(match["rest"])
 
 
 def _raw_sentences(text: str) -> list[str]:
     # A list item starts a sentence, even in lower case.
-    plain = plain_text(_BULLET.sub(r"\n\g<0>", text))
-    return [_BULLET.sub("", plain[span.start : span.end]) for span in sentences(plain)]
+    plain = plain_text(BULLET.sub(r"\n\g<0>", text))
+    return [BULLET.sub("", plain[span.start : span.end]) for span in sentences(plain)]
 
 
 def _fold(sentence: str) -> str:
     folded = unicodedata.normalize("NFKC", sentence).translate(_QUOTES).translate(_SINGLE).casefold()
-    return " ".join(_BULLET.sub("", folded).split()).strip(_EDGES)
+    return " ".join(BULLET.sub("", folded).split()).strip(_EDGES)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 _PARTS = {
     "noun": "s: ses:s ves:f xes:x zes:z ches:ch shes:sh men:man ies:y",
@@ -20,19 +21,24 @@ _PARTS = {
     "adv": "",
 }
 _VERSION = re.compile(rb"WordNet (\d+(?:\.\d+)*) Copyright")
-Read = Callable[[str], bytes]
 
 
 class WordNet:
     """The synonyms of English words. The files are read at the first lookup."""
 
-    def __init__(self, read: Read) -> None:
-        self._read = read
+    def __init__(self, folder: Any) -> None:
+        self._folder = folder  # a path, or one in a ZIP archive
+
+    def read(self, name: str) -> bytes:
+        """A file; nothing if there is no list of exceptions."""
+        file = self._folder / name
+        content: bytes = file.read_bytes() if file.is_file() or not name.endswith(".exc") else b""
+        return content
 
     @cached_property
     def signature(self) -> str:
         """The version, such as `wordnet/3.0`."""
-        version = _VERSION.search(self._read("data.adv")[:4000])
+        version = _VERSION.search(self.read("data.adv")[:4000])
         return f"wordnet/{version[1].decode() if version else 'unknown'}"
 
     def synonyms(self, word: str) -> frozenset[str]:
@@ -42,18 +48,18 @@ class WordNet:
 
     @cached_property
     def _parts(self) -> list[_Part]:
-        return [_Part(self._read, name, endings) for name, endings in _PARTS.items()]
+        return [_Part(self, name, endings) for name, endings in _PARTS.items()]
 
 
 class _Part:
     """One part of speech: an index from words to the offsets of their synsets in the data."""
 
-    def __init__(self, read: Read, name: str, endings: str) -> None:
-        self._data = read(f"data.{name}")
+    def __init__(self, files: WordNet, name: str, endings: str) -> None:
+        self._data = files.read(f"data.{name}")
         # Lines that begin with a space are the licence.
-        lines = [line for line in read(f"index.{name}").splitlines() if not line.startswith(b" ")]
+        lines = [line for line in files.read(f"index.{name}").splitlines() if not line.startswith(b" ")]
         self._index = {line[: line.find(b" ")].decode(): line for line in lines}
-        exceptions = [line.split() for line in read(f"{name}.exc").decode().splitlines() if line.strip()]
+        exceptions = [line.split() for line in files.read(f"{name}.exc").decode().splitlines() if line.strip()]
         self._exceptions = {word: forms for word, *forms in exceptions}
         self._endings = [pair.split(":") for pair in endings.split()]
 
@@ -79,10 +85,10 @@ def find_wordnet() -> WordNet | None:
     """The installed WordNet: from WNSEARCHDIR, nltk or Debian; None if there is none."""
     for folder in _folders():
         if all((folder / f"{kind}.{name}").is_file() for name in _PARTS for kind in ("index", "data")):
-            return _open_folder(folder)
+            return _open(folder)
         archive = folder.with_suffix(".zip")
         if archive.name == "wordnet.zip" and archive.is_file():
-            return _open_archive(archive)
+            return _open(archive)
     return None
 
 
@@ -101,20 +107,9 @@ def _folders() -> Iterator[Path]:
 
 
 @cache
-def _open_folder(folder: Path) -> WordNet:
-    def read(name: str) -> bytes:
-        file = folder / name
-        return file.read_bytes() if file.is_file() or not name.endswith(".exc") else b""
-
-    return WordNet(read)
-
-
-@cache
-def _open_archive(archive: Path) -> WordNet:
+def _open(path: Path) -> WordNet:
+    if path.suffix != ".zip":
+        return WordNet(path)
     import zipfile  # noqa: PLC0415  (few have it packed)
 
-    def read(name: str) -> bytes:
-        with zipfile.ZipFile(archive) as files:
-            return files.read(f"wordnet/{name}")
-
-    return WordNet(read)
+    return WordNet(zipfile.Path(path, "wordnet/"))

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import AnyStr, NamedTuple
 
-from ragstone.text.late_pattern import late_pattern
+from ragstone.text.lexicon import late_pattern
 
 _ASCII_WORD = late_pattern(r"[a-zA-Z0-9]+")
 ASCII_FOLD = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
@@ -58,7 +58,9 @@ class FoldedText:
         self._spans: Sequence[Span] = ()
         self._asked = False
         # A space on both sides of every word, so that only whole words match: 9 is not in 19.
-        self.folded = _fold_words(text) if folded is None else folded
+        if folded is None and text.isascii():
+            folded = f" {_single_spaces(text.encode().translate(ASCII_FOLD)).strip().decode()} "
+        self.folded = f" {' '.join([word.text for word in words(text)])} " if folded is None else folded
 
     def __bool__(self) -> bool:
         return self.folded != "  "
@@ -83,7 +85,8 @@ class FoldedText:
     def _span(self, first: int, last: int) -> Span:
         """From the start of one word to the end of another; the second call computes all positions."""
         if self._asked:
-            self._spans = self._spans or self._find_spans()
+            pattern = _ASCII_WORD if self.text.isascii() else _word_pattern()
+            self._spans = self._spans or [Span(*match.span()) for match in pattern.finditer(self.text)]
             return Span(self._spans[first].start, self._spans[last].end)
         self._asked = True
         if not self.text.isascii():
@@ -94,10 +97,6 @@ class FoldedText:
         matches = list(islice(_word_pattern().finditer(self.text), first, last + 1))
         return Span(matches[0].start(), matches[-1].end())
 
-    def _find_spans(self) -> list[Span]:
-        pattern = _ASCII_WORD if self.text.isascii() else _word_pattern()
-        return [Span(*match.span()) for match in pattern.finditer(self.text)]
-
 
 def span_of_words(spaced: AnyStr, first: int, last: int) -> Span:
     """From the start of one word to the end of another, in a text with only spaces between words."""
@@ -106,12 +105,6 @@ def span_of_words(spaced: AnyStr, first: int, last: int) -> Span:
     words = rest[: len(rest) - len(after[0])] if after else rest
     begin = len(spaced) - len(rest)
     return Span(begin, begin + len(words.rstrip()))
-
-
-def _fold_words(text: str) -> str:
-    if text.isascii():
-        return f" {_single_spaces(text.encode().translate(ASCII_FOLD)).strip().decode()} "
-    return f" {' '.join([word.text for word in words(text)])} "
 
 
 def words(text: str) -> Iterator[Word]:

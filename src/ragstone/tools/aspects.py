@@ -70,7 +70,7 @@ class Aspect:
 @cache
 def packaged_aspects() -> Mapping[str, Aspect]:
     """The aspects that come with us."""
-    text = resources.files("ragstone.evidence").joinpath("aspects.toml").read_text(encoding="utf-8")
+    text = resources.files("ragstone.evidence_functions").joinpath("aspects.toml").read_text(encoding="utf-8")
     return {name: _read_aspect(name, entry, "aspects.toml") for name, entry in tomllib.loads(text).items()}
 
 

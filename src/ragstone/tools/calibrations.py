@@ -11,7 +11,7 @@ from typing import Any
 
 from ragstone.llm.cache import make_key, open_cache
 from ragstone.stats.judge_error import JudgeError
-from ragstone.stats.platt import Platt
+from ragstone.stats.logit import Platt
 
 # What a probability is about: a claim and its evidence, or an answer and its reference.
 SUPPORT, MATCH = "support", "match"

@@ -11,20 +11,20 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
-from ragstone.data.types import ScoredVerdict
+from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, Verdict, probability_of
 from ragstone.errors import Skip
 from ragstone.llm.base import LLMError, LLMStoppedError
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.wrappers import Call, record_calls
 from ragstone.stats.intervals import Interval, wilson_interval
-from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL
+from ragstone.tools.protocols import Joint, Whole, check_text
 
 EXAM = "exam"
 AT_CHANCE, WEAK, USABLE = "at chance", "weak", "usable"
 # The share of right replies from which a judge is usable.
 _USABLE_FROM = 0.8
 VERDICTS, MATCH, PAIRS, GRID, CLAIMS = "verdicts", "answer match", "pairs", "claims by chunks", "claims of a text"
-_PARTS = {"entailment": "supported", "contradiction": "contradicted", "neutral": "not stated"}
+_PARTS = {ENTAILMENT: "supported", CONTRADICTION: "contradicted", NEUTRAL: "not stated"}
 # The share that guessing gets right.
 _CHANCE = {VERDICTS: 1 / 3, MATCH: 1 / 2, PAIRS: 1 / 2, GRID: 1 / 3}
 _TWO_WAY = 2 / 3
@@ -109,14 +109,14 @@ def _expected(item: Item) -> tuple[str, str, int]:
 
 
 async def _ask_verdict(checker: Any, data: Mapping[str, Any]) -> list[Answer]:
-    [said] = await checker.against_text(data["question"], [data["claim"]], data["text"])
+    [said] = await check_text(checker, data["question"], [data["claim"]], Whole(data["text"]))
     pairs = ((_support(said), data["right"] == ENTAILMENT),)
     return [Answer(VERDICTS, _PARTS[data["right"]], str(said), said == data["right"], pairs=pairs)]
 
 
 def _support(said: str) -> float:
     """The probability of support; 1 or 0 for a verdict in words."""
-    likely = said.supported if isinstance(said, ScoredVerdict) else None
+    likely = probability_of(said)
     return float(said == ENTAILMENT) if likely is None else likely
 
 
@@ -136,9 +136,10 @@ async def _ask_pair(judge: Any, data: Mapping[str, Any]) -> list[Answer]:
 
 
 async def _ask_grid(checker: Any, data: Mapping[str, Any]) -> list[Answer]:
-    verdicts = await checker.against_chunks(data["question"], data["claims"], data["chunks"])
+    verdicts = await checker.check(data["question"], data["claims"], [*data["chunks"], Joint.of(data["chunks"])])
     answers = []
-    for number, (row, right) in enumerate(zip(verdicts.each, data["right"], strict=True), start=1):
+    for number, (all_words, right) in enumerate(zip(verdicts, data["right"], strict=True), start=1):
+        row = all_words[:-1]
         said = ",".join(str(chunk) for chunk, word in enumerate(row, start=1) if word == ENTAILMENT)
         # A chunk without the claim's words is not read: it has no probability.
         cells = [(_support(word), chunk == right) for chunk, word in enumerate(row, start=1) if _is_read(word)]
@@ -147,7 +148,7 @@ async def _ask_grid(checker: Any, data: Mapping[str, Any]) -> list[Answer]:
 
 
 def _is_read(word: str) -> bool:
-    return not isinstance(word, ScoredVerdict) or bool(word.supported)
+    return not isinstance(word, Verdict) or bool(word.support)
 
 
 async def _ask_claims(extractor: Any, data: Mapping[str, Any]) -> list[Answer]:
@@ -160,7 +161,7 @@ _ASK = {"verdict": _ask_verdict, "match": _ask_match, "pair": _ask_pair, "grid":
 
 
 @dataclass(frozen=True)
-class Mark:
+class ExamMark:
     """How many replies to a task are right. `chance` is the share that guessing gets right; None for a part of a task."""
 
     task: str
@@ -184,7 +185,7 @@ class Mark:
         return USABLE if self.right >= _USABLE_FROM * self.asked else WEAK
 
 
-def mark(answers: Sequence[Answer], two_way: bool = False) -> list[Mark]:
+def mark(answers: Sequence[Answer], two_way: bool = False) -> list[ExamMark]:
     """The marks per task; verdicts also by what is right.
 
     `two_way` is for a judge that only tells supported from not supported: it need not call a contradiction by its name, and
@@ -204,9 +205,9 @@ def mark(answers: Sequence[Answer], two_way: bool = False) -> list[Mark]:
     return marks
 
 
-def _count(task: str, answers: Sequence[Answer], chance: float | None = None) -> Mark:
+def _count(task: str, answers: Sequence[Answer], chance: float | None = None) -> ExamMark:
     unusable = sum(answer.said is None for answer in answers)
-    return Mark(task, sum(answer.right for answer in answers), len(answers), unusable, chance)
+    return ExamMark(task, sum(answer.right for answer in answers), len(answers), unusable, chance)
 
 
 def find_patterns(answers: Sequence[Answer]) -> list[str]:

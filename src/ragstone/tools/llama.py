@@ -1,34 +1,44 @@
-"""`--judge llama/NAME`: a GGUF model in this process, as a language model."""
+"""`--judge llama/NAME` and `--judge local-large`: a GGUF model in this process, as a language model."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import RagstoneError, UsageError
 from ragstone.llm.base import LLMAccessError, LLMRefusedError, Reply, Request
 from ragstone.llm.concurrency import run_in_thread
+from ragstone.models.catalogue import SERVED
 
 if TYPE_CHECKING:
     from ragstone.models.llama_engine import Gguf, LlamaChat
 
 _PREFIX = "llama/"
+# The large judge in this process.
+LARGE = "local-large"
 
 
 def is_llama(model: Any) -> bool:
-    """Whether a name is `llama/NAME`."""
-    return isinstance(model, str) and model.strip().startswith(_PREFIX)
+    """Whether a name is `llama/NAME` or `local-large`: a model in this process."""
+    return isinstance(model, str) and (model.strip().startswith(_PREFIX) or model.strip() == LARGE)
+
+
+def is_trained_judge(model: Any) -> bool:
+    """Whether a model is the large judge, here or on a server: it is asked in the form that it was trained in."""
+    return isinstance(model, str) and (model.strip() == LARGE or SERVED in model.rpartition("/")[2])
 
 
 class LlamaLLM:
-    """Answers one request after the other, in the order in which they come."""
+    """Answers one request after the other, in the order in which they come. `fields` are added to each request."""
 
-    def __init__(self, name: str, chat: LlamaChat) -> None:
+    def __init__(self, name: str, chat: LlamaChat, fields: Mapping[str, Any] | None = None) -> None:
         self.name = name
         self.signature = chat.model.identity
         self._chat = chat
+        self._fields = dict(fields or {})
         self._turn = asyncio.Lock()
 
     async def complete(self, request: Request) -> Reply:
@@ -38,7 +48,7 @@ class LlamaLLM:
         async with self._turn:
             started = time.perf_counter()
             try:
-                data = await run_in_thread(self._chat.ask, chat_body(request))
+                data = await run_in_thread(self._chat.ask, {**chat_body(request), **self._fields})
             except RagstoneError as error:
                 raise LLMAccessError(str(error)) from error
         if "error" in data:
@@ -61,9 +71,23 @@ def open_llama(name: str) -> LlamaLLM:
     return LlamaLLM(name, _chat(find_gguf(wanted)))
 
 
+def open_large(writes: bool = False) -> LlamaLLM:
+    """The large judge; with `writes`, its base model without the adapter, which writes text. Both share one engine."""
+    from ragstone.models.large_judge import NAME, open_large_judge, read_large_card  # noqa: PLC0415  (slow import)
+    from ragstone.models.llama_engine import WITH_ADAPTER, WITHOUT_ADAPTER  # noqa: PLC0415
+
+    llm = LlamaLLM(f"{_PREFIX}{NAME}", _chat(open_large_judge()), WITHOUT_ADAPTER if writes else WITH_ADAPTER)
+    if writes:
+        llm.name = f"{_PREFIX}{NAME}-base"
+        llm.signature = f"{llm.name}#{read_large_card().base['sha256'][:8]}"
+    return llm
+
+
 def in_process(model: Any) -> Any:
-    """The model that a gateway can open: `llama/NAME` becomes an object, other models stay as they are."""
-    return open_llama(model) if is_llama(model) else model
+    """The model that a gateway can open: a model in this process becomes an object, other models stay as they are."""
+    if is_llama(model):
+        return open_large() if model.strip() == LARGE else open_llama(model)
+    return model
 
 
 @lru_cache(maxsize=4)

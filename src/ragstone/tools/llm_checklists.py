@@ -6,19 +6,14 @@ import math
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
+from typing import Any
 
 from ragstone.data.types import CheckedItem, Grade
 from ragstone.llm.base import Reply
 from ragstone.llm.prompted import Bounds, Judge, ask_in_pieces
 from ragstone.llm.prompts import Prompt
-from ragstone.llm.reply_types import (
-    ChecklistReply,
-    ItemVerdict,
-    PassFailReply,
-    ReasonedChecklistReply,
-    ReasonedItemVerdict,
-    ReasonedPassFailReply,
-)
+from ragstone.llm.reply_types import ChecklistReply, PassFailReply, ReasonedChecklistReply, ReasonedPassFailReply
 from ragstone.tools.aspects import Aspect
 from ragstone.tools.nugget_labels import check_numbers
 
@@ -60,16 +55,10 @@ class BinaryJudge:
             }
             asked = {**{name: data[name] for name in (*shown, "answer")}, "items": some}
             check = partial(_check_items, count=len(some))
-            found: ChecklistReply | ReasonedChecklistReply
-            if reasons:
-                reasoned = [ReasonedItemVerdict(item=at, reason=_GUESSED_REASON, verdict="yes") for at in numbers]
-                guess = ReasonedChecklistReply(items=reasoned)
-                found = await self._judge.ask(
-                    prompt, ReasonedChecklistReply, asked, guess, check, bounds=bounds, repair=repair
-                )
-            else:
-                plain = ChecklistReply(items=[ItemVerdict(item=at, verdict="yes") for at in numbers])
-                found = await self._judge.ask(prompt, ChecklistReply, asked, plain, check, bounds=bounds, repair=repair)
+            kind: Any = ReasonedChecklistReply if reasons else ChecklistReply
+            guessed = [{"item": at, "reason": _GUESSED_REASON, "verdict": "yes"} for at in numbers]
+            guess = kind.model_validate({"items": guessed})
+            found = await self._judge.ask(prompt, kind, asked, guess, check, bounds=bounds, repair=repair)
             by_number = {one.item: one for one in found.items}
             return [
                 CheckedItem(item, by_number[at].verdict, getattr(by_number[at], "reason", None))
@@ -95,14 +84,10 @@ class BinaryJudge:
 
     async def pass_fail(self, prompt: Prompt, data: dict[str, str | Sequence[str]], reasons: bool) -> Grade:
         """1 if the answer passes, else 0; its expected value if the server returns token probabilities."""
-        verdict: PassFailReply | ReasonedPassFailReply
-        if reasons:
-            guess = ReasonedPassFailReply(reasoning=_GUESSED_REASONING, verdict="pass")
-            verdict, reply = await self._judge.ask_whole(prompt, ReasonedPassFailReply, data, guess, logprobs=True)
-        else:
-            plain = PassFailReply(verdict="pass")
-            verdict, reply = await self._judge.ask_whole(prompt, PassFailReply, data, plain, logprobs=True)
-        reasoning = verdict.reasoning if isinstance(verdict, ReasonedPassFailReply) else None
+        kind: Any = ReasonedPassFailReply if reasons else PassFailReply
+        guess = kind.model_validate({"reasoning": _GUESSED_REASONING, "verdict": "pass"})
+        verdict, reply = await self._judge.ask_whole(prompt, kind, data, guess, logprobs=True)
+        reasoning = getattr(verdict, "reasoning", None)
         return Grade(float(verdict.verdict == "pass"), 0.0, 1.0, probability_of_pass(reply), reasoning)
 
 
@@ -113,15 +98,17 @@ def _check_items(reply: ChecklistReply | ReasonedChecklistReply, count: int) -> 
 def probability_of_pass(reply: Reply) -> float | None:
     """The share of `pass` among the tokens with which the verdict may begin; None if these are unknown."""
     written = list(_VERDICT.finditer(reply.text))
+    place = token_at(reply, written[-1].end()) if written else None
+    return None if place is None else _share_of_pass((reply.alternatives or ())[place])
+
+
+def token_at(reply: Reply, offset: int) -> int | None:
+    """Which token covers a place of the text, if the tokens spell the text."""
     tokens = [token for token, _ in reply.logprobs or ()]
-    if not written or "".join(tokens) != reply.text or len(tokens) != len(reply.alternatives or ()):
+    if "".join(tokens) != reply.text or len(tokens) != len(reply.alternatives or ()):
         return None
-    end = 0
-    for place, token in enumerate(tokens):
-        end += len(token)
-        if written[-1].end() < end:
-            return _share_of_pass((reply.alternatives or ())[place])
-    return None
+    ends = accumulate(map(len, tokens))
+    return next((place for place, end in enumerate(ends) if offset < end), None)
 
 
 def _share_of_pass(alternatives: Sequence[tuple[str, float]]) -> float | None:

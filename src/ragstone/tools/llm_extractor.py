@@ -15,9 +15,8 @@ from ragstone.llm.reply_types import (
     TripletsReply,
 )
 from ragstone.text.clauses import is_sentence
-from ragstone.text.follow_ups import complete_follow_up
 from ragstone.text.overlap import content_stems
-from ragstone.text.questions import complete, is_fragment
+from ragstone.text.questions import complete, complete_follow_up, is_fragment
 from ragstone.text.sentences import sentences
 from ragstone.text.words import Span
 from ragstone.tools.llm_rater import LLMTool

@@ -1,4 +1,4 @@
-"""Tools that ask a language model: claim checker, claim extractor and reader."""
+"""Tools that ask a language model: claim checker, claim extractor and reader. A prompt may ask for reasons of verdicts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT, Verdict, strongest
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.prompted import Bounds, Judge, ask_in_pieces
+from ragstone.llm.prompts import Prompt
 from ragstone.llm.prompts.fence import letters
 from ragstone.llm.reply_types import (
     AnswerMatchReply,
@@ -24,29 +26,20 @@ from ragstone.llm.reply_types import (
     UsefulnessReply,
     VerdictsReply,
 )
+from ragstone.tools.checkers import TextChecker, Texts
 from ragstone.tools.llm_rater import LLMTool
-from ragstone.tools.nugget_labels import NOT, ask_labels
-from ragstone.tools.protocols import (
-    CONTRADICTION,
-    ENTAILMENT,
-    NEUTRAL,
-    ChunkVerdicts,
-    ConversationVerdicts,
-    GuessedQuestions,
-    Stance,
-    strongest,
-)
-from ragstone.tools.verdict_reasons import GUESSED_REASON, asks_for_reasons, strongest_of, with_reason
+from ragstone.tools.nugget_labels import ask_labels
+from ragstone.tools.protocols import GuessedQuestions, Stance
 
 
 class _Voted(NamedTuple):
     """For each claim the words that most repeats gave, and the share of them that did."""
 
-    words: list[list[str]]
+    words: list[list[Verdict]]
     agreement: list[float]
 
 
-class JudgeChecker(LLMTool):
+class JudgeChecker(LLMTool, TextChecker):
     """Asks a language model about many claims per call; with repeats, the majority counts."""
 
     def __init__(self, judge: Judge, repeats: int = 1, claims_per_call: int = 25, chunks_per_call: int = 10) -> None:
@@ -59,59 +52,51 @@ class JudgeChecker(LLMTool):
         """The number of calls for these numbers of claims and chunks."""
         return -(-claims // self._claims_per_call) * -(-chunks // self._chunks_per_call) * self._repeats
 
-    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
+    async def in_text(self, question: str, claims: Sequence[str], text: str) -> list[Verdict]:
         """One verdict per claim; a text without content says nothing about any."""
         if not text.strip():
-            return [NEUTRAL] * len(claims)
-        asked = [partial(self._ask_text, question, some, text) for some in _groups(claims, self._claims_per_call)]
-        votes = await gather_then_raise(map(self._vote, asked))
-        return [words[0] for voted in votes for words in voted.words]
+            return [Verdict(NEUTRAL) for _ in claims]
+        return await self._first_words(claims, partial(self._ask_text, question, text))
 
-    async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
-        """Claims and chunks in groups that fit a call. What counts as together is a group of chunks."""
-        return (await self.against_conversation(question, claims, chunks, "")).chunks
-
-    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+    async def labels(self, question: str, nuggets: Sequence[str], answer: str) -> list[Verdict]:
         """One label per nugget; an answer without content contains none."""
         if not answer.strip():
-            return [NOT] * len(nuggets)
-        groups = _groups(nuggets, self._claims_per_call)
-        votes = await gather_then_raise(
-            self._vote(partial(ask_labels, self._judge, question, some, answer)) for some in groups
-        )
+            return [Verdict(NOT) for _ in nuggets]
+        return await self._first_words(nuggets, partial(ask_labels, self._judge, question, answer))
+
+    async def _first_words(
+        self, claims: Sequence[str], ask: Callable[..., Awaitable[list[list[Verdict]]]]
+    ) -> list[Verdict]:
+        groups = _groups(claims, self._claims_per_call)
+        votes = await gather_then_raise(self._vote(partial(ask, some)) for some in groups)
         return [words[0] for voted in votes for words in voted.words]
 
-    async def against_conversation(
-        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
-    ) -> ConversationVerdicts:
-        """The earlier turns are one more text in the call for the last chunks."""
-        groups = _groups(claims, self._claims_per_call)
-        parts = await gather_then_raise(self._check_group(question, some, chunks, history) for some in groups)
-        asked = self._repeats > 1 and len(chunks) > 0
-        verdicts = ChunkVerdicts(
-            each=[words for part in parts for words in part.chunks.each],
-            together=[word for part in parts for word in part.chunks.together],
-            agreement=[share for part in parts for share in part.chunks.agreement or ()] if asked else None,
-        )
-        return ConversationVerdicts(verdicts, [word for part in parts for word in part.history])
+    async def in_chunks(self, question: str, claims: Sequence[str], texts: Texts) -> list[list[Verdict]]:
+        """Claims and chunks in groups that fit a call. What counts as together is a group of chunks.
 
-    async def _check_group(
-        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
-    ) -> ConversationVerdicts:
-        groups = _groups(chunks, self._chunks_per_call) or ([[]] if history else [])
-        earlier = [*[""] * (len(groups) - 1), history]
+        The earlier turns are one more text in the call for the last chunks.
+        """
+        groups = _groups(claims, self._claims_per_call)
+        parts = await gather_then_raise(self._check_group(question, some, texts) for some in groups)
+        return [row for part in parts for row in part]
+
+    async def _check_group(self, question: str, claims: Sequence[str], texts: Texts) -> list[list[Verdict]]:
+        groups = _groups(texts.chunks, self._chunks_per_call) or ([[]] if texts.earlier else [])
+        earlier = [*[""] * (len(groups) - 1), texts.earlier]
         asked = [partial(self._ask_chunks, question, claims, *pair) for pair in zip(groups, earlier, strict=False)]
         parts = await gather_then_raise(map(self._vote, asked))
-        rows = [[part.words[number] for part in parts] for number in range(len(claims))]
-        past = [row[-1].pop() for row in rows] if history else []
-        verdicts = ChunkVerdicts(
-            each=[[word for words in row for word in words[:-1]] for row in rows],
-            together=[strongest_of([words[-1] for words in row]) for row in rows],
-            agreement=[fmean(part.agreement[number] for part in parts) for number in range(len(claims)) if parts],
-        )
-        return ConversationVerdicts(verdicts, past)
+        rows = []
+        for number in range(len(claims)):
+            words = [part.words[number] for part in parts]
+            past = [words[-1].pop()] if texts.earlier else []
+            best = strongest_of([some[-1] for some in words])
+            repeated = self._repeats > 1 and texts.chunks
+            agreement = fmean(part.agreement[number] for part in parts) if repeated else None
+            together = Verdict(best, reason=best.reason, agreement=agreement)
+            rows.append(texts.row([word for some in words for word in some[:-1]], together, past))
+        return rows
 
-    async def _vote(self, ask: Callable[[int], Awaitable[list[list[str]]]]) -> _Voted:
+    async def _vote(self, ask: Callable[[int], Awaitable[list[list[Verdict]]]]) -> _Voted:
         repeats = await gather_then_raise(map(ask, range(self._repeats)))
         words, agreement = [], []
         for rows in zip(*repeats, strict=True):
@@ -120,8 +105,8 @@ class JudgeChecker(LLMTool):
             agreement.append(fmean(count / self._repeats for _, count in counts))
         return _Voted(words, agreement)
 
-    async def _ask_text(self, question: str, claims: Sequence[str], text: str, repeat: int) -> list[list[str]]:
-        async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
+    async def _ask_text(self, question: str, text: str, claims: Sequence[str], repeat: int) -> list[list[Verdict]]:
+        async def ask(some: Sequence[str], repair: bool) -> list[list[Verdict]]:
             numbers = range(1, len(some) + 1)
             reasons = asks_for_reasons(self._judge.prompts.get("verdicts"))
             kind: type[VerdictsReply] = ReasonedVerdictsReply if reasons else VerdictsReply
@@ -138,12 +123,12 @@ class JudgeChecker(LLMTool):
 
     async def _ask_chunks(
         self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str, repeat: int
-    ) -> list[list[str]]:
+    ) -> list[list[Verdict]]:
         texts = [*chunks, history] if history else chunks
         labels = letters(len(texts))
         pairs = ["+".join(pair) for pair in combinations(labels, 2)]
 
-        async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
+        async def ask(some: Sequence[str], repair: bool) -> list[list[Verdict]]:
             reasons = asks_for_reasons(self._judge.prompts.get("context_verdicts"))
             kind: type[ContextVerdictsReply] = ReasonedContextVerdictsReply if reasons else ContextVerdictsReply
             numbers = range(1, len(some) + 1)
@@ -176,19 +161,21 @@ def _some_of(labels: Sequence[str | int], most: int) -> dict[str, Any]:
     return {"items": {"enum": list(labels)}, "uniqueItems": True, "maxItems": most}
 
 
-def _spell(item: ClaimContextVerdict, labels: Sequence[str], chunks: int) -> list[str]:
-    """A word a chunk, and one for all together, which follows from what single and combined chunks say.
+def _spell(item: ClaimContextVerdict, labels: Sequence[str], chunks: int) -> list[Verdict]:
+    """One verdict per chunk, and one for all together, which follows from what single and combined chunks say.
 
     A text after the chunks has the earlier turns: its word is the last one, also for what needs both a chunk and the turns.
     """
     words = [
-        ENTAILMENT if label in item.supported_by else CONTRADICTION if label in item.contradicted_by else NEUTRAL
+        Verdict(
+            ENTAILMENT if label in item.supported_by else CONTRADICTION if label in item.contradicted_by else NEUTRAL
+        )
         for label in labels
     ]
     past = labels[chunks:]
     by_past = [entry for entry in item.supported_by if any(label in past for label in entry.split("+"))]
     together = ENTAILMENT if len(by_past) < len(item.supported_by) else strongest(words[:chunks])
-    earlier = [ENTAILMENT if by_past else words[-1]] if past else []
+    earlier = [Verdict(ENTAILMENT) if by_past else words[-1]] if past else []
     return [*words[:chunks], with_reason(together, item), *earlier]
 
 
@@ -234,7 +221,7 @@ class JudgeReader(LLMTool):
         return sorted({number - 1 for number in reply.needed})
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
-        """For each chunk whether it helps to come to the answer."""
+        """For each chunk, whether it helps to answer the question."""
         data = {"question": question, "answer": answer, "chunks": chunks}
         labels = letters(len(chunks))
 
@@ -248,7 +235,7 @@ class JudgeReader(LLMTool):
         return [label in reply.useful for label in labels]
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
-        """For each reference 1 where the answer says the same, else 0; an answer without content says nothing."""
+        """For each reference 1 if the answer says the same, otherwise 0. An empty answer matches none."""
         if not answer.strip() or not references:
             return [0.0] * len(references)
         data = {"question": question, "references": references, "answer": answer}
@@ -259,7 +246,7 @@ class JudgeReader(LLMTool):
         return [float(number in reply.matches) for number in range(1, len(references) + 1)]
 
     async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
-        """Questions that the answer would answer; none where it evades and the model finds none."""
+        """Questions that the answer would answer; none if it is evasive and the model finds none."""
         data = {"answer": answer, "count": str(count)}
         guess = QuestionsReply(questions=[_LIKE_A_QUESTION] * count, noncommittal=False)
         bounds = {"questions": {"maxItems": count}}
@@ -284,3 +271,24 @@ def _check_questions(reply: QuestionsReply) -> str | None:
     if reply.questions and reply.noncommittal:
         return "an answer that answers these questions is not noncommittal"
     return None if reply.questions or reply.noncommittal else "there is no question"
+
+
+# A reason of typical length, which a quote counts.
+GUESSED_REASON = "The text gives this time for weekdays and for Sundays."
+
+
+def asks_for_reasons(prompt: Prompt) -> bool:
+    """Whether the instructions of a prompt show a reason in the reply."""
+    return '"reason"' in prompt.system
+
+
+def strongest_of(verdicts: Sequence[Verdict]) -> Verdict:
+    """The strongest verdict, with its reason."""
+    word = strongest(verdicts)
+    return next((verdict for verdict in verdicts if verdict == word), Verdict(word))
+
+
+def with_reason(word: str, item: Any) -> Verdict:
+    """A verdict with the reason that a reply gives for it."""
+    reason = " ".join((getattr(item, "reason", None) or "").split())
+    return Verdict(word, reason=reason)

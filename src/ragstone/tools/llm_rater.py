@@ -17,7 +17,7 @@ from ragstone.llm.prompts.book import Example
 from ragstone.llm.reply_types import GradeReply, OwnReferenceReply, ReasonedGradeReply
 from ragstone.tools.aspects import Aspect, GradedExample, Scale
 from ragstone.tools.checklists import Checklist
-from ragstone.tools.llm_checklists import BinaryJudge
+from ragstone.tools.llm_checklists import BinaryJudge, token_at
 
 # Ways of grading; they can be combined.
 MANNERS = {
@@ -220,7 +220,7 @@ def expected_grade(reply: Reply, scale: Scale) -> float | None:
     written = list(_GRADE.finditer(reply.text))
     if not written or not reply.logprobs or not reply.alternatives:
         return None
-    place = _token_at(reply, written[-1].start(1))
+    place = token_at(reply, written[-1].start(1))
     if place is None or _as_number(reply.logprobs[place][0]) != int(written[-1][1]):
         return None
     shares: dict[int, float] = {}
@@ -240,19 +240,6 @@ def _doubtful(shares: Mapping[int, float], scale: Scale) -> float:
         return 0.0
     begun = {int(str(grade)[0]) for grade in range(10, scale.highest + 1)}
     return sum(share for number, share in shares.items() if number in begun)
-
-
-def _token_at(reply: Reply, offset: int) -> int | None:
-    """Which token covers a place of the text, if the tokens spell the text."""
-    tokens = [token for token, _ in reply.logprobs or ()]
-    if "".join(tokens) != reply.text or len(tokens) != len(reply.alternatives or ()):
-        return None
-    end = 0
-    for place, token in enumerate(tokens):
-        end += len(token)
-        if offset < end:
-            return place
-    return None
 
 
 def _as_number(token: str) -> int | None:

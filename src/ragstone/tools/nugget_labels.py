@@ -6,27 +6,27 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ragstone.data.types import ScoredVerdict
+from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NOT, PARTIAL, SUPPORT, UNSURE, Verdict
 from ragstone.text.statements import statements
-from ragstone.tools.protocols import CONTRADICTION, ENTAILMENT, UNSURE
 
 if TYPE_CHECKING:
     from ragstone.llm.prompted import Bounds, Judge
     from ragstone.llm.reply_types import NuggetLabelsReply
 
-SUPPORT, PARTIAL, NOT = "support", "partial_support", "not_support"
 LABELS = (SUPPORT, PARTIAL, NOT)
 PROMPT = "nuggets"
 # Checks claims against one text and returns their verdicts.
-Check = Callable[[Sequence[str]], Awaitable[Sequence[ScoredVerdict]]]
+Check = Callable[[Sequence[str]], Awaitable[Sequence[Verdict]]]
 
 
-async def ask_labels(judge: Judge, question: str, nuggets: Sequence[str], answer: str, repeat: int) -> list[list[str]]:
+async def ask_labels(
+    judge: Judge, question: str, answer: str, nuggets: Sequence[str], repeat: int
+) -> list[list[Verdict]]:
     """A language model's label for each nugget, in one call."""
     from ragstone.llm.prompted import ask_in_pieces  # noqa: PLC0415  (slow import: metrics need only the labels)
     from ragstone.llm.reply_types import NuggetLabel, NuggetLabelsReply  # noqa: PLC0415
 
-    async def ask(some: Sequence[str], repair: bool) -> list[list[str]]:
+    async def ask(some: Sequence[str], repair: bool) -> list[list[Verdict]]:
         numbers = range(1, len(some) + 1)
         guess = NuggetLabelsReply(labels=[NuggetLabel(nugget=number, label="support") for number in numbers])
         bounds: Bounds = {
@@ -37,7 +37,7 @@ async def ask_labels(judge: Judge, question: str, nuggets: Sequence[str], answer
         check = partial(_check_numbers, count=len(some))
         reply = await judge.ask(PROMPT, NuggetLabelsReply, data, guess, check, repeat, bounds=bounds, repair=repair)
         found = {item.nugget: item.label for item in reply.labels}
-        return [[found[number]] for number in numbers]
+        return [[Verdict(found[number])] for number in numbers]
 
     return await ask_in_pieces(nuggets, ask)
 
@@ -55,7 +55,7 @@ def check_numbers(numbers: Sequence[int], count: int, what: str, reply: str) -> 
     return f"a {what} has more than one {reply}" if len(numbers) > count else None
 
 
-async def labels_by_parts(nuggets: Sequence[str], check: Check) -> list[ScoredVerdict]:
+async def labels_by_parts(nuggets: Sequence[str], check: Check) -> list[Verdict]:
     """Labels from verdicts on claims: entailment is support; unsure is partial support.
 
     A nugget of several statements is partly supported if one of them is entailed and none contradicted.
@@ -71,10 +71,10 @@ async def labels_by_parts(nuggets: Sequence[str], check: Check) -> list[ScoredVe
     return [_label(verdict, [known[part] for part in parts.get(at, ())]) for at, verdict in enumerate(verdicts)]
 
 
-def _label(verdict: ScoredVerdict, parts: Sequence[ScoredVerdict]) -> ScoredVerdict:
+def _label(verdict: Verdict, parts: Sequence[Verdict]) -> Verdict:
     is_partial = verdict == UNSURE or (ENTAILMENT in parts and CONTRADICTION not in parts)
     word = SUPPORT if verdict == ENTAILMENT else PARTIAL if is_partial else NOT
-    return ScoredVerdict(word, verdict.supported, verdict.contradicted, worth_of(word))
+    return Verdict(word, verdict.support, verdict.contradiction, counted=worth_of(word))
 
 
 def worth_of(label: str) -> float:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, cast
 
-from ragstone.errors import UnknownNameError
-from ragstone.llm.base import LLM
+from ragstone.errors import UnknownNameError, UsageError
+from ragstone.llm.base import LLM, LLMAccessError
 from ragstone.text.matchers import MATCHERS, JudgeMatcher, Matcher, make_matcher
 from ragstone.tools import protocols
 from ragstone.tools.calibrations import Calibrations
 from ragstone.tools.corpus import WordCorpus
 from ragstone.tools.embedders import Embedding
 from ragstone.tools.judging_options import JudgingOptions
-from ragstone.tools.llama import in_process, is_llama
+from ragstone.tools.llama import LARGE, in_process, is_llama, is_trained_judge, open_large
 from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.protocols import Tool
 from ragstone.tools.roles import Roles
@@ -27,17 +28,29 @@ if TYPE_CHECKING:
     from ragstone.llm.prompts import PromptBook
     from ragstone.models.local_judge import Card
 
+# On two cores the large judge takes up to a minute for a row. For more rows it must be named.
+MOST_ROWS_LARGE = 100
 
-class Judging:
+
+class ToolFactory:
     """The models of one run, opened from its options."""
 
-    def __init__(self, options: JudgingOptions, concurrency: int, dry_run: bool = False) -> None:
+    def __init__(
+        self,
+        options: JudgingOptions,
+        concurrency: int,
+        dry_run: bool = False,
+        wanted: Collection[str] | None = None,
+        large: bool = False,
+    ) -> None:
+        """`wanted` are the tools to open; all by default. `large`: the large judge is used by default if it is installed."""
         ModelOptions.from_keywords(options)  # checks names and values
         self.options = options
         self._concurrency = concurrency
         self._dry_run = dry_run
+        self._wanted = TOOLS.keys() if wanted is None else TOOLS.keys() & set(wanted)
         self.calibrations = Calibrations(options.get("calibration", True))
-        self._roles = Roles(options)
+        self._roles = Roles(options, large)
         self._embedding = Embedding(options.get("embedder"))
         self._scoring = Scoring(*(options.get(name) for name in ("scorer", "reward_model", "toxicity_model")))
         # Tools that are open and that `open` has not returned yet.
@@ -55,14 +68,14 @@ class Judging:
         return (self._roles.unnamed | self._embedding.unnamed | self._scoring.unnamed) & self.tools.keys()
 
     @property
-    def has_ladder(self) -> bool:
+    def has_cascade(self) -> bool:
         """Whether a local judge escalates to a language model."""
-        return self._roles.has_ladder
+        return self._roles.has_cascade
 
     @property
     def checker_name(self) -> str | None:
-        """The language models that check claims, if they are named by a text; None for your own objects and the local judge."""
-        models = self._roles.remote.get("checker", ())
+        """The language models that check claims, if they are named by a text; None for your own objects and the local judges."""
+        models = [model for model in self._roles.remote.get("checker", ()) if model != LARGE]
         return ">".join(models) if models and all(isinstance(model, str) for model in models) else None
 
     @property
@@ -86,6 +99,67 @@ class Judging:
         same = not shared and self.options.get("cache", True) and self.options.get("deadline_s") is None
         return waiting if waiting and same else self._open(replies, shared)
 
+    def untried(self, needs: Collection[str]) -> list[Any]:
+        """The models of these tools that are asked for tokens if a trial shows that they can be."""
+        known = self.options
+        wanted: Any = known.get("verdicts", "auto")
+        roles = ("checker", "grader", *(["pair_judge"] if wanted == "tokens" else ()))
+        models = [model for role in roles if role in needs for model in self._roles.remote.get(role, ())]
+        if not models:
+            return []
+        from ragstone.llm.batches import read_batch_option  # noqa: PLC0415  (slow imports)
+        from ragstone.tools.verdict_tools import choose_verdicts  # noqa: PLC0415
+
+        settings, found = read_batch_option(known.get("batch")), []
+        for model in models if not (settings and settings.folder) else ():  # files: no model can be asked now
+            if model in self._roles.remote.get("checker", ()) and (find_function(model) or _find_facts(model)):
+                continue
+            way = choose_verdicts(wanted, model, known.get("base_url"), known.get("repeats", 1))
+            is_tried = isinstance(wanted, Mapping) and model in wanted
+            if way != "json" and not (is_tried or is_llama(model) or is_trained_judge(model)) and model not in found:
+                found.append(model)
+        return found
+
+    @property
+    def full_options(self) -> JudgingOptions:
+        """The options with the large judge by its name if it is used by default, for processes on other machines."""
+        return {**self.options, "judge": f"local>{LARGE}"} if self._roles.defaults else self.options
+
+    def settle_large(self, rows: int) -> str:
+        """Leave out the large judge for many rows unless it is named; return a note about it, or nothing."""
+        if not self._roles.defaults or rows <= MOST_ROWS_LARGE:
+            return ""
+        self._roles = Roles(self.options)
+        self.__dict__.pop("tools", None)
+        return (
+            f"the large judge is left out for more than {MOST_ROWS_LARGE} rows; ask for it with --judge 'local>{LARGE}'"
+        )
+
+    def settle_verdicts(self, ways: Mapping[str, str]) -> None:
+        """Fix how each model is asked for verdicts, unless the user did. The tools are opened again: their signatures differ."""
+        if self.options.get("verdicts") != "tokens":
+            self.options = cast("JudgingOptions", {**self.options, "verdicts": dict(ways)})
+            self.__dict__.pop("tools", None)
+
+    async def try_tokens(self, models: Sequence[Any], note: Callable[[str], object]) -> dict[str, str]:
+        """Ask models a question each, and return the way of asking for their verdicts. A budget includes these calls."""
+        from ragstone.llm.budget import parse_budget  # noqa: PLC0415  (slow import)
+
+        if self.options.get("budget") is not None:
+            self.options = {**self.options, "budget": parse_budget(self.options["budget"])}
+        opened, started = self._open(), time.monotonic()
+        try:
+            faults = [(str(model), await opened.find_token_fault(model)) for model in models]
+        finally:
+            await opened.close()
+        if deadline := self.options.get("deadline_s"):
+            self.options = {**self.options, "deadline_s": max(deadline - (time.monotonic() - started), 1e-3)}
+        for fault in (fault for _, fault in faults if fault):
+            if self.options.get("verdicts") == "tokens":
+                raise LLMAccessError(f"{fault}: verdicts cannot be read from tokens. Choose --verdicts json.")
+            note(f"{fault}: verdicts are asked for as JSON (--verdicts json)")
+        return {model: "json" if fault else "tokens" for model, fault in faults}
+
     @property
     def is_open(self) -> bool:
         """Whether there are open tools that `open` has not returned."""
@@ -108,10 +182,11 @@ class Judging:
             folder = self.options.get("prompts")
             prompts = PromptBook(None if folder is None else os.fspath(folder))
         models = (self._roles, self._embedding, self._scoring)
-        local = self._roles.local_tools(self._dry_run)
+        local = self._roles.local_tools(self._dry_run) if self._wanted - {"matcher"} else {}
         opener = ToolOpener(self.options, *models, gateway, prompts, local, self._dry_run, self.calibrations)
-        tools = {name: tool for name, spec in TOOLS.items() if (tool := spec.open(opener)) is not None}
-        return Opened(tools, gateway, prompts, opener.notes)
+        opening = ((name, spec.open(opener)) for name, spec in TOOLS.items() if name in self._wanted)
+        tools = {name: tool for name, tool in opening if tool is not None}
+        return Opened(tools, gateway, prompts)
 
 
 @dataclass(frozen=True)
@@ -128,8 +203,6 @@ class ToolOpener:
     local: Mapping[str, Any]
     dry_run: bool
     calibrations: Calibrations
-    # What the user must know about the tools; filled while they are used.
-    notes: list[str] = field(default_factory=list)
     # Models in this process, by name.
     in_process: dict[str, LLM] = field(default_factory=dict)
 
@@ -140,22 +213,44 @@ class ToolOpener:
     def role(self, role: str) -> Tool | None:
         """A tool that the judge models provide."""
         models = self.roles.remote.get(role, ())
-        rungs: list[Any] = [self._open_remote(role, model) for model in models]
+        if role == "checker" and len(models) == 1 and (function := find_function(models[0], self.dry_run)):
+            if self.options.get("checker") is None:
+                raise UsageError(
+                    f"{function.name} takes claims and texts: name it with --checker (checker=…), not as judge"
+                )
+            return self.roles.open_role(role, function, self.local, self.dry_run)
+        rungs: list[Any] = [self._open_field_checker(role, model) or self._open_remote(role, model) for model in models]
         remote = rungs[0] if rungs else None
         if len(rungs) > 1 and role in ("checker", "grader"):
-            from ragstone.tools.cascade import TokenLadder  # noqa: PLC0415
+            from ragstone.tools.checkers import TokenCascade  # noqa: PLC0415
 
-            remote = TokenLadder(
+            remote = TokenCascade(
                 rungs[0], rungs[1], self.roles.agreement, self.dry_run, tally=self.roles.is_lowest(role)
             )
         return self.roles.open_role(role, remote, self.local, self.dry_run)
 
-    def _open_llm(self, model: Any) -> LLM:
-        """A language model behind the gateway; `llama/NAME` runs in this process."""
+    def _open_field_checker(self, role: str, model: Any) -> Tool | None:
+        """One of the field's checkers, asked in its own form; None for any other model."""
+        if (facts := _find_facts(model)) is None:
+            return None
+        from ragstone.tools import field_checkers as field  # noqa: PLC0415  (slow import)
+
+        if role != "checker" or self.options.get("checker") is None:
+            raise UsageError(
+                f"{model} only checks claims: name it with --checker (checker=…), not as judge or extractor"
+            )
+        if facts.runner != field.CHAT:
+            return field.open_in_process(facts, model, self.dry_run)
+        field.check_server(facts, model)
+        return field.ChatFieldChecker(facts, model, self._open_llm(model))
+
+    def _open_llm(self, model: Any, writes: bool = False) -> LLM:
+        """A language model behind the gateway; `llama/NAME` runs in this process. `writes`: the large judge without its adapter."""
         if self.gateway is None:
             raise AssertionError("a remote model needs a gateway")
         if is_llama(model):
-            model = self.in_process.setdefault(model, in_process(model))
+            key = f"{model}{' writes' if writes else ''}"
+            model = self.in_process.setdefault(key, open_large(writes=True) if writes else in_process(model))
         return self.gateway.open_llm(model)
 
     def _open_remote(self, role: str, model: Any) -> Tool:
@@ -165,10 +260,16 @@ class ToolOpener:
         from ragstone.tools.llm_pairs import JudgePair  # noqa: PLC0415
         from ragstone.tools.llm_rater import JudgeRater  # noqa: PLC0415
         from ragstone.tools.token_pair import TokenPair  # noqa: PLC0415
-        from ragstone.tools.verdict_tools import VerdictTools  # noqa: PLC0415
+        from ragstone.tools.verdict_tools import open_verdicts  # noqa: PLC0415
 
         if self.gateway is None or self.prompts is None:
             raise AssertionError("a remote model needs a gateway")
+        if role == "extractor" and is_trained_judge(model):
+            if model.strip() != LARGE:
+                raise UsageError(f"{model} only judges. Name its base model, or --extractor {LARGE}")
+            from ragstone.tools.large_extractor import LargeExtractor  # noqa: PLC0415
+
+            return LargeExtractor(self._open_llm(model, writes=True))
         options, judge = self.options, PromptedJudge(self._open_llm(model), self.prompts)
         grading = options.get("grading", ())
         if role == "rater":
@@ -180,7 +281,7 @@ class ToolOpener:
         if role == "extractor":
             return JudgeExtractor(judge, options.get("claims", "sentences"))
         if role in ("checker", "grader"):
-            tool: Tool = VerdictTools(options, self.calibrations, self.notes.append).open(role, model, judge)
+            tool: Tool = open_verdicts(role, model, judge, options, self.calibrations)
             return tool
         return JudgeReader(judge)
 
@@ -293,6 +394,22 @@ def gateway_settings(options: JudgingOptions, concurrency: int, replies: str | N
     )
 
 
+def find_function(model: Any, dry_run: bool = False) -> Any:
+    """The checker of a function of claims and texts; None for a language model."""
+    if isinstance(model, LLM) or (isinstance(model, str) and ".py:" not in model):
+        return None
+    from ragstone.tools.function_checker import open_function  # noqa: PLC0415  (slow import)
+
+    return open_function(model, dry_run)
+
+
+def _find_facts(model: Any) -> Any:
+    """The facts about one of the field's checkers; None for any other model."""
+    from ragstone.models.checker_facts import recognise  # noqa: PLC0415  (slow import)
+
+    return recognise(model) if isinstance(model, str) else None
+
+
 def _no_gateway(name: str) -> Never:
     raise AssertionError(f"{name} is local and needs no gateway")
 
@@ -300,15 +417,8 @@ def _no_gateway(name: str) -> Never:
 class Opened:
     """Tools, and what must be closed when they are no longer used."""
 
-    def __init__(
-        self,
-        tools: Mapping[str, Tool],
-        gateway: Gateway | None,
-        prompts: PromptBook | None,
-        notes: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, tools: Mapping[str, Tool], gateway: Gateway | None, prompts: PromptBook | None) -> None:
         self.tools = tools
-        self._notes = notes
         self._gateway = gateway
         self._prompts = prompts
 
@@ -325,8 +435,15 @@ class Opened:
     @property
     def problem(self) -> str | None:
         """A problem that did not fail the run, or None."""
-        problem = self._gateway.problem if self._gateway else None
-        return "\n".join(dict.fromkeys([*([problem] if problem else []), *self._notes])) or None
+        return self._gateway.problem if self._gateway else None
+
+    async def find_token_fault(self, model: Any) -> str | None:
+        """Return why verdicts of a model cannot be read from tokens, or None if they can."""
+        from ragstone.tools.verdict_tools import find_token_fault  # noqa: PLC0415  (slow import)
+
+        if self._gateway is None or self._prompts is None:
+            raise AssertionError("a remote model needs a gateway")
+        return await find_token_fault(self._gateway.open_llm(model), self._prompts)
 
     async def close(self) -> None:
         """Give connections back."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from ragstone.data.types import CheckedItem, Chunk, Claim, Grade, PairVerdict, Turn
+from ragstone.data.verdict import Verdict
 from ragstone.errors import Skip
+from ragstone.text.statements import sentences_around
 from ragstone.tools.aspects import Aspect
 from ragstone.tools.checklists import Checklist
 
@@ -29,20 +31,6 @@ class Prompted(Protocol):
     def prompt_hash(self, name: str) -> str:
         """A hash of the wording of a prompt."""
         ...
-
-
-# Only entailment counts as support.
-Verdict = Literal["entailment", "neutral", "contradiction"]
-ENTAILMENT: Verdict = "entailment"
-NEUTRAL: Verdict = "neutral"
-CONTRADICTION: Verdict = "contradiction"
-# The local judge, between two thresholds.
-UNSURE = "unsure"
-
-
-def strongest(verdicts: Collection[str]) -> str:
-    """Entailment if it is among the verdicts, else contradiction, else unsure, else neutral."""
-    return next((word for word in (ENTAILMENT, CONTRADICTION, UNSURE) if word in verdicts), NEUTRAL)
 
 
 class Content(NamedTuple):
@@ -68,41 +56,56 @@ class Extractor(Protocol):
         ...
 
 
-class ChunkVerdicts(NamedTuple):
-    """Verdicts of claims against each chunk and against all together, and how far repeats agree (None: asked once)."""
-
-    each: list[list[str]]
-    together: list[str]
-    agreement: list[float] | None
+class Whole(str):
+    """An answer or a reference: it is read together with its question, and a refusal states nothing."""
 
 
-class ConversationVerdicts(NamedTuple):
-    """Verdicts of claims against chunks, and one verdict per claim against the earlier turns."""
+class Labelled(Whole):
+    """An answer for which claims are nuggets: their verdicts are support, partial_support or not_support."""
 
-    chunks: ChunkVerdicts
-    history: list[str]
+
+class Joint(str):
+    """All chunks of the call read together. Its verdict has the agreement of repeats. Without it, each chunk is read alone."""
+
+    @classmethod
+    def of(cls, chunks: Sequence[str]) -> Self:
+        """The chunks as one text."""
+        return cls("\n".join(chunks))
+
+
+class Earlier(str):
+    """The earlier turns of a conversation."""
+
+
+class InContext(str):
+    """A claim with its sentence and the one before: what a part of a sentence, or a pronoun, is about."""
+
+    __slots__ = ("context",)
+    context: str
+
+    def __new__(cls, claim: str, context: str) -> Self:
+        """The claim itself is the text."""
+        found = super().__new__(cls, claim)
+        found.context = context
+        return found
+
+    @classmethod
+    def of(cls, claims: Sequence[str], question: str, text: str) -> list[str]:
+        """The claims that a text makes."""
+        return [cls(*pair) for pair in zip(claims, sentences_around(question, text, claims), strict=True)]
 
 
 class Checker(Protocol):
     """Says of claims whether texts entail or contradict them."""
 
-    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
-        """One verdict per claim."""
+    async def check(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> list[list[Verdict]]:
+        """For each claim one verdict per text: whole texts, or chunks followed by at most one `Joint` and one `Earlier`."""
         ...
 
-    async def against_chunks(self, question: str, claims: Sequence[str], chunks: Sequence[str]) -> ChunkVerdicts:
-        """For each claim one verdict per chunk, and one for all chunks taken together."""
-        ...
 
-    async def against_conversation(
-        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
-    ) -> ConversationVerdicts:
-        """The same, and one verdict per claim against the earlier turns, without a further call of a model that gets all at once."""
-        ...
-
-    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
-        """For each nugget how far the answer contains it: support, partial_support or not_support."""
-        ...
+async def check_text(checker: Checker, question: str, claims: Sequence[str], text: Whole) -> list[Verdict]:
+    """One verdict per claim by one text."""
+    return [row[0] for row in await checker.check(question, claims, [text])]
 
 
 class Corpus(Protocol):
@@ -110,15 +113,6 @@ class Corpus(Protocol):
 
     def search(self, text: str, most: int) -> list[Chunk]:
         """At most that many passages, nearest first."""
-        ...
-
-
-@runtime_checkable
-class AloneChecker(Protocol):
-    """A checker that can read each chunk alone, without crediting one of them for what several say together."""
-
-    async def against_each(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[str]]:
-        """For each claim one verdict per chunk."""
         ...
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragstone.errors import UsageError
-from ragstone.tools.llama import is_llama
+from ragstone.tools.llama import LARGE, is_llama, is_trained_judge
 from ragstone.tools.protocols import DryRunTool, Tool
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
         return self.remote if self.above is None else self.above
 
     @property
-    def is_ladder(self) -> bool:
+    def is_cascade(self) -> bool:
         """Whether a judge escalates to another one."""
         return self.above is not None or (self.local and self.remote is not None)
 
@@ -50,7 +50,7 @@ def choose(named: Any) -> Choice:
     rungs = [part.strip() for part in named.split(">")]
     if len(rungs) == 1:
         first = rungs[0]
-        if first.startswith("local/") and first not in _NAMES:
+        if first.startswith("local/") and first not in _NAMES and not _is_checker(first):
             raise UsageError(f"'{first}' is not a local judge. Choose from: {', '.join(_NAMES)}")
         return Choice(local=first in _NAMES, remote=None if first in _NAMES else named)
     local = rungs[0] in _NAMES
@@ -64,10 +64,17 @@ def choose(named: Any) -> Choice:
     return Choice(local, models[0], models[1] if between else None)
 
 
+def _is_checker(name: str) -> bool:
+    from ragstone.models.checker_facts import recognise  # noqa: PLC0415  (slow import)
+
+    return recognise(name) is not None
+
+
 class Roles:
     """The models for the roles judge, extractor, checker, grader and estimator."""
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
+    def __init__(self, options: Mapping[str, Any], large: bool = False) -> None:
+        """`large`: the large judge need not be named to be used."""
         judge = options.get("judge")
         self._trained: Any = options.get("trained_judge")
         if isinstance(judge, str) and judge.startswith("trained/"):
@@ -79,15 +86,22 @@ class Roles:
         # Claim extraction has no confidence, so it cannot be a cascade. Models in this process are small: their claims are
         # those of the local rules.
         extractor = self._choices["extractor"]
-        in_process = is_llama(judge) and not others.get("extractor") and not self._triplets
-        if extractor.is_ladder or in_process:
+        small = (is_llama(judge) and not self._triplets) or is_trained_judge(judge)
+        if extractor.is_cascade or (small and not others.get("extractor")):
             self._choices["extractor"] = Choice(local=True, remote=None)
         self._choices["grader"] = self._choices["judge"]
-        # The local judge does not grade, so these roles cannot be a cascade.
+        self.defaults = self._large_defaults(options) if large and judge is None else frozenset()
+        for role in self.defaults:
+            self._choices[role] = Choice(local=True, remote=LARGE)
+        # The local judges do not grade, so these roles cannot be a cascade. Nor does a cascade write questions: the
+        # strongest model does.
+        strongest = self._choices["judge"].strongest
+        writer = None if is_trained_judge(strongest) else strongest
         for role in ("rater", "pair_judge"):
-            self._choices[role] = Choice(local=False, remote=self._choices["judge"].strongest)
-        # Nor does a cascade write questions: the strongest model does.
-        self._choices["judge"] = Choice(self._choices["judge"].local, self._choices["judge"].strongest)
+            self._choices[role] = Choice(local=False, remote=writer)
+        self._choices["judge"] = Choice(self._choices["judge"].local, writer)
+        # None: of a cascade to the large judge, the confidence that its card names.
+        self._given_agreement = options.get("agreement")
         self._agreement = float(options.get("agreement", DEFAULT_AGREEMENT))
         if not 0.5 <= self._agreement < 1.0:
             raise UsageError(f"agreement must be from 0.5 to less than 1, got {self._agreement:g}")
@@ -98,6 +112,15 @@ class Roles:
             )
         if any(choice.local for choice in self._choices.values()) and self.judge is None:
             raise AssertionError("a named local judge is installed or raised an error")
+
+    def _large_defaults(self, options: Mapping[str, Any]) -> frozenset[str]:
+        """The roles in which the small judge escalates to the large one because it is installed."""
+        open_roles = {"grader", *(["checker"] if options.get("checker") is None else ())}
+        if self._choices["judge"].local or self.judge is None:
+            return frozenset()
+        from ragstone.models.large_judge import find_large_judge  # noqa: PLC0415  (reads its card)
+
+        return frozenset(open_roles if find_large_judge() else ())
 
     @property
     def remote(self) -> dict[str, tuple[Any, ...]]:
@@ -110,8 +133,9 @@ class Roles:
 
     @property
     def unnamed(self) -> frozenset[str]:
-        """The roles that the local judge takes by default."""
+        """The roles that the local judges take by default."""
         open_roles = {role for role, choice in self._choices.items() if not choice.local and choice.remote is None}
+        open_roles |= self.defaults
         named = self._choices["judge"].local or self._estimator is not None
         return frozenset(open_roles if named else {*open_roles, "estimator"})
 
@@ -124,9 +148,9 @@ class Roles:
         return open_local_judge() if named else find_local_judge()
 
     @property
-    def has_ladder(self) -> bool:
+    def has_cascade(self) -> bool:
         """Whether the local judge escalates to a language model."""
-        return any(choice.is_ladder for choice in self._choices.values())
+        return any(choice.is_cascade for choice in self._choices.values())
 
     def open_role(self, role: str, remote: Tool | None, local: Mapping[str, Any], dry_run: bool) -> Tool | None:
         """The tool for a role: the language model, the local judge, or a cascade of both.
@@ -134,12 +158,13 @@ class Roles:
         A dry run counts every call that the language model of a cascade might get.
         """
         choice = self._choices[role]
-        if not (choice.local and choice.is_ladder) or role not in local or remote is None or dry_run:
+        if not (choice.local and choice.is_cascade) or role not in local or remote is None or dry_run:
             return remote or local.get(role)
-        from ragstone.tools.cascade import LadderChecker, LadderGrader  # noqa: PLC0415
+        from ragstone.tools.checkers import CascadeGrader, LocalCascade  # noqa: PLC0415
 
         above: Any = remote
-        return (LadderChecker if role == "checker" else LadderGrader)(local[role], above, self._agreement)
+        needed = getattr(remote, "cascade_at", None) if self._given_agreement is None else None
+        return (LocalCascade if role == "checker" else CascadeGrader)(local[role], above, self._agreement, needed)
 
     @property
     def agreement(self) -> float:

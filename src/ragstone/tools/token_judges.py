@@ -11,7 +11,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache
 from typing import Any
 
-from ragstone.data.types import ScoredVerdict
+from ragstone.data.verdict import ENTAILMENT, NOT, PARTIAL, UNSURE, Verdict
+from ragstone.data.verdict import SUPPORT as NUGGET_SUPPORT
 from ragstone.llm.base import LLM
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.prompts import PromptBook
@@ -22,18 +23,9 @@ from ragstone.text.statements import statements
 from ragstone.tools.calibrations import MATCH as ANSWER_MATCH
 from ragstone.tools.calibrations import SUPPORT as CLAIM_SUPPORT
 from ragstone.tools.calibrations import Calibrations
-from ragstone.tools.local_judges import TOGETHER, with_question
-from ragstone.tools.nugget_labels import NOT, PARTIAL, worth_of
-from ragstone.tools.nugget_labels import SUPPORT as NUGGET_SUPPORT
-from ragstone.tools.protocols import (
-    CONTRADICTION,
-    ENTAILMENT,
-    NEUTRAL,
-    UNSURE,
-    ChunkVerdicts,
-    ConversationVerdicts,
-    strongest,
-)
+from ragstone.tools.checkers import HIGH, LOW, TextChecker, Texts, joined, nothing, states_nothing, word_for
+from ragstone.tools.local_judges import TOGETHER, with_names, with_question
+from ragstone.tools.nugget_labels import worth_of
 
 SUPPORT, CONTRADICTED, MATCH, PART = "token_support", "token_contradiction", "token_match", "token_part"
 # The prompts that are asked in place of those that evidence functions declare.
@@ -46,8 +38,6 @@ PROMPTS = {
 }
 # The prompt that each calibrated probability comes from.
 _CALIBRATED = {CLAIM_SUPPORT: "verdicts", ANSWER_MATCH: "answer_match"}
-# Probabilities of support between these are unsure; below the lower one, contradiction is asked for.
-LOW, HIGH = 0.45, 0.55
 # A chunk with few words of the claim is not read if another one has most of them.
 _MOST_WORDS, _FEW_WORDS = 0.5, 0.34
 # The share of words in the evidence at which a quote assumes support.
@@ -115,70 +105,65 @@ class _TokenTool:
         return self._turn or nullcontext()
 
 
-class TokenChecker(_TokenTool):
+class TokenChecker(_TokenTool, TextChecker):
     """Checks claims by the probability of yes."""
 
     def calls_for(self, claims: int, chunks: int = 1) -> int:
         """The least number of calls for these numbers of claims and chunks if all chunks are read."""
         return claims * chunks
 
-    async def against_text(self, question: str, claims: Sequence[str], text: str) -> list[str]:
-        """One verdict per claim; a fragment is read together with its question, and a refusal states nothing."""
-        if not text.strip() or find_refusal(text):
-            return [ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0) for _ in claims]
-        return list(await self._read(with_question(question, text), claims))
+    async def in_text(self, question: str, claims: Sequence[str], text: str) -> list[Verdict]:
+        """One verdict per claim; a fragment is read together with its question."""
+        return nothing(len(claims)) if states_nothing(text) else await self._read(with_question(question, text), claims)
 
-    async def against_chunks(
+    async def in_chunks(
         self,
         question: str,  # noqa: ARG002  (chunks are read without the question)
         claims: Sequence[str],
-        chunks: Sequence[str],
-    ) -> ChunkVerdicts:
-        """Each claim against each chunk that may state it; claims that none supports against the nearest sentences of all."""
-        each = await self.weigh(claims, chunks)
-        together = [_joined(row) for row in each]
-        nearest = await gather_then_raise(
-            self._read_nearest(claim, chunks) if ENTAILMENT not in row else _nothing()
-            for claim, row in zip(claims, each, strict=True)
-        )
-        for at, joint in enumerate(nearest):
-            if joint in (ENTAILMENT, UNSURE):
-                together[at] = _joined([*each[at], joint])
-        return ChunkVerdicts([list(row) for row in each], list(together), None)
+        texts: Texts,
+    ) -> list[list[Verdict]]:
+        """Each claim against each chunk that may state it; claims that none supports against the nearest sentences of all.
 
-    async def nuggets(self, question: str, nuggets: Sequence[str], answer: str) -> list[str]:
+        Claims that no chunk supports are asked about the earlier turns too.
+        """
+        each = await self.weigh(claims, texts.chunks)
+        together = [joined(row) for row in each]
+        unsupported = [at for at, row in enumerate(each) if ENTAILMENT not in row]
+        if texts.joint:
+            nearest = await gather_then_raise(self._read_nearest(claims[at], texts.chunks) for at in unsupported)
+            for at, joint in zip(unsupported, nearest, strict=True):
+                if joint in (ENTAILMENT, UNSURE):
+                    together[at] = joined([*each[at], joint])
+        past = nothing(len(claims))
+        if texts.earlier:
+            read = await self._read(texts.earlier, [claims[at] for at in unsupported])
+            for at, verdict in zip(unsupported, read, strict=True):
+                past[at] = verdict
+        return [texts.row(row, joint, [turn]) for row, joint, turn in zip(each, together, past, strict=True)]
+
+    async def labels(self, question: str, nuggets: Sequence[str], answer: str) -> list[Verdict]:
         """One label per nugget: whether the answer says it; if not, whether it says a part of it."""
-        if not answer.strip() or find_refusal(answer):
-            return [ScoredVerdict(NOT, 0.0, 0.0, 0.0) for _ in nuggets]
-        text = with_question(question, answer)
+        if states_nothing(answer):
+            return nothing(len(nuggets), NOT)
+        text = with_names(question, answer)
         async with self._text_turn():
             return [await self._nugget(text, nugget) for nugget in nuggets]
 
-    async def _nugget(self, text: str, nugget: str) -> ScoredVerdict:
+    async def _nugget(self, text: str, nugget: str) -> Verdict:
         if not nugget.strip():
-            return ScoredVerdict(NOT, 0.0, 0.0, 0.0)
+            return Verdict(NOT, 0.0, 0.0)
         data = self._data(text, nugget)
         guess = self._passages(text).share_of_words(nugget) >= _GUESSED_SUPPORT
         supported = await self._nuggets.ask(SUPPORT, data, guess=guess)
         word = NUGGET_SUPPORT
         if supported < HIGH:
             word = PARTIAL if await self._nuggets.ask(PART, data, guess=False) >= HIGH else NOT
-        return ScoredVerdict(word, supported, 0.0, worth_of(word))
+        return Verdict(word, supported, 0.0, counted=worth_of(word))
 
-    async def against_conversation(
-        self, question: str, claims: Sequence[str], chunks: Sequence[str], history: str
-    ) -> ConversationVerdicts:
-        """Claims that no chunk supports are asked about the earlier turns too."""
-        verdicts = await self.against_chunks(question, claims, chunks)
-        asked = [at for at, row in enumerate(verdicts.each) if ENTAILMENT not in row] if history else []
-        found = dict(zip(asked, await self._read(history, [claims[at] for at in asked]), strict=True))
-        nothing = ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0)
-        return ConversationVerdicts(verdicts, [found.get(at, nothing) for at in range(len(claims))])
-
-    async def weigh(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[ScoredVerdict]]:
+    async def weigh(self, claims: Sequence[str], chunks: Sequence[str]) -> list[list[Verdict]]:
         """For each claim one verdict per chunk."""
         near = [self._near(claim, chunks) for claim in claims]
-        found = [[ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0)] * len(chunks) for _ in claims]
+        found = [nothing(len(chunks)) for _ in claims]
 
         async def read(at: int, chunk: str) -> None:
             asked = [row for row in range(len(claims)) if near[row][at]]
@@ -189,10 +174,10 @@ class TokenChecker(_TokenTool):
         await gather_then_raise(read(at, chunk) for at, chunk in enumerate(chunks))
         return found
 
-    async def _read(self, text: str, claims: Sequence[str]) -> list[ScoredVerdict]:
+    async def _read(self, text: str, claims: Sequence[str]) -> list[Verdict]:
         """The verdicts of one text. One question for all claims, then the other: a server may keep one beginning."""
         if not text.strip():
-            return [ScoredVerdict(NEUTRAL, 0.0, 0.0, 0.0) for _ in claims]
+            return nothing(len(claims))
         async with self._text_turn():
             supported = [await self._supported(text, claim) for claim in claims]
             return [await self._verdict(text, claim, likely) for claim, likely in zip(claims, supported, strict=True)]
@@ -203,18 +188,18 @@ class TokenChecker(_TokenTool):
         guess = self._passages(text).share_of_words(claim) >= _GUESSED_SUPPORT
         return self._calibrate(CLAIM_SUPPORT, await self._support.ask(SUPPORT, self._data(text, claim), guess=guess))
 
-    async def _verdict(self, text: str, claim: str, supported: float) -> ScoredVerdict:
+    async def _verdict(self, text: str, claim: str, supported: float) -> Verdict:
         contradicted = 0.0
         if supported <= LOW and claim.strip():
             share = await self._contradiction.ask(CONTRADICTED, self._data(text, claim), guess=False)
             contradicted = (1.0 - supported) * share
-        return ScoredVerdict(_word(supported, contradicted), supported, contradicted, supported)
+        return Verdict(word_for(supported, contradicted), supported, contradicted)
 
     def _data(self, text: str, claim: str) -> dict[str, str]:
         shown = self._passages(text).around(claim, self._window) if self._window else text
         return {"evidence": shown, "claim": claim}
 
-    async def _read_nearest(self, claim: str, chunks: Sequence[str]) -> ScoredVerdict | None:
+    async def _read_nearest(self, claim: str, chunks: Sequence[str]) -> Verdict | None:
         """The verdict by the nearest sentences of all chunks, if several chunks may state a part of the claim."""
         if len(chunks) < 2 or not claim.strip():
             return None
@@ -238,16 +223,14 @@ class TokenGrader(_TokenTool):
 
     _tasks = (ANSWER_MATCH, CLAIM_SUPPORT)
 
-    def __init__(
-        self,
-        llm: LLM,
-        book: PromptBook,
-        window: int | None = None,
-        one_by_one: bool = False,
-        calibrations: Calibrations | None = None,
-    ) -> None:
-        super().__init__(llm, book, window, one_by_one, calibrations)
-        self._checker = TokenChecker(llm, book, window, one_by_one, calibrations)
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._checker = TokenChecker(*arguments, **named)
+
+    @property
+    def token_prompts(self) -> str:
+        """The hashes of the prompts that ask for a match."""
+        return self.prompt_hash("answer_match")
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference the probability that the answer says the same; a refusal matches only a refusal."""
@@ -266,23 +249,3 @@ class TokenGrader(_TokenTool):
         """For each chunk whether it supports anything that the right answer states."""
         verdicts = await self._checker.weigh(statements(question, answer), chunks)
         return [any(row[at] == ENTAILMENT for row in verdicts) for at in range(len(chunks))]
-
-
-def _word(supported: float, contradicted: float) -> str:
-    if supported >= HIGH:
-        return ENTAILMENT
-    if supported > LOW:
-        return UNSURE
-    return CONTRADICTION if contradicted > (1.0 - supported) / 2 else NEUTRAL
-
-
-def _joined(verdicts: Sequence[ScoredVerdict]) -> ScoredVerdict:
-    """The verdict of all chunks: the strongest of them, with the highest probabilities."""
-    word = strongest(verdicts)
-    supported = max((one.supported or 0.0 for one in verdicts), default=0.0)
-    contradicted = max((one.contradicted or 0.0 for one in verdicts), default=0.0)
-    return ScoredVerdict(word, supported, min(contradicted, 1.0 - supported), supported)
-
-
-async def _nothing() -> None:
-    return None

@@ -8,13 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ragstone.data.types import PairVerdict
-from ragstone.llm.base import LLMAccessError
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import Prompt
 from ragstone.llm.prompts.book import Example
-from ragstone.llm.yes_no import NoProbabilitiesError, YesNoLLM
+from ragstone.llm.yes_no import YesNoLLM
+from ragstone.tools.checkers import HIGH, LOW
 from ragstone.tools.llm_pairs import Decision, JudgePair
-from ragstone.tools.token_judges import HIGH, LOW
 
 # Probabilities end here: their log-odds would be without limit.
 _EDGE = 1e-4
@@ -47,10 +46,7 @@ class TokenPair(JudgePair):
     async def _decide(self, prompt: Prompt, data: Mapping[str, Any]) -> Decision:
         if prompt.hash not in self._asked:
             self._asked[prompt.hash] = YesNoLLM(self._judge.llm, self._judge.prompts, [prompt])
-        try:
-            likely = await self._asked[prompt.hash].ask(prompt.name, data, guess=True)
-        except NoProbabilitiesError as error:
-            raise LLMAccessError(f"{error}: pairs cannot be read from tokens. Choose --verdicts json.") from error
+        likely = await self._asked[prompt.hash].ask(prompt.name, data, guess=True)
         return Decision(_seat(likely), f"A is better with a probability of {likely:.3f}.", likely)
 
     def _conclude(self, verdicts: Sequence[PairVerdict], decisions: Sequence[Decision]) -> list[PairVerdict]:

@@ -8,92 +8,68 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import IO, Any, Unpack
+from typing import Any, Unpack
 
 from ragstone.data.types import Sample
 from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE
 from ragstone.engine.ask_system import (
     Asked,
-    Outcome,
     SystemOptions,
     SystemQuote,
+    SystemReply,
     ask_system,
     describe_system,
     quote_system,
 )
 from ragstone.engine.evaluate import unheard
 from ragstone.engine.progress import Report, silent
-from ragstone.errors import InterruptedRunError, StopRunError, StorageError, UsageError
+from ragstone.errors import InterruptedRunError, StopRunError, UsageError
 from ragstone.formats.usage import with_usage
 from ragstone.llm.answers import Answer, read_answer, write_answer
 from ragstone.llm.base import LLMError
-from ragstone.storage.places import private_opener
+from ragstone.storage.durable import Journal, read_journal
 
 # The metadata name of the reason for a missing answer.
 ERROR = "system_error"
 
 
-class Journal:
-    """A file with the answers of one system; answers of other systems and an incomplete last line are ignored."""
+class AnswerJournal:
+    """A journal with the answers of one system; answers of other systems are ignored."""
 
     def __init__(self, path: str, signature: str) -> None:
         self.path = path
-        self._head = json.dumps({"journal": 1, "system": signature}).encode() + b"\n"
-        self._stream: IO[bytes] | None = None
+        self._head = {"journal": 1, "system": signature}
+        self._file: Journal | None = None
 
     def read(self) -> dict[str, Answer]:
         """The stored answers of the same system, by the key of their question."""
-        try:
-            with open(self.path, "rb") as stream:
-                lines = stream.read().splitlines(keepends=True)
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise StorageError(f"cannot read {self.path}: {error.strerror}") from None
-        if lines[:1] != [self._head]:
-            return {}
+        head, *entries = read_journal(self.path) or [None]
         answers: dict[str, Answer] = {}
-        for line in lines[1:]:
-            with suppress(ValueError, KeyError, TypeError, LLMError):
-                entry = json.loads(line)
+        for entry in entries if head == self._head else ():
+            with suppress(KeyError, TypeError, LLMError):
                 answers[entry["key"]] = read_answer(entry["reply"], "the journal")
         return answers
 
     def start(self, keep: bool) -> None:
-        """Opens the file for writing, after the stored answers or from the beginning."""
-        try:
-            os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
-            self._stream = open(self.path, "r+b" if keep else "wb", opener=private_opener)  # noqa: SIM115  (closed by `close`)
-            if keep:
-                content = self._stream.read()
-                # A last line without its end is incomplete.
-                self._stream.seek(content.rfind(b"\n") + 1)
-                self._stream.truncate()
-            else:
-                self._stream.write(self._head)
-        except OSError as error:
-            raise StorageError(f"cannot write {self.path}: {error.strerror}") from None
+        """Open the file for writing, after the stored answers or from the beginning."""
+        self._file = Journal(self.path, keep, sync=False)
+        if not keep:
+            self._file.append([self._head])
 
-    def add(self, outcome: Outcome) -> None:
-        """Stores an answer; failures are not stored, so that they are asked again."""
-        if self._stream is None or outcome.answer is None:
-            return
-        measured = replace(outcome.answer, metadata=_usage_of(outcome) | outcome.answer.metadata)
-        entry = {"key": _key_of(outcome.asked), "reply": json.loads(write_answer(measured))}
-        try:
-            self._stream.write(json.dumps(entry).encode() + b"\n")
-            self._stream.flush()
-        except OSError as error:
-            raise StorageError(f"cannot write {self.path}: {error.strerror}") from None
+    def add(self, outcome: SystemReply) -> None:
+        """Store an answer; failures are not stored, so that they are asked again."""
+        if self._file is not None and outcome.answer is not None:
+            measured = replace(outcome.answer, metadata=_usage_of(outcome) | outcome.answer.metadata)
+            self._file.append([{"key": _key_of(outcome.asked), "reply": json.loads(write_answer(measured))}])
 
     def close(self) -> None:
-        """Closes the file."""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def remove(self) -> None:
-        """Deletes the file after all questions are answered."""
+        """Delete the file after all questions are answered."""
         self.close()
         with suppress(FileNotFoundError):
             os.remove(self.path)
@@ -146,7 +122,7 @@ def collect(
     """
     samples, times = _repeat(questions, repeats)
     _, signature = describe_system(system, **options)
-    kept = Journal(journal, signature) if journal else None
+    kept = AnswerJournal(journal, signature) if journal else None
     known = kept.read() if kept and resume else {}
     if resume and not known:
         note("there is nothing to resume; starting from the beginning")
@@ -219,7 +195,7 @@ def _ask(sample: Sample, repeat: int = 0) -> Asked:
     return Asked(sample.id, sample.question or "", None, sample.documents or [], repeat, history=sample.history or [])
 
 
-def _usage_of(outcome: Outcome) -> dict[str, Any]:
+def _usage_of(outcome: SystemReply) -> dict[str, Any]:
     """Latency, tokens and price of the calls that led to an answer; without latency and price if it was cached."""
     calls = [call for call in outcome.calls if call.error is None]
     if not calls:
@@ -235,7 +211,7 @@ def _usage_of(outcome: Outcome) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _row(sample: Sample, known: Answer | None, outcome: Outcome | None) -> Sample:
+def _row(sample: Sample, known: Answer | None, outcome: SystemReply | None) -> Sample:
     answer = known if known is not None else outcome.answer if outcome else None
     if answer is None:
         reason = (outcome.error if outcome else None) or "there is no question"
@@ -246,7 +222,7 @@ def _row(sample: Sample, known: Answer | None, outcome: Outcome | None) -> Sampl
     return replace(sample, answer=answer.text, contexts=answer.contexts, metadata={**usage, **earlier})
 
 
-def _stopped(error: BaseException, journal: Journal | None, path: str | None) -> Exception:
+def _stopped(error: BaseException, journal: AnswerJournal | None, path: str | None) -> Exception:
     kept = f"the answers are kept in {path}. Repeat the command with --resume to continue." if journal else ""
     if isinstance(error, StopRunError):
         return StopRunError(f"{error}\n{kept}".strip())

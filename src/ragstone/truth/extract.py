@@ -1,21 +1,45 @@
 """Extracts facts from good answers: the citations that support each answer, checked against the passages.
 
 A citation becomes a proposed fact if it is in the passages and supports the answer: the first does not imply the second.
+
+Nuggets are what a good answer must (`vital`) or may (`okay`) contain, from references and relevant chunks. A language model
+writes them and ranks their importance, as in TREC's AutoNuggetizer (Pradeep et al. 2024); the third step, which nuggets an
+answer contains, is the evidence `nugget_support`. Without a language model, the parts of the reference are vital, and further
+statements next to what supports them that share words with the question are okay. All are proposed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ragstone.data.types import Chunk
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Report, silent
+from ragstone.llm.prompted import Bounds, Judge
+from ragstone.llm.reply_types import NewNuggetsReply, NuggetImportanceReply, RankedNugget
 from ragstone.llm.wrappers import Call
+from ragstone.text.declarative import YES_OR_NO, replace_pronoun, state, states_something
+from ragstone.text.overlap import content_stems
+from ragstone.text.passages import Passages
+from ragstone.text.questions import is_fragment
+from ragstone.text.statements import statements
 from ragstone.text.words import FoldedText
+from ragstone.tools.nugget_labels import check_numbers
 from ragstone.truth.citations.check import CitationCheck, Held, check_citation, count_verdicts, passages_of
-from ragstone.truth.citers import NAMED, Citer, JudgeCiter, Support, open_local_citer
+from ragstone.truth.citers import (
+    NAMED,
+    Citer,
+    JudgeCiter,
+    Piece,
+    Support,
+    answer_parts,
+    open_local_citer,
+    quotable,
+    split_calls,
+)
 from ragstone.truth.llm_tasks import Done, Work, ask_each, is_local, opened_judge
 from ragstone.truth.model import Case, TruthFact
 
@@ -116,38 +140,51 @@ async def extract_with(
     citer: Citer, cases: Sequence[Case], work: Work, report: Report, prompts: dict[str, str]
 ) -> Extraction:
     """Extracts with a given citer."""
-    skipped = {case.id: reason for case in cases if (reason := _lack(case))}
-    asked = [case for case in cases if case.id not in skipped]
-    calls: list[Call] = []
 
     async def ask(case: Case) -> Extracted:
         texts = [passage.text for passage in passages_of(case)]
         answer = "\n".join(case.references)
-        citations = list(dict.fromkeys(map(str.strip, await citer.citations(case.question, answer, texts))))
-        return check_all(case, citations, await citer.support(case.question, answer, citations))
+        return check_all(case, await citer.cite(case.question, answer, texts))
 
-    done: list[Done[Extracted]] = await ask_each([(case.id, case) for case in asked], ask, work, calls, report)
-    failed = {case.id: item.reason for case, item in zip(asked, done, strict=True) if item.reason is not None}
-    found = [item.value for item in done if item.value is not None]
+    found, skipped, failed, calls = await ask_cases(cases, _lack, ask, work, report)
     return Extraction(found, skipped, failed, citer.signature, prompts, calls)
 
 
-def _lack(case: Case) -> str | None:
+async def ask_cases(
+    cases: Sequence[Case],
+    lack: Callable[[Case], str | None],
+    ask: Callable[[Case], Awaitable[Extracted]],
+    work: Work,
+    report: Report,
+) -> tuple[list[Extracted], dict[str, str], dict[str, str], list[Call]]:
+    """The results, the reasons of skipped and of failed cases, and the calls."""
+    skipped = {case.id: reason for case in cases if (reason := lack(case))}
+    asked = [case for case in cases if case.id not in skipped]
+    calls: list[Call] = []
+    done: list[Done[Extracted]] = await ask_each([(case.id, case) for case in asked], ask, work, calls, report)
+    failed = {case.id: item.reason for case, item in zip(asked, done, strict=True) if item.reason is not None}
+    return [item.value for item in done if item.value is not None], skipped, failed, calls
+
+
+def _no_question(case: Case) -> str | None:
     if not case.question:
         return "no question"
-    if case.answerable is False:
-        return "the documents do not contain the answer"
+    return "the documents do not contain the answer" if case.answerable is False else None
+
+
+def _lack(case: Case) -> str | None:
+    if lack := _no_question(case):
+        return lack
     if not any(text.strip() for text in case.references):
         return "no answer and no reference"
     return None if any(passage.text.strip() for passage in passages_of(case)) else "no contexts"
 
 
-def check_all(case: Case, citations: Sequence[str], support: Sequence[Support] | None = None) -> Extracted:
-    """Checks each citation once; those that are in the passages and support the answer become proposed facts."""
+def check_all(case: Case, citations: Mapping[str, Support]) -> Extracted:
+    """Checks each citation; those that are in the passages and support the answer become proposed facts."""
     passages = passages_of(case)
     texts = [passage.text for passage in passages]
-    supports = dict(zip(map(str.strip, citations), support or [NAMED] * len(citations), strict=True))
-    checked = [Checked(text, check_citation(text, texts), support) for text, support in supports.items()]
+    checked = [Checked(text, check_citation(text, texts), support) for text, support in citations.items()]
     kept = [item for item in checked if item.kept]
     return Extracted(case, checked, [_as_fact(item, passages) for item in kept if not _is_within_another(item, kept)])
 
@@ -199,7 +236,9 @@ def _joined(there: list[TruthFact], new: Sequence[TruthFact]) -> list[TruthFact]
         *(
             fact
             for fact in new
-            if FoldedText(fact.text).folded not in known | titled and known.isdisjoint(_untitled(fact.text))
+            if FoldedText(fact.text).folded not in known | titled
+            and known.isdisjoint(_untitled(fact.text))
+            and not (fact.kind == "statement" and says_same(fact.text, [one.text for one in there]))
         ),
     ]
 
@@ -207,3 +246,226 @@ def _joined(there: list[TruthFact], new: Sequence[TruthFact]) -> list[TruthFact]
 def _untitled(text: str) -> set[str]:
     """The folded text without a possible title in front of it."""
     return {FoldedText(text[end.end() :]).folded for end in _TITLE_END.finditer(text)} - {FoldedText("").folded}
+
+
+CREATE, RANK = "new_nuggets", "nugget_importance"
+VITAL, OKAY = "vital", "okay"
+# As in TREC: nuggets that are written and nuggets that are kept, vital ones first.
+MOST_WRITTEN, MOST_KEPT = 30, 20
+# Shares of words: of a nugget in its sources; of a reference in a chunk that is relevant to it; of a question in a statement
+# that bears on it; of what a statement adds to the question in the piece that says it; and of a statement in another that says the same.
+_FOUNDED, _RELEVANT, _ON_TOPIC, _SAID, _SAME = 0.5, 0.3, 0.34, 0.5, 0.8
+_PRONOUN = re.compile(r"(?:It|They|He|She|This|These|That|Those|Its|Their|His|Her|Both|One)\b")
+
+
+class Nugget(NamedTuple):
+    """A statement and its importance."""
+
+    text: str
+    importance: str
+
+
+class JudgeNuggets:
+    """Asks a language model: first for nuggets, then for their importance."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @property
+    def signature(self) -> str:
+        """The model."""
+        return self._judge.signature
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The hashes of the prompts."""
+        return {name: self._judge.prompt_hash(name) for name in (CREATE, RANK)}
+
+    async def make(self, question: str, references: Sequence[str], chunks: Sequence[str]) -> list[Nugget]:
+        """One call per batch of texts, which adds to the nuggets of the earlier ones, and one for the importance."""
+        known: dict[str, None] = {}
+        sources = Passages("\n".join([*references, *chunks, question]))
+        for passages in split_calls([*references, *chunks]):
+            guess = NewNuggetsReply(nuggets=statements(question, passages[0])[:5] or [passages[0]])
+            data = {"question": question, "known": "\n".join(known) or "none", "passages": passages}
+            bounds: Bounds = {"nuggets": {"maxItems": MOST_WRITTEN}}
+            reply = await self._judge.ask(CREATE, NewNuggetsReply, data, guess, bounds=bounds)
+            known |= dict.fromkeys(text for text in reply.nuggets if sources.share_of_words(text) >= _FOUNDED)
+        return await self._rank(question, list(known)[:MOST_WRITTEN])
+
+    async def _rank(self, question: str, texts: Sequence[str]) -> list[Nugget]:
+        if not texts:
+            return []
+        numbers = range(1, len(texts) + 1)
+        guess = NuggetImportanceReply(ranked=[RankedNugget(nugget=number, importance="vital") for number in numbers])
+        bounds: Bounds = {
+            "ranked": {"minItems": len(texts), "maxItems": len(texts)},
+            "ranked.nugget": {"enum": list(numbers)},
+        }
+        data = {"question": question, "nuggets": texts}
+
+        def check(reply: NuggetImportanceReply) -> str | None:
+            return check_numbers([item.nugget for item in reply.ranked], len(texts), "nugget", "importance")
+
+        reply = await self._judge.ask(RANK, NuggetImportanceReply, data, guess, check, bounds=bounds)
+        found = {item.nugget: item.importance for item in reply.ranked}
+        return [Nugget(text, found[number]) for number, text in enumerate(texts, start=1)]
+
+
+class LocalNuggets:
+    """Statements of the first reference are vital; further statements next to what supports them are okay."""
+
+    signature = "local-nuggets/2"
+
+    async def make(self, question: str, references: Sequence[str], chunks: Sequence[str]) -> list[Nugget]:
+        """Rules only: no model is used."""
+        known = [text for text in references if text.strip()]
+        # A reference in sentences needs no question to be understood.
+        reference = next((text for text in known if not is_fragment(text)), known[0] if known else "")
+        pieces = [(number, piece) for number, chunk in enumerate(chunks) for piece in quotable(chunk)]
+        vital = (
+            [_stand_alone(question, reference, part, pieces) for part in _longest(answer_parts(reference))]
+            if reference
+            else []
+        )
+        asked, said = content_stems(question), content_stems(" ".join([reference, *vital]))
+        shares: dict[str, float] = {}
+        sections = _sections(question, vital, pieces)
+        for text in (one for at, piece in pieces if (at, piece.heading) in sections for one in _sentences(piece)):
+            added, shared = content_stems(text) - asked, len(asked & content_stems(text))
+            is_about = shared >= max(min(2, len(asked)), _ON_TOPIC * len(asked))
+            if is_about and added and len(added & said) / len(added) < _SAID and not _PRONOUN.match(text):
+                shares[text] = shared
+        okay = sorted(shares, key=lambda text: -shares[text])
+        nuggets = [*(Nugget(text, VITAL) for text in vital), *(Nugget(text, OKAY) for text in okay)]
+        return [
+            one for at, one in enumerate(nuggets) if not says_same(one.text, [other.text for other in nuggets[:at]])
+        ]
+
+
+def _stand_alone(question: str, reference: str, part: str, pieces: Sequence[tuple[int, Piece]]) -> str:
+    """A part of a reference as a statement: as it is, with words of the question, or the sentence of a chunk that has its words."""
+    yes = YES_OR_NO.match(reference)
+    decided = yes[0] if yes else ""
+    if not states_something(part):
+        stated = state(question, f"{decided}{part}")
+    elif _PRONOUN.match(part):
+        named = replace_pronoun(part, question)
+        stated = named if named != part else None
+    else:
+        stated = part
+    if stated:
+        return stated
+    words = content_stems(part)
+    same = (text for _, piece in pieces for text in _sentences(piece) if words <= content_stems(text))
+    clear = [text for text in same if not _PRONOUN.match(text)]
+    if clear or not decided:
+        # The words of the question without its question mark are a heading.
+        other = part if states_something(part) else f"{question.strip().rstrip('?')}: {part}"
+        return min(clear, key=len, default=other)
+    return state(question, decided) or part
+
+
+def _sections(question: str, vital: Sequence[str], pieces: Sequence[tuple[int, Piece]]) -> set[tuple[int, str]]:
+    """The chunks and headings that say most of the vital statements; all of them if there are none."""
+    if not vital:
+        return {(at, piece.heading) for at, piece in pieces}
+    found = set()
+    for text in vital:
+        added = content_stems(text) - content_stems(question) or content_stems(text)
+        shares = [len(added & content_stems(piece.text)) / max(1, len(added)) for _, piece in pieces]
+        if shares and max(shares) >= _SAID:
+            at, piece = pieces[shares.index(max(shares))]
+            found.add((at, piece.heading))
+    return found
+
+
+def _sentences(piece: Piece) -> list[str]:
+    """The statements of a piece; a table row is not a sentence."""
+    found = [] if "|" in piece.text else [text for text in statements("", piece.text) if states_something(text)]
+    return _longest(found)
+
+
+def _longest(texts: Sequence[str]) -> list[str]:
+    """The texts without those that another one repeats with an addition."""
+    return [text for text in texts if not any(other.startswith(text.rstrip(".")) for other in texts if other != text)]
+
+
+def says_same(text: str, others: Iterable[str]) -> bool:
+    """Whether another text has nearly all words of a statement, and its numbers."""
+    stems = content_stems(text)
+    numbers = {stem for stem in stems if stem[:1].isdigit()}
+    return any(
+        len(stems & there) >= _SAME * len(stems) and numbers <= there for there in map(content_stems, others) if stems
+    )
+
+
+@dataclass(frozen=True)
+class NuggetExtraction(Extraction):
+    """The nuggets of all cases."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Counts for the lineage of a version and for reports."""
+        facts = [fact for row in self.found for fact in row.facts]
+        return {
+            "cases": len(self.found) + len(self.skipped) + len(self.failed),
+            "skipped": len(self.skipped),
+            "failed": len(self.failed),
+            "facts": len(facts),
+            "vital": sum(fact.importance == VITAL for fact in facts),
+            "okay": sum(fact.importance == OKAY for fact in facts),
+        }
+
+
+def make_nuggets(cases: Sequence[Case], work: Work, report: Report = silent) -> NuggetExtraction:
+    """Makes the nuggets of cases, with a language model or by rules."""
+    return run_to_end(_make_nuggets(cases, work, report))
+
+
+async def _make_nuggets(cases: Sequence[Case], work: Work, report: Report) -> NuggetExtraction:
+    if is_local(work.judge):
+        return await make_with(LocalNuggets(), cases, work, report, {})
+    async with opened_judge(work) as judge:
+        maker = JudgeNuggets(judge)
+        return await make_with(maker, cases, work, report, maker.prompts)
+
+
+async def make_with(
+    maker: JudgeNuggets | LocalNuggets, cases: Sequence[Case], work: Work, report: Report, prompts: dict[str, str]
+) -> NuggetExtraction:
+    """Makes nuggets with a given maker."""
+
+    async def ask(case: Case) -> Extracted:
+        chunks = relevant_chunks(case)
+        nuggets = await maker.make(case.question, case.references, [chunk.text for chunk in chunks])
+        ranked = sorted(nuggets, key=lambda nugget: nugget.importance != VITAL)[:MOST_KEPT]
+        return Extracted(case, [], [_nugget_fact(nugget, chunks) for nugget in ranked])
+
+    found, skipped, failed, calls = await ask_cases(cases, _nugget_lack, ask, work, report)
+    return NuggetExtraction(found, skipped, failed, maker.signature, prompts, calls)
+
+
+def _nugget_lack(case: Case) -> str | None:
+    if lack := _no_question(case):
+        return lack
+    texts = [*case.references, *(chunk.text for chunk in relevant_chunks(case))]
+    return None if any(text.strip() for text in texts) else "no reference and no relevant chunk"
+
+
+def relevant_chunks(case: Case) -> list[Chunk]:
+    """The chunks that are graded as relevant; otherwise the reference contexts; otherwise those with words of the reference."""
+    if case.relevance:
+        return [chunk for chunk in case.passages if case.relevance.get(chunk.id or "", 0.0) > 0]
+    if case.reference_contexts:
+        return [Chunk(text) for text in case.reference_contexts]
+    answer = " ".join(case.references[:1])
+    return [chunk for chunk in passages_of(case) if Passages(chunk.text).share_of_words(answer) >= _RELEVANT]
+
+
+def _nugget_fact(nugget: Nugget, chunks: Sequence[Chunk]) -> TruthFact:
+    shares = [Passages(chunk.text).share_of_words(nugget.text) for chunk in chunks]
+    best = max(range(len(chunks)), key=shares.__getitem__, default=None)
+    chunk = chunks[best] if best is not None and shares[best] >= _FOUNDED else None
+    source = (chunk.source or chunk.id) if chunk else None
+    return TruthFact(nugget.text, "statement", source, "judge", "proposed", importance=nugget.importance)

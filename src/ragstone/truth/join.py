@@ -23,8 +23,7 @@ from ragstone.storage.places import Place
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import OK, read_scores
 from ragstone.text.questions import question_key
-from ragstone.truth.model import Case
-from ragstone.truth.samples import WEIGHT
+from ragstone.truth.model import WEIGHT, Case
 from ragstone.truth.store import TruthStore, Version, parse_reference
 
 # Fields that come from the ground truth only.
@@ -62,6 +61,8 @@ class TruthReader(Reader):
         self.report = inner.report
         self._inner = inner
         self._version = version
+        # Counts of facts that were found for this data; run.json keeps them.
+        self.about_facts: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -76,7 +77,8 @@ class TruthReader(Reader):
         info = self._version.info
         matcher.check_met(self.name, info.reference)
         about = {"name": info.name, "version": info.number, "fingerprint": info.fingerprint, "cases": info.rows}
-        self.report.info["truth"] = about | matcher.counts()
+        facts = {"facts": self.about_facts} if self.about_facts else {}
+        self.report.info["truth"] = about | matcher.counts() | facts
         for remark in matcher.remarks(info.reference):
             self.report.note(remark)
 

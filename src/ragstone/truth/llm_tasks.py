@@ -48,7 +48,7 @@ class Done(Generic[R]):
 def is_local(judge: Any) -> bool:
     """Whether only local models are used; raises UsageError for a cascade."""
     chosen = choose(judge)
-    if chosen.is_ladder:
+    if chosen.is_cascade:
         raise UsageError(f"'{judge}': a cascade of judges cannot write text. Name one model, or local.")
     return chosen.remote is None
 

@@ -1,16 +1,22 @@
-"""Ground truth: a case is a question with its references and facts; a fact has a provenance and a review state."""
+"""Ground truth: a case is a question with its references and facts; a fact has a provenance and a review state.
+
+Cases are made from samples and become samples again.
+"""
 
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from ragstone.data.codec import arrow_type, decoder, encoder
+from ragstone.data.dataset import Dataset, view_samples
 from ragstone.data.types import Chunk, Fact, Sample
+from ragstone.errors import UsageError
+from ragstone.formats import Reader
 
 Standing = Literal["accepted", "proposed", "rejected"]
 
@@ -124,3 +130,128 @@ def cases_from_table(table: pa.Table) -> list[Case]:
 
 def _convert_all(convert: Callable[[Any], Any] | None, values: list[Any]) -> list[Any]:
     return values if convert is None else [None if value is None else convert(value) for value in values]
+
+
+WEIGHT = "weight"
+# The fields that a sample can have; other fields exist only in cases.
+_FIELDS = ("references", "facts", "documents", "reference_contexts", "relevance", "answerable")
+# The fields that a case does not show before it is accepted.
+_PROPOSED = ("references", "reference_contexts", "relevance", "answerable")
+
+
+@dataclass(frozen=True)
+class ReadCases:
+    """The cases of a data set, the fields that it has, and notes for the user."""
+
+    cases: list[Case]
+    fields: frozenset[str]
+    notes: list[str]
+
+
+def cases_to_samples(cases: Iterable[Case]) -> Dataset:
+    """Cases as samples without answers, with accepted facts only."""
+    return Dataset.from_samples(case.as_sample() for case in cases)
+
+
+def read_cases(reader: Reader) -> ReadCases:
+    """The ground truth of a data set; answers and retrieved chunks are ignored."""
+    cases: list[Case] = []
+    unasked: list[str] = []
+    fields: set[str] = set()
+    for batch in reader.batches():
+        for sample in view_samples(batch):
+            fields |= {name for name in _FIELDS if getattr(sample, name) is not None}
+            if sample.question:
+                cases.append(case_from_sample(sample))
+            else:
+                unasked.append(sample.id)
+    if not cases:
+        raise UsageError(f"{reader.name} has no sample with a question")
+    notes = []
+    if unasked:
+        are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
+        notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")
+    return ReadCases(cases, frozenset(fields), notes)
+
+
+def case_from_sample(sample: Sample, provenance: str = "manual") -> Case:
+    """The ground truth of one sample."""
+    weight, metadata = _weight(sample.metadata)
+    return Case(
+        id=sample.id,
+        question=sample.question or "",
+        references=sample.references or [],
+        facts=[
+            TruthFact(fact.text, fact.kind, fact.source, provenance, importance=fact.importance)
+            for fact in sample.facts or ()
+        ],
+        documents=sample.documents or [],
+        reference_contexts=sample.reference_contexts or [],
+        relevance=sample.relevance or {},
+        answerable=sample.answerable,
+        weight=weight,
+        provenance=provenance,
+        metadata=metadata,
+    )
+
+
+def update_cases(earlier: Sequence[Case], read: ReadCases, drop_others: bool) -> list[Case]:
+    """The earlier cases updated from a data set, in the earlier order, then the new ones.
+
+    Fields that the data does not have stay unchanged.
+    """
+    new = {case.id: case for case in read.cases}
+    known = {case.id for case in earlier}
+    kept = [_update(case, new[case.id], read.fields) if case.id in new else case for case in earlier]
+    if drop_others:
+        kept = [case for case in kept if case.id in new]
+    return [*kept, *(case for case in read.cases if case.id not in known)]
+
+
+def _update(earlier: Case, new: Case, fields: Collection[str]) -> Case:
+    values: dict[str, Any] = {name: getattr(new, name) for name in fields if name != "facts"}
+    if new.references:
+        values["standing"] = "accepted"
+    elif earlier.standing != "accepted" and new.answerable is False:
+        values |= {"standing": "accepted", "references": []}
+    elif earlier.standing != "accepted":
+        # Exported data contains accepted items only: what is missing there is not removed here.
+        missing = [name for name in _PROPOSED if getattr(new, name) in (None, [], {})]
+        values |= {name: getattr(earlier, name) for name in missing}
+    facts = _update_facts(earlier.facts, new.facts) if "facts" in fields else earlier.facts
+    weight = earlier.weight if new.weight is None else new.weight
+    metadata = {**earlier.metadata, **new.metadata}
+    return replace(earlier, question=new.question, facts=facts, weight=weight, metadata=metadata, **values)
+
+
+def _update_facts(earlier: Sequence[TruthFact], new: Sequence[TruthFact]) -> list[TruthFact]:
+    """The new facts with the stored details of equal texts, and earlier facts that are not accepted."""
+    known = {fact.text: fact for fact in earlier}
+    named = {fact.text for fact in new}
+    facts = [replace(known[fact.text], standing="accepted") if fact.text in known else fact for fact in new]
+    return facts + [fact for fact in earlier if fact.standing != "accepted" and fact.text not in named]
+
+
+def _weight(metadata: Mapping[str, Any]) -> tuple[float | None, dict[str, Any]]:
+    """The weight in the metadata, and the other metadata."""
+    value = metadata.get(WEIGHT)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return float(value), {name: item for name, item in metadata.items() if name != WEIGHT}
+    return None, dict(metadata)
+
+
+def read_sourced(reader: Reader) -> list[Case]:
+    """The cases of a data set with the retrieved contexts as passages; an answer replaces a missing reference."""
+    samples = [sample for batch in reader.batches() for sample in view_samples(batch)]
+    if not samples:
+        raise UsageError(f"{reader.name} has no samples")
+    return [sourced_case(sample) for sample in samples]
+
+
+def sourced_case(sample: Sample) -> Case:
+    """One sample with its contexts as passages; if only an answer is known, it is a proposed reference."""
+    case = case_from_sample(sample)
+    passages = sample.contexts or [Chunk(text) for text in sample.reference_contexts or ()]
+    if case.references or not sample.answer or case.answerable is False:
+        return replace(case, passages=passages)
+    return replace(case, passages=passages, references=[sample.answer], standing="proposed")

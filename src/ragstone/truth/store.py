@@ -177,7 +177,11 @@ class TruthStore:
 
         Raises TruthConflictError if a newer version exists: merge with it and save again.
         """
-        _check_cases(cases)
+        seen: set[str] = set()
+        for case in cases:
+            if not case.id or case.id in seen:
+                raise UsageError(f"each case needs a unique id, and {case.id!r} is there twice or empty")
+            seen.add(case.id)
         if name.endswith(".json"):
             raise UsageError(
                 f"'{name}' cannot name a ground truth: in the viewer, the address of a page with .json returns its data"
@@ -187,13 +191,17 @@ class TruthStore:
         pq.write_table(table, content, compression="zstd")
         with self._next_number(check_name(name), parent) as number:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            origin = _as_lineage(lineage)
+            known = lineage if isinstance(lineage, Lineage) else Lineage(**(lineage or {}))
+            origin = Lineage(known.sources, {"ragstone": __version__, **known.tools}, known.prompts, known.counts)
             made = VersionInfo(name, number, now, author, note, parent, len(cases), fingerprint([table]), origin)
             folder = self._folder(name, number)
             (folder / TABLE).write_bytes(content.getvalue())
             # A very slow upload must not appear below a version that was saved in the meantime.
             self._check_newest(name, parent)
-            (folder / "metadata.json").write_bytes(_metadata(made))
+            about = asdict(made)
+            about |= about.pop("lineage")
+            text = json.dumps({"layout": LAYOUT, **about}, indent=2, ensure_ascii=False)
+            (folder / "metadata.json").write_bytes(text.encode() + b"\n")
         return made
 
     @contextmanager
@@ -265,23 +273,3 @@ def check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise UsageError(f"'{name}' cannot name a ground truth: use letters, digits, '.', '-' and '_'")
     return name
-
-
-def _check_cases(cases: Sequence[Case]) -> None:
-    seen: set[str] = set()
-    for case in cases:
-        if not case.id or case.id in seen:
-            raise UsageError(f"each case needs a unique id, and {case.id!r} is there twice or empty")
-        seen.add(case.id)
-
-
-def _as_lineage(lineage: Lineage | Mapping[str, Any] | None) -> Lineage:
-    """The lineage with this version of Ragstone among the tools."""
-    known = lineage if isinstance(lineage, Lineage) else Lineage(**(lineage or {}))
-    return Lineage(known.sources, {"ragstone": __version__, **known.tools}, known.prompts, known.counts)
-
-
-def _metadata(info: VersionInfo) -> bytes:
-    content = asdict(info)
-    lineage = content.pop("lineage")
-    return json.dumps({"layout": LAYOUT, **content, **lineage}, indent=2, ensure_ascii=False).encode() + b"\n"

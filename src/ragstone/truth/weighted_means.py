@@ -13,7 +13,7 @@ from ragstone.errors import UsageError
 from ragstone.stats.weighted import weighted_mean
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_scores
-from ragstone.truth.samples import WEIGHT
+from ragstone.truth.model import WEIGHT
 
 # The metadata name of the strata from which a harvest drew a case.
 _DRAWS = "draws"

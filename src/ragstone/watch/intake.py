@@ -7,7 +7,7 @@ show which requests are known; they are loaded when a request of the period arri
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -19,9 +19,8 @@ from ragstone.data.schema import SAMPLES
 from ragstone.data.types import Sample
 from ragstone.storage.places import Place
 from ragstone.storage.runs import read_small_tables, write_table
-from ragstone.watch.calendar_periods import period_of, period_start
-from ragstone.watch.requests import HeldTraces, Request
-from ragstone.watch.sample_design import Design, evaluation_order
+from ragstone.watch.requests import HeldTraces, LoggedRequest
+from ragstone.watch.sample_design import Design, evaluation_order, period_of, period_start
 from ragstone.watch.state import CLOSED, COMPLETE, OPEN, PeriodState, State, write_state
 
 # More segments of a level are merged into one of the next level.
@@ -104,7 +103,7 @@ class Intake:
         """The periods whose requests arrived since the state was read."""
         return set(self._piles)
 
-    def take(self, requests: Iterable[Request]) -> None:
+    def take(self, requests: Iterable[LoggedRequest]) -> None:
         """Count requests, and keep those that are drawn."""
         for request in requests:
             if self._since is not None and request.time < self._since:
@@ -112,7 +111,7 @@ class Intake:
                 continue
             self._take(request)
 
-    def _take(self, request: Request) -> None:
+    def _take(self, request: LoggedRequest) -> None:
         name = period_of(request.time, self._kind)
         period = self.state.periods.setdefault(name, PeriodState())
         key = self._design.key(request.sample.id)
@@ -146,7 +145,8 @@ class Intake:
             period = self.state.periods[name]
             if pile.new_keys:
                 segment = f"{generation:08d}"
-                self._write_segment(name, segment, _as_keys(pile), _as_drawn(pile.new_rows))
+                columns = [pa.array(pile.new_keys, pa.uint64()), pa.array(pile.new_strata, pa.string())]
+                self._write_segment(name, segment, pa.table(columns, schema=_KEYS), _as_drawn(pile.new_rows))
                 period.segments.append(segment)
                 pile.new_keys, pile.new_strata, pile.new_rows = [], [], []
             unused += self._merge_small(name, f"{generation:08d}")
@@ -160,8 +160,7 @@ class Intake:
         generation = self.state.generation + 1
         period = self.state.periods[name]
         unused = self._merge(name, f"{generation:08d}c", period.segments)
-        drawn = self.drawn(name)
-        period.drawn = _counted(drawn["watch_stratum"].to_pylist())
+        period.drawn = dict(Counter(self.drawn(name)["watch_stratum"].to_pylist()))
         period.phase, period.closed_at = CLOSED, moment
         write_state(self._state_file, self.state)
         for place in unused:
@@ -228,10 +227,10 @@ class Intake:
         keys, strata = drawn["watch_key"].to_pylist(), drawn["watch_stratum"].to_pylist()
         kept = list(range(len(keys)))
         if self._design.per_period is not None:
-            ranks: dict[str, int] = {}
+            ranks: Counter[str] = Counter()
             kept = []
             for row in sorted(range(len(keys)), key=keys.__getitem__):
-                ranks[strata[row]] = ranks.get(strata[row], 0) + 1
+                ranks[strata[row]] += 1
                 if ranks[strata[row]] <= self._design.per_period:
                     kept.append(row)
         order = evaluation_order([keys[row] for row in kept], [strata[row] for row in kept])
@@ -258,10 +257,6 @@ class Intake:
         return self._home / name / f"{segment}{_ROWS}"
 
 
-def _as_keys(pile: _Pile) -> pa.Table:
-    return pa.table([pa.array(pile.new_keys, pa.uint64()), pa.array(pile.new_strata, pa.string())], schema=_KEYS)
-
-
 def _as_drawn(rows: list[tuple[Sample, int, str]]) -> pa.Table:
     table = samples_table(sample for sample, _, _ in rows)
     keys, strata = pa.array([key for _, key, _ in rows], pa.uint64()), pa.array([s for _, _, s in rows], pa.string())
@@ -270,10 +265,3 @@ def _as_drawn(rows: list[tuple[Sample, int, str]]) -> pa.Table:
 
 def _concat(files: list[Place], schema: pa.Schema) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *read_small_tables(files)])
-
-
-def _counted(strata: list[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for stratum in strata:
-        counts[stratum] = counts.get(stratum, 0) + 1
-    return counts

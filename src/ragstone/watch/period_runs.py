@@ -6,6 +6,7 @@ is evaluated is always the first part of the order, a random sample. Replies are
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -63,7 +64,8 @@ class PeriodEvaluator:
     def _evaluate(self, name: str, period: PeriodState, rows: int) -> None:
         was_stopped = False
         while period.evaluated < rows:
-            left = self._left_today()
+            spent_today = self.intake.state.spent.get(self._today, 0.0)
+            left = None if self.budget_per_day is None else self.budget_per_day - spent_today
             if left is not None and (self.budget_per_day is None or left <= _LEAST_LEFT * self.budget_per_day):
                 self.note(f"{name}: the budget of today is spent; {rows - period.evaluated} rows wait")
                 return
@@ -116,10 +118,6 @@ class PeriodEvaluator:
         period.evaluated += attempt.rows
         period.attempt = None
 
-    def _left_today(self) -> float | None:
-        spent = self.intake.state.spent.get(self._today, 0.0)
-        return None if self.budget_per_day is None else self.budget_per_day - spent
-
     @property
     def _today(self) -> str:
         return self.now.date().isoformat()
@@ -154,9 +152,6 @@ def make_record(name: str, period: PeriodState, intake: Intake) -> PeriodRecord:
     if period.evaluated:  # the rows of an open period are not read
         rows = intake.drawn(name).select(["id", "watch_stratum"]).slice(0, period.evaluated)
         strata = dict(zip(rows["id"].to_pylist(), rows["watch_stratum"].to_pylist(), strict=True))
-    evaluated: dict[str, int] = {}
-    for stratum in strata.values():
-        evaluated[stratum] = evaluated.get(stratum, 0) + 1
     return PeriodRecord(
         name,
         seen=dict(period.seen),
@@ -166,6 +161,6 @@ def make_record(name: str, period: PeriodState, intake: Intake) -> PeriodRecord:
         strata=strata,
         complete=period.phase == COMPLETE,
         spent_usd=round(period.spent_usd, 6),
-        evaluated=evaluated,
+        evaluated=dict(Counter(strata.values())),
         late=period.late,
     )

@@ -3,48 +3,119 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
-from ragstone.errors import InputError, UsageError
+from ragstone.errors import InputError, Problem, RagstoneError, UsageError
 from ragstone.formats.dial_logs import DialLogsFormat
-from ragstone.watch.calendar_periods import period_start
 from ragstone.watch.intake import Intake
 from ragstone.watch.requests import Interpreter, is_traced
-from ragstone.watch.sources import LINES, WHOLE, Found, changed_files, find_files, kind_of_file, read_block, remember
+from ragstone.watch.sample_design import period_start
+from ragstone.watch.sources import (
+    LINES,
+    WHOLE,
+    Found,
+    Line,
+    changed_files,
+    find_files,
+    kind_of_file,
+    read_block,
+    remember,
+    rewind,
+)
 from ragstone.watch.state import COMPLETE, FileState, State
 
 _ROWS_PER_COMMIT = 2_000
-# Parts of a day may be written so long after it.
+# Parts of a day may be written up to this long after its end.
 _LOOK_BACK = timedelta(days=2)
-# Files that were not listed for so long are forgotten.
+# A file that is missing for longer than this is forgotten.
 _FORGET_AFTER = timedelta(days=8)
+
+
+class Reading(NamedTuple):
+    """The sources without any file so far, and the reason if nothing can be read from a source."""
+
+    empty: list[str]
+    problem: RagstoneError | None
 
 
 def read_logs(
     sources: list[str], intake: Intake, interpreter: Interpreter, since: str | None, note: Callable[[str], object]
-) -> list[str]:
-    """Take in all that is new; returns the sources that have never had a file.
+) -> Reading:
+    """Read everything new.
 
-    A file that cannot be read is noted. A source that cannot be reached raises.
+    An unreadable file is reported through `note`, or returned as the problem if its source has no other file. An unreachable
+    source raises.
     """
     empty: list[str] = []
-    first = _first_day(intake.state, since)
+    problem: RagstoneError | None = None
+    # The first day that can still have requests of an unfinished period.
+    done = intake.state.in_phase(COMPLETE)
+    unfinished = sorted(set(intake.state.periods) - set(done))
+    start = period_start(unfinished[0] if unfinished else done[-1]) - _LOOK_BACK if done else None
+    days = [moment.date() for moment in (start, period_start(since) if since else None) if moment]
+    first = max(days, default=None)
+    _look_again(intake.state, interpreter)
     for number, url in enumerate(sources):
+        refused: RagstoneError | None = None
         found = list(find_files(url, first))
         if not found and all(entry.source != number for entry in intake.state.files.values()):
             empty.append(url)
         for name, one in changed_files(number, found, intake.state):
-            entry = intake.state.files[name]
+            entry, entry.looked = intake.state.files[name], ""
             try:
-                _read_file(name, entry, one, intake, interpreter)
+                entry.kind = entry.kind or kind_of_file(one) or ""
+                if entry.options != interpreter.options:
+                    _change_options(entry, one, intake.state, interpreter)
+                if entry.kind == LINES and entry.format != DialLogsFormat.name:
+                    _read_lines(name, entry, one, intake, interpreter, note)
+                if entry.kind == WHOLE:
+                    _read_whole(entry, one, intake, interpreter, note)
+                entry.looked = one.version
             except (InputError, UsageError) as error:
-                note(f"{one.place} is left out until it changes: {' '.join(str(error).split())}")
-            entry.looked = one.version
+                refused = refused or error
+                if _is_read(number, intake.state):
+                    entry.looked = one.version
+                    note(f"{one.place} is left out until it changes: {' '.join(str(error).split())}")
         _forget_missing(number, {one.place.path for one in found}, intake.state, interpreter.now)
+        problem = problem or _explain(number, url, refused, intake.state)
     _take_traces(intake, interpreter, interpreter.now)
     intake.commit()
-    return empty
+    if not intake.state.periods and intake.state.left_out:  # spans have no file of their own
+        problem = problem or _nothing(" + ".join(sources), intake.state.left_out)
+    return Reading(empty, problem)
+
+
+def _look_again(state: State, interpreter: Interpreter) -> None:
+    """Look at unchanged files too if the options have changed; states of earlier versions have no options."""
+    for entry in state.files.values():
+        if entry.options != interpreter.options and (entry.options is not None or state.left_out):
+            entry.looked = ""
+    if any(entry.options is None and entry.kind for entry in state.files.values()):
+        state.left_out = {}
+
+
+def _is_read(source: int, state: State) -> bool:
+    """Whether a source has ever given a request."""
+    return any(entry.requests for entry in state.files.values() if entry.source == source)
+
+
+def _explain(source: int, url: str, refused: RagstoneError | None, state: State) -> RagstoneError | None:
+    """The reason if nothing can be read from a source; None if something can, or if it has no rows yet."""
+    counts: Counter[str] = Counter()
+    for entry in state.files.values():
+        counts.update(entry.left_out if entry.source == source else {})
+    if _is_read(source, state) or not (refused or counts):
+        return None
+    return refused or _nothing(url, counts)
+
+
+def _nothing(name: str, counts: Mapping[str, int]) -> InputError:
+    reasons = ", ".join(f"{reason}: {times:,}" for reason, times in counts.items())
+    hint = "name the columns with --map question=COLUMN --map answer=COLUMN; what was left out is then read again"
+    return InputError(name, [Problem(f"nothing can be read: {reasons}", hint=hint)])
 
 
 def _take_traces(intake: Intake, interpreter: Interpreter, now: datetime | None) -> None:
@@ -52,56 +123,82 @@ def _take_traces(intake: Intake, interpreter: Interpreter, now: datetime | None)
         intake.take(interpreter.of_spans(spans, name, is_partial))
 
 
-def _first_day(state: State, since: str | None) -> date | None:
-    """The first day that can still have requests of an unfinished period."""
-    done = state.in_phase(COMPLETE)
-    unfinished = sorted(set(state.periods) - set(done))
-    start = period_start(unfinished[0] if unfinished else done[-1]) - _LOOK_BACK if done else None
-    days = [moment.date() for moment in (start, period_start(since) if since else None) if moment]
-    return max(days, default=None)
+def _change_options(entry: FileState, one: Found, state: State, interpreter: Interpreter) -> None:
+    """Read a file with other options from now on, and again from its start if rows of it were left out."""
+    is_old = entry.options is None and bool(entry.format)
+    if entry.format and (entry.left_out or is_old) and not is_traced(entry.format):
+        until = one.version if entry.kind == WHOLE else entry.position
+        before = entry.options or {"format": None, "columns": {}}
+        entry.again = {**before, "read_as": entry.format, "guessed": entry.guessed, "until": until}
+        state.forget_left_out(entry)
+        rewind(entry)
+    if is_old and state.periods:
+        entry.requests = max(entry.requests, 1)
+    if entry.format != DialLogsFormat.name:
+        entry.format, entry.guessed = "", {}
+    entry.options = interpreter.options
 
 
-def _read_file(name: str, entry: FileState, one: Found, intake: Intake, interpreter: Interpreter) -> None:
-    entry.kind = entry.kind or kind_of_file(one) or ""
-    if entry.kind == LINES and entry.format != DialLogsFormat.name:
-        _read_lines(name, entry, one, intake, interpreter)
-    if entry.kind == WHOLE:
-        _read_whole(entry, one, intake, interpreter)
-
-
-def _read_lines(name: str, entry: FileState, one: Found, intake: Intake, interpreter: Interpreter) -> None:
+def _read_lines(
+    name: str, entry: FileState, one: Found, intake: Intake, interpreter: Interpreter, note: Callable[[str], object]
+) -> None:
     while True:
-        block = read_block(one.place, entry.position)
+        block = read_block(one.place, entry)
         if block.position == entry.position:
             return
         if block.lines:
-            rows = interpreter.source([line.values for line in block.lines])
-            entry.format = entry.format or interpreter.format_of(rows).name
+            if not entry.format:
+                rows = [line.values for line in block.lines]
+                is_first = not _is_read(entry.source, intake.state)
+                for remark in interpreter.recognise(rows, entry, str(one.place), is_first):
+                    note(remark)
             if entry.format == DialLogsFormat.name:  # its parts have a deployment and a day
                 entry.kind = WHOLE
                 return
-            lines = block.lines
-            if is_traced(entry.format):
-                lines = intake.traces.add(entry.source, entry.format, lines, interpreter.now)
-                _take_traces(intake, interpreter, None)
-            if lines:
-                intake.take(interpreter.of_lines(lines, entry.format, name))
+            _take_lines(name, entry, block.lines, intake, interpreter)
         if block.broken:
-            intake.state.leave_out("lines that are not JSON objects", block.broken)
-        remember(entry, one.place, block.position)
+            intake.state.leave_out("lines that are not JSON objects", block.broken, entry)
+        remember(entry, block)
         if not block.at_end:
             intake.commit()
 
 
-def _read_whole(entry: FileState, one: Found, intake: Intake, interpreter: Interpreter) -> None:
+def _take_lines(name: str, entry: FileState, lines: list[Line], intake: Intake, interpreter: Interpreter) -> None:
+    if is_traced(entry.format):
+        alone = intake.traces.add(entry.source, entry.format, lines, interpreter.now)
+        entry.requests += len(lines) - len(alone)
+        lines = alone
+        _take_traces(intake, interpreter, None)
+    requests = interpreter.of_lines(lines, entry, name) if lines else []
+    entry.requests += len(requests)
+    known: set[str] = set()
+    earlier = [line for line in lines if entry.again and line.position < entry.again["until"]]
+    if earlier:  # the first lines of the block, so that rows have the same numbers
+        before, how = interpreter.before(entry)
+        known = {one.where for one in before.of_lines(earlier, how, name)}
+    intake.take(one for one in requests if one.where not in known)
+
+
+def _read_whole(
+    entry: FileState, one: Found, intake: Intake, interpreter: Interpreter, note: Callable[[str], object]
+) -> None:
     """A file that is not appended to. If it changes it is read again; requests with the same ids are not counted twice."""
     if entry.tail != one.version:
         entry.tail, entry.position = one.version, 0
-    entry.format = entry.format or interpreter.format_of(interpreter.source(one.place)).name
-    requests = itertools.islice(interpreter.of_file(one.place, entry.format), entry.position, None)
+        intake.state.forget_left_out(entry)
+    if not entry.format:
+        is_first = not _is_read(entry.source, intake.state)
+        for remark in interpreter.recognise(one.place, entry, str(one.place), is_first):
+            note(remark)
+    known: set[str] = set()
+    if entry.again and entry.again["until"] == one.version:
+        before, how = interpreter.before(entry)
+        known = {request.where for request in before.of_file(one.place, how)}
+    requests = itertools.islice(interpreter.of_file(one.place, entry), entry.position, None)
     while block := list(itertools.islice(requests, _ROWS_PER_COMMIT)):
-        intake.take(block)
+        intake.take(request for request in block if request.where not in known)
         entry.position += len(block)
+        entry.requests += len(block)
         if len(block) == _ROWS_PER_COMMIT:
             intake.commit()
 

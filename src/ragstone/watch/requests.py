@@ -17,37 +17,34 @@ from ragstone.formats.base import Draft, Format, RowFormat
 from ragstone.formats.catalogue import find_format, recognise
 from ragstone.formats.column_map import check_map
 from ragstone.formats.dial_logs import DialLogsFormat
-from ragstone.formats.reader import Reader
+from ragstone.formats.reader import Reader, check_renames
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.spans import unpack_spans
 from ragstone.formats.values import TIME_NAMES, as_time, find_time
 from ragstone.storage.places import Place
 from ragstone.text.personal import Masker
-from ragstone.watch.sources import Line
-from ragstone.watch.state import State
+from ragstone.watch.sources import LINES, Line
+from ragstone.watch.state import FileState, State
 
 # A time further in the future comes from a wrong clock.
 _CLOCK_TOLERANCE = timedelta(hours=1)
-# Spans of a trace may arrive so long after the end of its root.
+# Spans of a trace may arrive up to this long after the end of its root.
 _TRACE_WAIT = timedelta(seconds=30)
 # A trace whose root does not arrive is used without it after this time.
 _ROOT_WAIT = timedelta(minutes=10)
+# The row of a request, in its metadata while it is read.
+_ROW = "ragstone.row"
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _TRACE_IDS = ("trace_id", "traceId", "context.trace_id")
 _PARENTS = (
-    "parent_id",
-    "parentSpanId",
-    "parent_span_id",
-    "parent_run_id",
-    "parentObservationId",
-    "parent_observation_id",
+    *("parent_id", "parentSpanId", "parent_span_id", "parent_run_id", "parentObservationId", "parent_observation_id"),
 )
 _ROOT_ROWS = ("langfuse", "langsmith")
 _ENDS = ("end_time", "endTimeUnixNano", "end_time_unix_nano", "endTime")
 
 
-class Request(NamedTuple):
+class LoggedRequest(NamedTuple):
     """A question with its answer, and when it was asked.
 
     `has_time` is False if the log has no readable time, and `time` is that of its arrival. `is_partial` is True if the
@@ -58,6 +55,8 @@ class Request(NamedTuple):
     time: datetime
     has_time: bool = True
     is_partial: bool = False
+    # The row of the log.
+    where: str = ""
 
 
 class _WithIds:
@@ -75,13 +74,15 @@ class _WithIds:
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         used: Counter[str] = Counter()
         for draft in self._inner.read(sources, report):
-            if draft.values.get("id") not in (None, ""):
-                yield draft
-                continue
-            name = self._make_id(draft)
-            used[name] += 1
-            number = f"-{used[name]}" if used[name] > 1 else ""
-            yield draft._replace(values={**draft.values, "id": f"{name}{number}"})
+            known = draft.values.get("id")
+            if known in (None, ""):
+                name = self._make_id(draft)
+                used[name] += 1
+                known = f"{name}-{used[name]}" if used[name] > 1 else name
+            metadata = draft.values.get("metadata") or {}
+            if isinstance(metadata, Mapping):
+                metadata = {**metadata, _ROW: draft.where}
+            yield draft._replace(values={**draft.values, "id": known, "metadata": metadata})
 
     def _make_id(self, draft: Draft) -> str:
         word, _, number = draft.where.rpartition(" ")
@@ -101,32 +102,60 @@ class Interpreter:
     columns: Mapping[str, str] = field(default_factory=dict)
     mask: bool = False
 
-    def format_of(self, source: Source) -> Format:
-        """The named format, otherwise the one that matches the content."""
-        return find_format(self.format) if self.format else recognise([source])
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that decide how rows are read."""
+        return {"format": self.format, "columns": dict(self.columns)}
 
-    def source(self, given: Place | list[dict[str, Any]]) -> Source:
-        """A file or rows, with the names of `--map`."""
-        return Source(given, check_map(self.columns, "time"))
+    def source(self, given: Place | list[dict[str, Any]], entry: FileState | None = None) -> Source:
+        """A file or rows, with the names of `--map` and those that were guessed."""
+        source = Source(given, check_map(self.columns, "time"))
+        if entry is not None:
+            source.guess(entry.guessed)
+        return source
 
-    def of_lines(self, lines: Sequence[Line], format: str, file: str) -> list[Request]:
+    def recognise(self, given: Place | list[dict[str, Any]], entry: FileState, name: str, is_first: bool) -> list[str]:
+        """Find format and columns as `ragstone run` does; returns what it would note. The first file has all mapped columns."""
+        source = self.source(given)
+        source.name = name
+        if is_first:
+            check_renames(source)
+        entry.format = (find_format(self.format) if self.format else recognise([source])).name
+        entry.guessed = source.guessed
+        if entry.kind == LINES:  # in a file that grows, values that differ so far may be repeated later
+            entry.guessed.pop("id", None)
+        return source.remarks
+
+    def before(self, entry: FileState) -> tuple[Interpreter, FileState]:
+        """How the rows of a file were read before the options changed."""
+        known = entry.again
+        earlier = replace(self, state=State(), format=known["format"], columns=known["columns"])
+        return earlier, FileState(entry.source, entry.path, format=known["read_as"], guessed=known["guessed"])
+
+    def of_lines(self, lines: Sequence[Line], entry: FileState, file: str) -> list[LoggedRequest]:
         """The requests of rows with one request each."""
         ids = [f"line-{file}-{line.position}" for line in lines]
-        return list(self._read(self.source([line.values for line in lines]), find_format(format), ids))
+        source = self.source([line.values for line in lines], entry)
+        return list(self._read(source, find_format(entry.format), ids, entry))
 
-    def of_spans(self, rows: list[dict[str, Any]], format: str, is_partial: bool) -> list[Request]:
+    def of_spans(self, rows: list[dict[str, Any]], format: str, is_partial: bool) -> list[LoggedRequest]:
         """The requests of the spans of complete traces."""
         found = self._read(self.source(rows), find_format(format), None)
         return [one._replace(is_partial=is_partial) for one in found]
 
-    def of_file(self, place: Place, format: str) -> Iterator[Request]:
+    def of_file(self, place: Place, entry: FileState) -> Iterator[LoggedRequest]:
         """The requests of a whole file, in its order; raises if the file cannot be read yet."""
-        found = DialLogsFormat() if format == DialLogsFormat.name else find_format(format)
-        yield from self._read(self.source(place), found, None, strict=True)
+        found = DialLogsFormat() if entry.format == DialLogsFormat.name else find_format(entry.format)
+        yield from self._read(self.source(place, entry), found, None, entry, strict=True)
 
     def _read(
-        self, source: Source, format: Format, ids: Sequence[str] | None, strict: bool = False
-    ) -> Iterator[Request]:
+        self,
+        source: Source,
+        format: Format,
+        ids: Sequence[str] | None,
+        entry: FileState | None = None,
+        strict: bool = False,
+    ) -> Iterator[LoggedRequest]:
         reader = Reader([source], _WithIds(format, ids), tolerant=True)
         samples = 0
         try:
@@ -137,10 +166,11 @@ class Interpreter:
             if strict and not samples and not reader.report.left_out:
                 raise
         for reason, count in reader.report.left_out.items():
-            self.state.leave_out(reason, count.times)
+            self.state.leave_out(reason, count.times, entry)
 
-    def _requests(self, batch: Any, report: Report) -> Iterator[Request]:
+    def _requests(self, batch: Any, report: Report) -> Iterator[LoggedRequest]:
         for sample in view_samples(batch):
+            where = sample.metadata.pop(_ROW, "")
             if not (sample.question or "").strip():
                 report.leave_out("rows without a question", sample.id)
             elif not (sample.answer or "").strip():
@@ -150,7 +180,7 @@ class Interpreter:
                 moment = datetime.fromisoformat(time) if time else self.now
                 # A time in the future comes from a wrong clock.
                 moment = moment if moment <= self.now + _CLOCK_TOLERANCE else self.now
-                yield Request(mask_sample(sample) if self.mask else sample, moment, time is not None)
+                yield LoggedRequest(mask_sample(sample) if self.mask else sample, moment, time is not None, where=where)
 
 
 def mask_sample(sample: Sample) -> Sample:

@@ -8,8 +8,10 @@ hashes within each stratum: the first rows of a stratum are a simple random samp
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from ragstone.errors import UsageError
@@ -101,7 +103,29 @@ def evaluation_order(keys: Sequence[int], strata: Sequence[str]) -> list[int]:
 
 def design_weights(seen: Mapping[str, int], strata: Mapping[str, str]) -> dict[str, float]:
     """The number of requests that each evaluated row represents; `strata` has the stratum of each evaluated row."""
-    evaluated: dict[str, int] = {}
-    for stratum in strata.values():
-        evaluated[stratum] = evaluated.get(stratum, 0) + 1
+    evaluated = Counter(strata.values())
     return {name: seen[stratum] / evaluated[stratum] for name, stratum in strata.items()}
+
+
+PERIODS = ("day", "week")
+
+
+def period_of(moment: datetime, kind: str) -> str:
+    """The period that contains a moment."""
+    day = moment.astimezone(UTC).date()
+    if kind == "day":
+        return day.isoformat()
+    year, week, _ = day.isocalendar()
+    return f"{year:04d}-W{week:02d}"
+
+
+def period_start(period: str) -> datetime:
+    """The first moment of a period."""
+    year, is_week, week = period.partition("-W")
+    first = date.fromisocalendar(int(year), int(week), 1) if is_week else date.fromisoformat(period)
+    return datetime.combine(first, time(), UTC)
+
+
+def period_end(period: str) -> datetime:
+    """The first moment after a period."""
+    return period_start(period) + timedelta(days=7 if "-W" in period else 1)

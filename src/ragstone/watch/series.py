@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ragstone.agreement.labels import read_human
-from ragstone.compare.sample_order import find_worst, measure_quality
+from ragstone.analysis.sample_order import find_worst, measure_quality
 from ragstone.engine.metric_choice import find_metric, spelled
 from ragstone.errors import UnknownNameError
+from ragstone.number_format import number
 from ragstone.stats.change import PeriodSums, find_changes
-from ragstone.stats.ppi import LEAST_LABELS, Powered, Rows
+from ragstone.stats.ppi import LEAST_LABELS, Rows
 from ragstone.stats.weighted import powered_traffic_mean, traffic_mean
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.scores import Scores, read_ids, read_scores
@@ -63,7 +64,7 @@ class Alarm:
 
     def __str__(self) -> str:
         return (
-            f"{self.metric} seems {self.direction} since {self.since}: {self.after:.3f}, before {self.before:.3f} "
+            f"{self.metric} seems {self.direction} since {self.since}: {number(self.after)}, before {number(self.before)} "
             f"(found after {self.period}; by chance {odds(self.chance)})"
         )
 
@@ -121,7 +122,9 @@ def odds(chance: float) -> str:
 def read_period(store: WatchStore, record: PeriodRecord) -> PeriodScores:
     """Read the evaluated rows of a period; the weights of a stratum add up to its requests."""
     runs = store.runs(record.period)
-    metrics = {info.metric: info for run in runs for info in run.info.metrics if _is_mean(info.metric)}
+    infos = ((info, find_metric(info.metric)) for run in runs for info in run.info.metrics)
+    # Metrics of all rows together have no mean per period.
+    metrics = {info.metric: info for info, metric in infos if metric is None or not metric.is_of_all_rows}
     ids = [read_ids(run) for run in runs]
     columns = [read_scores(run, list(metrics)) for run in runs]
     scores = {name: _joined([part[name] for part in columns], ids) for name in metrics}
@@ -130,11 +133,6 @@ def read_period(store: WatchStore, record: PeriodRecord) -> PeriodScores:
     weights = np.array([record.weights.get(name, np.nan) for name in names], dtype=np.float64)
     places = tuple((run.id, row) for run, part in zip(runs, ids, strict=True) for row in range(len(part)))
     return PeriodScores(names, places, _settled(weights, strata, record.seen), strata, metrics, scores)
-
-
-def _is_mean(name: str) -> bool:
-    metric = find_metric(name)
-    return metric is None or not metric.is_of_all_rows
 
 
 def _joined(parts: Sequence[Scores], ids: Sequence[Sequence[str]]) -> Scores:
@@ -283,7 +281,8 @@ def _labelled(
         for info in metrics:
             powered = powered_traffic_mean(_rows(part, info.metric, given), part.weights)
             if powered is not None and powered.labels >= LEAST_LABELS:
-                found.append(_describe(period, info.metric, powered))
+                mean = (powered.mean, *powered.interval, powered.labels, powered.judge_mean)
+                found.append(LabelledMean(period, info.metric, *mean))
     remarks = []
     if known < LEAST_LABELS:
         remarks.append(
@@ -314,11 +313,6 @@ def _rows(part: PeriodScores, metric: str, given: Mapping[str, Sequence[tuple[fl
     return Rows(_values(part, metric), labels, rounds, chances)
 
 
-def _describe(period: str, metric: str, powered: Powered) -> LabelledMean:
-    low, high = powered.interval
-    return LabelledMean(period, metric, powered.mean, low, high, powered.labels, powered.judge_mean)
-
-
 class WorstRow(NamedTuple):
     """A sample of a period: its run, its row there (from 0), and its quality from 0 to 1."""
 
@@ -331,7 +325,7 @@ class WorstRow(NamedTuple):
 def worst_rows(part: PeriodScores, most: int) -> list[WorstRow]:
     """The rows with the lowest quality: the mean over metric families; rows without a score are left out."""
     quality = measure_quality(list(part.metrics.values()), part.scores, len(part.ids))
-    return [WorstRow(part.ids[row], *part.places[row], float(quality[row])) for row in find_worst(quality, (), most)]
+    return [WorstRow(part.ids[row], *part.places[row], float(quality[row])) for row in find_worst(quality, {}, most)]
 
 
 def worst(store: WatchStore, period: str, n: int) -> list[str]:

@@ -6,14 +6,15 @@ rotation: it is recognised by its first bytes and by those before the position.
 
 from __future__ import annotations
 
+import atexit
 import fnmatch
 import glob
 import gzip
 import hashlib
 import io
-import json
 import os
 import re
+import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from typing import IO, Any, NamedTuple
 
 from pyarrow import fs
 
+from ragstone.data.codec import load_json
 from ragstone.errors import InputError, Problem, UsageError
 from ragstone.formats.dial_logs import DialLogsFormat
 from ragstone.formats.file_rows import LONGEST_LINE_BYTES
@@ -33,7 +35,9 @@ from ragstone.watch.state import FileState, State
 
 LINES, WHOLE = "lines", "whole"
 BLOCK_BYTES = 4 << 20
+LARGEST_GZIP_BYTES = 2 << 30
 _HEAD_BYTES = 1024
+_unpacked: dict[tuple[Any, ...], IO[bytes]] = {}
 _LINES = re.compile(r"\.(jsonl|ndjson|log)([.-].*)?$", re.IGNORECASE)
 _READABLE = re.compile(r"\.(jsonl|ndjson|log|json|csv|tsv|parquet|arrow|feather)([.-].*)?$", re.IGNORECASE)
 _UNFINISHED = re.compile(r"(^[._~])|\.(tmp|swp|crc|inprogress|part)$|~$", re.IGNORECASE)
@@ -57,12 +61,18 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """The complete lines after a position, the next position, and the number of lines that are not JSON objects."""
+    """The complete lines after a position, the next position, and the number of lines that are not JSON objects.
+
+    `head`, `head_bytes` and `tail` identify the file up to the next position, as in FileState.
+    """
 
     lines: list[Line]
     position: int
-    broken: int
-    at_end: bool
+    broken: int = 0
+    at_end: bool = True
+    head: str = ""
+    head_bytes: int = 0
+    tail: str = ""
 
 
 def find_files(url: str, first: date | None) -> Iterator[Found]:
@@ -180,7 +190,7 @@ class _KnownFiles:
 
     def with_head_of(self, one: Found) -> list[str]:
         """The numbers of the files that begin with the same bytes, oldest first."""
-        if not self._by_head or not _may_have_lines(one):
+        if not self._by_head or one.place.name.lower().endswith((".parquet", ".arrow", ".feather")):  # no lines
             return []
         try:
             with _reading(one.place) as stream:
@@ -189,11 +199,6 @@ class _KnownFiles:
             return []
         found = (heads.get(_digest(start[:size]), []) for size, heads in self._by_head.items())
         return sorted({number for numbers in found for number in numbers}, key=int)
-
-
-def _may_have_lines(one: Found) -> bool:
-    """Tables are not JSON lines."""
-    return not one.place.name.lower().endswith((".parquet", ".arrow", ".feather"))
 
 
 def _find_known(one: Found, known: dict[str, FileState], numbers: list[str], taken: set[str]) -> str | None:
@@ -228,10 +233,14 @@ def _is_copy(one: Found, entry: FileState, paths: dict[str, Found]) -> bool:
 
 def _has_bytes(one: Found, entry: FileState) -> bool:
     with _reading(one.place) as stream:
-        if _digest(stream.read(entry.head_bytes)) != entry.head:
-            return False
-        stream.seek(0, io.SEEK_END)
-        return stream.tell() >= entry.position and _digest(_before(stream, entry.position)) == entry.tail
+        return _is_file_of(entry, stream)
+
+
+def _is_file_of(entry: FileState, stream: IO[bytes]) -> bool:
+    stream.seek(0)
+    if _digest(stream.read(entry.head_bytes)) != entry.head:
+        return False
+    return stream.seek(0, io.SEEK_END) >= entry.position and _digest(_before(stream, entry.position)) == entry.tail
 
 
 def _before(stream: IO[bytes], position: int) -> bytes:
@@ -244,13 +253,15 @@ def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
-def remember(entry: FileState, place: Place, position: int) -> None:
-    """Move the position of a growing file, and note the bytes by which it is recognised."""
-    with _reading(place) as stream:
-        head = stream.read(min(_HEAD_BYTES, position))
-        entry.head, entry.head_bytes = _digest(head), len(head)
-        entry.tail = _digest(_before(stream, position))
-    entry.position = position
+def remember(entry: FileState, block: Block) -> None:
+    """Move the position of a growing file behind a block."""
+    entry.position = block.position
+    entry.head, entry.head_bytes, entry.tail = block.head, block.head_bytes, block.tail
+
+
+def rewind(entry: FileState) -> None:
+    """Read a file again from its start."""
+    entry.position, entry.tail = 0, "" if entry.kind == WHOLE else _digest(b"")
 
 
 def kind_of_file(one: Found) -> str | None:
@@ -266,10 +277,17 @@ def kind_of_file(one: Found) -> str | None:
     return WHOLE if kind in ("json", "csv", "parquet", "arrow") else None
 
 
-def read_block(place: Place, position: int) -> Block:
-    """The next lines of a growing file. The last line counts without a line break if it is a complete JSON object."""
+def read_block(place: Place, entry: FileState) -> Block:
+    """The next lines of a growing file. The last line counts without a line break if it is a complete JSON object.
+
+    The file is opened once. If log rotation has just put another file at its path, the block is empty: with the position
+    of one file in another, lines would be lost. The next pass finds both.
+    """
+    position = entry.position
     with _reading(place) as stream:
-        stream.seek(position)
+        if entry.head and not _is_file_of(entry, stream):
+            return Block([], position)
+        before = _before(stream, position)
         content = stream.read(BLOCK_BYTES)
         while b"\n" not in content and len(content) < LONGEST_LINE_BYTES and (more := stream.read(BLOCK_BYTES)):
             content += more
@@ -286,12 +304,16 @@ def read_block(place: Place, position: int) -> Block:
         elif line.strip():
             broken += 1
         start += len(line)
-    return Block(lines, position + end, broken, at_end)
+    known = before + content[:end]
+    head, head_bytes = entry.head, entry.head_bytes
+    if head_bytes < _HEAD_BYTES:  # then `known` begins with the first byte of the file
+        head, head_bytes = _digest(known[:_HEAD_BYTES]), min(_HEAD_BYTES, len(known))
+    return Block(lines, position + end, broken, at_end, head, head_bytes, _digest(known[-_HEAD_BYTES:]))
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
     try:
-        values = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+        values = load_json(line)
     except (ValueError, RecursionError):
         return None
     return values if isinstance(values, dict) else None
@@ -304,7 +326,7 @@ def _reading(place: Place) -> Iterator[IO[bytes]]:
         raw: Any = io.BufferedReader(file)
         try:
             if raw.peek(2)[:2] == b"\x1f\x8b":
-                yield _seekable(raw)
+                yield _seekable(raw, place)
             else:
                 yield raw
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -313,10 +335,32 @@ def _reading(place: Place) -> Iterator[IO[bytes]]:
             ) from None
 
 
-def _seekable(raw: IO[bytes]) -> IO[bytes]:
-    """A gzip file cannot be sought from its end."""
-    with gzip.GzipFile(fileobj=raw) as packed:
-        return io.BytesIO(packed.read())
+def _seekable(raw: IO[bytes], place: Place) -> IO[bytes]:
+    """A gzip file cannot be sought from its end. The last one is kept, because it is read block by block."""
+    info = place.files.get_file_info(place.path)
+    key = (place.url, info.size, info.mtime_ns)
+    if key not in _unpacked:
+        _close_unpacked()
+        spool = _unpacked[key] = tempfile.TemporaryFile()  # noqa: SIM115  (it lives until the next file is read)
+        try:
+            with gzip.GzipFile(fileobj=raw) as packed:
+                while block := packed.read(1 << 20):
+                    spool.write(block)
+                    if spool.tell() > LARGEST_GZIP_BYTES:
+                        hint = "split it, or decompress it: plain files may have any size"
+                        problem = Problem(f"has over {LARGEST_GZIP_BYTES >> 30} GB when it is decompressed", hint=hint)
+                        raise InputError(str(place), [problem])
+        except BaseException:
+            _close_unpacked()
+            raise
+    _unpacked[key].seek(0)
+    return _unpacked[key]
+
+
+@atexit.register
+def _close_unpacked() -> None:
+    for key in list(_unpacked):
+        _unpacked.pop(key).close()
 
 
 def check_sources(urls: Sequence[str]) -> None:

@@ -6,20 +6,15 @@ before that leaves files that no state names: the next step writes them again, o
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ragstone.errors import StorageError
-from ragstone.storage.owners import FILE, describe_process, is_running, owning, read_owner
-from ragstone.storage.places import Place, make_private_folders, read_json
+from ragstone.storage.durable import Checkpoint, from_fields, lock
+from ragstone.storage.places import Place
 
 VERSION = 1
 OPEN, CLOSED, COMPLETE = "open", "closed", "complete"
-_LOCK = "watch.lock"
 
 
 @dataclass
@@ -40,6 +35,15 @@ class FileState:
     tail: str = ""
     # The day on which the file was first missing.
     gone: str = ""
+    # The options of the user with which it is read; None in states of earlier versions.
+    options: dict[str, Any] | None = None
+    # Our fields and the columns that were guessed for them.
+    guessed: dict[str, str] = field(default_factory=dict)
+    # Requests that it gave, and rows that it did not give.
+    requests: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    # What is read again after a change of options: up to which place, and how it was read before.
+    again: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -86,6 +90,8 @@ class State:
     cost_per_row: float | None = None
     left_out: dict[str, int] = field(default_factory=dict)
     duplicates: int = 0
+    # The time of the last pass.
+    clock: str = ""
 
     def spend(self, day: str, amount_usd: float) -> None:
         """Count money for a day; only the last days are kept."""
@@ -93,9 +99,17 @@ class State:
         for old in sorted(self.spent)[:-31]:
             del self.spent[old]
 
-    def leave_out(self, reason: str, times: int = 1) -> None:
-        """Count rows that are not requests."""
-        self.left_out[reason] = self.left_out.get(reason, 0) + times
+    def leave_out(self, reason: str, times: int = 1, entry: FileState | None = None) -> None:
+        """Count rows that are not requests, for all and for their file."""
+        for counts in (self.left_out, *([entry.left_out] if entry else [])):
+            counts[reason] = counts.get(reason, 0) + times
+
+    def forget_left_out(self, entry: FileState) -> None:
+        """Take back what was counted for a file, because it is read again."""
+        for reason, times in entry.left_out.items():
+            self.left_out[reason] = self.left_out.get(reason, 0) - times
+        self.left_out = {reason: times for reason, times in self.left_out.items() if times > 0}
+        entry.left_out = {}
 
     def in_phase(self, phase: str) -> list[str]:
         """The periods of a phase, oldest first."""
@@ -104,78 +118,22 @@ class State:
 
 def read_state(file: Place) -> State:
     """The stored state, or a new one."""
-    if not file.exists():
+    if (content := Checkpoint(file, VERSION).read()) is None:
         return State()
-    content = read_json(file)
-    if not isinstance(content, dict) or content.pop("version", None) != VERSION:
-        raise StorageError(f"{file} is not of version {VERSION}. Use the version of Ragstone that wrote it.")
-    state: State = _build(State, content)
-    state.files = {name: _build(FileState, one) for name, one in content["files"].items()}
-    state.periods = {name: _read_period(one) for name, one in content["periods"].items()}
+    state = from_fields(State, content)
+    state.files = {name: from_fields(FileState, one) for name, one in content["files"].items()}
+    state.periods = {name: from_fields(PeriodState, one) for name, one in content["periods"].items()}
+    for name, one in content["periods"].items():
+        state.periods[name].attempt = from_fields(Attempt, one["attempt"]) if one.get("attempt") else None
     return state
-
-
-def _read_period(content: dict[str, Any]) -> PeriodState:
-    period: PeriodState = _build(PeriodState, content)
-    period.attempt = _build(Attempt, content["attempt"]) if content.get("attempt") else None
-    return period
 
 
 def write_state(file: Place, state: State) -> None:
     """Replace the stored state: the moment at which a step has happened."""
     state.generation += 1
-    file.write_bytes(json.dumps({"version": VERSION, **asdict(state)}).encode())
+    Checkpoint(file, VERSION).write(asdict(state))
 
 
-def _build(kind: Any, content: dict[str, Any]) -> Any:
-    known = {one.name for one in fields(kind)}
-    return kind(**{name: value for name, value in content.items() if name in known})
-
-
-@contextmanager
-def only_watcher(folder: Place) -> Iterator[None]:
-    """Refuses a second process on a watch until the block ends.
-
-    On a local disk a lock of the operating system decides between two that start at the same time. Object stores have no
-    such operation here: each process writes its name and reads it back.
-    """
-    _refuse_other(folder)
-    with _exclusive(folder), owning(folder):
-        owner = read_owner(folder)
-        if owner is not None and owner != describe_process():
-            _refuse_other(folder)
-        yield
-
-
-def _refuse_other(folder: Place) -> None:
-    owner = read_owner(folder)
-    if owner is not None and owner != describe_process() and is_running(owner):
-        where = f"process {owner['pid']} on {owner['host']}"
-        raise StorageError(
-            f"{folder} is watched by {where}. Stop it first; if that machine is gone, remove {folder / FILE}."
-        )
-
-
-@contextmanager
-def _exclusive(folder: Place) -> Iterator[None]:
-    if not folder.is_local:
-        yield
-        return
-    make_private_folders(folder.path)
-    descriptor = os.open((folder / _LOCK).path, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        _lock(descriptor, folder)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _lock(descriptor: int, folder: Place) -> None:
-    """A lock of the operating system, which ends with the process."""
-    with suppress(ImportError):  # not on Windows, where the record of the owner must do
-        import fcntl  # noqa: PLC0415
-
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StorageError(f"{folder} is watched by another process. Stop it first.") from None
+def only_watcher(folder: Place) -> AbstractContextManager[None]:
+    """Refuse a second process on a watch, on any machine, until the block ends."""
+    return lock(folder, f"watch {folder}", "Stop it first.", across_machines=True)

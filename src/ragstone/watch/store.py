@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragstone.errors import StorageError
+from ragstone.storage.durable import Checkpoint, from_fields
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.runs import Run, RunFolder
 
@@ -58,20 +58,15 @@ class WatchStore:
 
     def settings(self) -> dict[str, Any]:
         """The content of watch.json."""
-        if not self.exists():
+        if (content := Checkpoint(self.settings_file, VERSION).read()) is None:
             raise StorageError(
                 f"{self.place} is not a watch: it has no watch.json. Start one: ragstone watch WATCH --from LOG"
-            )
-        content = read_json(self.settings_file)
-        if not isinstance(content, dict) or content.get("version") != VERSION:
-            raise StorageError(
-                f"{self.settings_file} is not of version {VERSION}. Use the version of Ragstone that wrote it."
             )
         return content
 
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Write watch.json."""
-        self.settings_file.write_bytes(json.dumps({"version": VERSION, **settings}, indent=1).encode())
+        Checkpoint(self.settings_file, VERSION).write(settings, indent=1)
 
     def periods(self) -> list[PeriodRecord]:
         """The records of all periods, oldest first."""
@@ -85,8 +80,7 @@ class WatchStore:
 
     def write_period(self, record: PeriodRecord) -> None:
         """Write the record of a period; an earlier one is replaced."""
-        file = self.place / "periods" / f"{record.period}.json"
-        file.write_bytes(json.dumps(asdict(record)).encode())
+        Checkpoint(self.place / "periods" / f"{record.period}.json").write(asdict(record))
 
     def runs(self, period: str) -> list[Run]:
         """The finished runs of a period, in order."""
@@ -110,6 +104,4 @@ def _read_record(file: Place) -> PeriodRecord:
         raise StorageError(
             f"{file} is not the record of a period. Remove it; the next `ragstone watch` writes it again."
         )
-    known = {one.name for one in fields(PeriodRecord)}
-    values = {name: value for name, value in content.items() if name in known}
-    return PeriodRecord(**{**values, "runs": tuple(values.get("runs", ()))})
+    return from_fields(PeriodRecord, {**content, "runs": tuple(content.get("runs", ()))})

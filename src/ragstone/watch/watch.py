@@ -11,22 +11,23 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import ragstone.metrics  # noqa: F401  (fills the catalogue)
-from ragstone.errors import UnknownNameError, UsageError
+from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.formats.column_map import check_map
 from ragstone.formats.values import no_time_note
 from ragstone.registry import resolve_metrics
-from ragstone.watch.calendar_periods import PERIODS, period_end
 from ragstone.watch.intake import Intake
 from ragstone.watch.period_runs import PATIENCE, PeriodEvaluator, make_record
 from ragstone.watch.read_logs import read_logs
 from ragstone.watch.requests import Interpreter
-from ragstone.watch.sample_design import Design
+from ragstone.watch.sample_design import PERIODS, Design, period_end
 from ragstone.watch.sources import check_sources
 from ragstone.watch.state import COMPLETE, OPEN, State, read_state
 from ragstone.watch.store import WatchStore
 
 DEFAULT_METRICS = ("reference_free",)
 DEFAULT_GRACE_S = 6 * 3600.0
+_EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
+_CLOCK_TOLERANCE = timedelta(hours=1)
 # These cannot change, because rows that were not drawn are not stored.
 _FIXED = ("period", "design", "since")
 
@@ -133,11 +134,12 @@ class Watch:
         """One pass over everything."""
         now = self.clock()
         intake = self._open()
+        _check_clock(now, intake.state)
         before = _requests(intake.state)
         settings = self.settings
         interpreter = Interpreter(intake.state, now, settings.format, settings.columns, settings.mask)
-        empty = read_logs(list(settings.sources), intake, interpreter, settings.since, self.note)
-        self._note_missing(intake, empty)
+        reading = read_logs(list(settings.sources), intake, interpreter, settings.since, self._note_once)
+        self._note_missing(intake, reading.empty)
         for name in intake.state.in_phase(OPEN):
             if period_end(name) + timedelta(seconds=settings.grace_s) <= now:
                 intake.close(name, now.isoformat())
@@ -148,14 +150,17 @@ class Watch:
             evaluator.evaluate_all()
         finally:
             self._write_records(intake)
-        return Pass(_requests(intake.state) - before, self._follow_up(intake), intake.state, intake.without_time)
+        complete = self._follow_up(intake)
+        if reading.problem:
+            raise reading.problem
+        return Pass(_requests(intake.state) - before, complete, intake.state, intake.without_time)
 
     def _open(self) -> Intake:
         state, settings = read_state(self.store.state_file), self.settings
         return Intake(self.store.place, self.store.state_file, state, settings.design, settings.period, settings.since)
 
     def _note_missing(self, intake: Intake, empty: list[str]) -> None:
-        """Note sources without files and requests without a time, once per process: both may be intended."""
+        """Note sources without files and requests without a time: both may be intended."""
         notes = {
             url: f"--from {url} has no log file so far. Check the path, or wait for its first file" for url in empty
         }
@@ -163,9 +168,13 @@ class Watch:
             result = "they count for today, the day on which they are read"
             text = no_time_note(intake.without_time, intake.new, "new requests", intake.columns, result)
             notes["time"] = f"{text} Name the column when you start a watch: --map time=COLUMN"
-        for text in (text for key, text in notes.items() if key not in self._noted):
+        for key, text in notes.items():
+            self._note_once(text, key)
+
+    def _note_once(self, text: str, key: str = "") -> None:
+        if (key or text) not in self._noted:
             self.note(text)
-        self._noted |= notes.keys()
+        self._noted.add(key or text)
 
     def _write_records(self, intake: Intake) -> None:
         """The counts of open periods, and late requests of others."""
@@ -188,6 +197,15 @@ class Watch:
             intake.commit()
             intake.forget(name)
         return tuple(fresh)
+
+
+def _check_clock(now: datetime, state: State) -> None:
+    """Raise if the clock is wrong: requests without a time, and those of the future, are filed under its day."""
+    last = datetime.fromisoformat(state.clock) if state.clock else _EARLIEST
+    if now < last - _CLOCK_TOLERANCE:
+        known = f"the last pass was at {last:%Y-%m-%d %H:%M}" if state.clock else "this is before Ragstone existed"
+        raise StorageError(f"the clock of this machine says {now:%Y-%m-%d %H:%M} UTC, but {known}. Set the clock.")
+    state.clock = max(now, last).isoformat()
 
 
 def _requests(state: State) -> int:

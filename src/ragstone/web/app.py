@@ -22,13 +22,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from ragstone.errors import RagstoneError, UsageError
-from ragstone.web.errors import NotFoundError
+from ragstone.errors import DamagedError, RagstoneError, UsageError
 from ragstone.web.library import Library
-from ragstone.web.listen import bind
+from ragstone.web.navigation import NotFoundError
 from ragstone.web.pages import comparison, facts, leaderboard, pair, run, runs, sample, watch
 from ragstone.web.render import page_html, page_json, static_file
-from ragstone.web.security import Guard, Guarded, is_loopback
+from ragstone.web.security import Guard, Guarded, bind, is_loopback
 from ragstone.web.truth import case, create, diff, edit, queue, rescore, versions
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -145,7 +144,7 @@ def _file(name: str) -> Response:
 def _fail(request: Request, error: Exception) -> Response:
     """Return an error page. Internal errors show no details."""
     status, words = _explain(error)
-    title = "Not found" if status == 404 else "Something went wrong"
+    title = {404: "Not found", 409: "Damaged run"}.get(status, "Something went wrong")
     data = {"page": "error", "title": title, "status": status, "words": words}
     return _page(request, status, data, {"twin": "", "read_only": True})
 
@@ -155,6 +154,8 @@ def _explain(error: Exception) -> tuple[int, str]:
         return error.status, str(error)
     if isinstance(error, HTTPException):
         return error.status_code, "This page does not exist." if error.status_code == 404 else str(error.detail)
+    if isinstance(error, DamagedError):
+        return 409, str(error)
     if isinstance(error, UsageError):
         return 400, str(error)
     if isinstance(error, RagstoneError):

@@ -12,21 +12,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ragstone.compare.cause_names import SPLIT, Outcome
-from ragstone.compare.sample_evidence import Case
-from ragstone.data.types import ScoredVerdict
-from ragstone.report.text import one_line
+from ragstone.analysis.cause_names import SPLIT, Outcome
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.verdict import DECIDED, NEUTRAL, SIGNS, WORDS, Verdict
 from ragstone.text.passages import Passages
 from ragstone.text.verbatim import contains_statement, plain_text
 from ragstone.text.words import FoldedText, words
+from ragstone.views.phrases import one_line
 
-_STATES = {
-    "entailment": ("supported", "good"),
-    "contradiction": ("contradicted", "bad"),
-    "unsure": ("unsure", "unsure"),
-}
-_NOT_STATED = ("not stated", "silent")
-_SIGNS = {"good": "✓", "bad": "✗", "unsure": "?", "silent": "·"}
+_STATES = {word: (WORDS[word].phrase, WORDS[word].tone) for word in DECIDED}
+_NOT_STATED = ("not stated", WORDS[NEUTRAL].tone)
 _LETTERS = {"answer": "A", "reference": "R", "fact": "F"}
 # A sentence with a smaller share of the words of a claim that no chunk states is not shown as its nearest sentence.
 _LEAST_SHARE = 0.3
@@ -73,10 +68,10 @@ class Link:
             "rank": self.rank,
             "state": self.state,
             "tone": self.tone,
-            "sign": _SIGNS[self.tone],
+            "sign": SIGNS[self.tone],
             "exact": self.exact,
             "probability": self.probability,
-            "text": _quoted(text[self.start : self.end]),
+            "text": one_line(_BAR.sub(" · ", plain_text(text[self.start : self.end]).strip(" |\n")), _MAX_QUOTE),
             "address": f"#{self.anchor}",
         }
 
@@ -91,7 +86,7 @@ class EvidenceLinks:
     """The links of a sample, found once per page."""
 
     def __init__(self, case: Case, outcome: Outcome, limit: int) -> None:
-        self._texts = [chunk.text[: min(limit, _MAX_CHARACTERS)] for chunk in case.sample.contexts or ()]
+        self._texts = [chunk.shown[: min(limit, _MAX_CHARACTERS)] for chunk in case.sample.contexts or ()]
         self._passages = [Passages(text) for text in self._texts]
         self._case, self._outcome = case, outcome
         self.all: list[Link] = [*self._claims("answer"), *self._claims("reference"), *self._facts()]
@@ -173,7 +168,7 @@ class EvidenceLinks:
             "rank": rank,
             "state": state,
             "tone": tone,
-            "sign": "–" if state == "not checked" else _SIGNS[tone],
+            "sign": "–" if state == "not checked" else SIGNS[tone],
             "supported": supported,
             "contradicted": contradicted,
             "probability": contradicted if tone == "bad" else supported,
@@ -257,12 +252,7 @@ def _piece(text: str, start: int, end: int, links: Sequence[Link]) -> dict[str, 
 
 def _label(link: Link) -> dict[str, str]:
     place = "" if link.exact else ", nearest sentence"
-    return {"key": link.key, "text": f"{_SIGNS[link.tone]} {link.label}", "words": f"{link.state}{place}"}
-
-
-def _quoted(text: str) -> str:
-    """A sentence without layout marks; the cells of a table row with dots between them."""
-    return one_line(_BAR.sub(" · ", plain_text(text).strip(" |\n")), _MAX_QUOTE)
+    return {"key": link.key, "text": f"{SIGNS[link.tone]} {link.label}", "words": f"{link.state}{place}"}
 
 
 def _at(values: Sequence[Any], number: int) -> Any:
@@ -270,7 +260,7 @@ def _at(values: Sequence[Any], number: int) -> Any:
 
 
 def _numbers(verdict: Any) -> tuple[float | None, float | None]:
-    return (verdict.supported, verdict.contradicted) if isinstance(verdict, ScoredVerdict) else (None, None)
+    return (verdict.support, verdict.contradiction) if isinstance(verdict, Verdict) else (None, None)
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:

@@ -12,30 +12,27 @@ from typing import Any
 
 import pyarrow as pa
 
-from ragstone.compare.cause_texts import HOW_SURE, cause_label, fail_word, failing_text, sure_text
-from ragstone.compare.comparison import STEPS, Comparison, compare_runs
-from ragstone.compare.diagnosis import Diagnosis, diagnose
-from ragstone.compare.leaderboard import Leaderboard, rank_runs
-from ragstone.compare.sample_order import telling_metrics
-from ragstone.compare.slices import RunSlice, slice_run
+from ragstone.analysis.cause_texts import RowLabel, cause_label
+from ragstone.analysis.comparison import STEPS, Comparison, compare_runs
+from ragstone.analysis.diagnosis import Diagnosis, diagnose
+from ragstone.analysis.leaderboard import Leaderboard, rank_runs
+from ragstone.analysis.slices import RunSlice
 from ragstone.data.summary import ALL, SummaryRow
-from ragstone.report.diagnosis import headline
-from ragstone.report.html.run_page import PARTS, STATE_TONES, advice_rows
+from ragstone.report.html.run_page import slices_of
 from ragstone.storage.places import Place, open_place
 from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.text.questions import question_key
-from ragstone.web.background import MAX_WAIT_S, BackgroundCache
-from ragstone.web.errors import NotFoundError, is_inside
+from ragstone.views.diagnosis import CauseView, DiagnosisView
+from ragstone.web.background import MAX_WAIT_S, BackgroundCache, Rescoring
+from ragstone.web.navigation import NotFoundError, is_inside
 from ragstone.web.pair_index import PairIndex
 from ragstone.web.run_index import RunIndex, TableState
-from ragstone.web.truth.jobs import Rescoring
 from ragstone.web.truth.loaded_version import LoadedVersion
 from ragstone.web.truth.store import TruthLibrary
 from ragstone.web.watches import WatchLibrary
 
 # Diagnosing this many samples takes seconds. Their diagnosis is shown until all samples are diagnosed.
 FIRST_FEW = 10_000
-_MAX_SLICE_METRICS = 4
 # Larger runs take too long to diagnose while a page waits.
 _MAX_ROWS_TO_WAIT = 2_000
 # Run names: no name can lead out of the folder of runs.
@@ -52,14 +49,14 @@ class Insight:
     """The diagnosis as page data, the main cause or "not examined" per diagnosed row, and the slices."""
 
     diagnosis: dict[str, Any]
-    causes: tuple[str, ...]
+    causes: tuple[RowLabel, ...]
     slices: Slices
 
     @classmethod
     def make(cls, run: Run, diagnosis: Diagnosis, slices: Slices) -> Insight:
         """Create it from the diagnosis of a run."""
         causes = tuple(cause_label(diagnosis, outcome) for outcome in diagnosis.outcomes)
-        return cls(describe_diagnosis(diagnosis, run.id), causes, slices)
+        return cls(describe_diagnosis(diagnosis, run), causes, slices)
 
 
 class Insights:
@@ -89,10 +86,7 @@ class Insights:
 
     def _diagnose_first(self, run: Run) -> Insight:
         index = self._index_of(run)
-        metrics = telling_metrics(index.bounded, _MAX_SLICE_METRICS)
-        slices = tuple(
-            (column, tuple(slice_run(index.labels(column), column, metrics, index.scores))) for column in index.columns
-        )
+        slices = tuple(slices_of(run, index.metrics, index.scores))
         return Insight.make(run, self._diagnose(run, FIRST_FEW), slices)
 
     def _diagnose(self, run: Run, most: int | None = None) -> Diagnosis:
@@ -226,6 +220,7 @@ def _read_questions(run: Run) -> pa.Table:
 
 
 def _hash_ids(run: Run) -> str:
+    run.check_files()
     ids = read_table(run.folder.samples, ["id"])["id"].to_pylist()
     return hashlib.sha256("\0".join(sorted(ids)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -234,37 +229,11 @@ def _summary(run: Run) -> dict[str, SummaryRow]:
     return {row.metric: row for row in run.summary() if row.slice == ALL}
 
 
-def describe_diagnosis(diagnosis: Diagnosis, run: str) -> dict[str, Any]:
-    """Return a diagnosis as page data: the limiting part, the causes of failures and advice."""
-    most = max((count.shown for count in diagnosis.causes), default=1)
-    return {
-        "headline": headline(diagnosis),
-        "failing": diagnosis.failing,
-        "failing_text": failing_text(diagnosis),
-        "fail_word": fail_word(diagnosis, 2),
-        "decided": diagnosis.decided,
-        "looked_at": diagnosis.looked_at,
-        "samples": diagnosis.samples,
-        "parts": [
-            {"name": part, "state": state, "tone": STATE_TONES[state], "blamed": diagnosis.blamed(part)}
-            for part, state in ((part, diagnosis.parts[part]) for part in PARTS)
-        ],
-        "how_sure": HOW_SURE if any(count.probability is not None for count in diagnosis.causes) else "",
-        "tally": dict(diagnosis.tally),
-        "advice": advice_rows(diagnosis),
-        "causes": [
-            {
-                "name": count.cause.name,
-                "part": count.cause.part or "",
-                "meaning": count.cause.meaning,
-                "main": count.main,
-                "samples": count.samples,
-                "sure": sure_text(count),
-                "shown": count.shown,
-                "share": count.shown / (most or 1),
-                "address": f"/runs/{run}{TableState(cause=count.cause.name).address}#samples" if count.main else "",
-            }
-            for count in diagnosis.causes
-        ],
-        "undecided": dict(diagnosis.undecided),
-    }
+def describe_diagnosis(diagnosis: Diagnosis, run: Run) -> dict[str, Any]:
+    """Return a diagnosis as page data: the view, with a link from each cause to its samples."""
+    view = DiagnosisView.of(diagnosis, run.info)
+    return {**vars(view), "causes": [{**vars(cause), "address": _address(run.id, cause)} for cause in view.causes]}
+
+
+def _address(run: str, cause: CauseView) -> str:
+    return f"/runs/{run}{TableState(cause=cause.name).address}#samples" if cause.main else ""

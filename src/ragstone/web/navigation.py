@@ -1,16 +1,18 @@
-"""Numbers in addresses, pages of a list, and links to the neighbours of an item.
+"""Numbers in addresses, pages of a list, and links to the neighbours of an item; what is not found.
 
 The addresses of the ground-truth pages. Case ids go into the query because they may contain any character.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
-from ragstone.web.errors import NotFoundError
+from ragstone.errors import RagstoneError
+from ragstone.storage.places import Place
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -86,3 +88,17 @@ def version_address(name: str, number: int) -> str:
 def case_address(name: str, case: str, version: int | None = None, /, **query: Any) -> str:
     """Return the address of a case."""
     return truth_address(name, "case", id=case, v=version, **query)
+
+
+class NotFoundError(RagstoneError):
+    """The page, run, sample or ground truth does not exist under the root."""
+
+    status = 404
+
+
+def is_inside(root: Place, place: Place) -> bool:
+    """Check that a path is inside the root, following symlinks."""
+    if not root.is_local:
+        return True
+    top = os.path.realpath(root.path)
+    return os.path.realpath(place.path).startswith(top.rstrip(os.sep) + os.sep)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 
-from ragstone.compare.comparison import Comparison, Gains
-from ragstone.compare.differences import is_of_all_rows
+from ragstone.analysis.comparison import Comparison, Gains
+from ragstone.analysis.differences import is_of_all_rows
+from ragstone.analysis.row_moves import MOVES, kind_of_move
+from ragstone.views.comparison import Judged
 from ragstone.web.navigation import whole_number
 from ragstone.web.run_index import PAGE_SIZES, RunIndex
 
@@ -20,7 +22,6 @@ _MAX_QUERY = 200
 _MAX_SLICE = 1_000
 _SIZE = 25
 _NAMES = {"query": "q"}
-Causes = tuple[Sequence[str] | None, Sequence[str] | None]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class PairState:
     # Main causes in A and B.
     was: str = ""
     now: str = ""
+    # One of MOVES.
+    move: str = ""
     # Column and label, for example `kind=two steps`.
     slice: str = ""
     # The metric whose change is shown; empty for the mean gain over all metrics.
@@ -48,6 +51,7 @@ class PairState:
             query=query.get("q", "").strip()[:_MAX_QUERY],
             was=query.get("was", "")[:_MAX_QUERY],
             now=query.get("now", "")[:_MAX_QUERY],
+            move=move if (move := query.get("move", "")) in MOVES else "",
             slice=query.get("slice", "")[:_MAX_SLICE],
             metric=metric if (metric := query.get("metric", "")) in metrics else "",
             change=change if (change := query.get("change", "")) in CHANGES else "",
@@ -112,24 +116,32 @@ class PairIndex:
         pairs = self.comparison.pairs
         return int(pairs.before[position]), int(pairs.after[position])
 
-    def causes(self, position: int, causes: Causes) -> list[str | None]:
+    def causes(self, position: int, judged: Judged) -> list[str | None]:
         """Return the main causes of a pair in A and B; None if a sample is not diagnosed yet."""
         return [
-            known[row] if known is not None and row < len(known) else None
-            for known, row in zip(causes, self.rows(position), strict=True)
+            known.causes[row] if known is not None and row < len(known.causes) else None
+            for known, row in zip(judged, self.rows(position), strict=True)
         ]
 
-    def order(self, state: PairState, causes: Causes) -> np.ndarray:
+    def move(self, position: int, judged: Judged) -> str:
+        """Return whether the row of a pair is fixed, newly failing, still failing or unclear; empty for other rows."""
+        was, now = (
+            known.wrong[row] if known is not None and row < len(known.wrong) else None
+            for known, row in zip(judged, self.rows(position), strict=True)
+        )
+        return "" if was is None or now is None else kind_of_move(was, now) or ""
+
+    def order(self, state: PairState, judged: Judged) -> np.ndarray:
         """Return the positions of the matching pairs in table order."""
         gain = self.gain(state.metric)
         if state.sort == ROW:
             order = np.argsort(self.comparison.pairs.after, kind="stable")
         else:
             order = np.argsort(-gain if state.sort == GAINS else gain, kind="stable")
-        matching: np.ndarray = order[self.matches(state, causes)[order]]
+        matching: np.ndarray = order[self.matches(state, judged)[order]]
         return matching
 
-    def matches(self, state: PairState, causes: Causes) -> np.ndarray:
+    def matches(self, state: PairState, judged: Judged) -> np.ndarray:
         """Mark the pairs that pass all filters."""
         pairs = self.comparison.pairs
         matches = np.ones(len(pairs), dtype=bool)
@@ -137,9 +149,13 @@ class PairIndex:
             gain = self.gain(state.metric)
             matches &= {"worse": gain < 0, "better": gain > 0, "unchanged": gain == 0}[state.change]
         sides = ((self.before, pairs.before), (self.after, pairs.after))
-        for (index, rows), wanted, known in zip(sides, (state.was, state.now), causes, strict=True):
+        for (index, rows), wanted, known in zip(sides, (state.was, state.now), judged, strict=True):
             if wanted:
-                matches &= index.has_cause(wanted, known)[rows]
+                matches &= index.has_cause(wanted, known.causes if known else None)[rows]
+        if state.move:
+            matches &= np.array(
+                [self.move(position, judged) == state.move for position in range(len(pairs))], dtype=bool
+            )
         if state.slice:
             matches &= self.after.in_slice(state.slice)[pairs.after]
         for word in state.query.split():

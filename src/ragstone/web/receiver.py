@@ -18,9 +18,8 @@ from starlette.routing import Route
 
 from ragstone.errors import MissingExtraError, StorageError, UsageError
 from ragstone.formats.otlp import Received, parse_json, parse_protobuf, protobuf_reply
-from ragstone.storage.spool import Spool
-from ragstone.web.listen import bind
-from ragstone.web.security import is_loopback
+from ragstone.storage.durable import Spool
+from ragstone.web.security import bind, is_loopback
 
 PORT = 4318
 PATH = "/v1/traces"
@@ -89,7 +88,12 @@ class Receiver:
 
     async def _receive(self, request: Request) -> Response:
         try:
-            self._check_access(request)
+            if request.headers.get("origin") is not None:
+                raise _RefusedError(403, "Requests from web pages are refused.")
+            if self.token is not None:
+                given = request.headers.get("authorization", "").encode()
+                if not secrets.compare_digest(given, f"Bearer {self.token}".encode()):
+                    raise _RefusedError(401, "The token is missing or wrong: send `Authorization: Bearer TOKEN`.")
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             received = await run_in_threadpool(_parse, kind, await self._body(request))
             await self._spool.append(received.spans)
@@ -107,35 +111,52 @@ class Receiver:
         partial = {"rejectedSpans": str(received.rejected), "errorMessage": _REJECTED}
         return JSONResponse({"partialSuccess": partial} if received.rejected else {})
 
-    def _check_access(self, request: Request) -> None:
-        if request.headers.get("origin") is not None:
-            raise _RefusedError(403, "Requests from web pages are refused.")
-        if self.token is not None:
-            given = request.headers.get("authorization", "").encode()
-            if not secrets.compare_digest(given, f"Bearer {self.token}".encode()):
-                raise _RefusedError(401, "The token is missing or wrong: send `Authorization: Bearer TOKEN`.")
-
     async def _body(self, request: Request) -> bytes:
         """The decompressed body; neither it nor what was sent may exceed the limit."""
         encoding = request.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", "gzip", "deflate"):
             raise _RefusedError(415, f"The content encoding {encoding[:40]!r} is not supported. Use gzip.")
-        unpack = None if encoding == "identity" else zlib.decompressobj(47)
+        unpack = None if encoding == "identity" else _Unpacker()
         pieces: list[bytes] = []
         size = sent = 0
         async for piece in request.stream():
             sent += len(piece)
             try:
-                plain = piece if unpack is None else unpack.decompress(piece, self._most_bytes - size + 1)
+                plain = piece if unpack is None else unpack.add(piece, self._most_bytes - size + 1)
             except zlib.error:
                 raise _RefusedError(400, "The body is damaged: it cannot be decompressed.") from None
             size += len(plain)
-            if max(size, sent) > self._most_bytes or (unpack is not None and unpack.unconsumed_tail):
+            if max(size, sent) > self._most_bytes:
                 raise _RefusedError(413, f"The request exceeds the limit of {self._most_bytes:,} bytes.")
             pieces.append(plain)
-        if unpack is not None and not unpack.eof:
+        if unpack is not None and not unpack.is_complete:
             raise _RefusedError(400, "The body is damaged: it ends too early.")
         return b"".join(pieces)
+
+
+class _Unpacker:
+    """Decompresses a stream. It may have several members, which together are the content."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(47)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the last member has ended."""
+        return self._member.eof
+
+    def add(self, piece: bytes, most: int) -> bytes:
+        """The content of the next bytes, up to `most` bytes."""
+        found = b""
+        while len(found) < most:
+            if self._member.eof:
+                piece = piece.lstrip(b"\0")  # padding
+                self._member = zlib.decompressobj(47) if piece else self._member
+            if not piece:
+                break
+            found += self._member.decompress(piece, most - len(found))
+            piece = self._member.unused_data or self._member.unconsumed_tail
+        return found
 
 
 def _parse(kind: str, body: bytes) -> Received:

@@ -13,60 +13,17 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from ragstone._version import __version__
-from ragstone.report.html import charts
-from ragstone.report.html.charts import element, line, picture, short
-from ragstone.report.html.page import breakable
+from ragstone.number_format import number
+from ragstone.report.html.charts import element, picture
+from ragstone.report.html.page import make_environment
 from ragstone.report.html.series_chart import series_chart
-from ragstone.report.text import visible
 from ragstone.web.marked_text import marked_text
 
-HUES = 8
-_BARS = (168.0, 40.0)
 _TREND = (132.0, 28.0)
-
-
-def hue(number: int) -> str:
-    """Return the CSS class for the colour of a fact, by its number from 1."""
-    return f"hue{(number - 1) % HUES}"
-
-
-def strip(
-    mean: float | None, low: float | None, high: float | None, tone: str = "", ends: tuple[float, float] = (0.0, 1.0)
-) -> Markup:
-    """Draw a mean with its confidence interval on a line."""
-    return charts.interval_strip(charts.strip_scale(*ends), mean, low, high, tone)
-
-
-def bars(spread: Mapping[str, Any]) -> Markup:
-    """Draw a histogram with equal bins from `low` to `high`."""
-    counts: Sequence[int] = spread["counts"]
-    width, height = _BARS
-    most = max(counts, default=0)
-    each = width / max(1, len(counts))
-    drawn = [
-        element(
-            "rect",
-            x=position * each + 0.5,
-            y=height - 1 - tall,
-            width=each - 1,
-            height=tall,
-            class_="bar",
-        )
-        for position, count in enumerate(counts)
-        if count and (tall := max(1.5, (height - 4) * count / most))
-    ]
-    quarter = max(1, len(counts) // 4)
-    step = (spread["high"] - spread["low"]) / 4
-    summary = ", ".join(
-        f"{sum(counts[part * quarter : (part + 1) * quarter]):,} from {short(spread['low'] + part * step)}"
-        for part in range(4)
-    )
-    axis = line(0, height - 0.5, width, height - 0.5, "axis")
-    return picture(width, height, f"distribution: {summary}" if most else "no values", *drawn, axis, class_="bars")
 
 
 def trend(values: Sequence[float | None], here: int | None = None) -> Markup:
@@ -84,7 +41,7 @@ def trend(values: Sequence[float | None], here: int | None = None) -> Markup:
     drawn = [element("polyline", points=path, class_="course")]
     for (position, _), (x, y) in zip(known, points, strict=True):
         drawn.append(element("circle", cx=x, cy=y, r=3.5 if position == here else 1.5, class_="dot"))
-    words = f"{len(known)} runs, from {known[0][1]:.3f} to {known[-1][1]:.3f}"
+    words = f"{len(known)} runs, from {number(known[0][1])} to {number(known[-1][1])}"
     return picture(width, height, words, *drawn, class_="trend")
 
 
@@ -146,27 +103,15 @@ def _read(package: str, path: str) -> bytes:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        loader=FunctionLoader(lambda name: _read("ragstone.web", f"templates/{name}").decode()),
-        # Control and bidirectional characters in data become visible codes. Markup is our own.
-        finalize=lambda value: visible(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"thousands": lambda number: f"{number:,}", "breakable": breakable, "tone": hue}
+    environment = make_environment(_template)
     environment.filters |= {"json": lambda data: page_json(data).decode(), "exact": escape}
     environment.tests |= {"match_kind": lambda key, fact: key.startswith("fact-") is fact}
-    environment.globals |= {
-        "strip": strip,
-        "tradeoff": charts.tradeoff,
-        "series_chart": series_chart,
-        "strip_axis": lambda low, high: charts.strip_axis(charts.strip_scale(low, high)),
-        "bars": bars,
-        "trend": trend,
-        "marked": marked_text,
-        "share_bar": charts.bar,
-        "stacked": charts.stacked,
-    }
+    environment.globals |= {"series_chart": series_chart, "trend": trend, "marked": marked_text, "live": True}
+    environment.globals["layout"] = "viewer.html"
     return environment
+
+
+def _template(name: str) -> str:
+    """A template of the viewer, otherwise one of the reports: both draw a run and a comparison with the same ones."""
+    own = (resources.files("ragstone.web") / "templates" / name).is_file()
+    return _read("ragstone.web" if own else "ragstone.report.html", f"templates/{name}").decode()

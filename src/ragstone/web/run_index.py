@@ -12,12 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.compare.cause_texts import NOT_EXAMINED
-from ragstone.compare.differences import is_of_all_rows
-from ragstone.compare.sample_order import measure_quality
-from ragstone.compare.slices import find_columns
-from ragstone.report.html.charts import count_values
-from ragstone.report.html.run_page import value_range
+from ragstone.analysis.cause_names import OLD_NAMES
+from ragstone.analysis.cause_texts import NOT_EXAMINED
+from ragstone.analysis.sample_order import measure_quality
+from ragstone.analysis.slices import find_columns
+from ragstone.report.html.run_page import measure_spreads
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, OK, SKIPPED, Scores, read_labels, read_scores, unless_nan
@@ -26,6 +25,7 @@ from ragstone.web.navigation import whole_number
 WORST = "worst"
 PLAIN_SORTS = (WORST, "quality", "row")
 ANY_FAULT, NO_FAULT = "any fault", "no fault"
+ROW_STATUSES = ("wrong", "look", "fine")
 _NOT_FAULTS = frozenset(("", NOT_EXAMINED))
 STATUSES = ("failed", "skipped", "complete")
 PAGE_SIZES = (25, 50, 100, 200)
@@ -57,7 +57,7 @@ class TableState:
         return cls(
             query=query.get("q", "").strip()[:_MAX_QUERY],
             status=status if (status := query.get("status", "")) in STATUSES else "",
-            cause=query.get("cause", "")[:_MAX_QUERY],
+            cause=OLD_NAMES.get(cause := query.get("cause", "")[:_MAX_QUERY], cause),
             slice=query.get("slice", "")[:_MAX_SLICE],
             sort=sort if sort in known or sort in PLAIN_SORTS else WORST,
             descending=query.get("dir") == "down",
@@ -115,16 +115,10 @@ class RunIndex:
         quality = measure_quality(metrics, scores, table.num_rows)
         return cls(run, metrics, scores, table["id"], table["question"], quality)
 
-    @property
-    def bounded(self) -> list[MetricInfo]:
-        """The metrics from 0 to 1 whose value is the mean over rows; if there are none, all metrics that are means."""
-        means = [m for m in self.metrics if not is_of_all_rows(m["metric"], self.run, self.scores[m["metric"]])]
-        return [metric for metric in means if tuple(metric["bounds"]) == (0.0, 1.0)] or means
-
     @cached_property
     def spreads(self) -> dict[str, dict[str, Any]]:
         """The histogram of each metric."""
-        return {m["metric"]: _spread(self.scores[m["metric"]].values, m["bounds"]) for m in self.metrics}
+        return measure_spreads(self.metrics, self.scores)
 
     @cached_property
     def columns(self) -> list[str]:
@@ -167,10 +161,13 @@ class RunIndex:
         return np.argsort(-values if state.descending else values, kind="stable")
 
     def _worst_first(self, causes: Sequence[str]) -> np.ndarray:
-        """Failing rows first, then the others; each group by ascending quality, rows without scores last."""
-        sound = np.ones(len(self.ids), dtype=bool)
-        sound[[row for row, cause in enumerate(causes) if cause not in _NOT_FAULTS]] = False
-        return np.lexsort((np.nan_to_num(self.quality, nan=2.0), sound))
+        """The most probably wrong first, then the others by ascending quality, rows without scores last."""
+        wrong = np.zeros(len(self.ids))
+        for row, cause in enumerate(causes):
+            if cause not in _NOT_FAULTS:
+                known = getattr(cause, "wrong", None)
+                wrong[row] = 1.0 if known is None else known
+        return np.lexsort((np.nan_to_num(self.quality, nan=2.0), -wrong))
 
     def _matches(self, state: TableState, causes: Sequence[str] | None) -> np.ndarray:
         matches = np.ones(len(self.ids), dtype=bool)
@@ -185,8 +182,10 @@ class RunIndex:
         return matches
 
     def has_cause(self, wanted: str, causes: Sequence[str] | None) -> np.ndarray:
-        """Mark the rows with a main cause, with any cause ("any fault") or without one ("no fault")."""
+        """Mark the rows with a main cause or a status, with any cause ("any fault") or without one ("no fault")."""
         known = [*(causes or ()), *([None] * (len(self.ids) - len(causes or ())))]
+        if wanted in ROW_STATUSES:
+            return np.array([getattr(cause, "status", "") == wanted for cause in known], dtype=bool)
         names = {ANY_FAULT: set(causes or ()) - _NOT_FAULTS, NO_FAULT: {""}}.get(wanted, {wanted})
         return np.array([cause in names for cause in known], dtype=bool)
 
@@ -216,9 +215,3 @@ class RunIndex:
     def value(self, metric: str, row: int) -> float | None:
         """Return one score."""
         return unless_nan(self.scores[metric].values[row])
-
-
-def _spread(values: np.ndarray, bounds: Sequence[float | None]) -> dict[str, Any]:
-    low, high = value_range(values, bounds)
-    counts = count_values(values[~np.isnan(values)], low, high)
-    return {"low": low, "high": high, "counts": [int(count) for count in counts]}

@@ -2,7 +2,7 @@
 
 Pages may contain private data, and other web sites in the same browser can send requests to this machine. Their requests
 are refused by Host (DNS rebinding) and by Origin. Addresses other than loopback require a token. Changes also require
-a secret that only our own pages contain.
+a secret that only our own pages contain. `bind` opens the sockets of the servers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ragstone.errors import UsageError
 
 COOKIE = "ragstone-token"
 HEADERS = {
@@ -155,3 +157,20 @@ def _ip_address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
 
 def _error(status: int, words: str, headers: Mapping[str, str] | None = None) -> Response:
     return PlainTextResponse(f"{words}\n", status, dict(headers or {}))
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; an error that names the flag if the port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        # Connections made before the server is up wait instead of being refused.
+        bound.listen(128)
+    except OSError as error:
+        bound.close()
+        raise UsageError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}. Choose another --port; 0 selects any free port."
+        ) from None
+    return bound

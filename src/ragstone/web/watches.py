@@ -12,7 +12,7 @@ from ragstone.storage.runs import read_rows
 from ragstone.watch.series import Cache, Series, WorstRow, estimate_series, read_period, worst_rows
 from ragstone.watch.store import PeriodRecord, WatchStore
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache
-from ragstone.web.errors import NotFoundError, is_inside
+from ragstone.web.navigation import NotFoundError, is_inside
 
 # Names of folders: no name can lead out of the root.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")

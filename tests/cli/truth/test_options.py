@@ -1,9 +1,12 @@
 """Shared steps of the ground truth commands."""
 
+from dataclasses import replace
+
 import pytest
 
 from ragstone.cli.truth.diff import has_value
 from ragstone.cli.truth.options import author_or_user, describe_calls, describe_counts, one_line
+from ragstone.llm.wrappers import Call
 from ragstone.truth.model import Case, TruthFact
 
 NONE = dict.fromkeys(("added", "removed", "changed", "facts_gained", "facts_lost", "facts_changed"), 0)
@@ -16,6 +19,12 @@ def test_counts():
 
 def test_no_calls():
     assert describe_calls([]) == "no calls"
+
+
+def test_calls_that_a_budget_forbade_were_not_made():
+    call = Call("s", "e", "p", "h", "m", cost_usd=0.25)
+    calls = [call, replace(call, cached=True, cost_usd=0.0), replace(call, attempts=0, error="spent", cost_usd=None)]
+    assert describe_calls(calls) == "1 calls, 1 replies from the cache, 0.2500 usd"
 
 
 def test_a_named_author_wins(monkeypatch):

@@ -13,7 +13,7 @@ from ragstone.engine.backends import processes
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StopRunError, UsageError
 from ragstone.registry import metric
-from tests.engine.backends.rows import METRICS, rows
+from tests.engine.backends.rows import METRICS, is_short, rows
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,23 @@ def test_small_runs_and_users_own_functions_stay_in_one_process(catalogue, tmp_p
     assert evaluate(rows(30), ["length"], tmp_path, workers=2).summary()["length"].n_ok == 30
 
 
+def test_a_function_of_a_module_goes_to_other_processes(tmp_path, monkeypatch):
+    used, original, notes = [], processes.work_in_processes, []
+    monkeypatch.setattr(processes, "work_in_processes", lambda *given, **how: used.append(1) or original(*given, **how))
+    shared = evaluate(rows(300), [is_short, "token_f1"], tmp_path, workers=2, note=notes.append)
+    assert (used, notes) == ([1], [])
+    assert shared.scores.equals(evaluate(rows(300), [is_short, "token_f1"], tmp_path).scores)
+
+    def inside(answer: str) -> float:
+        return 1.0
+
+    evaluate(rows(30), inside, tmp_path, workers=2, note=notes.append)
+    assert len(used) == 1
+    [note] = notes
+    assert "inside cannot be imported from tests.engine.backends.test_processes" in note
+    assert "define it at the top level of a module" in note
+
+
 @pytest.mark.slow
 def test_a_killed_process_is_told_and_what_is_finished_is_kept(tmp_path, monkeypatch):
     original = processes.ProcessPoolExecutor.submit
@@ -72,7 +89,7 @@ def test_a_killed_process_is_told_and_what_is_finished_is_kept(tmp_path, monkeyp
 def test_no_process_outlives_a_run_that_was_killed(tmp_path):
     code = (
         "import os, signal; import ragstone.formats.reader; from ragstone.engine.evaluate import evaluate\n"
-        "from tests.engine.backends.rows import METRICS, rows\n"
+        "from tests.engine.backends.rows import METRICS, is_short, rows\n"
         "ragstone.formats.reader.BATCH_ROWS = 100\n"
         "def die(progress):\n"
         "    if progress.stage == 'evaluating' and progress.done: os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -14,10 +14,11 @@ import ragstone
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import InterruptedRunError, MissingExtraError, StopRunError
 from ragstone.registry import CATALOGUE, evidence, metric
-from tests.engine.backends.rows import METRICS, rows
+from tests.engine.backends.rows import METRICS, is_short, rows
 from tests.metrics.models import LengthsAndLetters, Obliging, rating_tools
 from tests.oracle.server import OracleServer
 from tests.oracle.world import make_samples
+from tests.tools.test_function_checker import FILE, METRIC, ROWS, Pairs, plain
 
 # Ray warns of its own doings.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -69,6 +70,23 @@ def test_a_users_own_metric_goes_along(catalogue, tmp_path):
         return vowels / len(answer)
 
     same(evaluate(rows(120), ["vowel_share"], tmp_path), evaluate(rows(120), ["vowel_share"], tmp_path, backend="ray"))
+
+
+def test_functions_go_along_or_say_why_not(tmp_path):
+    def inside(answer: str) -> float:
+        return 0.5
+
+    run = ragstone.evaluate(rows(30), [is_short, inside], tmp_path, backend="ray:2")
+    assert run.summary()["inside"].mean == 0.5
+    assert run.scores.equals(ragstone.evaluate(rows(30), [is_short, inside], tmp_path).scores)
+    lock = threading.Lock()
+
+    def locked(answer: str) -> float:
+        with lock:
+            return 0.5
+
+    with pytest.raises(StopRunError, match=r"'locked' cannot be sent to the workers: .*inside the function"):
+        ragstone.evaluate(rows(30), locked, tmp_path, backend="ray:2")
 
 
 def test_a_run_on_object_storage(bucket):
@@ -271,3 +289,37 @@ def test_an_unreachable_cluster_is_told(tmp_path):
     environment = {**os.environ, "RAY_ADDRESS": "127.0.0.1:1"}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=300)
     assert "told: no Ray cluster answers at 127.0.0.1:1" in found.stdout, found.stderr[-2000:]
+
+
+def test_quiet_is_silent(tmp_path):
+    data = tmp_path / "rows.jsonl"
+    data.write_text(
+        "".join(json.dumps({"question": "q", "answer": f"a {n}", "references": ["a"]}) + "\n" for n in range(20))
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "ragstone",
+        "run",
+        str(data),
+        "-m",
+        "token_f1",
+        "--backend",
+        "ray",
+        "--workers",
+        "1",
+    ]
+    done = subprocess.run([*command, "-q", "-o", str(tmp_path / "out")], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("checker", [plain, Pairs(), "own.py:overlap"])
+def test_checkers_of_the_user(tmp_path, checker):
+    """Functions of a module that no worker can import, and one in a file."""
+    (tmp_path / "own.py").write_text(FILE)
+    checker = f"{tmp_path}/{checker}" if isinstance(checker, str) else checker
+    given = [{**row, "answer_claims": row["answer"].split(". ")} for row in ROWS]
+    alone = evaluate(given, METRIC, tmp_path, checker=checker)
+    same(alone, evaluate(given, METRIC, tmp_path, checker=checker, backend="ray", workers=2))
+    assert all(row["status"] == "ok" for row in alone.scores.to_pylist())

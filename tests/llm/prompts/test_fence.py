@@ -1,6 +1,7 @@
 """Data stays data: whatever it says, the instructions are the same bytes, and the tags stand where we put them."""
 
 import re
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.prompts.fence import fence_all, fence_plainly, harmless, make_code
+from tests.each_case import each_case
 from tests.llm.injections import INJECTIONS
 from tests.llm.prompts.fenced import read_fenced
 
@@ -34,8 +36,7 @@ def test_there_are_enough_injections():
     assert len(set(INJECTIONS)) >= 30
 
 
-@pytest.mark.parametrize("name", BOOK.names)
-@pytest.mark.parametrize("text", INJECTIONS)
+@each_case("name, text", product(BOOK.names, INJECTIONS))
 def test_instructions_do_not_depend_on_the_data(name, text):
     prompt = BOOK.get(name)
     *usual, usual_data = prompt.render(data_for(prompt, "The boat is red."))
@@ -44,8 +45,7 @@ def test_instructions_do_not_depend_on_the_data(name, text):
     assert skeleton(data.content) == skeleton(usual_data.content)
 
 
-@pytest.mark.parametrize("name", BOOK.names)
-@pytest.mark.parametrize("text", INJECTIONS)
+@each_case("name, text", product(BOOK.names, INJECTIONS))
 def test_tags_stand_where_we_put_them_and_data_between(name, text):
     prompt = BOOK.get(name)
     data = data_for(prompt, text)

@@ -1,5 +1,6 @@
 """A user's system as a command."""
 
+import gc
 import json
 import os
 import sys
@@ -96,6 +97,23 @@ def _is_alive(pid):
         except OSError:
             return False
         return not Path("/proc").exists()
+
+
+@pytest.mark.slow
+def test_a_child_that_keeps_the_pipes_of_an_ended_command_is_killed(script, tmp_path):
+    pid = tmp_path / "pid"
+    spec = script(
+        "import pathlib, subprocess\n"
+        f"pathlib.Path({str(pid)!r}).write_text(str(subprocess.Popen(['sleep', '60']).pid))\n"
+    )
+    with pytest.raises(LLMError, match="sent no answer within"):
+        answer(spec, timeout_s=3.0)
+    gc.collect()  # an open pipe is a warning, and so a failure, here and not in a later test
+    for _ in range(100):
+        if not _is_alive(int(pid.read_text())):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the child lives on")
 
 
 def test_an_edited_script_is_another_system(script, tmp_path):

@@ -3,15 +3,12 @@
 What each status means for the request and for the run.
 """
 
-import time
-from email.utils import formatdate
-
 import pytest
 
 from ragstone.http.client import HttpReply
 from ragstone.llm.base import LLMAccessError, LLMBusyError, LLMRefusedError, Message, Request, UnsupportedFormatError
 from ragstone.llm.endpoints import find_endpoint
-from ragstone.llm.providers.openai import explain_status, retry_after_s
+from ragstone.llm.providers.openai import explain_status
 from tests.http.loopback import completion
 from tests.llm.asking import ask, request
 
@@ -264,29 +261,6 @@ def test_slow_down_and_timeouts_are_told_apart():
     assert [explain(status).slow_down for status in (429, 529, 503, 500)] == [True, True, False, False]
     assert explain(503, headers={"Retry-After": "1"}).slow_down
     assert [explain(status).timed_out for status in (408, 504, 429)] == [True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"Retry-After": "2"}, 2.0),
-        ({"Retry-After": "0.5"}, 0.5),
-        ({"Retry-After": "-3"}, 0.0),
-        ({"Retry-After": "soon"}, None),
-        ({"Retry-After": "nan"}, None),
-        ({"Retry-After": "inf"}, None),
-        ({"retry-after-ms": "250", "Retry-After": "7"}, 0.25),
-        ({"retry-after-ms": "x", "Retry-After": "7"}, 7.0),
-        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
-    ],
-)
-def test_how_long_to_wait(headers, seconds):
-    assert retry_after_s(headers) == seconds
-
-
-def test_a_date_to_wait_for():
-    assert retry_after_s({"Retry-After": formatdate(time.time() + 30, usegmt=True)}) == pytest.approx(30, abs=2)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 
 import ragstone
 from ragstone.errors import StopRunError, UsageError
+from ragstone.http.retry import Patience
 from ragstone.llm.base import LLMAccessError, LLMBusyError
 from ragstone.llm.gateway import Gateway, GatewaySettings
-from ragstone.llm.wrappers import Patience
 
 BEFORE, TEXT = "Say it:", "the boat leaves"
 PIECES = re.compile(r"\n| *\S+| +")

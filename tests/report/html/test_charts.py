@@ -57,6 +57,12 @@ def test_every_value_is_counted_once(values):
     assert counts[0] >= sum(value < 0 for value in values)
 
 
+def test_a_spark_counts_all_values():
+    drawn = str(plots.spark({"low": 0.0, "high": 1.0, "counts": [2, 0, 0, 5]}))
+    assert drawn.count("<rect") == 2
+    assert "no values" in str(plots.spark({"low": 0.0, "high": 1.0, "counts": []}))
+
+
 def test_bars_by_hand():
     # Two values in the first part, one in the last: heights 2 to 1.
     drawing = plots.histogram(np.array([0.0, 0.01, 1.0]), 0, 1, 0.34)

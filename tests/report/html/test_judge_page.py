@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragstone.agreement.audit import Audit, judge_share
-from ragstone.agreement.effects import measure_effects
+from ragstone.agreement.audit_probes import measure_effects
 from ragstone.report.html.judge_page import audit_html
 from tests.report.html.test_browser import CONTRAST
 

@@ -2,7 +2,7 @@
 
 import re
 
-from ragstone.report.html.notebook_style import notebook_style
+from ragstone.report.html.notebook import notebook_style
 
 
 def test_rules_that_nothing_uses_are_left_out():

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from ragstone.report.html.page import _cut_for_print, breakable, script_json
-from ragstone.report.html.sample_data import Piece
+from ragstone.views.marks import Piece
 from tests.report.pages import Page
 from tests.report.runs import BIDI, EVIL
 

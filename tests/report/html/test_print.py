@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from pypdf import PdfReader
 
-from ragstone.compare.comparison import compare_runs
+from ragstone.analysis.comparison import compare_runs
 from ragstone.report.html.comparison_page import comparison_html
 from ragstone.report.html.run_page import PRINTED, run_html
 from tests.web import made_runs
@@ -58,7 +58,7 @@ def test_a_report_fits_on_few_pages(printed, name, scripts):
     sheets = printed(name, scripts=scripts)
     assert len(sheets) <= MOST[name]
     text = " ".join(sheets)
-    heads = ["Samples that changed most"] if "comparison" in name else ["Why samples fail", "Worst samples", "Metrics"]
+    heads = ["Scores that changed most"] if "comparison" in name else ["Why samples fail", "Worst samples", "Metrics"]
     places = [text.index(head) for head in ["VERDICT", *heads, "How it was measured"]]
     assert places == sorted(places)
     assert "All samples" not in text

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragstone.report.html.run_data import read_run_data, show_rows
+from ragstone.report.html.run_page import read_run_data, show_rows
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def data(worse):
 def test_it_has_all_metrics_and_samples(data, worse):
     assert set(data.scores) == {metric["metric"] for metric in worse.info["metrics"]}
     assert len(data.ids) == len(data.quality) == worse.info["dataset"]["rows"]
-    assert len(data.faulty) == data.diagnosis.failing
+    assert len(data.diagnosis.faulty) == data.diagnosis.failing
 
 
 def test_rows_beyond_the_diagnosis_are_undecided(data):
@@ -27,4 +27,4 @@ def test_rows_beyond_the_diagnosis_are_undecided(data):
 def test_samples_are_shown_with_their_scores(data):
     shown = show_rows(data, [2, 0], "x")
     assert [sample.anchor for sample in shown.values()] == ["x3", "x1"]
-    assert {cell["metric"] for cell in shown[0].cells} == set(data.scores)
+    assert {cell.metric for cell in shown[0].scores} == set(data.scores)

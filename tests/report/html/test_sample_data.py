@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.data.types import FactMatch
-from ragstone.report.html.sample_data import mark_claims, mark_facts
+from ragstone.views.marks import mark_claims, mark_facts
 
 
 def test_sentences_have_the_tone_of_their_worst_claim():

@@ -4,8 +4,7 @@ import pytest
 
 from ragstone.report.html.stress_page import stress_html
 from ragstone.stress.results import contrast_tests, keep_reports, read_stress
-from ragstone.stress.run import prepare, run_stress
-from ragstone.stress.test_beds import Setting
+from ragstone.stress.run import Setting, prepare, run_stress
 from tests.report.html.test_browser import CONTRAST
 from tests.stress.generators import copies, refuses_above, samples
 

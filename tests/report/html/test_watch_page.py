@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragstone.report.html.watch_page import watch_data, watch_html
+from ragstone.report.html.series_chart import watch_html
+from ragstone.views.series import SeriesView
 from ragstone.watch.series import estimate_series
 from tests.report.pages import Page
 from tests.watch.made_watch import ferry  # noqa: F401  (a fixture)
@@ -13,7 +14,7 @@ from tests.watch.made_watch import ferry  # noqa: F401  (a fixture)
 @pytest.mark.slow
 def test_the_page_has_charts_alarms_and_periods(ferry):  # noqa: F811
     series = estimate_series(ferry)
-    text = watch_html(series, "ferry")
+    text = watch_html(SeriesView.of(series), "ferry")
     page = Page(text)
     assert "exact_match seems lower since" in page.text()
     charts = [chart for chart in page.find("svg") if "series" in chart.get("class", "")]
@@ -24,11 +25,11 @@ def test_the_page_has_charts_alarms_and_periods(ferry):  # noqa: F811
 
 
 def test_a_hostile_name_is_text(ferry):  # noqa: F811
-    assert "<script>alert(1)" not in watch_html(estimate_series(ferry), "<script>alert(1)</script>")
+    assert "<script>alert(1)" not in watch_html(SeriesView.of(estimate_series(ferry)), "<script>alert(1)</script>")
 
 
 def test_the_newest_periods_only(ferry):  # noqa: F811
     series = estimate_series(ferry)
-    assert [len(metric["points"]) for metric in watch_data(series, 3)["metrics"]] == [3, 3]
-    assert len(watch_data(series)["metrics"][0]["points"]) == 9
-    assert watch_data(replace(series, alarms=()))["current"] == []
+    assert [len(metric["points"]) for metric in SeriesView.of(series).page(3)["metrics"]] == [3, 3]
+    assert len(SeriesView.of(series).page()["metrics"][0]["points"]) == 9
+    assert SeriesView.of(replace(series, alarms=())).page()["current"] == []

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from ragstone.cli.app import app
 from ragstone.data.types import Chunk
@@ -15,6 +15,7 @@ from ragstone.text.sentences import sentences
 from ragstone.truth.citations.check import Held, check_cases, check_citation
 from ragstone.truth.model import Case, TruthFact
 from ragstone.truth.store import TruthStore
+from tests.each_case import each_case
 from tests.truth.adversarial import (
     CHANGES_MEANING,
     FERRY,
@@ -56,11 +57,7 @@ CASES = [
 ]
 
 
-def _name(attempt: Attempt) -> str:
-    return f"{attempt.what}: {attempt.citation[:40]}"
-
-
-@pytest.mark.parametrize("attempt", CHANGES_MEANING, ids=_name)
+@each_case("attempt", CHANGES_MEANING)
 def test_no_citation_that_changes_the_meaning_passes(attempt: Attempt) -> None:
     found = check_citation(attempt.citation, [attempt.passage])
     assert not found.holds, found.text
@@ -68,7 +65,7 @@ def test_no_citation_that_changes_the_meaning_passes(attempt: Attempt) -> None:
     assert (found.passage, found.start, found.end) == (None, None, None)
 
 
-@pytest.mark.parametrize("attempt", HARMLESS, ids=_name)
+@each_case("attempt", HARMLESS)
 def test_another_spelling_is_repaired(attempt: Attempt) -> None:
     found = check_citation(attempt.citation, ["Another text.", attempt.passage])
     assert found.holds, found.why

@@ -2,8 +2,7 @@
 
 import pytest
 
-from ragstone.truth.citations.meaning_changes import compare_gaps, compare_words, find_cut
-from ragstone.truth.citations.spelled_text import Spelled
+from ragstone.truth.citations.spelled_text import Spelled, compare_gaps, compare_words, find_cut
 
 
 @pytest.mark.parametrize(

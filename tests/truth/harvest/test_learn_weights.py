@@ -4,7 +4,7 @@ from scipy import optimize
 
 from ragstone.truth.harvest import learn_weights as learning
 from ragstone.truth.harvest.learn_weights import calibration, calibration_error, learn
-from ragstone.truth.harvest.signal_weights import FEATURES, Weights
+from ragstone.truth.harvest.signals import FEATURES, Weights
 
 
 def simulate(weights, n, seed=0, prior=0.0):

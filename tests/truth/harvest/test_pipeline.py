@@ -7,9 +7,8 @@ from ragstone.data.types import Chunk
 from ragstone.errors import StorageError, UsageError
 from ragstone.formats import reader
 from ragstone.truth.harvest.log_index import Exchange, Log
-from ragstone.truth.harvest.pipeline import add_cases, count, make_harvest, save_harvest, survey
-from ragstone.truth.harvest.signal_weights import Weights
-from ragstone.truth.harvest.strata import group_duplicates
+from ragstone.truth.harvest.pipeline import add_cases, count, group_duplicates, make_harvest, save_harvest, survey
+from ragstone.truth.harvest.signals import Weights
 from ragstone.truth.model import Case
 from ragstone.truth.store import TruthStore
 from tests.formats.fixtures import dial_row, rating_row

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragstone.errors import InputError, UnknownNameError
-from ragstone.truth.harvest.signal_weights import FEATURES, VERDICTS, Weights, load_weights, save_weights
+from ragstone.truth.harvest.signals import FEATURES, VERDICTS, Weights, load_weights, save_weights
 
 
 def probability(weights, features):

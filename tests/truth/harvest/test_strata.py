@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.stats.weighted import weighted_mean
-from ragstone.truth.harvest.strata import draw, shares
+from ragstone.truth.harvest.pipeline import draw, shares
 
 VERDICTS = ("good", "bad", "unclear")
 

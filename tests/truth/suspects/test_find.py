@@ -8,8 +8,7 @@ import pytest
 import ragstone
 from ragstone.data.types import Chunk
 from ragstone.formats import read_dataset
-from ragstone.truth.model import Case, TruthFact
-from ragstone.truth.samples import case_from_sample
+from ragstone.truth.model import Case, TruthFact, case_from_sample
 from ragstone.truth.store import TruthStore
 from ragstone.truth.suspects.find import find_suspects
 from tests.e2e.judged import rows

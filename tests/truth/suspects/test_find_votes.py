@@ -6,8 +6,7 @@ import pytest
 
 import ragstone
 from ragstone.formats import read_dataset
-from ragstone.truth.model import Case
-from ragstone.truth.samples import case_from_sample
+from ragstone.truth.model import Case, case_from_sample
 from ragstone.truth.suspects.find import find_outvoted
 from tests.e2e.judged import judging, rows
 from tests.oracle.server import OracleServer

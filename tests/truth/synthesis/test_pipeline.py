@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from ragstone.cli.app import app
 from ragstone.errors import UsageError
@@ -14,8 +14,7 @@ from ragstone.tools.model_options import ModelOptions
 from ragstone.truth.citations.check import check_cases
 from ragstone.truth.llm_tasks import Work
 from ragstone.truth.store import TruthStore
-from ragstone.truth.synthesis import synthesise
-from ragstone.truth.synthesis.pipeline import DUPLICATE
+from ragstone.truth.synthesis.pipeline import DUPLICATE, synthesise
 from tests.formats.documents.making import make_pdf
 from tests.oracle.server import OracleServer
 from tests.oracle.trouble import after

@@ -7,8 +7,7 @@ import pytest
 
 from ragstone.formats.documents import Passage
 from ragstone.truth.synthesis.pipeline import Known, check_citations, difficulty, find_fault, name_difficulty
-from ragstone.truth.synthesis.question_plan import Job
-from ragstone.truth.synthesis.writer import Draft
+from ragstone.truth.synthesis.writer import Draft, Job
 
 PASSAGE = Passage("a#1", "The Maren is 48 metres long. Her captain is Ole Vik.", "a")
 DRAFT = Draft(Job("single", (PASSAGE,)), "How long is the Maren?", "48 metres", ["The Maren is 48 metres long"], [])

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import islice
 
 from ragstone.formats.documents import Passage
-from ragstone.truth.synthesis.question_plan import SHARES, has_table, is_row, plan_jobs
+from ragstone.truth.synthesis.writer import SHARES, has_table, is_row, plan_jobs
 from tests.truth.synthesis.harbour import passages
 
 ALL = passages()

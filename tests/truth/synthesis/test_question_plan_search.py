@@ -1,6 +1,6 @@
 """Passages are found by rare words and compared by common names."""
 
-from ragstone.truth.synthesis.question_plan import Shelf
+from ragstone.truth.synthesis.writer import Shelf
 from tests.truth.synthesis.harbour import passages
 
 ALL = passages()

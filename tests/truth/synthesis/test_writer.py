@@ -12,8 +12,7 @@ from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.reply_types import AnswerReply, NewQuestionReply
 from ragstone.testing import FakeLLM
-from ragstone.truth.synthesis.question_plan import Job
-from ragstone.truth.synthesis.writer import PROMPTS, Draft, Writer
+from ragstone.truth.synthesis.writer import PROMPTS, Draft, Job, Writer
 
 PASSAGE = Passage("a#1", "The Maren is 48 metres long.", "a")
 OTHER = Passage("b#1", "The Heron is 30 metres long.", "b")

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 import ragstone
-from ragstone.compare.explain import explain_sample
+from ragstone.analysis.explain import explain_sample
 from ragstone.report.explain import explanation_report
 from tests.golden.test_alce import ROW
 
@@ -69,9 +69,9 @@ def test_the_terminal(cited):
 
 
 def test_the_report(cited, tmp_path):
-    from ragstone.compare.sample_evidence import read_cases
-    from ragstone.report.html.sample_data import claim_groups
+    from ragstone.analysis.sample_evidence import read_cases
+    from ragstone.views.sample import claim_groups
 
     _, run = cited
     [case] = read_cases(run)
-    assert claim_groups(case)[0]["rows"][0]["cites"].words == "cites chunk 1"
+    assert claim_groups(case)[0].rows[0].cites.words == "cites chunk 1"

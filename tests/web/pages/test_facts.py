@@ -1,6 +1,6 @@
 """The fact page of a sample."""
 
-from ragstone.compare.sample_evidence import read_case
+from ragstone.analysis.sample_evidence import read_case
 
 
 def test_facts_that_are_not_there_show_the_nearest_miss(viewer, worse):

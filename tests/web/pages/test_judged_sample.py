@@ -5,15 +5,16 @@ from dataclasses import replace
 import pytest
 
 import ragstone
-from ragstone.compare.causes import find_causes
-from ragstone.compare.sample_evidence import Case
-from ragstone.data.types import Claim, Sample, ScoredVerdict
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import Claim, Sample
+from ragstone.data.verdict import Verdict
+from ragstone.views.sample import sample_view
 from ragstone.web.pages.sample import _judge, describe_sample
-from ragstone.web.sample_data import Limits
 from tests.models.toy_judge import make_toy_judge
 
-UNSURE = ScoredVerdict("unsure", 0.52, 0.1, 0.5)
-SURE = ScoredVerdict("entailment", 0.96, 0.01, 0.9)
+UNSURE = Verdict("unsure", 0.52, 0.1, counted=0.5)
+SURE = Verdict("entailment", 0.96, 0.01, counted=0.9)
 
 
 def failing(_):
@@ -72,7 +73,7 @@ def case(answer, *verdicts):
 
 def test_a_sentence_is_not_called_supported_if_a_claim_is_unsure():
     unsure = case("The boat is red.|The boat leaves at ten.", SURE, UNSURE)
-    pieces = describe_sample(unsure, find_causes(unsure), 1, Limits())["answer"]
+    pieces = describe_sample(sample_view(1, unsure, find_causes(unsure)))["answer"]
     assert [(p["tone"], [label["text"] for label in p["labels"]]) for p in pieces if p["numbers"]] == [
         ("good", ["✓ A1"]),
         ("unsure", ["? A2"]),

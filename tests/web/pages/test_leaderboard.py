@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from ragstone.compare.leaderboard import rank_runs
+from ragstone.analysis.leaderboard import rank_runs
 from ragstone.storage.runs import open_run
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from ragstone.compare.causes import find_causes
-from ragstone.compare.sample_evidence import Case
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Chunk, Sample
+from ragstone.views.marks import Limits
 from ragstone.web.pages.pair import _chunks
-from ragstone.web.sample_data import Limits
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ragstone
-from ragstone.compare.sample_order import find_worst
+from ragstone.analysis.sample_order import find_worst
 from ragstone.web.library import Library
 from tests.report.runs import BIDI, EVIL, hostile_rows
 
@@ -39,7 +39,7 @@ def test_the_worst_come_first(viewer, worse):
     faults = [bool(row["cause"]) for row in found["rows"]]
     assert faults == sorted(faults, reverse=True)
     index = Library(str(viewer.viewer._library.root)).index(worse)
-    faulty = [row["row"] - 1 for row in found["rows"] if row["cause"]]
+    faulty = worse.diagnose().faulty
     assert [row["row"] - 1 for row in found["rows"]][:20] == find_worst(index.quality, faulty, 20)
 
 
@@ -108,9 +108,9 @@ def test_a_sample_that_was_not_examined_has_a_badge_and_a_filter(tmp_path, serve
     for name, count in (("not examined", 1), ("any fault", 2), ("no fault", 0)):
         assert client.json(f"/runs/{after.id}.json?cause={name.replace(' ', '+')}")["table"]["fitting"] == count
     assert "? not examined" in client.page(f"/runs/{after.id}").text()
-    assert "? not examined" in client.page(f"/runs/{after.id}/samples/3").text()
+    assert "? no judgement" in client.page(f"/runs/{after.id}/samples/3").text()
     compared = client.when_ready(f"/compare/{before.id}/{after.id}.json", lambda data: data["ready"] and data["causes"])
-    assert {move["name"]: move["count"] for move in compared["causes"]["moves"]} == {
+    assert {move["name"]: move["count"] for move in compared["moves"]} == {
         "fixed": 0,
         "newly failing": 0,
         "still failing": 2,

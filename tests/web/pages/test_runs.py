@@ -1,10 +1,14 @@
 """The list of runs."""
 
+import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 import ragstone
+from ragstone.web.library import Library
+from ragstone.web.pages.runs import runs_page
 
 
 def test_runs_are_listed_newest_first(viewer, worse, better, hostile):
@@ -86,7 +90,7 @@ def test_a_broken_run_does_not_hide_the_others(serve, tmp_path, worse):
     assert [run["id"] for run in found["runs"]] == ["sound"]
     assert [run["id"] for run in found["broken"]] == ["torn", "half", "future"]
     assert "not JSON" in client.page("/runs").text()
-    assert client.json("/runs/torn.json", 500)["words"].endswith(")")
+    assert client.json("/runs/torn.json", 409)["words"].endswith("remove its folder.")
     assert client.ask("/runs/no-run.txt")[0].status == 404
 
 
@@ -97,3 +101,19 @@ def test_data_sets_of_one_file_name_are_told_apart(serve, tmp_path):
         ragstone.evaluate(tmp_path / name / "x.csv", ["ari"], tmp_path, name=f"run-{name}")
     found = serve(tmp_path).when_ready("/runs.json", lambda data: not data["waiting"])
     assert {item["name"] for item in found["datasets"]} == {f"x.csv, 1 samples, as in run-{n}" for n in ("one", "two")}
+
+
+def test_finished_is_sorted_by_the_finish(tmp_path):
+    """A run that started first may finish last."""
+    runs = [
+        ragstone.evaluate([{"question": "q", "answer": "a", "references": ["a"]}], ["token_f1"], tmp_path, name=n)
+        for n in "abc"
+    ]
+    for run, minute in zip(runs, (30, 10, 20), strict=True):
+        manifest = Path(run.path) / "run.json"
+        stored = json.loads(manifest.read_text())
+        stored["finished_at"] = f"2026-11-17T08:{minute}:00+00:00"
+        manifest.write_text(json.dumps(stored))
+    library = Library(tmp_path)
+    assert [row["name"] for row in runs_page(library, {})["runs"]] == ["a", "c", "b"]
+    assert [row["name"] for row in runs_page(library, {"dir": "down"})["runs"]] == ["b", "c", "a"]

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import ragstone
-from ragstone.compare.explain import explain_sample
-from ragstone.compare.sample_evidence import read_case
+from ragstone.analysis.explain import explain_sample
+from ragstone.analysis.sample_evidence import read_case
 from ragstone.storage.runs import read_rows, read_table
 
 LONG = "<b onmouseover=alert(3)>" + "word " * 200_000

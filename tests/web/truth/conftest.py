@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragstone.truth.model import TruthFact
-from ragstone.truth.samples import case_from_sample
+from ragstone.truth.model import TruthFact, case_from_sample
 from tests.report import runs
 from tests.report.runs import EVIL
 from tests.web import truths

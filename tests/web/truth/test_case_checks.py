@@ -1,7 +1,7 @@
 """The checks of citations and the problems of cases."""
 
 from ragstone.web.truth.case import _excuse_absence
-from ragstone.web.truth.case_checks import check_fact
+from ragstone.web.truth.loaded_version import check_fact
 
 
 def test_a_case_without_passages_says_so():

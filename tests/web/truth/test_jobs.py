@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 from ragstone.errors import UsageError
-from ragstone.web.truth import jobs
+from ragstone.web import background
 
 
 @pytest.fixture
 def rescoring():
-    started = jobs.Rescoring()
+    started = background.Rescoring()
     yield started
     started.close()
 
@@ -36,7 +36,7 @@ def test_a_job_reports_progress_and_runs_once(rescoring, monkeypatch):
         progress(SimpleNamespace(done=3, total=None))
         return SimpleNamespace(id="r2")
 
-    monkeypatch.setattr(jobs, "rescore_with_truth", score)
+    monkeypatch.setattr(background, "rescore_with_truth", score)
     job = finish(rescoring.start(RUN, VERSION))
     assert (job.state, job.result, job.done, job.total) == ("done", "r2", 3, 3)
     assert rescoring.start(RUN, VERSION) is job is rescoring.job("r1", "ferry", 2)
@@ -51,7 +51,7 @@ def test_a_failed_job_is_repeated(rescoring, monkeypatch, error, why):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(jobs, "rescore_with_truth", fail)
+    monkeypatch.setattr(background, "rescore_with_truth", fail)
     job = finish(rescoring.start(RUN, VERSION))
     assert (job.state, why in job.why) == ("failed", True)
     assert finish(rescoring.start(RUN, VERSION)) is not job

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from ragstone.report.text import visible
 from ragstone.truth.model import Case, TruthFact, cases_to_table
 from ragstone.truth.review import Choice, choose
+from ragstone.views.phrases import visible
 from ragstone.web.truth import loaded_version
 from ragstone.web.truth.loaded_version import HEAD_COLUMNS, LoadedVersion
 from tests.web import truths

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import open_run
-from ragstone.truth.samples import case_from_sample
+from ragstone.truth.model import case_from_sample
 from ragstone.truth.store import TruthStore
 from tests.report import runs
 from tests.web import truths

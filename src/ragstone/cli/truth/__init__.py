@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ragstone.cli.help import CREATE, REPAIR, VERSIONS
-from ragstone.cli.truth.check import check
+from ragstone.cli.truth.check import check, suspects
 from ragstone.cli.truth.collect import collect
 from ragstone.cli.truth.diff import diff, merge
-from ragstone.cli.truth.estimate import estimate
 from ragstone.cli.truth.extract import extract
-from ragstone.cli.truth.harvest import harvest
-from ragstone.cli.truth.rescore import rescore
+from ragstone.cli.truth.harvest import harvest, signals
+from ragstone.cli.truth.rescore import estimate, rescore
 from ragstone.cli.truth.review import accept, reject
-from ragstone.cli.truth.signals import signals
-from ragstone.cli.truth.suspects import suspects
 from ragstone.cli.truth.synthesise import synthesise
 from ragstone.cli.truth.versions import export, history, import_, list_, show
 

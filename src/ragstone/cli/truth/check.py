@@ -1,19 +1,31 @@
-"""ragstone truth check: are the citations of a ground truth in their documents?"""
+"""ragstone truth check and suspects: citations that are not in their documents, and cases that are likely wrong."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from ragstone.cli.options import argument, option, parse_map, shared
-from ragstone.cli.output import command_line, next_steps, print_json
-from ragstone.cli.truth.options import NAME_OR_DATA, Sourced, author_or_user, open_store, read_named
+from ragstone.cli.options import Reading, argument, option, reading_options, shared
+from ragstone.cli.output import command_line, console, find_run, next_steps, print_json, print_table, remark
+from ragstone.cli.truth.options import (
+    NAME_OR_DATA,
+    REFERENCE,
+    Sourced,
+    author_or_user,
+    open_store,
+    read_named,
+    read_version,
+)
 from ragstone.errors import UsageError
+from ragstone.views.phrases import one_line
 
 if TYPE_CHECKING:
     from ragstone.truth.citations.check import Held, TruthCheck
+    from ragstone.truth.store import Version
+    from ragstone.truth.suspects.find import Suspect
 
 _SHOWN = 20
 
@@ -24,9 +36,7 @@ def check(
     flag: bool = option(
         False, "--flag", "Save a version in which citations not found are proposed again, with the reason."
     ),
-    format: str | None = shared("format"),
-    map: list[str] = shared("map"),
-    limit: int | None = shared("limit"),
+    reading: Reading = reading_options(),
     author: str | None = shared("author"),
     out: str = shared("out"),
     json: bool = shared("json"),
@@ -39,8 +49,8 @@ def check(
 
     if drop and flag:
         raise UsageError("--drop and --flag exclude each other")
-    source = read_named(reference, out, format, parse_map(map), limit)
-    if (drop or flag) and (source.stored is None or limit):
+    source = read_named(reference, out, reading)
+    if (drop or flag) and (source.stored is None or reading.limit):
         import_line = command_line("truth", "import", reference, "NAME", out=out)
         raise UsageError(f"only a whole stored ground truth can be repaired; create one from a file: {import_line}")
     checked = check_cases(source.cases)
@@ -50,14 +60,14 @@ def check(
         return
     _show(source.name, checked)
     if saved:
-        typer.echo(f"\nsaved as {saved}")
+        click.echo(f"\nsaved as {saved}")
         next_steps((command_line("truth", "diff", saved, out=out), "see the changes"))
-    elif checked.fallen and source.stored and not limit:
+    elif checked.fallen and source.stored and not reading.limit:
         next_steps((command_line("truth", "check", source.stored, "--flag", out=out), "mark them for review"))
     elif source.stored:
         next_steps((command_line("truth", "suspects", source.stored, out=out), "look for wrong references"))
     else:
-        next_steps((command_line("truth", "import", reference, "NAME", format=format, map=map, out=out), "store it"))
+        next_steps((command_line("truth", "import", reference, "NAME", **reading.flags(), out=out), "store it"))
 
 
 def _save(source: Sourced, checked: TruthCheck, drop: bool, author: str | None, out: str) -> str | None:
@@ -98,13 +108,11 @@ def _as_json(checked: TruthCheck) -> dict[str, Any]:
 
 
 def _show(name: str, checked: TruthCheck) -> None:
-    from ragstone.cli.screen import print_table
-
     total = checked.total
     if total.share is None:
-        typer.echo(f"{name}: no citation could be checked")
+        click.echo(f"{name}: no citation could be checked")
     else:
-        typer.echo(f"{name}: {total.held:,} of {total.checked:,} citations hold ({total.share:.1%})")
+        click.echo(f"{name}: {total.held:,} of {total.checked:,} citations hold ({total.share:.1%})")
         titles = ("document", "held", "citations", "stand", "repaired", "absent", "invalid")
         rows = [
             (
@@ -114,7 +122,7 @@ def _show(name: str, checked: TruthCheck) -> None:
             )
             for document, one in checked.documents.items()
         ]
-        typer.echo("")
+        click.echo("")
         print_table(titles, rows, right=titles[1:])
     for count, why in (
         (
@@ -124,19 +132,76 @@ def _show(name: str, checked: TruthCheck) -> None:
         (checked.no_citations, "that are not citations"),
     ):
         if count:
-            typer.echo(f"\nnot checked: {count:,} facts {why}")
-    _show_fallen(checked)
-
-
-def _show_fallen(checked: TruthCheck) -> None:
+            click.echo(f"\nnot checked: {count:,} facts {why}")
     fallen = checked.fallen
     if fallen:
-        typer.echo("\nnot found")
+        click.echo("\nnot found")
     for fact in fallen[:_SHOWN]:
-        typer.echo(f"  {fact.case}  {fact.citation!r}\n      {fact.check.verdict}: {fact.check.why}")
+        click.echo(f"  {fact.case}  {fact.citation!r}\n      {fact.check.verdict}: {fact.check.why}")
     if len(fallen) > _SHOWN:
-        typer.echo(f"  … and {len(fallen) - _SHOWN:,} more: --json lists all")
+        click.echo(f"  … and {len(fallen) - _SHOWN:,} more: --json lists all")
 
 
 def _count(number: int) -> str:
     return f"{number:,}"
+
+
+_LONGEST = 160
+
+
+def suspects(
+    reference: str = argument("NAME[@N]", REFERENCE),
+    runs: list[str] = shared("run"),
+    documents: list[str] = shared("documents"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """List cases whose ground truth is likely wrong, with evidence; nothing is changed.
+
+    Suspect are references that two or more systems contradict, references and facts that disagree, facts that are not in
+    their passages or documents, and equal questions with different answers.
+    """
+    from ragstone.truth.suspects.find import find_suspects
+
+    version = read_version(reference, out)
+    stored = [find_run(name, out) for name in runs]
+    found = find_suspects(version.cases, stored, _read(documents) if documents else None)
+    if json:
+        print_json({"truth": version.info.reference, "suspects": [asdict(suspect) for suspect in found]})
+        return
+    _show_suspects(version, found)
+    rescore = command_line("truth", "rescore", *(runs or ["RUN"]), truth=version.info.name, out=out)
+    if found:
+        next_steps((command_line("view", out), "correct the cases"), (rescore, "then score the runs again"))
+    else:
+        next_steps((command_line("truth", "check", reference, out=out), "check the citations"))
+
+
+def _read(paths: list[str]) -> dict[str, str]:
+    """The documents by name; a note names those that cannot be read."""
+    from ragstone.formats.documents.read import read_documents
+
+    found = read_documents(paths)
+    for problem in found.problems:
+        remark(f"{problem.source}: {problem.reason}")
+    return {document.source: "\n".join(section.text for section in document.sections) for document in found.documents}
+
+
+def _show_suspects(version: Version, found: list[Suspect]) -> None:
+    from rich.text import Text
+
+    from ragstone.truth.suspects.find import TITLES
+
+    cases = len({suspect.case for suspect in found})
+    click.echo(f"{version.info.reference}: {cases:,} of {version.info.rows:,} cases are suspect")
+    screen = console()
+    for kind, group in groupby(found, key=lambda suspect: suspect.kind):
+        screen.print(Text(f"\n{TITLES[kind]}", style="bold"))
+        for suspect in group:
+            screen.print(Text.assemble("  ", (suspect.case, "yellow"), f"  {suspect.question}"))
+            screen.print(Text(f"      {suspect.reason}"))
+            width = max((len(witness.who) for witness in suspect.witnesses), default=0)
+            for witness in suspect.witnesses:
+                screen.print(Text(f"      {witness.who:<{width}}  {one_line(witness.text, _LONGEST)}", style="dim"))
+                if witness.says:
+                    screen.print(Text(f"      {'':<{width}}  {witness.says}", style="dim"))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from ragstone.cli.evaluation import NOTHING_SCORED, show_system_quote
-from ragstone.cli.options import DATA, DEFAULT_ROOT, argument, option, parse_map, shared, system_options, with_models
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.options import Reading, argument, model_options, option, reading_options, shared, system_options
+from ragstone.cli.output import command_line, next_steps, noting, print_json, showing_progress
 from ragstone.cli.truth.options import open_store
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
+from ragstone.views.phrases import counted
 
 if TYPE_CHECKING:
     from ragstone.data.types import Sample
@@ -20,41 +21,40 @@ if TYPE_CHECKING:
 _ENDINGS = (".jsonl", ".parquet", ".csv")
 
 
-@with_models()
 def collect(
     questions: str = argument("QUESTIONS", "File with questions, or NAME[@N] of a ground truth."),
     system: str = shared("system", ...),
     out: str = option("answers.jsonl", "-o --output --out", "File to write: .jsonl, .parquet or .csv.", metavar="FILE"),
-    root: str = option(
-        DEFAULT_ROOT, "--root", "Folder or s3:// root of the ground truth.", metavar="ROOT", envvar="RAGSTONE_ROOT"
-    ),
+    root: str = shared("root"),
     template: str | None = shared("template"),
     system_version: str | None = shared("system_version"),
-    repeats: int = option(1, "--repeats", "Times each question is asked.", DATA, metavar="N", min=1),
+    repeats: int = shared("repeats"),
     resume: bool = shared("resume"),
     concurrency: int = shared("concurrency", 8),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options(),
     quote: bool = shared("quote"),
-    format: str | None = shared("format"),
-    map: list[str] = shared("map"),
-    limit: int | None = shared("limit"),
+    reading: Reading = reading_options(),
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Ask your system all questions and write its answers for `ragstone run`."""
-    from ragstone.cli.screen import noting, showing_progress
+    from ragstone.data.dataset import samples_table
+    from ragstone.formats import write_dataset
+    from ragstone.storage.places import open_place
     from ragstone.truth.collect import collect as run_system
     from ragstone.truth.collect import quote_collecting
 
     if not out.endswith(_ENDINGS):
         raise UsageError(f"'{out}' must end in {', '.join(_ENDINGS)}")
-    samples, truth = _read_questions(questions, root, format, parse_map(map), limit)
+    samples, truth = _read_questions(questions, root, reading)
     options = system_options(models, template, system_version, concurrency)
     if quote:
         show_system_quote(quote_collecting(samples, system, repeats, **options), json)
         return
     with showing_progress(quiet or json) as progress:
-        journal, note = _journal(out), noting(quiet)
+        # The journal next to a local file; answers written elsewhere are kept by the cache only.
+        place = open_place(out)
+        journal, note = (f"{place.path}.partial" if place.is_local else None), noting(quiet)
         result = run_system(
             samples,
             system,
@@ -65,17 +65,15 @@ def collect(
             note=note,
             **options,
         )
-    _write(result, out)
+    write_dataset(samples_table(result.samples).to_batches(), out)
     _show(result, out, json)
     if not json and not quiet:
         next_steps((command_line("run", out, truth=truth, out=root), "evaluate the answers"))
     if result.samples and not result.answered:
-        raise typer.Exit(NOTHING_SCORED)
+        raise click.exceptions.Exit(NOTHING_SCORED)
 
 
-def _read_questions(
-    questions: str, root: str, format: str | None, columns: dict[str, str], limit: int | None
-) -> tuple[list[Sample], str | None]:
+def _read_questions(questions: str, root: str, reading: Reading) -> tuple[list[Sample], str | None]:
     """The questions, and the name of their ground truth. A ground truth wins over a file or folder of the same name."""
     from ragstone.formats import read_dataset
     from ragstone.storage.places import open_place
@@ -87,28 +85,12 @@ def _read_questions(
     except UsageError:  # not a name of a ground truth
         is_stored, is_path = False, True
     if not is_stored and (is_path or "." in questions or open_place(questions).exists()):
-        return list(read_dataset(questions, format, columns, limit)), None
+        return list(read_dataset(questions, *reading)), None
     version = open_store(root).read(*parse_reference(questions))
-    return [case.as_sample() for case in version.cases[:limit]], questions
-
-
-def _journal(out: str) -> str | None:
-    """The journal next to a local file; answers written elsewhere are kept by the cache only."""
-    from ragstone.storage.places import open_place
-
-    place = open_place(out)
-    return f"{place.path}.partial" if place.is_local else None
-
-
-def _write(result: Collected, out: str) -> None:
-    from ragstone.data.dataset import samples_table
-    from ragstone.formats import write_dataset
-
-    write_dataset(samples_table(result.samples).to_batches(), out)
+    return [case.as_sample() for case in version.cases[: reading.limit]], questions
 
 
 def _show(result: Collected, out: str, json: bool) -> None:
-    from ragstone.report.text import counted
     from ragstone.truth.collect import ERROR
 
     if json:
@@ -126,13 +108,13 @@ def _show(result: Collected, out: str, json: bool) -> None:
     details += [f"{result.cached:,} from the cache"] if result.cached else []
     details += [f"{result.cost_usd:,.4f} usd"] if result.cost_usd else []
     about = f" ({', '.join(details)})" if details else ""
-    typer.echo(f"{result.answered:,} of {counted(len(result.samples), 'question')} answered by {result.system}{about}")
+    click.echo(f"{result.answered:,} of {counted(len(result.samples), 'question')} answered by {result.system}{about}")
     failures: dict[str, list[str]] = {}
     for sample in result.samples:
         if sample.answer is None:
             failures.setdefault(str(sample.metadata.get(ERROR)), []).append(sample.id)
     for reason, ids in sorted(failures.items(), key=lambda item: -len(item[1]))[:5]:
-        typer.echo(f"  {len(ids):,} failed, as {ids[0]}: {reason}")
+        click.echo(f"  {len(ids):,} failed, as {ids[0]}: {reason}")
     if failures:
-        typer.echo("  their rows have no answer; --resume asks them again")
-    typer.echo(f"\nwritten to {out}")
+        click.echo("  their rows have no answer; --resume asks them again")
+    click.echo(f"\nwritten to {out}")

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.options import DATA, argument, option, shared
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, console, next_steps, print_json
 from ragstone.cli.truth.options import (
     NAME,
     REFERENCE,
@@ -46,7 +46,7 @@ def diff(
         names = {"old": before.info.reference, "new": after.info.reference, "counts": counts}
         print_json({**names, "changes": [asdict(change) for change in changes]})
         return
-    typer.echo(f"{before.info.reference} → {after.info.reference}: {describe_counts(counts)}")
+    click.echo(f"{before.info.reference} → {after.info.reference}: {describe_counts(counts)}")
     for _, group in groupby(changes, key=lambda change: (change.kind, change.case)):
         _show(list(group))
     rescore = command_line("truth", "rescore", "RUN", truth=after.info.reference, out=out)
@@ -68,8 +68,6 @@ _MARKS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "ye
 
 def _show(changes: list[Change]) -> None:
     from rich.text import Text
-
-    from ragstone.cli.screen import console
 
     screen, first = console(), changes[0]
     mark, colour = _MARKS[first.kind]
@@ -111,11 +109,15 @@ def merge(
     if merged.conflicts and prefer is None:
         _refuse(merged.conflicts, json)
     if merged.cases == ours.cases:
-        typer.echo(f"nothing to merge: {ours.info.reference} already contains all of {theirs.info.reference}")
+        click.echo(f"nothing to merge: {ours.info.reference} already contains all of {theirs.info.reference}")
         return
     sources = [ours.info.reference, theirs.info.reference, *([f"base {base}"] if base else [])]
     info = _save(ours, merged, sources, author_or_user(author), note or f"merged {theirs.info.reference}", out)
-    _show_merged(info, merged, json, out)
+    if json:
+        print_json({**asdict(info), "conflicts": [asdict(conflict) for conflict in merged.conflicts]})
+    else:
+        click.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(info.lineage.counts)})")
+        next_steps((command_line("truth", "diff", info.reference, out=out), "see the changes"))
 
 
 def _save(ours: Version, merged: Merged, sources: list[str], author: str, note: str, out: str) -> VersionInfo:
@@ -133,19 +135,11 @@ def _save(ours: Version, merged: Merged, sources: list[str], author: str, note: 
     )
 
 
-def _show_merged(info: VersionInfo, merged: Merged, json: bool, out: str) -> None:
-    if json:
-        print_json({**asdict(info), "conflicts": [asdict(conflict) for conflict in merged.conflicts]})
-    else:
-        typer.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(info.lineage.counts)})")
-        next_steps((command_line("truth", "diff", info.reference, out=out), "see the changes"))
-
-
 def _refuse(conflicts: list[Conflict], json: bool) -> None:
     """Prints the conflicts; nothing is saved."""
     if json:
         print_json({"saved": None, "conflicts": [asdict(conflict) for conflict in conflicts]})
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
     lines = [f"{len(conflicts):,} conflict{'s' if len(conflicts) != 1 else ''}; nothing was saved."]
     for conflict in conflicts[:_CONFLICTS_SHOWN]:
         lines.append(f"  {conflict.case}: {conflict.field}")
@@ -154,8 +148,8 @@ def _refuse(conflicts: list[Conflict], json: bool) -> None:
     if len(conflicts) > _CONFLICTS_SHOWN:
         lines.append(f"  … and {len(conflicts) - _CONFLICTS_SHOWN:,} more")
     lines.append("Choose a side with --prefer ours or --prefer theirs; --base NAME@N shows which side changed what.")
-    typer.echo("\n".join(lines), err=True)
-    raise typer.Exit(1)
+    click.echo("\n".join(lines), err=True)
+    raise click.exceptions.Exit(1)
 
 
 def has_value(value: Any) -> bool:

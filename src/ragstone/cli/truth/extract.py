@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.evaluation import NOTHING_SCORED
-from ragstone.cli.options import DATA, argument, option, parse_map, shared, with_models
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.options import DATA, Reading, argument, model_options, option, reading_options, shared
+from ragstone.cli.output import command_line, next_steps, print_json, showing_progress
 from ragstone.cli.truth.options import NAME_OR_DATA, author_or_user, describe_calls, open_store, read_named, show_quote
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
+from ragstone.views.phrases import counted
 
 if TYPE_CHECKING:
     from ragstone.truth.extract import Extraction
@@ -21,19 +22,16 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-@with_models("judge", "prompts")
 def extract(
     reference: str = argument("NAME[@N]|DATA", NAME_OR_DATA),
     to: str | None = shared("to"),
     nuggets: bool = option(
         False, "--nuggets", "Make nuggets in place of citations: vital and okay facts for answers.", DATA
     ),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options("judge", "prompts"),
     quote: bool = shared("quote"),
     concurrency: int = shared("concurrency"),
-    format: str | None = shared("format"),
-    map: list[str] = shared("map"),
-    limit: int | None = shared("limit"),
+    reading: Reading = reading_options(),
     author: str | None = shared("author"),
     note: str = shared("note"),
     out: str = shared("out"),
@@ -44,14 +42,13 @@ def extract(
 
     Without --judge, sentences are chosen locally by words and embeddings. With --nuggets, what a good answer contains.
     """
-    from ragstone.cli.screen import showing_progress
     from ragstone.truth.extract import extract as extract_facts
+    from ragstone.truth.extract import make_nuggets
     from ragstone.truth.llm_tasks import Work
-    from ragstone.truth.nuggets import make_nuggets
 
     if to is None and not quote:
         raise UsageError("name the ground truth for the facts with --to NAME, or use --quote")
-    source = read_named(reference, out, format, parse_map(map), limit)
+    source = read_named(reference, out, reading)
     with showing_progress(quiet or json or quote) as progress:
         find = make_nuggets if nuggets else extract_facts
         result = find(source.cases, Work(models.judge, models, concurrency, quote), progress)
@@ -66,7 +63,7 @@ def extract(
         if saved:
             next_steps((command_line("view", out), "accept or reject the proposed facts"))
     if not result.found:
-        raise typer.Exit(NOTHING_SCORED)
+        raise click.exceptions.Exit(NOTHING_SCORED)
 
 
 def _save(
@@ -128,50 +125,48 @@ def _nuggets_as_json(found: Extraction, saved: str | None, new: int) -> dict[str
 
 def _show_nuggets(found: Extraction, saved: str | None, new: int) -> None:
     counts = found.counts
-    typer.echo(f"{counts['facts']:,} nuggets: {counts['vital']:,} vital, {counts['okay']:,} okay")
+    click.echo(f"{counts['facts']:,} nuggets: {counts['vital']:,} vital, {counts['okay']:,} okay")
     _show_proposed(found, new, "nugget")
     if saved and any(fact.importance is None for row in found.found for fact in row.case.facts):
-        typer.echo(
+        click.echo(
             "some cases have other facts too: they count as vital nuggets, and metrics of facts count the nuggets"
         )
-    typer.echo(f"saved as {saved}" if saved else "nothing new: no version was saved")
+    click.echo(f"saved as {saved}" if saved else "nothing new: no version was saved")
 
 
 def _show_proposed(found: Extraction, new: int, what: str) -> None:
-    from ragstone.report.text import counted
-
     known = found.counts["facts"] - new
     there = f"; {known:,} more {'was' if known == 1 else 'were'} already known" if known else ""
-    typer.echo(f"{counted(new, what)} proposed for {counted(len(found.found), 'case')}, by {found.signature}{there}")
-    typer.echo(describe_calls(found.calls))
+    click.echo(f"{counted(new, what)} proposed for {counted(len(found.found), 'case')}, by {found.signature}{there}")
+    click.echo(describe_calls(found.calls))
     for outcome, reasons in (("skipped", found.skipped), ("failed", found.failed)):
         for reason, count in Counter(reasons.values()).most_common():
-            typer.echo(f"{outcome}: {count:,} {'case' if count == 1 else 'cases'}: {reason}")
+            click.echo(f"{outcome}: {count:,} {'case' if count == 1 else 'cases'}: {reason}")
 
 
 def _show(found: Extraction, saved: str | None, new: int) -> None:
     held = found.held
     if held.share is None:
-        typer.echo("no citation was named")
+        click.echo("no citation was named")
     else:
-        typer.echo(
+        click.echo(
             f"{held.held:,} of {held.checked:,} citations are in the documents ({held.share:.1%}): {held.stands:,} kept, "
             f"{held.repaired:,} repaired; dropped: {held.absent:,} absent, {held.invalid:,} invalid"
         )
         if found.supporting is not None:
             share = found.supporting / held.held
-            typer.echo(
+            click.echo(
                 f"{found.supporting:,} of these {held.held:,} support the answer ({share:.1%}); only they are proposed"
             )
         elif held.held:
-            typer.echo("whether they support the answer was not measured: the judge model named them as support")
+            click.echo("whether they support the answer was not measured: the judge model named them as support")
     _show_proposed(found, new, "fact")
     fallen = [(row.case.id, item) for row in found.found for item in row.checked if not item.kept]
     for case, item in fallen[:_SHOWN]:
         unsupported = f"unsupported: it supports the answer with probability {item.support.sure}"
         unsupported += ", but shares no word with its topic" if item.support.off_topic else ""
         why = unsupported if item.check.holds else f"{item.check.verdict}: {item.check.why}"
-        typer.echo(f"  dropped {case}  {item.citation!r}\n      {why}")
+        click.echo(f"  dropped {case}  {item.citation!r}\n      {why}")
     if len(fallen) > _SHOWN:
-        typer.echo(f"  … and {len(fallen) - _SHOWN:,} more: --json lists all")
-    typer.echo(f"saved as {saved}" if saved else "nothing new: no version was saved")
+        click.echo(f"  … and {len(fallen) - _SHOWN:,} more: --json lists all")
+    click.echo(f"saved as {saved}" if saved else "nothing new: no version was saved")

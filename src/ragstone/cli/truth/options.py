@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragstone.cli.output import print_json
+from ragstone.cli.output import console, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragstone.cli.options import Reading
     from ragstone.llm.wrappers import Call
     from ragstone.truth.model import Case
     from ragstone.truth.store import TruthStore, Version, VersionInfo
@@ -54,7 +55,6 @@ def show_quote(name: str, calls: Sequence[Call], concurrency: int, json: bool) -
     """Prints the estimated cost; cached replies cost nothing."""
     from dataclasses import asdict
 
-    from ragstone.cli.screen import console
     from ragstone.engine.quote import sum_calls
     from ragstone.report.quote import line_report
 
@@ -67,13 +67,14 @@ def show_quote(name: str, calls: Sequence[Call], concurrency: int, json: bool) -
 
 def describe_calls(calls: Sequence[Call]) -> str:
     """Number of calls, of cached replies, and the cost."""
-    asked = [call for call in calls if not call.cached]
+    asked = [call for call in calls if call.is_made]
+    cached = sum(call.cached for call in calls)
     # A failed call costs nothing, a rejected reply does.
     costs = [call.cost_usd for call in asked if call.error is None or call.cost_usd is not None]
     cost = (
         "cost unknown" if any(value is None for value in costs) else f"{sum(value or 0.0 for value in costs):.4f} usd"
     )
-    return f"{len(asked):,} calls, {len(calls) - len(asked):,} replies from the cache, {cost}" if calls else "no calls"
+    return f"{len(asked):,} calls, {cached:,} replies from the cache, {cost}" if calls else "no calls"
 
 
 class Sourced(NamedTuple):
@@ -85,7 +86,7 @@ class Sourced(NamedTuple):
     number: int | None
 
 
-def read_named(reference: str, root: str, format: str | None, columns: dict[str, str], limit: int | None) -> Sourced:
+def read_named(reference: str, root: str, reading: Reading) -> Sourced:
     """The cases of the stored ground truth of that name, otherwise of a data set."""
     from ragstone.errors import UsageError
     from ragstone.truth.store import parse_reference
@@ -97,11 +98,11 @@ def read_named(reference: str, root: str, format: str | None, columns: dict[str,
         is_stored = False
     if is_stored:
         version = open_store(root).read(name, number)
-        return Sourced(version.cases[:limit], version.info.reference, name, version.info.number)
+        return Sourced(version.cases[: reading.limit], version.info.reference, name, version.info.number)
     from ragstone.formats import open_reader
-    from ragstone.truth.samples import read_sourced
+    from ragstone.truth.model import read_sourced
 
-    reader = open_reader(reference, format, columns, limit)
+    reader = open_reader(reference, *reading)
     return Sourced(read_sourced(reader), reader.name, None, None)
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from ragstone.cli.options import DATA, argument, option, shared
 from ragstone.cli.output import command_line, next_steps, print_json
 from ragstone.cli.truth.options import NAME, author_or_user, open_store
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.views.phrases import one_line
 
 if TYPE_CHECKING:
     from ragstone.truth.citations.check import CitationCheck
@@ -30,7 +31,6 @@ _PROVENANCE = option([], "--provenance", "Only this provenance: synthetic, harve
 _LEAST = option(None, "--min-confidence", "Only items at least this certain.", DATA, metavar="SHARE", min=0, max=1)
 _MOST = option(None, "--max-confidence", "Only items at most this certain.", DATA, metavar="SHARE", min=0, max=1)
 _STATUS = option("proposed", "--status", "Status of the items: proposed, accepted or rejected.", DATA)
-_DRY_RUN = option(False, "--dry-run", "Show what would be done; write nothing.")
 
 
 def accept(
@@ -44,7 +44,7 @@ def accept(
     max_confidence: float | None = _MOST,
     status: str = _STATUS,
     not_found: bool = option(False, "--not-found", "Accept citations that are not in their passages, too.", DATA),
-    dry_run: bool = _DRY_RUN,
+    dry_run: bool = shared("dry_run"),
     author: str | None = shared("author"),
     note: str = shared("note"),
     out: str = shared("out"),
@@ -75,7 +75,7 @@ def reject(
     max_confidence: float | None = _MOST,
     status: str = _STATUS,
     not_found: bool = option(False, "--only-not-found", "Only citations that are not in their passages.", DATA),
-    dry_run: bool = _DRY_RUN,
+    dry_run: bool = shared("dry_run"),
     author: str | None = shared("author"),
     note: str = shared("note"),
     out: str = shared("out"),
@@ -143,18 +143,18 @@ def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bo
     if items:
         counts = ", ".join(_count(kind, count) for kind, count in Counter(item.kind for item in items).items())
         cases = len({item.case for item in items})
-        typer.echo(f"{standing}: {counts}, in {cases:,} case{'s' if cases != 1 else ''}")
+        click.echo(f"{standing}: {counts}, in {cases:,} case{'s' if cases != 1 else ''}")
         _show(items)
     else:
-        typer.echo(f"nothing to {standing.removesuffix('ed')} in {outcome.version.info.reference}")
+        click.echo(f"nothing to {standing.removesuffix('ed')} in {outcome.version.info.reference}")
     if outcome.lost:
-        typer.echo("not in their passages, unchanged (--not-found accepts them, too)")
+        click.echo("not in their passages, unchanged (--not-found accepts them, too)")
         _show(outcome.lost, {item: check.why or "" for item, check in outcome.lost.items()})
     if saved:
-        typer.echo(f"saved as {saved}")
+        click.echo(f"saved as {saved}")
         next_steps((command_line("truth", "diff", saved, out=out), "see the changes"))
     elif items:
-        typer.echo("nothing was saved (--dry-run)")
+        click.echo("nothing was saved (--dry-run)")
 
 
 def _count(kind: str, count: int) -> str:
@@ -178,15 +178,13 @@ def _save(outcome: _Outcome, author: str, note: str, out: str) -> str:
 
 
 def _show(items: Iterable[Item], why: Mapping[Item, str] | None = None) -> None:
-    from ragstone.report.text import one_line
-
     listed = list(items)
     for item in listed[:_SHOWN]:
-        typer.echo(f"  {one_line(item.case, 40)}  {item.kind}  {one_line(item.text, _WIDTH)}")
+        click.echo(f"  {one_line(item.case, 40)}  {item.kind}  {one_line(item.text, _WIDTH)}")
         if why:
-            typer.echo(f"      {one_line(why[item], _WIDTH)}")
+            click.echo(f"      {one_line(why[item], _WIDTH)}")
     if len(listed) > _SHOWN:
-        typer.echo(f"  … and {len(listed) - _SHOWN:,} more: --json lists all")
+        click.echo(f"  … and {len(listed) - _SHOWN:,} more: --json lists all")
 
 
 def _as_json(item: Item) -> dict[str, object]:

@@ -6,29 +6,29 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from ragstone.cli.evaluation import NOTHING_SCORED
-from ragstone.cli.options import DATA, argument, option, shared, with_models
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.options import DATA, argument, model_options, option, shared
+from ragstone.cli.output import command_line, next_steps, noting, print_json, print_table, showing_progress
 from ragstone.cli.truth.options import author_or_user, describe_calls, open_store, show_quote
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
+from ragstone.views.phrases import counted
 
 if TYPE_CHECKING:
     from ragstone.formats.documents import DocumentSet
-    from ragstone.truth.synthesis import Synthesis
+    from ragstone.truth.synthesis.pipeline import Synthesis
 
 _UNUSED_SHOWN = 5
 
 
-@with_models("judge", "prompts")
 def synthesise(
     documents: list[str] = argument("DOCS...", "Documents or folders, also s3://: txt, md, html, pdf, docx."),
     to: str | None = shared("to"),
     count: int = option(50, "-n --count", "Number of questions.", DATA, metavar="N", min=1),
     seed: int = shared("seed"),
-    models: ModelOptions = ModelOptions(),
+    models: ModelOptions = model_options("judge", "prompts"),
     quote: bool = shared("quote"),
     concurrency: int = shared("concurrency"),
     author: str | None = shared("author"),
@@ -41,10 +41,9 @@ def synthesise(
 
     A question is kept if a model answers it from its source and cannot answer it without. All cases are proposed for review.
     """
-    from ragstone.cli.screen import noting, showing_progress
     from ragstone.formats.documents import make_passages
     from ragstone.truth.llm_tasks import Work
-    from ragstone.truth.synthesis import synthesise as make
+    from ragstone.truth.synthesis.pipeline import synthesise as make
 
     work = Work(models.judge, models, concurrency, quote)
     if to is None and not quote:
@@ -55,7 +54,11 @@ def synthesise(
     if quote or to is None:
         show_quote("synthesise", quoted.calls, concurrency, json)
         return
-    noting(quiet or json)(_describe_cost(quoted, concurrency))
+    from ragstone.engine.quote import sum_calls
+
+    line = sum_calls("", [call for call in quoted.calls if not call.cached], concurrency)
+    cost = "at an unknown price" if line.cost_usd is None else f"for about {line.cost_usd:.4f} usd"
+    noting(quiet or json)(f"about {line.calls:,.0f} calls {cost}, if nothing is rejected; three times as much at most")
     with showing_progress(quiet or json) as progress:
         made = make(passages, count, seed, work, progress)
     saved = _save(made, read, to, author, note, out) if made.cases else None
@@ -64,14 +67,13 @@ def synthesise(
     else:
         _show(made)
     if saved and not json:
-        typer.echo(f"\nsaved as {saved}, all proposed")
+        click.echo(f"\nsaved as {saved}, all proposed")
         next_steps((command_line("view", out), "review the cases"))
     if not made.cases:
-        raise typer.Exit(NOTHING_SCORED)
+        raise click.exceptions.Exit(NOTHING_SCORED)
 
 
 def _read(paths: list[str], quiet: bool) -> DocumentSet:
-    from ragstone.cli.screen import noting
     from ragstone.formats.documents import read_documents
 
     found = read_documents(paths)
@@ -87,17 +89,8 @@ def _read(paths: list[str], quiet: bool) -> DocumentSet:
     return found
 
 
-def _describe_cost(quoted: Synthesis, concurrency: int) -> str:
-    from ragstone.engine.quote import sum_calls
-
-    line = sum_calls("", [call for call in quoted.calls if not call.cached], concurrency)
-    cost = "at an unknown price" if line.cost_usd is None else f"for about {line.cost_usd:.4f} usd"
-    return f"about {line.calls:,.0f} calls {cost}, if nothing is rejected; three times as much at most"
-
-
 def _save(made: Synthesis, read: DocumentSet, to: str, author: str | None, note: str, out: str) -> str:
     """The reference of the new version: the earlier cases, then the new ones."""
-    from ragstone.report.text import counted
     from ragstone.truth.store import Lineage
 
     store = open_store(out)
@@ -127,25 +120,21 @@ def _as_json(made: Synthesis, read: DocumentSet, saved: str | None) -> dict[str,
 
 
 def _show(made: Synthesis) -> None:
-    from ragstone.report.text import counted
-
-    typer.echo(
+    click.echo(
         f"{len(made.cases):,} of {counted(made.wanted, 'question')} kept, {made.tried:,} tried, by {made.signature}"
     )
     for label in ("kind", "difficulty"):
         found = Counter(str(case.metadata[label]) for case in made.cases).most_common()
         if found:
-            typer.echo(f"  {label:<11} {', '.join(f'{name} {count:,}' for name, count in found)}")
-    typer.echo(f"  {describe_calls(made.calls)}")
+            click.echo(f"  {label:<11} {', '.join(f'{name} {count:,}' for name, count in found)}")
+    click.echo(f"  {describe_calls(made.calls)}")
     for title, reasons in (("rejected", [item.reason for item in made.rejected]), ("failed", made.failed)):
         for reason, count in Counter(reasons).most_common():
-            typer.echo(f"  {title:<11} {count:,}: {reason}")
+            click.echo(f"  {title:<11} {count:,}: {reason}")
     _show_coverage(made)
 
 
 def _show_coverage(made: Synthesis) -> None:
-    from ragstone.cli.screen import print_table
-
     titles = ("document", "questions", "sections", "passages", "sections without a question")
     rows = []
     for item in made.coverage:
@@ -153,5 +142,5 @@ def _show_coverage(made: Synthesis) -> None:
         unused = ", ".join(item.unused[:_UNUSED_SHOWN]) + (f" and {more} more" if more > 0 else "")
         sections, passages = f"{item.sections_used} of {item.sections}", f"{item.passages_used} of {item.passages}"
         rows.append((item.source, f"{item.questions:,}", sections, passages, unused))
-    typer.echo("")
+    click.echo("")
     print_table(titles, rows, right=titles[1:4])

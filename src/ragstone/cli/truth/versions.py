@@ -7,10 +7,10 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from ragstone.cli.options import argument, data_argument, option, parse_map, shared, sources
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.options import Reading, argument, data_argument, option, reading_options, shared, sources
+from ragstone.cli.output import command_line, next_steps, noting, print_json, print_table
 from ragstone.cli.truth.options import (
     NAME,
     REFERENCE,
@@ -60,9 +60,7 @@ def _find(version: Version, name: str) -> Case:
 
 
 def _show_version(version: Version, most: int) -> None:
-    from ragstone.cli.screen import print_table
-
-    typer.echo("\n".join(_about(version)))
+    click.echo("\n".join(_about(version)))
     titles = ("id", "question", "reference", "facts", "proposed")
     rows = []
     for case in version.cases[:most]:
@@ -70,10 +68,10 @@ def _show_version(version: Version, most: int) -> None:
         answer = " / ".join(case.references) or ("(unanswerable)" if case.answerable is False else "")
         texts = (case.id, case.question, answer + _standing(case))
         rows.append((*texts, str(len(case.accepted_facts)), str(proposed or "")))
-    typer.echo("")
+    click.echo("")
     print_table(titles, rows, right=("facts", "proposed"))
     if len(version.cases) > most:
-        typer.echo(f"… and {len(version.cases) - most:,} more; -n shows more of them, --case ID one in full")
+        click.echo(f"… and {len(version.cases) - most:,} more; -n shows more of them, --case ID one in full")
 
 
 def _about(version: Version) -> list[str]:
@@ -86,16 +84,12 @@ def _about(version: Version) -> list[str]:
         "note": info.note,
         "cases": f"{info.rows:,}" + _details(cases),
         "facts": f"{len(facts):,}" + _details(standing, provenance),
-        "from": ", ".join(map(_source, info.lineage.sources)),
+        # A source is a text, or a table with a path.
+        "from": ", ".join(str(one.get("path", one) if isinstance(one, dict) else one) for one in info.lineage.sources),
         "tools": ", ".join(f"{tool} {name}" for tool, name in info.lineage.tools.items() if isinstance(name, str)),
         "counts": ", ".join(_counted(name, count) for name, count in info.lineage.counts.items() if count),
     }
     return [info.reference, *(f"  {label:<8} {text}" for label, text in lines.items() if text)]
-
-
-def _source(source: Any) -> str:
-    """A source is a text, or a table with a path."""
-    return str(source["path"]) if isinstance(source, dict) and "path" in source else str(source)
 
 
 def _counted(name: str, count: Any) -> str:
@@ -118,15 +112,15 @@ def _standing(case: Case) -> str:
 
 
 def _show_case(case: Case) -> None:
-    typer.echo(f"{case.id}  {case.question}")
+    click.echo(f"{case.id}  {case.question}")
     for label, texts in (("reference", case.references), ("document", case.documents)):
         standing = _standing(case) if label == "reference" else ""
         for text in texts:
-            typer.echo(f"  {label:<10} {text}{standing}")
+            click.echo(f"  {label:<10} {text}{standing}")
     for fact in case.facts:
         details = [fact.standing, fact.provenance, *([f"from {fact.source}"] if fact.source else [])]
         details += [f"{fact.confidence:.0%} sure"] if fact.confidence is not None else []
-        typer.echo(f"  fact       {fact.text}  [{', '.join(details)}]{f'  {fact.note}' if fact.note else ''}")
+        click.echo(f"  fact       {fact.text}  [{', '.join(details)}]{f'  {fact.note}' if fact.note else ''}")
     lines = {
         "passages": len(case.passages) or None,
         "relevance": case.relevance or None,
@@ -139,20 +133,18 @@ def _show_case(case: Case) -> None:
     }
     for label, value in lines.items():
         if value is not None:
-            typer.echo(f"  {label:<10} {value}")
+            click.echo(f"  {label:<10} {value}")
 
 
 def list_(out: str = shared("out"), json: bool = shared("json")) -> None:
     """List every ground truth with its newest version."""
-    from ragstone.cli.screen import print_table
-
     store = open_store(out)
     newest = [store.info(name) for name in store.names()]
     if json:
         print_json([asdict(info) for info in newest])
         return
     if not newest:
-        typer.echo(f"there is no ground truth under {out}")
+        click.echo(f"there is no ground truth under {out}")
         next_steps((command_line("truth", "import", "FILE", "NAME", out=out), "create one from data"))
         return
     rows = [(info.name, str(info.number), f"{info.rows:,}", as_day(info), info.author, info.note) for info in newest]
@@ -162,7 +154,6 @@ def list_(out: str = shared("out"), json: bool = shared("json")) -> None:
 
 def history(name: str = argument("NAME", NAME), out: str = shared("out"), json: bool = shared("json")) -> None:
     """List all versions of a ground truth, newest first: author, time, reason, changes."""
-    from ragstone.cli.screen import print_table
     from ragstone.truth.diff import count_changes, diff
 
     store = open_store(out)
@@ -187,9 +178,7 @@ def history(name: str = argument("NAME", NAME), out: str = shared("out"), json: 
 def import_(
     data: list[str] = data_argument(),
     name: str = argument("NAME", NAME),
-    format: str | None = shared("format"),
-    map: list[str] = shared("map"),
-    limit: int | None = shared("limit"),
+    reading: Reading = reading_options(),
     replace: bool = option(False, "--replace", "Remove cases that are not in the data."),
     author: str | None = shared("author"),
     note: str = shared("note"),
@@ -197,28 +186,27 @@ def import_(
     quiet: bool = shared("quiet"),
 ) -> None:
     """Store data as ground truth: the first version of a name, or the next one."""
-    from ragstone.cli.screen import noting
     from ragstone.formats import open_reader
     from ragstone.truth.diff import count_changes, diff
-    from ragstone.truth.samples import read_cases, update_cases
+    from ragstone.truth.model import read_cases, update_cases
     from ragstone.truth.store import Lineage
 
     store = open_store(out)
     parent = store.newest(name)
     earlier = [] if parent is None else store.read(name, parent).cases
-    reader = open_reader(sources(data), format, parse_map(map), limit)
+    reader = open_reader(sources(data), *reading)
     found = read_cases(reader)
     cases = update_cases(earlier, found, replace)
     for text in [*reader.report.notes, *found.notes]:
         noting(quiet)(text)
     counts = count_changes(diff(earlier, cases))
     if parent is not None and not any(counts.values()):
-        typer.echo(f"nothing changed: {name}@{parent} already contains {reader.name}")
+        click.echo(f"nothing changed: {name}@{parent} already contains {reader.name}")
         return
     lineage = Lineage(sources=[{"path": reader.name, "format": reader.format.name}], counts=counts)
     info = store.save(name, cases, author=author_or_user(author), note=note, parent=parent, lineage=lineage)
     if not quiet:
-        typer.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(counts)}), saved under {out}")
+        click.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(counts)}), saved under {out}")
         next_steps((command_line("truth", "check", name, out=out), "check the citations"))
 
 
@@ -227,14 +215,14 @@ _FILES = (".jsonl", ".parquet", ".csv")
 
 def export(
     reference: str = argument("NAME[@N]", REFERENCE),
-    target: str | None = argument("TARGET", "File to write: .jsonl, .parquet or .csv; a folder for dial.", None),
+    target: str | None = argument("[TARGET]", "File to write: .jsonl, .parquet or .csv; a folder for dial.", None),
     to: str = shared("to_format"),
     out: str = shared("out"),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Write ground truth in another format, with accepted facts only."""
     from ragstone.formats import write_dataset
-    from ragstone.truth.samples import cases_to_samples
+    from ragstone.truth.model import cases_to_samples
 
     if target is None:
         # A user may have named the file with -o.
@@ -246,5 +234,5 @@ def export(
     samples = cases_to_samples(version.cases)
     rows = write_dataset(samples.table.to_batches(), target, to)
     if not quiet:
-        typer.echo(f"{rows:,} case{'s' if rows != 1 else ''} of {version.info.reference}, written to {target}")
+        click.echo(f"{rows:,} case{'s' if rows != 1 else ''} of {version.info.reference}, written to {target}")
         next_steps((command_line("truth", "import", target, "NAME"), "store it again after editing"))

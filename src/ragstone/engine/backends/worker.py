@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from ragstone.engine.execute import Part, compute_part, open_samples, read_parts
+from ragstone.engine.execute import RunPart, compute_part, open_samples, read_parts
 from ragstone.engine.plan import Plan
 from ragstone.errors import RagstoneError, StorageError
 from ragstone.llm.concurrency import gather_or_cancel
@@ -20,7 +20,7 @@ from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder
 from ragstone.text.matchers import Matcher
 from ragstone.tools.judging_options import JudgingOptions
-from ragstone.tools.open_tools import Judging, Opened, open_matcher
+from ragstone.tools.open_tools import Opened, ToolFactory, open_matcher
 
 # What a worker on another machine needs to reach models and storage. Values are handed over, never shown.
 _ENVIRONMENT = (
@@ -39,14 +39,14 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Kit:
-    """All that a worker needs to know; it can be sent to another process."""
+    """The settings of a worker; they can be sent to another process."""
 
     plan: Plan
     folder: str
     matcher: str | Matcher
     judging: JudgingOptions
     concurrency: int
-    # When all calls of the run end, by the clock on the wall.
+    # The deadline of all calls of the run, in seconds since the epoch.
     ends_at: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -63,12 +63,13 @@ def make_kit(plan: Plan, folder: RunFolder, matcher: str | Matcher, judging: Jud
         judging=judging,
         concurrency=concurrency,
         ends_at=None if deadline is None else time.time() + deadline,
-        environment={name: os.environ[name] for name in names},
+        # The options name the large judge if the run uses it; other machines may have it too.
+        environment={**{name: os.environ[name] for name in names}, "RAGSTONE_LARGE_JUDGE": "off"},
     )
 
 
 class PartWorker:
-    """Works on parts, one after the other or some at a time where models are waited for."""
+    """Computes parts: one after the other, or some concurrently if models are called."""
 
     def __init__(self, kit: Kit, shared: Callable[[], Mapping[str, Any]] = dict) -> None:
         for name, value in kit.environment.items():
@@ -82,8 +83,8 @@ class PartWorker:
         self._files = ExitStack()
         self._samples: pq.ParquetFile | None = None
 
-    def work(self, parts: Sequence[Part]) -> list[Done]:
-        """Compute and store parts; what stops the run comes back as its words."""
+    def work(self, parts: Sequence[RunPart]) -> list[Done]:
+        """Compute and store parts. An error that stops the run is returned as its text."""
         return self._loop.run_until_complete(self._work(parts))
 
     def close(self) -> None:
@@ -94,7 +95,7 @@ class PartWorker:
         self._loop.close()
         self._files.close()
 
-    async def _work(self, parts: Sequence[Part]) -> list[Done]:
+    async def _work(self, parts: Sequence[RunPart]) -> list[Done]:
         try:
             self._open()
             samples = self._open_samples()
@@ -124,7 +125,7 @@ class PartWorker:
             if kit.ends_at is not None:
                 # A deadline that has passed is one that passes at once.
                 shared["deadline_s"] = max(kit.ends_at - time.time(), 1e-3)
-            judging = Judging(kit.judging, kit.concurrency)
+            judging = ToolFactory(kit.judging, kit.concurrency)
             self._opened = judging.open(self._folder.replies, shared=shared)
             self._gate = asyncio.Semaphore(kit.concurrency)
             self._tools = {"matcher": open_matcher(kit.matcher), **self._opened.tools}

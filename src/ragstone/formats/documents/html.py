@@ -38,7 +38,7 @@ def read_html(data: bytes) -> list[Section]:
         raise UnreadableError(f"it cannot be read as HTML: {error}") from error
     sections: list[tuple[str | None, list[str]]] = [(None, [])]
     line: list[str] = []
-    for kind, text in _walk(root):
+    for kind, text in (*_walk(root), ("break", "")):
         if kind == "text":
             line.append(text)
             continue
@@ -47,8 +47,6 @@ def read_html(data: bytes) -> list[Section]:
         line = []
         if kind == "heading":
             sections.append((text, []))
-    if rest := _SPACE.sub(" ", "".join(line)).strip():
-        sections[-1][1].append(rest)
     return [Section("\n".join(lines), heading) for heading, lines in sections]
 
 
@@ -73,17 +71,12 @@ def _walk(element: HtmlElement) -> Iterator[tuple[str, str]]:
             yield "text", f"| {' | '.join(cells)} |"
             yield "break", ""
         else:
-            yield from _walk_inside(element, tag in _BLOCKS)
+            edge = [("break", "")] if tag in _BLOCKS else []
+            yield from edge
+            if element.text:
+                yield "text", element.text
+            for child in element:
+                yield from _walk(child)
+            yield from edge
     if element.tail:
         yield "text", element.tail
-
-
-def _walk_inside(element: HtmlElement, is_block: bool) -> Iterator[tuple[str, str]]:
-    if is_block:
-        yield "break", ""
-    if element.text:
-        yield "text", element.text
-    for child in element:
-        yield from _walk(child)
-    if is_block:
-        yield "break", ""

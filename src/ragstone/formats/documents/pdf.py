@@ -51,16 +51,13 @@ def _read_pages(reader: object, count: int) -> Pages:
         else:
             empty.append(number)
     if not sections:
-        why = f"its {count:,} pages cannot be read: {broken[0]}" if broken else _no_text(count)
-        raise UnreadableError(why)
+        if broken:
+            raise UnreadableError(f"its {count:,} pages cannot be read: {broken[0]}")
+        pages = "its page contains" if count == 1 else f"its {count:,} pages contain"
+        raise UnreadableError(f"{pages} no text, perhaps only pictures: run text recognition (OCR) on the scan first")
     notes = [f"{len(empty):,} of {count:,} pages have no text, the first is page {empty[0]}"] if empty else []
     notes += [f"{len(broken):,} pages cannot be read, the first is {broken[0]}"] if broken else []
     return Pages(sections, notes)
-
-
-def _no_text(count: int) -> str:
-    pages = "its page contains" if count == 1 else f"its {count:,} pages contain"
-    return f"{pages} no text, perhaps only pictures: run text recognition (OCR) on the scan first"
 
 
 def _words(error: Exception) -> str:

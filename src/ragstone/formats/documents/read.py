@@ -67,20 +67,16 @@ def _lines(block: Any) -> Iterator[str]:
 def decode(data: bytes) -> str:
     """Decodes a text file: UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _decoded(data, "utf-16")
+        try:
+            return data.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise UnreadableError(f"it starts as utf-16 but is not valid: {error.reason}") from error
     if b"\x00" in data[:8192]:
         raise UnreadableError("it is not text and has no supported kind. Supported: txt, md, html, pdf, docx")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("cp1252", errors="replace")
-
-
-def _decoded(data: bytes, encoding: str) -> str:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise UnreadableError(f"it starts as {encoding} but is not valid: {error.reason}") from error
 
 
 def read_text(data: bytes) -> list[Section]:
@@ -190,29 +186,16 @@ def _read(source: str, place: Place, most_bytes: int) -> Document:
         raise UnreadableError("it is empty")
     said = EXTENSIONS.get(_extension(source))
     kind = _recognise(data) or (said if said in _READERS and said not in _BY_SIGHT else None)
-    if kind is None:
-        _refuse(said)
+    if kind is None and said is not None:  # a file without a known extension is read as text
+        raise UnreadableError(
+            f"its extension means {said}, but its content is not: it may be damaged or have the wrong extension"
+        )
     notes = [f"its extension is .{_extension(source)}, it is read as {kind}"] if kind != said else []
-    sections, more = _sections(kind or "text", data)
+    sections, more = read_pdf(data) if kind == "pdf" else (_READERS[kind or "text"](data), [])
     sections = [section for section in sections if any(letter.isalnum() for letter in section.text)]
     if not sections:
         raise UnreadableError("it contains no text")
     return Document(source, sections, notes + more)
-
-
-def _refuse(said: str | None) -> None:
-    """Raise if the content does not match the extension; a file without a known extension is read as text."""
-    if said is not None:
-        raise UnreadableError(
-            f"its extension means {said}, but its content is not: it may be damaged or have the wrong extension"
-        )
-
-
-def _sections(kind: str, data: bytes) -> tuple[list[Section], list[str]]:
-    if kind == "pdf":
-        pages = read_pdf(data)
-        return pages.sections, pages.notes
-    return _READERS[kind](data), []
 
 
 def _recognise(data: bytes) -> str | None:

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ragstone.data.codec import load_json
 from ragstone.http.client import HttpClient
 from ragstone.llm.base import LLMBusyError, LLMRefusedError, Reply, Request
 from ragstone.llm.batches import BatchRecord, BatchResult, BatchState
 from ragstone.llm.endpoints import Endpoint
 from ragstone.llm.providers.openai import OpenAIEndpoint, explain_status
-from ragstone.llm.providers.openai_batches import BatchEndpoint
+from ragstone.llm.providers.openai_batches import BatchEndpoint, count, mapping, understood
 
 # A header of every request.
 VERSION = {"anthropic-version": "2023-06-01"}
@@ -70,7 +71,7 @@ class AnthropicChat(OpenAIEndpoint):
             sent = self._takes_temperature
             reply = await self._post("messages", self.batch_body(request))
             if reply.status == 200:
-                return self.read_message(json.loads(reply.body), time.perf_counter() - started)
+                return self.read_message(reply.json(), time.perf_counter() - started)
             if not (sent and reply.status == 400 and b"temperature" in reply.body):
                 raise explain_status(reply, self._endpoint, request)
             self._takes_temperature = False
@@ -80,7 +81,7 @@ class AnthropicChat(OpenAIEndpoint):
         try:
             text = "".join(block["text"] for block in data["content"] if block.get("type") == "text")
             reason = str(data.get("stop_reason") or "end_turn")
-            usage = data.get("usage") or {}
+            usage = mapping(data.get("usage"))
         except (KeyError, TypeError, AttributeError):
             raise LLMBusyError(f"{self.name} sent a reply that is not a message") from None
         if reason == "refusal":
@@ -98,7 +99,7 @@ class AnthropicChat(OpenAIEndpoint):
 class AnthropicBatches(BatchEndpoint):
     """Anthropic's Message Batches."""
 
-    kind = "anthropic"
+    kind, guesses = "anthropic", True
     most_requests, most_bytes = 100_000, 240 * _MEGABYTE
 
     def __init__(self, chat: AnthropicChat, endpoint: Endpoint, client: HttpClient, timeout_s: float) -> None:
@@ -110,16 +111,19 @@ class AnthropicBatches(BatchEndpoint):
         line = {"custom_id": key, "params": self._chat.batch_body(request)}
         return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
+    @understood
     async def prepare(self, record: BatchRecord, lines: Sequence[bytes]) -> bytes:
         """Return the body of the request that submits the batch."""
         del record
         return b'{"requests":[' + b",".join(lines) + b"]}"
 
+    @understood
     async def create(self, record: BatchRecord, prepared: bytes) -> str:
         """Submit the batch and return its id."""
         del record
-        return str(json.loads(await self._fetch("messages/batches", prepared))["id"])
+        return str(load_json(await self._fetch("messages/batches", prepared))["id"])
 
+    @understood
     async def find(self, record: BatchRecord, taken: frozenset[str]) -> str | None:
         """Return the batch of the same size that is nearest in time.
 
@@ -143,20 +147,22 @@ class AnthropicBatches(BatchEndpoint):
             after = f"&after_id={page['last_id']}"
         return found
 
+    @understood
     async def look(self, record: BatchRecord) -> BatchState:
         """Return the state of a batch."""
         batch = await self._json(f"messages/batches/{record.batch}")
-        counts = batch.get("request_counts") or {}
-        done = sum(int(count or 0) for name, count in counts.items() if name != "processing")
-        return BatchState(str(batch["processing_status"]), batch["processing_status"] == "ended", done)
+        counts, status = mapping(batch.get("request_counts")), str(batch["processing_status"])
+        done = sum(count(number) for name, number in counts.items() if name != "processing")
+        return BatchState(status, status == "ended", done, is_known=status in ("in_progress", "canceling", "ended"))
 
+    @understood
     async def results(self, record: BatchRecord, state: BatchState) -> list[BatchResult]:
         """Return the results; the key is not sent to the address that the server names for them."""
         del state
         found = []
-        for line in (await self._fetch(f"messages/batches/{record.batch}/results")).splitlines():
+        for line in await self._fetch_lines(f"messages/batches/{record.batch}/results"):
             try:
-                data = json.loads(line)
+                data = load_json(line)
                 found.append(_result(str(data["custom_id"]), data["result"]))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 continue

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from ragstone.data.codec import load_json
 from ragstone.errors import UsageError
 from ragstone.llm.answers import Answer, read_answer, reply_with
 from ragstone.llm.base import LLMAccessError, LLMError, Reply, Request
@@ -39,7 +40,9 @@ class CommandSystem:
         if not self._arguments:
             raise UsageError("the command is empty. Write, for example, cmd:./my-rag --k 5")
         self._timeout_s = timeout_s
-        self._parameters = {name: _as_text(value) for name, value in (parameters or {}).items()}
+        self._parameters = {
+            name: (value if isinstance(value, str) else json.dumps(value)) for name, value in (parameters or {}).items()
+        }
         self.name = f"command/{os.path.basename(self._arguments[0])}"
 
     @property
@@ -69,12 +72,16 @@ class CommandSystem:
         try:
             async with asyncio.timeout(self._timeout_s):
                 output, errors = await process.communicate(line)
-        except TimeoutError:
-            raise LLMError(f"{self.name} sent no answer within {self._timeout_s:g} s") from None
-        finally:
+        except BaseException as error:
+            # Also if the command has ended: a child of it may still have its pipes.
             await _kill(process)
+            if isinstance(error, TimeoutError):
+                raise LLMError(f"{self.name} sent no answer within {self._timeout_s:g} s") from None
+            raise
         if process.returncode:
-            raise LLMError(f"{self.name} exited with {process.returncode}{_last_line(errors)}")
+            lines = errors.decode("utf-8", "replace").strip().splitlines()
+            last = f": {hide_secrets(lines[-1].strip())[:_MAX_MESSAGE]}" if lines else ""
+            raise LLMError(f"{self.name} exited with {process.returncode}{last}")
         return output.decode("utf-8", "replace").strip()
 
     def _fill(self, values: Mapping[str, str]) -> list[str]:
@@ -102,30 +109,22 @@ class CommandSystem:
             raise LLMError(f"{self.name} cannot be started for this question: {error}") from None
 
 
-def _as_text(value: Any) -> str:
-    """A parameter as a word of a command: true and false as JSON writes them."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 async def _kill(process: asyncio.subprocess.Process) -> None:
-    """Kill a running command and its child processes."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            else:  # Windows has no process groups
-                process.kill()
-        await process.wait()
+    """Kill a command that did not finish, with its child processes, and close its pipes."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        elif process.returncode is None:  # Windows has no process groups
+            process.kill()
+    await process.wait()
+    # A process that left the group may keep the pipes open.
+    process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  (asyncio has no public way)
+    await asyncio.sleep(0)
 
 
 def _read_output(output: str, name: str) -> Answer:
     """Read a JSON object as an answer with contexts, and anything else as the text of the answer."""
     if output.startswith("{"):
         with suppress(ValueError):
-            return read_answer(json.loads(output), name)
+            return read_answer(load_json(output), name)
     return Answer(output)
-
-
-def _last_line(errors: bytes) -> str:
-    lines = errors.decode("utf-8", "replace").strip().splitlines()
-    return f": {hide_secrets(lines[-1].strip())[:_MAX_MESSAGE]}" if lines else ""

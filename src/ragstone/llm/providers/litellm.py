@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.errors import MissingExtraError, nearest
+from ragstone.http.retry import read_retry_after
 from ragstone.llm.base import (
     LLMAccessError,
     LLMBusyError,
@@ -23,7 +24,7 @@ from ragstone.llm.base import (
     UnsupportedFormatError,
 )
 from ragstone.llm.endpoints import SERVERS, hide_secrets
-from ragstone.llm.providers.openai import ALTERNATIVES, read_choice, response_format, retry_after_s
+from ragstone.llm.providers.openai import ALTERNATIVES, read_choice, response_format
 
 # Providers that a misspelled name may mean: our servers and the common ones of LiteLLM.
 _PROVIDERS = (
@@ -128,7 +129,7 @@ class LiteLLM:
             return LLMRefusedError(message)
         if kinds & set(_BUSY):
             headers = getattr(getattr(error, "response", None), "headers", None)
-            wait_s = retry_after_s(headers) if isinstance(headers, Mapping) else None
+            wait_s = read_retry_after(headers) if isinstance(headers, Mapping) else None
             return LLMBusyError(message, wait_s, slow_down="RateLimitError" in kinds, timed_out="Timeout" in kinds)
         return LLMError(f"{self.name} failed with {type(error).__name__}: {words}")
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from mimetypes import guess_type
 from typing import Any
 
 from ragstone.http.addresses import show_address
 from ragstone.http.client import HttpClient, HttpError, HttpReply
+from ragstone.http.retry import is_busy, read_retry_after
 from ragstone.llm.base import (
     LLMAccessError,
     LLMBusyError,
@@ -108,7 +107,9 @@ class OpenAIChat(OpenAIEndpoint):
             reply = await self._post("chat/completions", chat_body(request, unwanted))
             latency_s = time.perf_counter() - started
             if reply.status == 200:
-                return _read(reply.body, self.name, latency_s)
+                if (data := reply.json()) is None:
+                    raise LLMBusyError(f"{self.name} sent a reply that is not JSON")
+                return read_choice(data, self.name, latency_s)
             if (refused := _refused_parameter(reply, unwanted)) is None:
                 raise explain_status(reply, self._endpoint, request)
             self._unwanted = unwanted | {refused}
@@ -130,6 +131,8 @@ def chat_body(request: Request, unwanted: frozenset[str] = frozenset()) -> dict[
             body[name] = value
         elif name in _NEWER_NAMES:
             body[_NEWER_NAMES[name]] = value
+    if request.template:
+        body["chat_template_kwargs"] = dict(request.template)
     if request.reply_format != "text":
         body["response_format"] = response_format(request)
     return body
@@ -170,14 +173,6 @@ def _refused_parameter(reply: HttpReply, unwanted: frozenset[str]) -> str | None
     return next((name for name in _OPTIONAL if name in words and name not in unwanted), None)
 
 
-def _read(body: bytes, name: str, latency_s: float) -> Reply:
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        raise LLMBusyError(f"{name} sent a reply that is not JSON") from None
-    return read_choice(data, name, latency_s)
-
-
 def read_choice(data: Any, name: str, latency_s: float) -> Reply:
     """Return the first choice of a reply. A reply without a choice is worth a retry."""
     try:
@@ -193,6 +188,8 @@ def read_choice(data: Any, name: str, latency_s: float) -> Reply:
         raise LLMRefusedError(f"the content filter of {name} blocked the reply")
     usage = data["usage"] if isinstance(data.get("usage"), Mapping) else {}
     logprobs, alternatives = _logprobs(choice.get("logprobs"))
+    content = message.get("custom_content")
+    items = content.get("attachments") if isinstance(content, Mapping) else None
     return Reply(
         text=text,
         model=name,
@@ -202,13 +199,8 @@ def read_choice(data: Any, name: str, latency_s: float) -> Reply:
         logprobs=logprobs,
         alternatives=alternatives,
         latency_s=latency_s,
-        attachments=_attachments(message.get("custom_content")),
+        attachments=tuple(item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else (),
     )
-
-
-def _attachments(content: Any) -> tuple[Mapping[str, Any], ...]:
-    items = content.get("attachments") if isinstance(content, Mapping) else None
-    return tuple(item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()
 
 
 def _text(content: Any) -> str:
@@ -257,8 +249,15 @@ def explain_status(reply: HttpReply, endpoint: Endpoint, request: Request | None
         return LLMRefusedError(f"the content filter refused the request: {status}")
     if 300 <= reply.status < 400 or reply.status in (401, 403, 404, 405):
         return LLMAccessError(f"{status}{'' if status.endswith('.') else '.'} {_advice(reply, endpoint)}")
-    if reply.status in (408, 409, 425, 429) or reply.status >= 500:
-        return _busy(reply, status, details, request)
+    if is_busy(reply.status) or reply.status == 409:
+        if reply.status == 500 and _is_about_format(details, request):
+            # Some servers return 500 instead of 400.
+            return UnsupportedFormatError(
+                f"replies as {request.reply_format if request else 'JSON'} are not supported: {status}"
+            )
+        wait_s = read_retry_after(reply.headers)
+        slow_down = reply.status in (429, 529) or (reply.status == 503 and wait_s is not None)
+        return LLMBusyError(status, wait_s, slow_down=slow_down, timed_out=reply.status in (408, 504))
     if any(word in details for word in _TOO_LONG) or reply.status == 413:
         return LLMRefusedError(f"the prompt is longer than the model's context window: {status}")
     if _is_about_format(details, request):
@@ -270,9 +269,7 @@ def explain_status(reply: HttpReply, endpoint: Endpoint, request: Request | None
 
 def _server_message(reply: HttpReply) -> tuple[str, str]:
     """Return the error code and the message on one line. Servers use different shapes and names."""
-    try:
-        data = json.loads(reply.body)
-    except (ValueError, RecursionError):
+    if (data := reply.json()) is None:
         is_html = "html" in reply.headers.get("Content-Type", "").lower()
         return "", _line(reply.body[:_MOST_READ].decode("utf-8", "replace")) if not is_html else ""
     error: Any = data.get("error", data) if isinstance(data, Mapping) else data
@@ -283,32 +280,6 @@ def _server_message(reply: HttpReply) -> tuple[str, str]:
     code = " ".join(str(error[key]) for key in ("code", "type") if error.get(key))
     words = next((str(error[key]) for key in ("message", "detail", "error", "msg") if error.get(key)), "")
     return code, _line(words)
-
-
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the wait that the server asks for, given in milliseconds, in seconds or as a date."""
-    if (ms := _number(headers.get("retry-after-ms"))) is not None:
-        return max(0.0, ms / 1000)
-    text = headers.get("Retry-After")
-    if text is None:
-        return None
-    if (seconds := _number(text)) is not None:
-        return max(0.0, seconds)
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
-        return None
-
-
-def _busy(reply: HttpReply, status: str, details: str, request: Request | None) -> Exception:
-    if reply.status == 500 and _is_about_format(details, request):
-        # Some servers return 500 instead of 400.
-        return UnsupportedFormatError(
-            f"replies as {request.reply_format if request else 'JSON'} are not supported: {status}"
-        )
-    wait_s = retry_after_s(reply.headers)
-    slow_down = reply.status in (429, 529) or (reply.status == 503 and wait_s is not None)
-    return LLMBusyError(status, wait_s, slow_down=slow_down, timed_out=reply.status in (408, 504))
 
 
 def _is_about_format(details: str, request: Request | None) -> bool:
@@ -329,11 +300,3 @@ def _advice(reply: HttpReply, endpoint: Endpoint) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text[:_MOST_READ].split())
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text) if text is not None else math.nan
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None

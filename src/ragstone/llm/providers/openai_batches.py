@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
 
+from ragstone.data.codec import load_json
 from ragstone.errors import StopRunError
 from ragstone.http.client import HttpClient, HttpError, HttpReply
 from ragstone.llm.base import LLMAccessError, LLMBusyError, Reply, Request
@@ -15,11 +17,14 @@ from ragstone.llm.batches import BatchRecord, BatchResult, BatchState, BatchUnkn
 from ragstone.llm.endpoints import Endpoint
 from ragstone.llm.providers.openai import OpenAIChat, OpenAIEndpoint, explain_status, read_choice
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _URL = "/v1/chat/completions"
 _MEGABYTE = 1_000_000
 # The name of our entry in a batch's metadata.
 _MARK = "ragstone"
-_ENDED = ("completed", "failed", "expired", "cancelled")
+_RUNNING = ("validating", "in_progress", "finalizing", "cancelling", "queued", "pending", "running", "processing")
+_ENDED = ("completed", "failed", "expired", "cancelled", "canceled", "succeeded")
 _AT_A_TIME = 100
 _PAGES = 20
 _BOUNDARY = "ragstone-batch-boundary"
@@ -27,10 +32,35 @@ _BOUNDARY = "ragstone-batch-boundary"
 TRANSFER_S = 1800.0
 
 
+def understood(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Decorator of a batch API's methods: a reply that lacks something, or has it in another form, is asked for again."""
+
+    @wraps(method)
+    async def call(*given: P.args, **named: P.kwargs) -> T:
+        try:
+            return await method(*given, **named)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            api, record = cast("tuple[BatchEndpoint, BatchRecord]", given[:2])
+            what = f"without {error}" if isinstance(error, KeyError) else "of another form than expected"
+            raise LLMBusyError(f"{api.where} sent a reply about batch {record.batch or record.id} {what}") from None
+
+    return call
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object, or an empty one in place of anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def count(value: Any) -> int:
+    """Return a count, or 0 in place of anything else."""
+    return value if isinstance(value, int) else 0
+
+
 class BatchEndpoint(OpenAIEndpoint):
     """Base of batch APIs behind an endpoint."""
 
-    has_calls = True
+    has_calls, guesses = True, False
 
     def __init__(self, endpoint: Endpoint, client: HttpClient, timeout_s: float) -> None:
         super().__init__(endpoint, client, timeout_s)
@@ -54,11 +84,23 @@ class BatchEndpoint(OpenAIEndpoint):
         self._has_answered = True
         if reply.status in (404, 405) and path in ("files", "batches", "messages/batches"):
             raise LLMAccessError(f"{self.where} has no batch API ({path}): repeat the command without --batch.")
+        if reply.status in (404, 410) and path.endswith(("/content", "/results")):
+            raise BatchUnknownError(f"{self.where} does not have {path} any more.")
         if reply.status == 404 and "batches/" in path:
             raise BatchUnknownError(f"{self.where} does not know the batch {path.rpartition('batches/')[2]}.")
         if reply.status != 200:
             raise explain_status(reply, self._endpoint)
         return reply.body
+
+    async def _fetch_lines(self, what: str) -> list[bytes]:
+        """Return the lines of a file of results; none if it was deleted. A web page in its place is asked for again."""
+        try:
+            lines = [line for line in (await self._fetch(what)).splitlines() if line.strip()]
+        except BatchUnknownError:
+            return []
+        if lines and not any(map(_is_json, lines)):
+            raise LLMBusyError(f"{self.where} sent something else than results ({what})")
+        return lines
 
     async def _json(self, what: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
@@ -81,8 +123,11 @@ class OpenAIBatches(BatchEndpoint):
 
     def line(self, key: str, request: Request) -> bytes:
         """Return a request of a batch as JSON."""
-        return batch_line(key, self._chat.batch_body(request))
+        body = self._chat.batch_body(request)
+        line = {"custom_id": key, "method": "POST", "url": _URL, "body": body}
+        return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
+    @understood
     async def prepare(self, record: BatchRecord, lines: Sequence[bytes]) -> Any:
         """Upload the requests as a file; return its id."""
         name = f"ragstone-{record.id}.jsonl"
@@ -96,6 +141,7 @@ class OpenAIBatches(BatchEndpoint):
         kind = f"multipart/form-data; boundary={_BOUNDARY}"
         return str(_parse(await self._fetch("files", b"".join(parts), kind), self.where)["id"])
 
+    @understood
     async def create(self, record: BatchRecord, prepared: Any) -> str:
         """Submit the batch with the record's id as metadata; return its id."""
         body = {
@@ -106,33 +152,38 @@ class OpenAIBatches(BatchEndpoint):
         }
         return str((await self._json("batches", body))["id"])
 
-    async def find(self, record: BatchRecord, taken: frozenset[str]) -> str | None:  # noqa: ARG002  (the protocol)
+    @understood
+    async def find(self, record: BatchRecord, taken: frozenset[str]) -> str | None:
         """Look for the record's id in the metadata of recent batches."""
         after = ""
         for _ in range(_PAGES):
             page = await self._json(f"batches?limit={_AT_A_TIME}{after}")
-            for batch in page["data"]:
-                if (batch.get("metadata") or {}).get(_MARK) == record.id:
+            for batch in map(mapping, page["data"]):
+                if mapping(batch.get("metadata")).get(_MARK) == record.id and batch["id"] not in taken:
                     return str(batch["id"])
             if not page.get("has_more") or not page["data"]:
                 return None
             after = f"&after={page['data'][-1]['id']}"
         return None
 
+    @understood
     async def look(self, record: BatchRecord) -> BatchState:
         """Return the state of a batch."""
         batch = await self._json(f"batches/{record.batch}")
-        counts, errors = batch.get("request_counts") or {}, (batch.get("errors") or {}).get("data") or []
-        files = tuple(batch[name] for name in ("output_file_id", "error_file_id") if batch.get(name))
-        done = int(counts.get("completed") or 0) + int(counts.get("failed") or 0)
-        problem = self._endpoint.hide_keys("; ".join(str(error.get("message")) for error in errors[:2]))
-        return BatchState(str(batch["status"]), batch["status"] in _ENDED, done, problem, files)
+        counts, errors = mapping(batch.get("request_counts")), mapping(batch.get("errors")).get("data")
+        files = tuple(str(batch[name]) for name in ("output_file_id", "error_file_id") if batch.get(name))
+        done = count(counts.get("completed")) + count(counts.get("failed"))
+        told = [str(mapping(error).get("message")) for error in errors[:2]] if isinstance(errors, list) else []
+        problem, status = self._endpoint.hide_keys("; ".join(told)), str(batch["status"])
+        is_known = status.lower() in (*_RUNNING, *_ENDED)
+        return BatchState(status, status.lower() in _ENDED, done, problem, files, is_known)
 
+    @understood
     async def results(self, record: BatchRecord, state: BatchState) -> list[BatchResult]:  # noqa: ARG002  (the protocol)
         """Return the lines of the output file and of the error file."""
         found: list[BatchResult] = []
         for file in state.files:
-            found += read_lines((await self._fetch(f"files/{file}/content")).splitlines())
+            found += read_lines(await self._fetch_lines(f"files/{file}/content"))
         return found
 
     async def cancel(self, record: BatchRecord) -> None:
@@ -205,17 +256,11 @@ class BatchFiles(OpenAIBatches):
             os.remove(_input(record))
 
 
-def batch_line(key: str, body: Mapping[str, Any]) -> bytes:
-    """Return a line of an input file."""
-    line = {"custom_id": key, "method": "POST", "url": _URL, "body": body}
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
 def read_lines(lines: Iterable[bytes]) -> Iterator[BatchResult]:
     """Yield the results in lines of an output or error file; a line that is not a result is skipped."""
     for line in lines:
         try:
-            data = json.loads(line)
+            data = load_json(line)
             key, response, error = data["custom_id"], data.get("response") or {}, data.get("error")
             status = int(response.get("status_code") or 500)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -232,9 +277,16 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[BatchResult]:
         yield BatchResult(str(key), status, body)
 
 
+def _is_json(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _parse(body: bytes, where: str) -> Any:
     try:
-        data = json.loads(body)
+        data = load_json(body)
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):

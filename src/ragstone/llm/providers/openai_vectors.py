@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ragstone.data.codec import load_json
 from ragstone.llm.base import LLMAccessError, LLMBusyError, Reply, Request, read_logprobs
 from ragstone.llm.providers.openai import OpenAIEndpoint, explain_status
 
@@ -35,7 +35,7 @@ class OpenAIEmbeddings(OpenAIEndpoint):
 
     def _read(self, body: bytes, count: int, latency_s: float) -> Vectors:
         try:
-            data = json.loads(body)
+            data = load_json(body)
             items = sorted(data["data"], key=lambda item: item.get("index", 0))
             with np.errstate(over="ignore"):
                 rows = tuple(np.array(item["embedding"], dtype=np.float32) for item in items)
@@ -68,7 +68,7 @@ class OpenAICompletions(OpenAIEndpoint):
 
     def _read(self, body: bytes, before: str, text: str, latency_s: float) -> Reply:
         try:
-            data = json.loads(body)
+            data = load_json(body)
             choice = data["choices"][0]
             echo, logprobs = str(choice["text"]), choice.get("logprobs") or {}
             usage = (data.get("usage") or {}).get("prompt_tokens")

@@ -36,7 +36,7 @@ class FunctionLLM:
         label = getattr(function, "__qualname__", type(function).__qualname__)
         self.name = name or f"function/{label}"
         self.signature = f"{self.name}#{version or version_of(function)}"
-        self._is_async = _is_async(function)
+        self._is_async = is_async(function)
         # A plain function gets one batch at a time, because few functions are thread-safe.
         self._batcher: Batcher[str, str] = Batcher(self._ask, _BATCH, _ASYNC_AT_ONCE if self._is_async else 1)
 
@@ -57,7 +57,7 @@ class FunctionLLM:
         try:
             replies = await (self._function(prompts) if self._is_async else run_in_thread(self._function, prompts))
         except Exception as error:
-            raise LLMError(_describe(self.name, error)) from error
+            raise LLMError(describe_error(self.name, error)) from error
         return self._check(replies, len(prompts))
 
     def _check(self, replies: Any, count: int) -> Sequence[str]:
@@ -104,7 +104,7 @@ class CallableSystem:
         self.takes_contexts = self._contexts is not None
         self._documents = "documents" in _parameters(function)
         self._history = "history" in _parameters(function)
-        self._is_async = _is_async(function)
+        self._is_async = is_async(function)
 
     async def complete(self, request: Request) -> Reply:
         """Return the answer to one question, as JSON."""
@@ -115,10 +115,10 @@ class CallableSystem:
                 value = await self._call(asked)
         except TimeoutError as error:
             if not limit.expired():
-                raise LLMError(_describe(self.name, error)) from error
+                raise LLMError(describe_error(self.name, error)) from error
             raise LLMError(f"{self.name} sent no answer within {self._timeout_s:g} s") from None
         except (Exception, SystemExit) as error:
-            raise LLMError(_describe(self.name, error)) from error
+            raise LLMError(describe_error(self.name, error)) from error
         return reply_with(read_answer(value, self.name), self.name, started)
 
     async def close(self) -> None:
@@ -139,14 +139,18 @@ class CallableSystem:
         return await value if inspect.isawaitable(value) else value
 
 
-def _is_async(function: Callable[..., Any]) -> bool:
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a call of the function must be awaited."""
     call = getattr(function, "__call__", None)  # noqa: B004  (an object with an async __call__)
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
-def _describe(name: str, error: BaseException) -> str:
+def describe_error(name: str, error: BaseException) -> str:
     """Describe an error of the user's code on one line, without keys."""
-    words = hide_secrets(" ".join(str(error).split()))[:_MAX_MESSAGE]
+    try:
+        words = hide_secrets(" ".join(str(error).split()))[:_MAX_MESSAGE]
+    except Exception:  # noqa: BLE001  (an exception that cannot be printed has only its name)
+        words = ""
     return f"{name} raised {type(error).__name__}{f': {words}' if words else ''}"
 
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup, escape
 
-from ragstone.report.text import visible
+from ragstone.number_format import with_interval
+from ragstone.views.phrases import visible
 
 
 def element(name: str, *inside: Markup | str, **attributes: object) -> Markup:
@@ -124,9 +125,9 @@ def interval_strip(
         parts.append(line(scale(limit), 1, scale(limit), height - 1, "limit"))
     if mean is None:
         return picture(width, height, "no value", *parts, class_="strip")
-    words = f"{mean:.3f}"
+    words, ends = with_interval(mean, low, high, " to ")
     if low is not None and high is not None:
-        words += f", 95 % interval {low:.3f} to {high:.3f}"
+        words += f", 95 % interval {ends}"
         parts.append(line(scale(low), middle, scale(high), middle, f"interval {tone}".strip()))
         parts += [
             line(scale(end), middle - 3, scale(end), middle + 3, f"whisker {tone}".strip()) for end in (low, high)
@@ -137,6 +138,18 @@ def interval_strip(
     return picture(width, height, words, *parts, class_="strip")
 
 
+def strip(
+    mean: float | None,
+    low: float | None,
+    high: float | None,
+    tone: str = "",
+    ends: tuple[float, float] = (0.0, 1.0),
+    limit: float | None = None,
+) -> Markup:
+    """A mean and its interval on a line with these ends, with a limit."""
+    return interval_strip(strip_scale(*ends), mean, low, high, tone, limit)
+
+
 def count_values(values: np.ndarray, low: float, high: float, bins: int = _BINS) -> np.ndarray:
     """The number of values per bin; values outside count in the first or last bin."""
     clipped = np.clip(values[~np.isnan(values)], low, high)
@@ -144,10 +157,10 @@ def count_values(values: np.ndarray, low: float, high: float, bins: int = _BINS)
     return counts
 
 
-def spark(values: np.ndarray, low: float, high: float) -> Markup:
-    """A small distribution without axes."""
+def spark(spread: Mapping[str, Any]) -> Markup:
+    """A small distribution without axes: `counts` in equal bins from `low` to `high`."""
     width, height = _SPARK
-    counts = count_values(values, low, high)
+    low, high, counts = spread["low"], spread["high"], np.asarray(spread["counts"])
     if not counts.sum():
         return picture(width, height, "no values", class_="spark")
     parts = [

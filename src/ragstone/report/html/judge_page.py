@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragstone.agreement.audit import Audit, Finding
-from ragstone.agreement.effects import Effect
-from ragstone.agreement.metric_agreement import Agreement, MetricAgreement
-from ragstone.agreement.mixture import Gain, MixtureFit
+from ragstone.agreement.audit_probes import Effect
+from ragstone.agreement.metric_agreement import Agreement, Gain, MetricAgreement, MixtureFit
 from ragstone.metrics.mixed import FAMILY
-from ragstone.report.agreement import COEFFICIENT, agreement_dict, headline, standing
+from ragstone.number_format import interval_text, number, p_value, signed, signed_interval
+from ragstone.report.agreement import (
+    COEFFICIENT,
+    agreement_dict,
+    formula,
+    headline,
+    mixture_dict,
+    mixture_verdict,
+    standing,
+)
 from ragstone.report.html.charts import Scale, interval_strip, strip_axis, strip_scale
-from ragstone.report.html.page import render_page
-from ragstone.report.judge_effects import METHOD, effect_words
-from ragstone.report.judges import audit_dict, audit_headline
-from ragstone.report.mixtures import formula, mixture_dict, mixture_verdict
-from ragstone.report.text import number, p_value, signed, signed_interval
+from ragstone.report.html.page import render_page, without
+from ragstone.report.judges import METHOD, audit_dict, audit_headline, effect_words
 from ragstone.stats.intervals import Interval
 
 _TONES = {
@@ -45,12 +50,14 @@ def agreement_html(agreement: Agreement, fit: MixtureFit | None = None, path: st
         scale,
         [_metric_row(agreement, item, scale) for item in agreement.metrics],
     )
-    embedded: dict[str, Any] = {"agreement": _without_texts(agreement)}
+    # Without questions, answers and paths.
+    embedded: dict[str, Any] = {"agreement": without(agreement_dict(agreement), "runs", "disagreements")}
     sections = [metrics]
     if fit is not None:
         embedded["mixture"] = mixture_dict(fit, path)
         sections.append(_mixture_section(fit, coefficient))
-    return _render("Agreement with people", _run_names(agreement), headline(agreement), sections, embedded)
+    names = ", ".join(run.name for run in agreement.joined.runs)
+    return _render("Agreement with people", names, headline(agreement), sections, embedded)
 
 
 def audit_html(audit: Audit) -> str:
@@ -69,7 +76,7 @@ def audit_html(audit: Audit) -> str:
         columns = ("effect", "change", "95 % interval", "p", "up", "same", "down")
         rows = [_effect_row(effect, scale) for effect in mine]
         sections.append(_section(task, task.capitalize(), METHOD, columns, scale, rows))
-    embedded = {"audit": {name: value for name, value in audit_dict(audit).items() if name != "runs"}}
+    embedded = {"audit": without(audit_dict(audit), "runs")}
     words, _ = audit_headline(audit)
     return _render("Audit of a judge", audit.judge, f"{audit.judge}: {words}.", sections, embedded)
 
@@ -77,15 +84,6 @@ def audit_html(audit: Audit) -> str:
 def _render(kind: str, name: str, verdict: str, sections: list[dict[str, Any]], embedded: dict[str, Any]) -> str:
     data = {"title": f"{kind}: {name}", "kind": kind, "name": name, "headline": verdict, "sections": sections}
     return render_page("judge.html", data, {"schema": "ragstone.judge", "version": 1, **embedded})
-
-
-def _run_names(agreement: Agreement) -> str:
-    return ", ".join(run.name for run in agreement.joined.runs)
-
-
-def _without_texts(agreement: Agreement) -> dict[str, Any]:
-    """The numbers without questions, answers and paths."""
-    return {name: value for name, value in agreement_dict(agreement).items() if name not in ("runs", "disagreements")}
 
 
 def _section(
@@ -147,7 +145,7 @@ def _effect_row(effect: Effect, scale: Scale) -> dict[str, Any]:
 
 
 def _ends(interval: Interval | None) -> str:
-    return "–" if interval is None else f"{interval.low:.3f} – {interval.high:.3f}"
+    return "–" if interval is None else interval_text(*interval)
 
 
 def _signed_ends(interval: Interval | None) -> str:

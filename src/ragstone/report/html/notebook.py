@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from markupsafe import Markup
 
-from ragstone.compare.cause_texts import fail_word, failing_text
-from ragstone.compare.comparison import Comparison
-from ragstone.compare.diagnosis import Diagnosis
-from ragstone.compare.explain import Explanation
-from ragstone.compare.gate_conditions import Checked
-from ragstone.compare.gates import Gate
-from ragstone.compare.sample_order import telling_metrics
-from ragstone.report.comparison import changed_most, failed_lines, method_line, not_compared_lines
-from ragstone.report.comparison import headline as comparison_headline
-from ragstone.report.diagnosis import disagreement, headline
-from ragstone.report.explain import count_text
+from ragstone.analysis.diagnosis import Diagnosis
+from ragstone.analysis.explain import Explanation
+from ragstone.analysis.gate_conditions import Checked
+from ragstone.analysis.gates import Gate
+from ragstone.report.explain import explanation_view
 from ragstone.report.gates import MARKS, TONES, gate_notes, value_texts
 from ragstone.report.html import charts
-from ragstone.report.html.comparison_page import difference_groups, reach_of
-from ragstone.report.html.notebook_style import notebook_style
-from ragstone.report.html.page import render_fragment
-from ragstone.report.html.run_data import read_run_data, show_rows
-from ragstone.report.html.run_page import (
-    HEADLINES,
-    PARTS,
-    advice_rows,
-    cause_rows,
-    metric_groups,
-    part_data,
-    tally_data,
-)
-from ragstone.report.html.sample_data import show_sample
-from ragstone.report.judge_failure import judge_failure
-from ragstone.report.run import judge_lines
-from ragstone.report.text import by_reason
-from ragstone.storage.missing_scores import MissingScores
+from ragstone.report.html.comparison_page import comparison_data
+from ragstone.report.html.page import read_asset, render_fragment
+from ragstone.report.html.run_page import measure_spreads, metric_rows, read_run_data, report_limits, show_rows
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import MissingScores
+from ragstone.views.comparison import ComparisonView
+from ragstone.views.diagnosis import DiagnosisView
+from ragstone.views.judged_items import count_view
+from ragstone.views.phrases import by_reason
 
 _CHANGED = 5
 
@@ -52,48 +37,26 @@ def _fragment(template: str, data: Mapping[str, Any]) -> str:
 def run_fragment(run: Run) -> str:
     """The metrics of a run with their intervals, and the reasons for missing scores. Nothing is diagnosed."""
     read = read_run_data(run)
-    headlines = telling_metrics(read.metrics, HEADLINES)
-    data = {
-        "run": run,
-        "rows": run.info.rows,
-        "count": len(read.metrics),
-        "judge_failure": judge_failure(run),
-        "headlines": list(metric_groups(read, headlines)),
-        "groups": list(metric_groups(read, [metric for metric in read.metrics if metric not in headlines])),
-        "axis": charts.strip_axis(charts.strip_scale(0, 1)),
-        "judged": list(judge_lines(run.info)),
-        "missing": list(by_reason((row.metric, row.reason or "") for row in run.summary()).items()),
-    }
+    missing = by_reason([*((one.metric, one.reason) for one in read.view.metrics), *read.view.absent.items()])
+    metrics = metric_rows(read.view, measure_spreads(read.metrics, read.scores))
+    data = {"view": read.view, "metrics": metrics, "run": run, "missing": list(missing.items())}
     return _fragment("notebook_run.html", data)
 
 
 def diagnosis_fragment(diagnosis: Diagnosis, name: str) -> str:
     """The headline, the advice, both parts with their metrics, and the causes."""
-    data = {
-        "name": name,
-        "headline": headline(diagnosis),
-        "failing": failing_text(diagnosis),
-        "fail_word": fail_word(diagnosis, 2),
-        "diagnosis": diagnosis,
-        "advice": advice_rows(diagnosis),
-        "tally": tally_data(diagnosis),
-        "parts": [part_data(diagnosis, part) for part in PARTS],
-        "causes": list(cause_rows(diagnosis)),
-        "disagreement": disagreement(diagnosis),
-    }
+    data = {"name": name, "diagnosis": DiagnosisView.of(diagnosis), "anchors": {}}
     return _fragment("notebook_diagnosis.html", data)
 
 
 def explanation_fragment(explanation: Explanation) -> str:
     """One sample with its evidence; with a metric, how its score was computed."""
-    cells = [asdict(cell) for cell in explanation.cells]
-    shown = show_sample(explanation.row, explanation.case, explanation.outcome, cells, None)
     working = explanation.working
     data = {
         "title": f"Sample {explanation.row + 1:,} of {explanation.rows:,} in {explanation.run}",
-        "samples": [shown],
+        "samples": [explanation_view(explanation, report_limits())],
         "working": working,
-        "counts": [count_text(explanation.case, count).plain for count in working.counts] if working else [],
+        "counts": ["\n".join(count_view(explanation.case, one).lines) for one in working.counts] if working else [],
     }
     return _fragment("notebook_samples.html", data)
 
@@ -106,24 +69,9 @@ def worst_fragment(run: Run, diagnosis: Diagnosis, rows: Collection[int]) -> str
     return _fragment("notebook_samples.html", data)
 
 
-def comparison_fragment(comparison: Comparison) -> str:
-    """The differences of all metrics, and the samples that changed most."""
-    names = {item.metric for item in comparison.metrics}
-    compared = [metric for metric in comparison.after.info.metrics if metric.metric in names]
-    headlines = {metric.metric for metric in telling_metrics(compared, HEADLINES)}
-    reach = reach_of(comparison.metrics)
-    gained, lost = changed_most(comparison.changed, _CHANGED)
-    data = {
-        "names": (comparison.before.name, comparison.after.name),
-        "pairs": len(comparison.pairs),
-        "headline": comparison_headline(comparison),
-        "headlines": list(difference_groups(comparison, reach, headlines)),
-        "groups": list(difference_groups(comparison, reach, names - headlines)),
-        "axis": charts.strip_axis(charts.strip_scale(-reach, reach)),
-        "changed": [*lost, *gained],
-        "remarks": [*comparison.remarks, *failed_lines(comparison.metrics), *not_compared_lines(comparison)],
-        "method": method_line(comparison),
-    }
+def comparison_fragment(view: ComparisonView) -> str:
+    """The rows that moved, the differences of all metrics, the causes, and the samples whose scores changed most."""
+    data = {**comparison_data(view), "changed": view.changed(_CHANGED), "moved": view.listed(_CHANGED)}
     return _fragment("notebook_comparison.html", data)
 
 
@@ -172,3 +120,76 @@ def _condition_strip(item: Checked) -> Markup | str:
 def missing_fragment(missing: Sequence[MissingScores], name: str) -> str:
     """The cells without a value, by metric and reason."""
     return _fragment("notebook_missing.html", {"name": name, "rows": missing})
+
+
+# Twice, so that the rules win against those of the notebook for tables.
+_SCOPE = ".ragstone.ragstone"
+# How notebooks, editors and documentation sites mark their theme.
+_THEMES = {
+    "light": ('[data-jp-theme-light="true"]', ".vscode-light", '[theme="light"]', '[data-md-color-scheme="default"]'),
+    "dark": ('[data-jp-theme-light="false"]', ".vscode-dark", '[theme="dark"]', '[data-md-color-scheme="slate"]'),
+}
+_OWN = """{scope} { background: var(--paper); color: var(--ink); font: 14px/1.5 var(--sans); font-variant-numeric: tabular-nums; padding: .6rem .8rem; max-width: 1100px; text-align: left; }
+{scope} .headline { font-size: 1.25rem; } {scope} h3 { font-size: 1rem; color: inherit; } {scope} h4 { font-size: .8rem; color: var(--soft); }
+{scope} tbody tr:nth-child(n) { background: none; } {scope} table { table-layout: auto; border: 0; margin: 0; color: inherit; } {scope} th, {scope} td { max-width: none; white-space: normal; }
+{scope} .n, {scope} .fix { white-space: nowrap; } {scope} .n { text-align: right; } {scope} mark { padding: 0 .1em; }
+"""
+_DARK_MEDIA = "(prefers-color-scheme: dark)"
+
+
+def notebook_style(fragment: str) -> str:
+    """The style sheet of a fragment of HTML."""
+    # The elements and the classes of a fragment, classes with a dot
+    elements = re.findall(r"<([a-z][a-z0-9]*)", fragment)
+    classes = re.findall(r'\bclass="?([^">]*)', fragment)
+    used = {*elements, *(f".{name}" for names in classes for name in names.split())}
+    light, dark = _variables()
+    lines = [f".ragstone {{ {light} }}", f"@media {_DARK_MEDIA} {{ .ragstone {{ {dark} }} }}"]
+    for theme, variables in (("light", light), ("dark", dark)):
+        lines.append(f"{', '.join(f'{mark} .ragstone' for mark in _THEMES[theme])} {{ {variables} }}")
+    for media, selectors, declarations in _rules():
+        kept = [f"{_SCOPE} {selector}" for selector in selectors if _needs(selector) <= used]
+        if kept:
+            rule = f"{', '.join(kept)} {{ {declarations} }}"
+            lines.append(f"@media {media} {{ {rule} }}" if media else rule)
+    return "\n".join([*lines, _OWN.replace("{scope}", _SCOPE)])
+
+
+@cache
+def _needs(selector: str) -> frozenset[str]:
+    """The elements and classes without which a selector matches nothing."""
+    bare = re.sub(r"\[[^\]]*\]|::?[\w-]+(\([^)]*\))?", "", selector)
+    elements = re.findall(r"(?:^|[\s>+~])([a-z][a-z0-9]*)", bare)
+    return frozenset({*elements, *(f".{name}" for name in re.findall(r"\.([\w-]+)", bare))})
+
+
+@cache
+def _variables() -> tuple[str, str]:
+    """The colours and fonts in light and dark."""
+    light, dark = (
+        " ".join(declarations.split()) for declarations in re.findall(r":root \{(.*?)\}", _sheet(), re.DOTALL)[:2]
+    )
+    return light.replace("color-scheme: light dark", "color-scheme: light"), f"color-scheme: dark; {dark}"
+
+
+@cache
+def _sheet() -> str:
+    """The style sheet of the pages without comments and without what is only for paper."""
+    text = re.sub(r"/\*.*?\*/", "", read_asset("style.css"), flags=re.DOTALL)
+    return re.sub(r"^@media print \{.*?^\}", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+@cache
+def _rules() -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    """The rules of the style sheet: media condition, selectors and declarations."""
+    return tuple(_read_rules())
+
+
+def _read_rules() -> Iterator[tuple[str, tuple[str, ...], str]]:
+    media = ""
+    for condition, selectors, declarations, end in re.findall(r"@media ([^{]*)\{|([^{}@]+)\{([^{}]*)\}|(\})", _sheet()):
+        if condition or end:
+            media = condition.strip()
+        elif not {":root", "html", "body"} & {name.split()[0] for name in selectors.split(",")}:
+            names = tuple(name.strip() for name in selectors.split(","))
+            yield media, names, " ".join(declarations.split())

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -15,9 +15,13 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from ragstone._version import __version__
-from ragstone.report.html.sample_data import Piece
-from ragstone.report.text import numbered, visible
+from ragstone.number_format import number, places_for, signed, with_interval
+from ragstone.report.html import charts
+from ragstone.views.marks import Piece
+from ragstone.views.phrases import numbered, visible
+from ragstone.views.run import by_part
 
+_HUES = 8
 # Characters that end a script element, open a comment, or break a line in JavaScript but not in JSON.
 _UNSAFE_IN_SCRIPT = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -31,7 +35,8 @@ def render_page(template: str, data: Mapping[str, Any], embedded: Mapping[str, A
         .render(
             **data,
             version=__version__,
-            policy=_policy(style, script),
+            policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+            "base-uri 'none'; form-action 'none'",
             style=Markup(style),  # noqa: S704  (our own file)
             script=Markup(script),  # noqa: S704
             embedded=script_json(embedded),
@@ -47,6 +52,11 @@ def render_fragment(template: str, data: Mapping[str, Any]) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The numbers of a result without some of its entries, such as texts and paths, to be embedded."""
+    return {name: value for name, value in values.items() if name not in names}
+
+
 def script_json(value: Any) -> Markup:
     """JSON that is safe inside a script element, for any text."""
     written = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -56,6 +66,11 @@ def script_json(value: Any) -> Markup:
 def breakable(name: str) -> Markup:
     """A metric name that may break after a dot, an underscore or a bracket."""
     return Markup("<wbr>").join(re.split(r"(?<=[._(@])(?=.)", visible(name)))
+
+
+def hue(number: int) -> str:
+    """The CSS class for the colour of a fact, by its number from 1."""
+    return f"hue{(number - 1) % _HUES}"
 
 
 def _cut_for_print(text: str | Sequence[Piece], most: int) -> Iterator[tuple[Piece, bool]]:
@@ -87,14 +102,6 @@ def _split(text: str, head: int, tail: int) -> Iterator[tuple[str, bool]]:
             yield part, printed
 
 
-def _policy(style: str, script: str) -> str:
-    """Allow only the style and the script inside the page; block all other loading, sending and execution."""
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
 def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
@@ -107,17 +114,41 @@ def read_asset(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
+    return make_environment(lambda name: read_asset(f"templates/{name}"))
+
+
+def make_environment(read: Callable[[str], str]) -> Environment:
+    """The templates of the reports and of the viewer, with their filters and charts."""
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        loader=FunctionLoader(lambda name: read_asset(f"templates/{name}")),
-        # Text from data cannot change the direction of writing. Markup values come from our own code.
+        loader=FunctionLoader(read),
+        # Control and bidirectional characters in data become visible codes. Markup values come from our own code.
         finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["thousands"] = lambda number: f"{number:,}"
-    environment.filters["cut_for_print"] = _cut_for_print
-    environment.filters["breakable"] = breakable
-    environment.filters["numbered"] = lambda numbers, word: numbered(word, numbers)
+    environment.filters |= {
+        "thousands": lambda number: f"{number:,}",
+        "cut_for_print": _cut_for_print,
+        "breakable": breakable,
+        "number": number,
+        "signed": signed,
+        "places": lambda values: places_for(*values),
+        "numbered": lambda numbers, word: numbered(word, numbers),
+        "by_part": by_part,
+        "tone": hue,
+    }
+    environment.globals |= {
+        # A page in the viewer is live: it links to other pages and waits for what is not ready.
+        "live": False,
+        "layout": "base.html",
+        "with_interval": with_interval,
+        "spark": charts.spark,
+        "strip": charts.strip,
+        "strip_axis": lambda low, high: charts.strip_axis(charts.strip_scale(low, high)),
+        "tradeoff": charts.tradeoff,
+        "share_bar": charts.bar,
+        "stacked": charts.stacked,
+    }
     return environment

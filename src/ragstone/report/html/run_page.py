@@ -1,35 +1,118 @@
-"""The HTML report of one run: verdict, advice, parts, metrics, slices, worst samples, and provenance."""
+"""The HTML report of one run, and the data that it reads once: verdict, advice, parts, metrics, slices, worst samples, and provenance."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.compare.aggregate import aggregate
-from ragstone.compare.cause_names import Part
-from ragstone.compare.cause_texts import HOW_SURE, cause_label, fail_word, failing_text, sure_text
-from ragstone.compare.diagnosis import Diagnosis
-from ragstone.compare.differences import is_of_all_rows
-from ragstone.compare.sample_order import find_worst, telling_metrics
-from ragstone.compare.signs import Reading
-from ragstone.compare.slices import find_columns, slice_run
-from ragstone.data.summary import SummaryRow
-from ragstone.report.consistency import consistency_dict
-from ragstone.report.diagnosis import disagreement, headline, limit_text, reason_line, short_name, state_text, weakness
+from ragstone.analysis.aggregate import aggregate
+from ragstone.analysis.cause_names import Outcome
+from ragstone.analysis.cause_texts import cause_label
+from ragstone.analysis.diagnosis import Diagnosis, diagnose
+from ragstone.analysis.differences import is_of_all_rows
+from ragstone.analysis.explain import Cell
+from ragstone.analysis.sample_evidence import read_cases_at
+from ragstone.analysis.sample_order import find_worst, measure_quality
+from ragstone.analysis.slices import RunSlice, find_columns, slice_run
 from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
-from ragstone.report.html.run_data import RunData, read_run_data, show_rows
-from ragstone.report.html.sample_data import Shown
-from ragstone.report.judge_failure import judge_failure
-from ragstone.report.run import DIRECTION, judge_lines, part_of, people_text
-from ragstone.report.text import by_reason, interval_text, one_line
 from ragstone.storage.run_info import MetricInfo
-from ragstone.storage.runs import Run, read_table
-from ragstone.storage.scores import read_labels, unless_nan
+from ragstone.storage.runs import Run, read_batches, read_table
+from ragstone.storage.scores import Scores, read_labels, read_scores, unless_nan
+from ragstone.views.diagnosis import DiagnosisView
+from ragstone.views.marks import Limits
+from ragstone.views.phrases import by_reason, one_line
+from ragstone.views.run import FEW, RunView, arrow_of, consistency_dict, headline_metrics
+from ragstone.views.sample import SampleView, sample_view
+
+# The causes of more samples take minutes; `ragstone diagnose` and the viewer examine all samples.
+MOST_DIAGNOSED = 100_000
+# Longer texts are shortened in the report; the run contains them in full.
+_MOST_CHARACTERS = 4_000
+_MOST_CHUNKS = 20
+
+
+@dataclass(frozen=True)
+class RunData:
+    """The data of one run."""
+
+    run: Run
+    metrics: Sequence[MetricInfo]
+    view: RunView
+    scores: Mapping[str, Scores]
+    ids: pa.ChunkedArray
+    quality: np.ndarray
+    known: Diagnosis | None = None
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """The diagnosis; it is made when something asks for it."""
+        return self.known or diagnose(self.run, MOST_DIAGNOSED)
+
+    def outcome(self, row: int) -> Outcome:
+        """The outcome of a row. Only the first rows are diagnosed."""
+        outcomes = self.diagnosis.outcomes
+        if row < len(outcomes):
+            return outcomes[row]
+        return Outcome(self.ids[row].as_py(), undecided=f"only the first {len(outcomes):,} samples were diagnosed")
+
+
+def read_run_data(run: Run, diagnosis: Diagnosis | None = None) -> RunData:
+    """Read the data that all parts of a page share; `diagnosis` if it is known already."""
+    metrics = run.info["metrics"]
+    scores = read_scores(run, [metric["metric"] for metric in metrics])
+    ids = read_table(run.folder.samples, ["id"])["id"]
+    return RunData(
+        run=run,
+        metrics=metrics,
+        view=RunView.of(run),
+        scores=scores,
+        ids=ids,
+        quality=measure_quality(metrics, scores, len(ids)),
+        known=diagnosis,
+    )
+
+
+def show_rows(data: RunData, rows: Collection[int], prefix: str = "s") -> dict[int, SampleView]:
+    """The samples of these rows in full, by row number."""
+    cases = read_cases_at(data.run, rows)
+    cells = _cells(data.run, [case.sample.id for case in cases.values()])
+    return {
+        row: sample_view(
+            row + 1,
+            cases[row],
+            data.outcome(row),
+            cells.get(cases[row].sample.id, []),
+            report_limits(),
+            anchor=f"{prefix}{row + 1}",
+            quality=unless_nan(data.quality[row]),
+        )
+        for row in rows
+    }
+
+
+def report_limits() -> Limits:
+    """The limits of reports and notebooks."""
+    return Limits(_MOST_CHARACTERS, _MOST_CHUNKS)
+
+
+def _cells(run: Run, ids: Sequence[str]) -> dict[str, list[Cell]]:
+    """The scores of these samples with their reasons, in one pass over the file."""
+    wanted = pa.array(ids, pa.string())
+    cells: dict[str, list[Cell]] = {}
+    names = ["sample_id", "metric", "value", "status", "reason"]
+    for batch in read_batches(run.folder.scores, names):
+        selected = batch.filter(pc.is_in(batch["sample_id"].cast(pa.string()), value_set=wanted))
+        for cell in selected.to_pylist():
+            cells.setdefault(cell.pop("sample_id"), []).append(Cell(**cell))
+    return cells
+
 
 _COUNTS = ("calls", "cached_calls", "input_tokens", "output_tokens", "cost_usd", "seconds")
 
@@ -52,7 +135,7 @@ def measured(run: Run) -> dict[str, Any]:
     return {
         "about": about,
         "params": {name: str(value) for name, value in (info.get("params") or {}).items()},
-        "signatures": [(metric["metric"], metric["signature"]) for metric in info["metrics"]],
+        "signatures": {metric["metric"]: metric["signature"] for metric in info["metrics"]},
         "not_computed": list(by_reason(info["skipped"].items()).items()),
         "totals": {name: info["totals"].get(name, 0) for name in _COUNTS},
         "models": _models(run),
@@ -63,8 +146,10 @@ def _models(run: Run) -> list[dict[str, Any]]:
     """Calls, tokens and cost by model and evidence. The file of calls is read only if there were calls."""
     if not run.info["totals"].get("calls") and not run.info["totals"].get("cached_calls"):
         return []
-    columns = ["model", "evidence", "input_tokens", "output_tokens", "cost_usd", "cached", "error"]
+    columns = ["model", "evidence", "input_tokens", "output_tokens", "cost_usd", "cached", "error", "attempts"]
     calls = read_table(run.folder.calls, columns)
+    # What a budget or a deadline forbade was not asked.
+    calls = calls.filter(pc.or_(calls["cached"], pc.greater(calls["attempts"], 0)))
     failed = pc.is_valid(calls["error"]).cast("int64")
     table = calls.append_column("failed", failed).set_column(5, "cached", calls["cached"].cast("int64"))
     sums = [(name, "sum") for name in ("input_tokens", "output_tokens", "cost_usd", "cached", "failed")]
@@ -76,20 +161,7 @@ WORST = 20
 # More samples are printed only on request: a report should fit on a few sheets.
 PRINTED = 5
 MOST_SHOWN = 1_000
-HEADLINES = 12
 MOST_LISTED = 500
-_MOST_SLICE_METRICS = 5
-_MOST_COLUMNS = 6
-_MOST_EXAMPLES = 3
-PARTS: tuple[Part, Part] = ("retriever", "generator")
-STATE_TONES = {
-    "good": "good",
-    "seems good": "good unsure",
-    "bad": "bad",
-    "seems bad": "bad unsure",
-    "unclear": "unsure",
-    "": "",
-}
 
 
 def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, *, all_samples: bool = False) -> str:
@@ -98,147 +170,61 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, 
     Some of them are printed. With `all_samples`, every sample is shown in full and printed.
     """
     read = read_run_data(run)
-    rows = find_worst(read.quality, read.faulty, MOST_SHOWN if all_samples else worst)
-    headlines = telling_metrics(read.metrics, HEADLINES)
+    rows = find_worst(read.quality, read.diagnosis.faulty, MOST_SHOWN if all_samples else worst)
     shown = show_rows(read, rows)
     data = {
-        "title": run.name,
-        "run": run,
-        "headline": headline(read.diagnosis),
-        "failing": failing_text(read.diagnosis),
-        "fail_word": fail_word(read.diagnosis, 2),
-        "judge_failure": judge_failure(run),
-        "judged": [*judge_lines(run.info), *filter(None, [disagreement(read.diagnosis)])],
-        "diagnosis": read.diagnosis,
-        "rows": len(read.ids),
-        "tally": tally_data(read.diagnosis),
-        "parts": [part_data(read.diagnosis, part) for part in PARTS],
-        "advice": advice_rows(read.diagnosis),
-        "causes": list(cause_rows(read.diagnosis, shown)),
-        "headlines": list(metric_groups(read, headlines)),
-        "groups": list(metric_groups(read, [metric for metric in read.metrics if metric not in headlines])),
-        "axis": charts.strip_axis(charts.strip_scale(0, 1)),
+        **run_data(read.view, measure_spreads(read.metrics, read.scores)),
+        "diagnosis": DiagnosisView.of(read.diagnosis, run.info),
+        "anchors": {sample.id: sample.anchor for sample in shown.values()},
         "distributions": list(_distributions(read)),
-        "consistency": consistency_dict(run),
-        "slices": list(_slices(read, slices)),
-        "worst": list(shown.values()),
+        "slices": [slice_data(run, *one) for one in slices_of(run, read.metrics, read.scores, slices)],
+        "shown": list(shown.values()),
         "printed": min(PRINTED, len(shown)),
         "print_all": all_samples,
-        "listed": _listed(read, shown),
-        "measured": measured(run),
+        "table": _table(read, shown),
     }
     return render_page("run.html", data, aggregate(run, read.diagnosis))
 
 
-def tally_data(diagnosis: Diagnosis) -> dict[str, Any] | None:
-    """The expected claims or facts as a picture: in the answer, retrieved only, not retrieved."""
-    if not diagnosis.tally:
-        return None
-    parts = [
-        ("in the answer", diagnosis.tally["said"], "good"),
-        ("retrieved, not in the answer", diagnosis.tally["ignored"], "silent"),
-        ("not retrieved", diagnosis.tally["missing"], "bad"),
-        *([("unsure", diagnosis.tally["unsure"], "unsure")] if diagnosis.tally["unsure"] else []),
-    ]
-    return {"plot": charts.stacked(parts), "parts": parts, "total": diagnosis.tally.total()}
-
-
-def part_data(diagnosis: Diagnosis, part: Part) -> dict[str, Any]:
-    """The state of a part of the system, and its metrics with their limits."""
-    readings = [reading for reading in diagnosis.readings if reading.sign.part == part]
+def run_data(view: RunView, spreads: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of the page of a run that a report and the viewer share, without its diagnosis and its samples."""
     return {
-        "name": part,
-        "state": diagnosis.parts[part],
-        "tone": STATE_TONES[diagnosis.parts[part]],
-        "blamed": diagnosis.blamed(part),
-        "readings": [_reading(reading) for reading in readings],
+        "title": one_line(view.run.name, 120),
+        "run": describe_run(view.run),
+        "judge_failure": view.failure,
+        "judged": view.explanations,
+        "metrics": metric_rows(view, spreads),
+        "consistency": consistency_dict(view.run),
+        "measured": measured(view.run),
     }
 
 
-def _reading(reading: Reading) -> dict[str, Any]:
-    sign = reading.sign
-    limit = None if sign.better == "none" else sign.limit
-    scale = charts.strip_scale(0, 1)
+def describe_run(run: Run) -> dict[str, Any]:
+    """The page data that identifies a run: id, name, address in the viewer, size, time and parameters."""
     return {
-        "metric": short_name(reading),
-        "arrow": DIRECTION[sign.better].strip(),
-        "mean": reading.mean,
-        "limit": limit_text(reading),
-        "rows": reading.rows,
-        "state": state_text(reading),
-        "tone": STATE_TONES[reading.state],
-        "strip": charts.interval_strip(
-            scale, reading.mean, reading.low, reading.high, STATE_TONES[reading.state], limit
-        ),
+        "id": run.id,
+        "name": one_line(run.name, 120),
+        "address": f"/runs/{run.id}",
+        "rows": run.info["dataset"]["rows"],
+        "finished_at": run.info["finished_at"],
+        "params": {str(name): one_line(str(value), 60) for name, value in (run.info.get("params") or {}).items()},
     }
 
 
-def advice_rows(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """The advice and its reasons."""
-    return [
-        {
-            "text": item.text,
-            "doubt": "" if item.sure else weakness(item, diagnosis),
-            "because": [reason_line(why) for why in item.because],
-        }
-        for item in diagnosis.advice
-    ]
+def metric_rows(view: RunView, spreads: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The metrics of a run with their distributions."""
+    return [asdict(metric) | {"spread": spreads[metric.metric]} for metric in view.metrics]
 
 
-def cause_rows(diagnosis: Diagnosis, shown: Mapping[int, Shown] | None = None) -> Iterator[dict[str, Any]]:
-    """One row per cause, with the shown samples that have it; without a page, with the ids of some samples."""
-    most = max((count.shown for count in diagnosis.causes), default=1) or 1
-    by_id = {sample.id: sample for sample in (shown or {}).values()}
-    for count in diagnosis.causes:
-        yield {
-            "name": count.cause.name,
-            "part": count.cause.part or "",
-            "meaning": count.cause.meaning,
-            "main": count.main,
-            "samples": count.samples,
-            "items": count.items,
-            "sure": sure_text(count),
-            "how_sure": HOW_SURE,
-            "bar": charts.bar(count.shown / most, f"{count.shown:,} samples", "bad" if count.cause.fails else "silent"),
-            "examples": [
-                by_id.get(name, {"id": name, "anchor": ""}) for name in count.examples if name in by_id or shown is None
-            ][:_MOST_EXAMPLES],
-        }
-
-
-def metric_groups(data: RunData, metrics: Sequence[MetricInfo]) -> Iterator[dict[str, Any]]:
-    """The metrics by the part of the system that they judge, with interval and distribution."""
-    for part in dict.fromkeys(part_of(metric) for metric in metrics):
-        rows = [_metric_row(data, metric) for metric in metrics if part_of(metric) == part]
-        yield {"name": part, "rows": rows}
-
-
-def _metric_row(data: RunData, metric: Mapping[str, Any]) -> dict[str, Any]:
-    row = data.summary[metric["metric"]]
-    values = data.scores[metric["metric"]].values
-    return {
-        "metric": row.metric,
-        "arrow": DIRECTION[metric["better"]].strip(),
-        "better": metric["better"],
-        "mean": row.mean,
-        "interval": interval_text(row.ci_low, row.ci_high),
-        "strip": _strip(row, metric),
-        "people": people_text(data.people[row.metric].interval()) if row.metric in data.people else "",
-        "spark": charts.spark(values, *value_range(values, metric["bounds"])) if np.any(~np.isnan(values)) else "",
-        "row": row,
-    }
-
-
-def _strip(row: SummaryRow, metric: Mapping[str, Any]) -> str:
-    if not fits_unit_line(metric, row.mean, row.ci_low):
-        return ""
-    return charts.interval_strip(charts.strip_scale(0, 1), row.mean, row.ci_low, row.ci_high)
-
-
-def fits_unit_line(metric: Mapping[str, Any], *ends: float | None) -> bool:
-    """Whether a metric fits on the shared line from 0 to 1. A cosine fits unless it is negative."""
-    low, high = metric["bounds"]
-    return high == 1.0 and low is not None and low >= -1.0 and all(end is None or end >= 0 for end in ends)
+def measure_spreads(metrics: Sequence[MetricInfo], scores: Mapping[str, Scores]) -> dict[str, dict[str, Any]]:
+    """The histogram of each metric."""
+    found = {}
+    for metric in metrics:
+        values = scores[metric.metric].values
+        low, high = value_range(values, metric.bounds)
+        counts = [int(count) for count in charts.count_values(values, low, high)]
+        found[metric.metric] = {"low": low, "high": high, "counts": counts}
+    return found
 
 
 def value_range(values: np.ndarray, bounds: Sequence[float | None]) -> tuple[float, float]:
@@ -251,65 +237,67 @@ def value_range(values: np.ndarray, bounds: Sequence[float | None]) -> tuple[flo
 
 
 def _distributions(data: RunData) -> Iterator[dict[str, Any]]:
-    for metric in data.metrics:
-        values = data.scores[metric["metric"]].values
-        if np.any(~np.isnan(values)) and not is_of_all_rows(metric["metric"], data.run, data.scores[metric["metric"]]):
-            mean = data.summary[metric["metric"]].mean
-            plot = charts.histogram(values, *value_range(values, metric["bounds"]), mean)
-            yield {"metric": metric["metric"], "arrow": DIRECTION[metric["better"]].strip(), "mean": mean, "plot": plot}
+    for metric in data.view.metrics:
+        scores = data.scores[metric.metric]
+        if np.any(~np.isnan(scores.values)) and not is_of_all_rows(metric.metric, data.run, scores):
+            plot = charts.histogram(scores.values, *value_range(scores.values, metric.bounds), metric.mean)
+            yield {"metric": metric.metric, "arrow": metric.arrow, "mean": metric.mean, "plot": plot}
 
 
-def _slices(data: RunData, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
-    able = [m for m in data.metrics if not is_of_all_rows(m["metric"], data.run, data.scores[m["metric"]])]
-    bounded = [metric for metric in able if tuple(metric["bounds"]) == (0.0, 1.0)] or able
-    metrics = telling_metrics(bounded, _MOST_SLICE_METRICS)
-    scale = charts.strip_scale(0, 1)
-    for column in find_columns(data.run) if columns is None else columns:
-        parts = slice_run(read_labels(data.run, column), column, metrics, data.scores)
-        yield {
-            "column": column,
-            "metrics": [
-                {
-                    "metric": metric["metric"],
-                    "arrow": DIRECTION[metric["better"]].strip(),
-                    "rows": [
-                        {
-                            "label": part.label,
-                            "rows": part.rows,
-                            "row": (row := part.metrics[place]),
-                            "strip": charts.interval_strip(scale, row.mean, row.ci_low, row.ci_high),
-                            "interval": interval_text(row.ci_low, row.ci_high),
-                        }
-                        for part in parts
-                    ],
-                }
-                for place, metric in enumerate(metrics)
-            ],
-        }
+def slices_of(
+    run: Run, metrics: Sequence[MetricInfo], scores: Mapping[str, Scores], columns: Sequence[str] | None = None
+) -> Iterator[tuple[str, tuple[RunSlice, ...]]]:
+    """The slices by columns of the metadata, with a few headline metrics: those from 0 to 1, if the run has some."""
+    able = [metric for metric in metrics if not is_of_all_rows(metric.metric, run, scores[metric.metric])]
+    chosen = headline_metrics([metric for metric in able if tuple(metric.bounds) == (0.0, 1.0)] or able, FEW)
+    for column in find_columns(run) if columns is None else columns:
+        yield column, tuple(slice_run(read_labels(run, column), column, chosen, scores))
 
 
-def _listed(data: RunData, shown: Mapping[int, Shown]) -> dict[str, Any]:
+def slice_data(run: Run, column: str, parts: Sequence[RunSlice]) -> dict[str, Any]:
+    """The slices of a column as page data."""
+    names = [row.metric for row in parts[0].metrics] if parts else []
+    known = {metric.metric: metric for metric in run.info.metrics}
+    return {
+        "column": column,
+        "metrics": names,
+        "arrows": [arrow_of(known[name].better) for name in names],
+        "rows": [
+            {
+                "label": one_line(part.label, 80),
+                "key": f"{column}={part.label}",
+                "samples": part.rows,
+                "cells": [
+                    {"mean": row.mean, "low": row.ci_low, "high": row.ci_high, "rows": row.n_ok} for row in part.metrics
+                ],
+            }
+            for part in parts
+        ],
+    }
+
+
+def _table(data: RunData, shown: Mapping[int, SampleView]) -> dict[str, Any]:
     """The table of samples, worst first, limited so that the file stays small."""
     total = len(data.ids)
     # If no metric has a direction, the samples keep their order.
-    rows = (find_worst(data.quality, data.faulty, total) or list(range(total)))[:MOST_LISTED]
-    metrics = telling_metrics(data.metrics, _MOST_COLUMNS)
-    questions = (
-        read_table(data.run.folder.samples, ["question"])["question"].take(pa.array(rows, pa.int64())).to_pylist()
-    )
+    rows = (find_worst(data.quality, data.diagnosis.faulty, total) or list(range(total)))[:MOST_LISTED]
+    metrics = headline_metrics(data.metrics, FEW)
+    questions = read_table(data.run.folder.samples, ["question"])["question"].take(pa.array(rows, pa.int64()))
     return {
-        "metrics": [(metric["metric"], DIRECTION[metric["better"]].strip()) for metric in metrics],
         "total": total,
+        "columns": [{"metric": metric.metric, "arrow": arrow_of(metric.better)} for metric in metrics],
         "rows": [
             {
                 "id": data.ids[row].as_py(),
                 "row": row + 1,
                 "question": one_line(question or "", 110),
-                "anchor": shown[row].anchor if row in shown else "",
+                "address": f"#{shown[row].anchor}" if row in shown else "",
                 "cause": cause_label(data.diagnosis, data.outcome(row)),
+                "status": data.outcome(row).status,
+                "wrong": data.outcome(row).wrong,
                 "quality": unless_nan(data.quality[row]),
-                "values": [unless_nan(data.scores[metric["metric"]].values[row]) for metric in metrics],
+                "values": [unless_nan(data.scores[metric.metric].values[row]) for metric in metrics],
             }
-            for row, question in zip(rows, questions, strict=True)
+            for row, question in zip(rows, questions.to_pylist(), strict=True)
         ],
     }

@@ -1,4 +1,7 @@
-"""The chart of a series: means per period with the band of their intervals, alarms, and changes of the judge."""
+"""The chart of a series: means per period with the band of their intervals, alarms, and changes of the judge.
+
+Also the page of a watch with all its series.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import Any
 from markupsafe import Markup
 
 from ragstone.report.html.charts import Scale, element, line, picture, round_step, short, text
+from ragstone.report.html.page import render_page
+from ragstone.views.series import SeriesView
 
 _SIZE = (560.0, 230.0)
 _LEFT, _RIGHT, _TOP, _FLOOR = 42.0, 14.0, 26.0, 26.0
@@ -126,3 +131,10 @@ def _describe(metric: Mapping[str, Any], known: Sequence[Mapping[str, Any]]) -> 
         words += f", {short(last['estimate'])} in {last['period']}"
     alarms = [f"seems {alarm['direction']} since {alarm['since']}" for alarm in metric["alarms"]]
     return "; ".join([words, *alarms])
+
+
+def watch_html(view: SeriesView, name: str) -> str:
+    """One self-contained file."""
+    embedded = {"schema": "ragstone.watch", "version": 1, **view.as_dict()}
+    drawn = {"title": f"Watch {name}", "name": name, "ready": True, "series_chart": series_chart}
+    return render_page("watch.html", {**drawn, **view.page()}, embedded)

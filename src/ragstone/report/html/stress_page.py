@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragstone.report.html.charts import Series, Spot, curve_plot
-from ragstone.report.html.page import render_page
+from ragstone.report.html.page import render_page, without
 from ragstone.report.stress import MEANINGS, remark_lines
 from ragstone.stress.results import Contrast, Curve, StressTest, as_dict
-from ragstone.stress.test_beds import BEDS
+from ragstone.stress.run import BEDS
 
 _TONES = ("good", "bad", "none")
 
@@ -29,13 +29,12 @@ def stress_html(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Contra
         "contrasts": [{"name": test.system, "rows": rows} for test, rows in zip(tests[1:], contrasts, strict=True)],
         "remarks": list(remark_lines(tests[0])),
     }
-    embedded = {"schema": "ragstone.stress", "version": 1, "tests": [_numbers(test) for test in tests]}
+    embedded = {
+        "schema": "ragstone.stress",
+        "version": 1,
+        "tests": [without(as_dict(test), "run", "beds") for test in tests],
+    }
     return render_page("stress.html", data, embedded)
-
-
-def _numbers(test: StressTest) -> dict[str, Any]:
-    """The numbers without question ids and paths."""
-    return {name: value for name, value in as_dict(test).items() if name not in ("run", "beds")}
 
 
 def _tone(number: int) -> str:
@@ -82,7 +81,12 @@ def _plotted(tests: Sequence[StressTest], bed: str, metric: str) -> dict[str, An
         for curve in test.curves
         if (curve.bed, curve.metric) == (bed, metric)
     ]
-    series = [Series(tests[number].system, _tone(number), _spots(curve)) for number, curve in curves]
+    series = [
+        Series(
+            tests[number].system, _tone(number), [Spot(one.rate, one.mean, one.low, one.high) for one in curve.points]
+        )
+        for number, curve in curves
+    ]
     label = f"{metric} by noise rate: " + "; ".join(
         f"{one.name}: " + ", ".join(f"{spot.mean:.2f} at {spot.x:g}" for spot in one.spots if spot.mean is not None)
         for one in series
@@ -92,20 +96,12 @@ def _plotted(tests: Sequence[StressTest], bed: str, metric: str) -> dict[str, An
     return {"metric": metric, "plot": curve_plot(series, label, "noise rate") if several else "", "rows": rows}
 
 
-def _spots(curve: Curve) -> list[Spot]:
-    return [Spot(point.rate, point.mean, point.low, point.high) for point in curve.points]
-
-
 def _places(tests: Sequence[StressTest]) -> Any:
     shown = [(number, test) for number, test in enumerate(tests) if len(test.places) > 1]
     if not shown:
         return None
     series = [
-        Series(
-            test.system,
-            _tone(number),
-            [Spot(place.place, place.mean, place.low, place.high) for place in test.places],
-        )
+        Series(test.system, _tone(number), [Spot(one.place, one.mean, one.low, one.high) for one in test.places])
         for number, test in shown
     ]
     return curve_plot(

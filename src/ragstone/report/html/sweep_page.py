@@ -8,7 +8,6 @@ from typing import Any
 from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.leaderboard import parameter_text
-from ragstone.report.run import DIRECTION
 from ragstone.report.sweep import (
     EXPLANATION,
     asked_line,
@@ -19,12 +18,15 @@ from ragstone.report.sweep import (
     stopped_lines,
 )
 from ragstone.sweep.results import LEVEL, Standing, SweepResults
+from ragstone.views.run import DIRECTION
 
 
 def sweep_html(results: SweepResults) -> str:
     """One self-contained file."""
     scored = [one for one in results.standings if one.mean is not None]
-    scale = _scale([end for one in scored for end in (one.interval or (one.mean or 0.0,))])
+    ends = [end for one in scored for end in (one.interval or (one.mean or 0.0,))]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    scale = charts.strip_scale(low, high) if high > low else charts.strip_scale(low - 0.5, high + 0.5)
     reach = max(
         (abs(end) for one in results.effects for item in one.levels for end in item.interval or ()), default=1.0
     )
@@ -49,11 +51,6 @@ def sweep_html(results: SweepResults) -> str:
         "failed": failed_lines(results),
     }
     return render_page("sweep.html", data, results.as_dict())
-
-
-def _scale(ends: list[float]) -> charts.Scale:
-    low, high = min(ends, default=0.0), max(ends, default=1.0)
-    return charts.strip_scale(low, high) if high > low else charts.strip_scale(low - 0.5, high + 0.5)
 
 
 def _row(one: Standing, results: SweepResults, scale: charts.Scale) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 The words are first compared as the citation matcher does, then with hyphenated and misread words allowed. A match is
 rejected if anything that carries meaning differs: a number, a sign, a unit, a negation, or a stop between sentences.
+A failed citation is explained by the most similar part of the passages.
 """
 
 from __future__ import annotations
@@ -10,14 +11,116 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ragstone.data.types import Chunk
-from ragstone.truth.citations.explain import explain_absence
-from ragstone.truth.citations.meaning_changes import compare_gaps, compare_words, find_cut
-from ragstone.truth.citations.spelled_text import Spelled, has_footnotes, misread
+from ragstone.text.passages import Passages
+from ragstone.text.words import FoldedText
+from ragstone.truth.citations.spelled_text import (
+    JOINTS,
+    NEGATIONS,
+    Spelled,
+    compare_gaps,
+    compare_words,
+    find_cut,
+    has_footnotes,
+    misread,
+)
 from ragstone.truth.model import Case, TruthFact
+
+# Below this similarity, the nearest part is unrelated to the citation.
+_LEAST_LIKENESS = 70
+_LEAST_RUN = 3
+_LONGEST = 80
+_SHORT = 20_000
+
+
+def explain_absence(citation: str, passages: Sequence[str]) -> tuple[bool, str]:
+    """Whether a similar text with another meaning is there, and the difference from the most similar part."""
+    wanted = FoldedText(citation).folded.split()
+    if _is_joined(wanted, passages):
+        return True, "it joins words from different places"
+    nearest = _nearest(" ".join(wanted), passages)
+    if nearest is None:
+        return False, "its words are not in the passages"
+    there, text = nearest
+    lost, gained = Counter(there) - Counter(wanted), Counter(wanted) - Counter(there)
+    shown = f"the passage has '{text if len(text) <= _LONGEST else f'{text[:_LONGEST].rstrip()}…'}'"
+    different = [*lost, *gained]
+    numbers = [word for word in different if any(letter.isdigit() for letter in word)]
+    for what, changed in (("a number", numbers), ("a negation", [word for word in different if word in NEGATIONS])):
+        if changed:
+            return True, f"{what} is changed: {', '.join(changed)}; {shown}"
+    if not lost and not gained:
+        return True, f"its words are in another order: {shown}"
+    return False, f"the wording differs: {shown}"
+
+
+def _is_joined(wanted: list[str], passages: Sequence[str]) -> bool:
+    """Whether the citation consists of two runs of words that are both in the passages, but not together."""
+    folded = [_folded(passage) for passage in passages]
+
+    def is_there(part: list[str]) -> bool:
+        run = f" {' '.join(part)} "
+        return any(run in text for text in folded)
+
+    if len(wanted) < 2 * _LEAST_RUN:
+        return False
+    longest = max((size for size in range(_LEAST_RUN, len(wanted)) if is_there(wanted[:size])), default=0)
+    rest = wanted[longest:][wanted[longest] in JOINTS :]
+    return bool(longest) and len(rest) >= _LEAST_RUN and is_there(rest)
+
+
+def _nearest(wanted: str, passages: Sequence[str]) -> tuple[list[str], str] | None:
+    """The most similar words of the passages, folded and as they are written."""
+    from rapidfuzz import fuzz  # noqa: PLC0415  (only failed citations need it)
+
+    best: tuple[float, FoldedText, int, int] | None = None
+    for passage in map(FoldedText, _near_parts(wanted, passages)):
+        found = fuzz.partial_ratio_alignment(wanted, passage.folded, score_cutoff=_LEAST_LIKENESS)
+        if found is None or not passage or (best and found.score <= best[0]):
+            continue
+        # Extend the span to whole words.
+        start = passage.folded.rfind(" ", 0, found.dest_start + 1) + 1
+        end = passage.folded.find(" ", max(found.dest_end - 1, start))
+        best = found.score, passage, start, end
+    if best is None:
+        return None
+    _, passage, start, end = best
+    span = passage.original(start, end)
+    words = _trimmed(passage.folded[start:end].split(), wanted.split())
+    return words, " ".join(passage.text[span.start : span.end].split())
+
+
+def _near_parts(wanted: str, passages: Sequence[str]) -> list[str]:
+    """Short passages as they are; of a long one, the parts that share most words with the citation."""
+    parts = ([text] if len(text) <= _SHORT else _parts(text).nearest(wanted) for text in passages)
+    return [part for of_passage in parts for part in of_passage]
+
+
+# Each passage is searched for many citations.
+_parts = lru_cache(maxsize=64)(Passages)
+_spelled = lru_cache(maxsize=256)(Spelled)
+
+
+@lru_cache(maxsize=256)
+def _folded(passage: str) -> str:
+    return FoldedText(passage).folded
+
+
+def _trimmed(there: list[str], wanted: list[str]) -> list[str]:
+    """The part without words at its ends that only the alignment added."""
+    blocks = [
+        block for block in SequenceMatcher(None, there, wanted, autojunk=False).get_matching_blocks() if block.size
+    ]
+    if not blocks:
+        return there
+    start = max(blocks[0].a - blocks[0].b, 0)
+    end = min(blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size), len(there))
+    return there[start:end]
+
 
 Verdict = Literal["stands", "repaired", "absent", "invalid"]
 _ITEM = re.compile(r"^\s*(?:[-*•‣◦–]|\(?\d{1,2}[.)])\s+(?=\S)")
@@ -84,12 +187,6 @@ def _readings(wanted: str) -> Iterator[Spelled]:
     yield _spelled(wanted)
     if item := _ITEM.match(wanted):
         yield _spelled(wanted[item.end() :])
-
-
-# Each passage is searched for many citations.
-@lru_cache(maxsize=256)
-def _spelled(text: str, footnotes: bool = True) -> Spelled:
-    return Spelled(text, footnotes)
 
 
 def _find(cited: Spelled, passage: str) -> Iterator[tuple[int, int] | str]:

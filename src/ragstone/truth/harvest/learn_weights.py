@@ -14,8 +14,7 @@ from ragstone.errors import InputError, Problem
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.truth.harvest.log_index import Index, Judged, find_rows
-from ragstone.truth.harvest.signal_weights import FEATURES, Weights
-from ragstone.truth.harvest.signals import first_value
+from ragstone.truth.harvest.signals import FEATURES, Weights, first_value
 
 _IDS = ("response_id", "responseId", "answer_id", "sample_id", "id")
 _LABELS = ("label", "good", "correct", "verdict")

@@ -29,8 +29,7 @@ from ragstone.storage.places import open_place
 from ragstone.text.feedback import features_of, read_feedback
 from ragstone.text.languages import guess_language
 from ragstone.text.questions import question_key
-from ragstone.truth.harvest.signal_weights import FEATURES, Weights
-from ragstone.truth.harvest.signals import Signals, first_value
+from ragstone.truth.harvest.signals import FEATURES, Signals, Weights, first_value
 
 OnRating = Callable[[Rating], None]
 # Metadata names in logs that use our names for questions and answers, the more specific first.
@@ -138,7 +137,12 @@ class Log:
                     raise
                 tally.leave_out("files that cannot be read", " ".join(str(error).split()))
         if reader is not None:
-            _take_over(reader, tally, samples)
+            report = reader.report
+            for reason, found in report.left_out.items():
+                tally.leave_out(reason, found.first, found.times)
+            left_out = sum(found.times for found in report.left_out.values())
+            tally.rows += report.info.get("rows_read", samples + left_out)
+            tally.parts += report.info.get("parts", [reader.name])
 
     def _open(self, path: str, on_rating: OnRating | None) -> Reader:
         source = Source(path, self._back)
@@ -183,16 +187,6 @@ class Log:
         if (wanted.first or wanted.last) and exchange.day is None:
             return "rows without a time"
         return None if wanted.has_day(exchange.day) else "rows of other days"
-
-
-def _take_over(reader: Reader, tally: Tally, samples: int) -> None:
-    """Adds the counts of the reader."""
-    report = reader.report
-    for reason, found in report.left_out.items():
-        tally.leave_out(reason, found.first, found.times)
-    left_out = sum(found.times for found in report.left_out.values())
-    tally.rows += report.info.get("rows_read", samples + left_out)
-    tally.parts += report.info.get("parts", [reader.name])
 
 
 def _as_exchange(sample: Sample) -> Exchange:

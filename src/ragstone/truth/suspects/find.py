@@ -10,14 +10,15 @@ from itertools import combinations
 from typing import Any, Literal
 
 from ragstone.data.codec import canonical_json
-from ragstone.data.types import Chunk, ScoredVerdict
+from ragstone.data.types import Chunk
+from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, Verdict
 from ragstone.storage.runs import Run
 from ragstone.text.overlap import content_words
 from ragstone.text.questions import question_key
 from ragstone.text.refusals import find_refusal
 from ragstone.text.words import words
 from ragstone.truth.citations.check import check_cases
-from ragstone.truth.citations.meaning_changes import NEGATIONS
+from ragstone.truth.citations.spelled_text import NEGATIONS
 from ragstone.truth.join import CaseMatcher
 from ragstone.truth.model import Case
 
@@ -265,17 +266,19 @@ def _gather_answers(cases: Sequence[Case], runs: Sequence[Run]) -> dict[str, lis
             if case is None or not sample.answer:
                 continue
             answer = by_case.setdefault(case.id, {}).setdefault(
-                system, _read_answer(system, sample.answer, case.question)
+                system,
+                SystemAnswer(
+                    system,
+                    sample.answer,
+                    gist_of(sample.answer, case.question),
+                    find_refusal(sample.answer) is not None,
+                ),
             )
             # A judgement against other references does not apply to these.
             if (sample.references or []) == case.accepted_references:
                 answer.judged += stored.judgements(sample.id)
             answer.supported = answer.supported or stored.is_supported(sample.id)
     return {case: list(answers.values()) for case, answers in by_case.items()}
-
-
-def _read_answer(system: str, answer: str, question: str) -> SystemAnswer:
-    return SystemAnswer(system, answer, gist_of(answer, question), find_refusal(answer) is not None)
 
 
 class _StoredJudgements:
@@ -293,12 +296,12 @@ class _StoredJudgements:
     def judgements(self, sample: str) -> list[tuple[bool, str]]:
         """Whether each judge found the answer right, with the finding in words."""
         judged: list[tuple[bool, str]] = []
-        contradicted = sum(verdicts.get(sample, []).count("contradiction") for verdicts in self._verdicts)
+        contradicted = sum(verdicts.get(sample, []).count(CONTRADICTION) for verdicts in self._verdicts)
         if contradicted:
             claims = f"{contradicted} claim{'s' if contradicted != 1 else ''}"
             judged.append((False, f"{claims} against the reference by {self._judge_name('checker')}"))
         elif entailed := self._verdicts[1].get(sample):
-            right = all(verdict == "entailment" for verdict in entailed)
+            right = all(verdict == ENTAILMENT for verdict in entailed)
             judged += [(True, f"all claims of the reference by {self._judge_name('checker')}")] if right else []
         score = self._matches.get(sample)
         if score is not None:
@@ -309,7 +312,7 @@ class _StoredJudgements:
         """Whether the retrieved chunks support every claim of the answer."""
         together, each = (support.get(sample) for support in self._support)
         claims = [[verdict] for verdict in together] if together is not None else each or []
-        return bool(claims) and all("entailment" in verdicts for verdicts in claims)
+        return bool(claims) and all(ENTAILMENT in verdicts for verdicts in claims)
 
     def _judge_name(self, tool: str) -> str:
         signature = self._run.info.judge.get(tool)
@@ -345,4 +348,4 @@ def _present(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
 
 def _words(value: Any) -> Any:
     """Verdicts without their probabilities."""
-    return ScoredVerdict.from_text(value) if isinstance(value, str) else [_words(item) for item in value]
+    return Verdict.from_text(value) if isinstance(value, str) else [_words(item) for item in value]

@@ -22,8 +22,7 @@ from ragstone.text.overlap import content_words
 from ragstone.truth.citations.check import CitationCheck, check_citation
 from ragstone.truth.llm_tasks import Work, ask_each, is_local, opened_judge
 from ragstone.truth.model import Case, TruthFact
-from ragstone.truth.synthesis.question_plan import Job, Shelf, is_row, plan_jobs
-from ragstone.truth.synthesis.writer import Draft, Writer
+from ragstone.truth.synthesis.writer import Draft, Job, Shelf, Writer, is_row, plan_jobs
 
 if TYPE_CHECKING:
     from ragstone.models.embedders import LocalEmbedder
@@ -166,7 +165,7 @@ class _Jobs:
         """The next jobs, at most `most`, up to the first repeat."""
         taken, self._waiting = self._waiting, []
         for job in islice(self._jobs, most - len(taken)):
-            if job.key in {other.key for other in taken}:
+            if job in taken:
                 self._waiting = [job]
                 break
             taken.append(job)
@@ -188,7 +187,7 @@ class _Maker:
     async def make(self, jobs: Sequence[Job]) -> None:
         """Writes one question per job, and keeps those that pass."""
         self._made.tried += len(jobs)
-        written = await self._ask([(_name(job), job) for job in jobs], self._write)
+        written = await self._ask([(" ".join(job.key), job) for job in jobs], self._write)
         for draft in written:
             for passage in draft.job.passages:
                 self._asked[passage.id].append(draft.question)
@@ -197,7 +196,7 @@ class _Maker:
         fresh = []
         for item, is_new in zip(sound, new, strict=True):
             if is_new or self._work.quoting:
-                fresh.append((_name(item[0].job), item))
+                fresh.append((" ".join(item[0].job.key), item))
             else:
                 self._reject(item[0], DUPLICATE)
         verdicts = await self._ask(fresh, self._try)
@@ -228,10 +227,6 @@ class _Maker:
 
     def _reject(self, draft: Draft, reason: str) -> None:
         self._made.rejected.append(Rejected(draft.job.kind, draft.asked, reason))
-
-
-def _name(job: Job) -> str:
-    return " ".join(job.key)
 
 
 def make_case(draft: Draft, checks: Sequence[CitationCheck]) -> Case:

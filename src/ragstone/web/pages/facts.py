@@ -9,15 +9,16 @@ from typing import Any
 from rapidfuzz import fuzz
 from starlette.datastructures import QueryParams
 
-from ragstone.compare.fact_causes import trace_facts
-from ragstone.compare.sample_evidence import Case
-from ragstone.report.text import one_line
+from ragstone.analysis.fact_causes import trace_facts
+from ragstone.analysis.sample_evidence import Case
+from ragstone.report.html.run_page import describe_run
+from ragstone.views.marks import Limits
+from ragstone.views.phrases import one_line
+from ragstone.views.sample import sample_view
 from ragstone.web.library import Library
-from ragstone.web.pages.run import describe_run
+from ragstone.web.marked_text import excerpt, word_diff
 from ragstone.web.pages.sample import describe_sample, read_sample, walk
-from ragstone.web.sample_data import Limits, chunk_list, excerpt, fact_list
-from ragstone.web.truth.related_runs import cases_of
-from ragstone.web.word_diff import word_diff
+from ragstone.web.truth.rescore import cases_of
 
 _CONTEXT = 160
 _MAX_DIFF = 4_000
@@ -33,23 +34,29 @@ def facts_page(library: Library, query: QueryParams, run: str, row: str) -> dict
     index = library.index(library.run(run))
     number, case, outcome = read_sample(index, row)
     limits = Limits.read(query)
-    facts = fact_list(case, limits)
+    view = sample_view(number, case, outcome, limits=limits)
     missing = {finding.number: finding for finding in trace_facts(case, None)} if case.has("fact_ranks") else {}
-    for fact in facts:
-        finding = missing.get(fact["number"])
-        fact["why"] = finding.why if finding else ""
-        fact["cause"] = finding.cause.name if finding else ""
-        fact["places"] = _places(case, fact["number"])
-        fact["miss"] = _miss(case, fact["number"]) if fact["ranks"] == [] else None
+    facts = []
+    for fact in view.facts:
+        finding = missing.get(fact.number)
+        facts.append(
+            {
+                **vars(fact),
+                "why": finding.why if finding else "",
+                "cause": finding.cause.name if finding else "",
+                "places": _places(case, fact.number),
+                "miss": _miss(case, fact.number) if fact.ranks == [] else None,
+            }
+        )
     return {
         "page": "facts",
         "title": f"facts of {one_line(case.sample.id, 60)}",
         "run": describe_run(index.run),
-        "sample": describe_sample(case, outcome, number, limits),
+        "sample": describe_sample(view),
         "walk": walk(library, index, number, query, "/facts"),
         "facts": facts,
-        "found": sum(bool(fact["ranks"]) for fact in facts),
-        "chunks": chunk_list(case, outcome, limits),
+        "found": sum(bool(fact.ranks) for fact in view.facts),
+        "chunks": view.chunks,
         "truths": cases_of(library, case.sample.id, case.sample.question, run),
         "cut": limits.cut,
     }

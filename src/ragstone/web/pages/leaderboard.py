@@ -7,15 +7,15 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from ragstone.compare.leaderboard import Leaderboard, Ranking
-from ragstone.compare.tradeoffs import find_tradeoffs
+from ragstone.analysis.leaderboard import Leaderboard, Ranking, find_tradeoffs
 from ragstone.errors import UsageError
-from ragstone.report.leaderboard import leaderboard_dict, letter
-from ragstone.report.run import DIRECTION
-from ragstone.report.text import by_reason
+from ragstone.report.html.run_page import describe_run
+from ragstone.report.leaderboard import leaderboard_dict, letter, remark_lines
+from ragstone.views.run import arrow_of, headline_metrics
 from ragstone.web.library import Library
-from ragstone.web.pages.comparison import headline_metrics
-from ragstone.web.pages.run import describe_run
+
+# More columns do not fit on a page; the others are folded.
+_MAX_COLUMNS = 8
 
 
 def choose(library: Library, query: QueryParams) -> dict[str, Any]:
@@ -33,7 +33,8 @@ def choose(library: Library, query: QueryParams) -> dict[str, Any]:
 
 def _ranked(board: Leaderboard, query: QueryParams) -> dict[str, Any]:
     rankings = {ranking.metric: ranking for ranking in board.rankings}
-    shown = headline_metrics(board.runs[0], list(rankings))
+    ranked = [metric for metric in board.runs[0].info.metrics if metric.metric in rankings]
+    shown = [metric.metric for metric in headline_metrics(ranked, _MAX_COLUMNS)]
     sort = name if (name := query.get("sort", "")) in rankings else next(iter(shown), "")
     order = [place.run for place in rankings[sort].places] if sort else []
     order += [run for run in range(len(board.runs)) if run not in order]
@@ -48,7 +49,7 @@ def _ranked(board: Leaderboard, query: QueryParams) -> dict[str, Any]:
         "columns": [_column(ranking, query, ranking.metric in shown, sort) for ranking in board.rankings],
         "rows": [_run(board, run, order[0]) for run in order],
         "tradeoffs": [panel.as_dict() for panel in find_tradeoffs(board.runs, letters, sort)],
-        "remarks": _remarks(board),
+        "remarks": remark_lines(board),
         "board": leaderboard_dict(board),
     }
 
@@ -59,7 +60,7 @@ def _column(ranking: Ranking, query: QueryParams, shown: bool, sort: str) -> dic
     turned = [("dir", "down")] if sort == ranking.metric and query.get("dir") != "down" else []
     return {
         "metric": ranking.metric,
-        "arrow": DIRECTION[ranking.better].strip(),
+        "arrow": arrow_of(ranking.better),
         "shown": shown,
         "range": [min(ends), max(ends)] if ends and max(ends) > min(ends) else None,
         "address": f"/compare?{urlencode([*chosen, ('sort', ranking.metric), *turned])}",
@@ -87,12 +88,6 @@ def _run(board: Leaderboard, run: int, best: int) -> dict[str, Any]:
         ],
         "against": "" if run == best else f"/compare/{board.runs[best].id}/{board.runs[run].id}",
     }
-
-
-def _remarks(board: Leaderboard) -> list[str]:
-    notes = [(name, f"not ranked, the signatures differ: {change}") for name, change in board.refused.items()]
-    notes += [(ranking.metric, ranking.note) for ranking in board.rankings if ranking.note]
-    return [*board.remarks, *(f"{', '.join(names)}: {note}" for note, names in by_reason(notes).items())]
 
 
 VIEWS = {"/compare": choose}

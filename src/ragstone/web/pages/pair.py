@@ -8,27 +8,24 @@ from typing import Any
 import numpy as np
 from starlette.datastructures import QueryParams
 
-from ragstone.compare.cause_names import Outcome
-from ragstone.compare.comparison import Comparison
-from ragstone.compare.sample_evidence import Case
-from ragstone.compare.sample_order import telling_metrics
+from ragstone.analysis.cause_names import Outcome
+from ragstone.analysis.comparison import Comparison
+from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Chunk
-from ragstone.report.html.sample_data import chunk_marks, claim_groups, holds_what_is_needed, mark_facts
-from ragstone.report.run import DIRECTION
-from ragstone.report.text import one_line
-from ragstone.web.errors import NotFoundError
+from ragstone.report.html.run_page import describe_run
+from ragstone.views.marks import Limits, mark_facts
+from ragstone.views.phrases import one_line
+from ragstone.views.run import arrow_of, headline_metrics
+from ragstone.views.sample import ClaimView, SampleView, chunk_marks, holds_what_is_needed, sample_view
 from ragstone.web.library import Library
-from ragstone.web.navigation import neighbours, required_number
+from ragstone.web.marked_text import is_readable, overlay, word_diff
+from ragstone.web.navigation import NotFoundError, neighbours, required_number
 from ragstone.web.pages.comparison import read_pairs
-from ragstone.web.pages.run import describe_run
 from ragstone.web.pages.sample import describe_sample, read_sample
 from ragstone.web.run_index import RunIndex
-from ragstone.web.sample_data import Limits, fact_list
-from ragstone.web.word_diff import is_readable, overlay, word_diff
 
 # Chunks that only one run retrieved come first.
 _ORDER = {"gone": 0, "new": 0, "changed": 1, "same": 2}
-_MAX_HEADLINES = 8
 Ranks = tuple[int | None, int | None]
 Examined = tuple[Case, Outcome]
 
@@ -51,16 +48,17 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
     samples = [read_sample(index, str(row)) for index, row in zip(indexes, rows, strict=True)]
     first, second = (case for _, case, _ in samples)
     limits = Limits.read(query)
+    views = [sample_view(at, case, outcome, limits=limits) for at, case, outcome in samples]
     return {
         **head,
         "ready": True,
-        "sides": [describe_sample(case, outcome, row, limits) for row, case, outcome in samples],
+        "sides": [describe_sample(view) for view in views],
         "addresses": [f"/runs/{run.id}/samples/{row}" for run, row in zip((old, new), rows, strict=True)],
         "walk": _walk(library, comparison, number, query),
         **_answers(first, second, limits),
-        "claims": _claims(first, second),
+        "claims": _claims(views),
         "chunks": _chunks(samples[0][1:], samples[1][1:], limits),
-        "facts": _facts(first, second, limits),
+        "facts": _facts(*views),
         "scores": _scores(indexes, rows),
         "cut": limits.cut,
     }
@@ -98,22 +96,22 @@ def _answers(before: Case, after: Case, limits: Limits) -> dict[str, Any]:
     return {"answer": changes, "alike": alike, "texts": shown}
 
 
-def _claims(before: Case, after: Case) -> dict[str, Any]:
+def _claims(views: Sequence[SampleView]) -> dict[str, Any]:
     """Return the claims of each answer, and the claims of the reference with the verdicts of both runs."""
-    sides = [{group["whose"]: group["rows"] for group in claim_groups(case)} for case in (before, after)]
-    old, new = ({claim["text"]: claim for claim in side.get("reference", ())} for side in sides)
-    reference = [
+    sides = [{group.whose: group.rows for group in view.claims} for view in views]
+    old, new = ({claim.text: claim for claim in side.get("reference", ())} for side in sides)
+    reference: list[dict[str, Any]] = [
         {"number": number, "text": text, "before": old.get(text), "after": new.get(text)}
         for number, text in enumerate(dict.fromkeys([*new, *old]), 1)
     ]
     for claim in reference:
         claim["changed"] = _verdict(claim["before"]) != _verdict(claim["after"])
     reference.sort(key=lambda claim: not claim["changed"])
-    return {"answer": [side.get("answer", []) for side in sides], "reference": reference}
+    return {"answer": [side.get("answer", ()) for side in sides], "reference": reference}
 
 
-def _verdict(claim: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    return () if claim is None else (claim["said"] and claim["said"].tone, bool(claim["says"]), bool(claim["denies"]))
+def _verdict(claim: ClaimView | None) -> tuple[Any, ...]:
+    return () if claim is None else (claim.said and claim.said.tone, bool(claim.says), bool(claim.denies))
 
 
 def _chunks(before: Examined, after: Examined, limits: Limits) -> list[dict[str, Any]]:
@@ -177,7 +175,7 @@ def _chunk(
 
 def _marked(case: Case, rank: int, numbers: Mapping[int, int], limits: Limits) -> list[tuple[str, Sequence[int]]]:
     """Return the text of a chunk in parts with the numbers of their facts."""
-    text = (case.sample.contexts or [])[rank - 1].text
+    text = (case.sample.contexts or [])[rank - 1].shown
     matches = [match for match in case.evidence.get("fact_matches") or () if match.chunk == rank - 1]
     parts: list[tuple[str, Sequence[int]]] = [
         (piece.text, [numbers[number] for number in piece.numbers if number in numbers])
@@ -186,19 +184,19 @@ def _marked(case: Case, rank: int, numbers: Mapping[int, int], limits: Limits) -
     return [*parts, (rest, ())] if (rest := limits.rest(text)) else parts
 
 
-def _facts(before: Case, after: Case, limits: Limits) -> list[dict[str, Any]]:
+def _facts(before: SampleView, after: SampleView) -> list[dict[str, Any]]:
     """Return each fact of run B with its ranks in both runs, changed facts first.
 
     A fact found in only one run was gained or lost.
     """
-    old = {fact["text"]: fact["ranks"] for fact in fact_list(before, limits)}
+    old = {fact.text: fact.ranks for fact in before.facts}
     facts = []
-    for fact in fact_list(after, limits):
-        had, has = old.get(fact["text"]), fact["ranks"]
+    for fact in after.facts:
+        had, has = old.get(fact.text), fact.ranks
         known = had is not None and has is not None
         change = "" if not known or bool(had) == bool(has) else "gained" if has else "lost"
-        facts.append({"number": fact["number"], "text": fact["text"], "before": had, "after": has, "change": change})
-    return sorted(facts, key=lambda fact: ("lost", "gained", "").index(fact["change"]))
+        facts.append({"number": fact.number, "text": fact.text, "before": had, "after": has, "change": change})
+    return sorted(facts, key=lambda fact: ("lost", "gained", "").index(str(fact["change"])))
 
 
 def _scores(indexes: tuple[RunIndex, RunIndex], rows: tuple[int, int]) -> list[dict[str, Any]]:
@@ -211,7 +209,7 @@ def _scores(indexes: tuple[RunIndex, RunIndex], rows: tuple[int, int]) -> list[d
         scores.append(
             {
                 "metric": metric["metric"],
-                "arrow": DIRECTION[metric["better"]].strip(),
+                "arrow": arrow_of(metric["better"]),
                 "before": old,
                 "after": new,
                 "change": change,
@@ -219,7 +217,7 @@ def _scores(indexes: tuple[RunIndex, RunIndex], rows: tuple[int, int]) -> list[d
                 "tone": "good" if gain > 0 else "bad" if gain < 0 else "none",
             }
         )
-    first = {metric.metric for metric in telling_metrics(indexes[1].metrics, _MAX_HEADLINES)}
+    first = {metric.metric for metric in headline_metrics(indexes[1].metrics)}
     return sorted(
         scores,
         key=lambda score: (

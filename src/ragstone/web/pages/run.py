@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 from starlette.datastructures import QueryParams
 
-from ragstone.compare.cause_names import CAUSES
-from ragstone.compare.cause_texts import NOT_EXAMINED
-from ragstone.compare.sample_order import telling_metrics
-from ragstone.compare.signs import people_of
+from ragstone.analysis.cause_names import CAUSES
+from ragstone.analysis.cause_texts import NOT_EXAMINED
 from ragstone.errors import StorageError
-from ragstone.report.consistency import consistency_dict
-from ragstone.report.html.run_page import fits_unit_line, measured
-from ragstone.report.judge_failure import judge_failure
-from ragstone.report.run import DIRECTION, judge_lines, part_of, people_text
-from ragstone.report.text import one_line
+from ragstone.report.html.run_page import run_data, slice_data
 from ragstone.stats.intervals import mean_interval
-from ragstone.stats.judge_error import People
 from ragstone.storage.leftovers import RESCORES
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.storage.scores import FAILED, read_score_files, unless_nan
+from ragstone.views.phrases import one_line
+from ragstone.views.run import FEW, RunView, arrow_of, headline_metrics, part_of
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
-from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, STATUSES, RunIndex, TableState
-
-_MAX_CARDS = 8
-_MAX_COLUMNS = 5
+from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState
 
 _MAX_METRICS = 40
 
@@ -42,24 +34,24 @@ def run_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
 
 def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, Any]:
     index, insight = library.index(run), library.insight(run)
-    summary, method = library.summary(run), measured(run)
-    state, people = read_state(index, query), people_of(run.info, summary.values())
+    view, state = RunView.of(run), read_state(index, query)
     worst = index.order(TableState(), causes_of(insight))
+    data = run_data(view, index.spreads)
+    for metric in data["metrics"]:
+        worst_first = TableState(sort=metric["metric"], descending=metric["better"] == "lower")
+        metric["address"] = f"/runs/{run.id}{worst_first.address}#samples"
+    slices = [slice_data(run, *one) for one in insight.slices] if insight else []
+    for row in (row for part in slices for row in part["rows"]):
+        row["address"] = f"{state.but(slice=row['key']).address}#samples"
     return {
         "page": "run",
-        "title": one_line(run.name, 120),
-        "run": describe_run(run),
+        **data,
         "diagnosis": insight.diagnosis if insight else None,
         "diagnosed": library.diagnosed(run),
-        "judge_failure": judge_failure(run),
-        "judged": list(judge_lines(run.info)),
-        "cards": [metric["metric"] for metric in telling_metrics(index.metrics, _MAX_CARDS)],
-        "metrics": [_metric(index, summary, metric, people) for metric in index.metrics],
-        "consistency": consistency_dict(run),
-        "slices": _slices(insight, state) if insight else [],
+        "cards": [metric.metric for metric in view.headlines],
+        "slices": slices,
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
         "table": _table(index, insight, state),
-        "measured": {**method, "signatures": dict(method["signatures"])},
     }
 
 
@@ -73,69 +65,12 @@ def read_state(index: RunIndex, query: QueryParams) -> TableState:
     return TableState.read(query, query.getlist("col"), [metric["metric"] for metric in index.metrics])
 
 
-def describe_run(run: Run) -> dict[str, Any]:
-    """Return the page data that identifies a run: id, name, address, size, time and parameters."""
-    return {
-        "id": run.id,
-        "name": one_line(run.name, 120),
-        "address": f"/runs/{run.id}",
-        "rows": run.info["dataset"]["rows"],
-        "finished_at": run.info["finished_at"],
-        "params": {str(name): one_line(str(value), 60) for name, value in (run.info.get("params") or {}).items()},
-    }
-
-
-def _metric(
-    index: RunIndex, summary: Mapping[str, Any], metric: Mapping[str, Any], people: Mapping[str, People]
-) -> dict[str, Any]:
-    name = metric["metric"]
-    row = summary[name]
-    worst_first = TableState(sort=name, descending=metric["better"] == "lower")
-    return {
-        "metric": name,
-        "part": part_of(metric),
-        "arrow": DIRECTION[metric["better"]].strip(),
-        "better": metric["better"],
-        "mean": row.mean,
-        "low": row.ci_low,
-        "high": row.ci_high,
-        "people": people_text(people[name].interval()) if name in people else "",
-        "ok": row.n_ok,
-        "skipped": row.n_skipped,
-        "failed": row.n_failed,
-        "reason": row.reason or "",
-        "unit": fits_unit_line(metric, row.mean, row.ci_low),
-        "spread": index.spreads[name],
-        "address": f"/runs/{index.run.id}{worst_first.address}#samples",
-    }
-
-
-def _slices(insight: Insight, state: TableState) -> list[dict[str, Any]]:
-    return [
-        {
-            "column": column,
-            "metrics": [row.metric for row in parts[0].metrics] if parts else [],
-            "rows": [
-                {
-                    "label": one_line(part.label, 80),
-                    "key": f"{column}={part.label}",
-                    "address": f"{state.but(slice=f'{column}={part.label}').address}#samples",
-                    "samples": part.rows,
-                    "cells": [{"mean": row.mean, "low": row.ci_low, "high": row.ci_high} for row in part.metrics],
-                }
-                for part in parts
-            ],
-        }
-        for column, parts in insight.slices
-    ]
-
-
 def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[str, Any]:
     causes = causes_of(insight)
     order = index.order(state, causes)
     page = ListPage.cut(order.tolist(), state.page, state.size)
     state = state.but(page=page.number)
-    columns = list(state.columns) or [m["metric"] for m in telling_metrics(index.metrics, _MAX_COLUMNS)]
+    columns = list(state.columns) or [metric.metric for metric in headline_metrics(index.metrics, FEW)]
     return {
         "state": state,
         "here": state.address,
@@ -156,6 +91,9 @@ def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[
         "slices": [f"{column}={part.label}" for column, parts in insight.slices for part in parts] if insight else [],
         "sizes": list(PAGE_SIZES),
         "causes": [name for name in (*CAUSES, NOT_EXAMINED) if name in (causes or ())],
+        "by_status": [
+            name for name in ROW_STATUSES if any(getattr(cause, "status", "") == name for cause in causes or ())
+        ],
         "rows": [_row(index, causes, row, columns, state) for row in page.items],
     }
 
@@ -164,7 +102,7 @@ def _column(index: RunIndex, state: TableState, name: str) -> dict[str, Any]:
     metric = next(metric for metric in index.metrics if metric["metric"] == name)
     return {
         "metric": name,
-        "arrow": DIRECTION[metric["better"]].strip(),
+        "arrow": arrow_of(metric["better"]),
         "address": state.sorted_by(name, best_is_high=metric["better"] != "lower").address,
         "sorted": ("descending" if state.descending else "ascending") if state.sort == name else "",
     }
@@ -173,11 +111,14 @@ def _column(index: RunIndex, state: TableState, name: str) -> dict[str, Any]:
 def _row(
     index: RunIndex, causes: Sequence[str] | None, row: int, columns: Sequence[str], state: TableState
 ) -> dict[str, Any]:
+    label = causes[row] if causes is not None and row < len(causes) else None
     return {
         "row": row + 1,
         "id": one_line(index.ids[row].as_py(), 60),
         "question": one_line(index.question(row), 160),
-        "cause": causes[row] if causes is not None and row < len(causes) else None,
+        "cause": label,
+        "status": getattr(label, "status", ""),
+        "wrong": getattr(label, "wrong", None),
         "quality": unless_nan(index.quality[row]),
         "values": [index.value(name, row) for name in columns],
         "address": f"/runs/{index.run.id}/samples/{row + 1}{state.but(page=1).address}",

@@ -9,17 +9,16 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlencode
 
-from ragstone.compare.sample_order import telling_metrics
-from ragstone.errors import StorageError
-from ragstone.report.run import DIRECTION
-from ragstone.report.text import one_line
+from ragstone.errors import DamagedError, StorageError
+from ragstone.report.html.run_page import describe_run
 from ragstone.storage.runs import Run, RunFolder
+from ragstone.views.phrases import one_line
+from ragstone.views.run import FEW, arrow_of, headline_metrics
 from ragstone.web.library import Library
 from ragstone.web.navigation import ListPage, whole_number
-from ragstone.web.pages.run import describe_run, progress_of
+from ragstone.web.pages.run import progress_of
 
 _PAGE_SIZE = 50
-_MAX_METRICS = 4
 _MAX_COLUMNS = 6
 _MAX_TREND = 30
 _MAX_QUERY = 200
@@ -82,9 +81,9 @@ class RunsState:
 def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
     """One page of the runs, filtered and sorted; the newest first by default."""
     folders = library.folders()
-    finished, broken = _open_all(library, folders)
+    keys: dict[str, str | None] = {}
+    finished, broken = _open_all(library, folders, keys)
     state = RunsState.read(query)
-    keys = {run.id: library.dataset_key(run) for run in finished}
     matching = [run for run in finished if state.has_words(run) and state.data in ("", keys[run.id])]
     page = ListPage.cut(_sorted(library, matching, state), state.page, _PAGE_SIZE)
     state = state.but(page=page.number)
@@ -106,7 +105,7 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
         "under_way": [progress for folder in folders if (progress := progress_of(folder))],
         "plain": [_head(state, name, name == SAMPLES) for name in (NAME, SAMPLES, FINISHED)],
         "metrics": [
-            {"metric": name, "arrow": DIRECTION[better].strip(), **_head(state, _METRIC + name, better != "lower")}
+            {"metric": name, "arrow": arrow_of(better), **_head(state, _METRIC + name, better != "lower")}
             for name, better in metrics.items()
         ],
         "params": [{"param": name, **_head(state, _PARAM + name)} for name in params],
@@ -114,14 +113,22 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _open_all(library: Library, folders: Iterable[RunFolder]) -> tuple[list[Run], list[dict[str, str]]]:
-    """Return the readable runs and the reasons why others cannot be read: one broken folder must not hide the rest."""
+def _open_all(
+    library: Library, folders: Iterable[RunFolder], keys: dict[str, str | None]
+) -> tuple[list[Run], list[dict[str, str]]]:
+    """Return the readable runs and the reasons why others cannot be read: one broken folder must not hide the rest.
+
+    Adds the data sets of the readable runs to `keys`.
+    """
     runs, broken = [], []
     for folder in folders:
         try:
             if run := library.open(folder):
                 library.summary(run)
+                keys[run.id] = library.dataset_key(run)
                 runs.append(run)
+            elif not folder.plan.exists() and folder.scores.exists():
+                raise DamagedError(folder.manifest, "there is no such file")
         except StorageError as error:
             broken.append({"id": folder.id, "why": str(error)})
     return runs, broken
@@ -138,7 +145,8 @@ def _sorted(library: Library, runs: list[Run], state: RunsState) -> list[Run]:
     elif state.sort in (NAME, SAMPLES):
         values = {run.id: run.name.casefold() if state.sort == NAME else run.info.rows for run in runs}
     else:
-        return runs[::-1] if state.descending else runs
+        listed = runs[::-1] if state.descending else runs  # within a second, by start
+        return sorted(listed, key=lambda run: str(run.info["finished_at"]), reverse=not state.descending)
     known = [run for run in runs if values[run.id] is not None]
     known.sort(key=lambda run: _sort_key(values[run.id]), reverse=state.descending)
     return [*known, *(run for run in runs if values[run.id] is None)]
@@ -158,7 +166,7 @@ def _head(state: RunsState, sort: str, high_first: bool = False) -> dict[str, st
 
 def _metric_columns(runs: Iterable[Run]) -> dict[str, str]:
     """Return the headline metrics of the runs with their directions, the most frequent first."""
-    chosen = [metric for run in runs for metric in telling_metrics(run.info.metrics, _MAX_METRICS)]
+    chosen = [metric for run in runs for metric in headline_metrics(run.info.metrics, FEW)]
     counts = Counter(metric.metric for metric in chosen)
     better = {metric.metric: metric.better for metric in chosen}
     return {name: better[name] for name, _ in counts.most_common(_MAX_COLUMNS)}
@@ -200,7 +208,7 @@ def _dataset_name(runs: Sequence[Run]) -> str:
 
 def _trend(library: Library, run: Run, runs: Sequence[Run], keys: Mapping[str, str | None]) -> dict[str, Any]:
     """Return the main metric of the runs of the same system on the same data set, from the oldest to the newest."""
-    main = telling_metrics(run.info.metrics, 1)
+    main = headline_metrics(run.info.metrics, 1)
     metric = main[0].metric if main else ""
     same = [other for other in runs if other.name == run.name and keys[run.id] and keys[other.id] == keys[run.id]]
     listed = [

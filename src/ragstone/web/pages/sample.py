@@ -2,48 +2,67 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from starlette.datastructures import QueryParams
 
-from ragstone.compare.cause_names import PROBABLE, Outcome, how_sure
-from ragstone.compare.cause_texts import HOW_SURE
-from ragstone.compare.causes import find_causes
-from ragstone.compare.earlier_turns import earlier_turns, standalone_question, turn_behind
-from ragstone.compare.sample_evidence import NEEDED, Case, read_cases_at
-from ragstone.compare.unjudged import with_reasons
-from ragstone.data.types import Sample
-from ragstone.data.usage import OTHER_ANSWERS
-from ragstone.report.html.sample_data import Piece, chunks_behind, claim_groups, finding_rows, mark_answer
-from ragstone.report.judge_failure import judge_failure
-from ragstone.report.judged_items import judged_groups
-from ragstone.report.text import counted, one_line
-from ragstone.storage.runs import Run, read_rows, read_table
-from ragstone.storage.scores import unless_nan
+from ragstone.analysis.cause_names import Outcome
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.diagnosis import with_reasons
+from ragstone.analysis.explain import Cell, Working, work_out
+from ragstone.analysis.sample_evidence import (
+    NEEDED,
+    Case,
+    read_cases_at,
+)
+from ragstone.data.verdict import SIGNS
+from ragstone.engine.metric_choice import pick_headlines
+from ragstone.errors import UsageError
+from ragstone.registry.expression import Metric, parse_metric
+from ragstone.report.explain import evidence_json
+from ragstone.report.html.run_page import describe_run
+from ragstone.storage.run_info import MetricInfo
+from ragstone.storage.runs import Run, read_batches, read_rows, read_table
+from ragstone.storage.scores import OK, unless_nan
 from ragstone.text.languages import foreign_language
-from ragstone.text.verbatim import plain_text
-from ragstone.web.errors import NotFoundError
+from ragstone.views.judged_items import count_view
+from ragstone.views.marks import Limits, Piece
+from ragstone.views.phrases import counted, one_line
+from ragstone.views.run import arrow_of, judge_failure
+from ragstone.views.sample import ClaimView, SampleView, sample_view
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.library import Library
 from ragstone.web.markdown_html import is_markdown
-from ragstone.web.navigation import neighbours, required_number
-from ragstone.web.pages.run import causes_of, describe_run, read_state
+from ragstone.web.navigation import NotFoundError, neighbours, required_number
+from ragstone.web.pages.run import causes_of, read_state
 from ragstone.web.run_index import RunIndex
-from ragstone.web.sample_data import Limits, chunk_list, fact_list
-from ragstone.web.sample_scores import explained_scores
-from ragstone.web.sample_steps import step_list
-from ragstone.web.truth.related_runs import cases_of
+from ragstone.web.truth.rescore import cases_of
 
-# Splitting a text into sentences is slow. Longer answers are shown without marks.
-_MAX_MARKED = 200_000
-_MAX_TEASER = 160
-# Longer earlier turns of a conversation are folded.
-_MAX_TURN = 600
+_STATES = ("ok", "skipped", "failed")
+_MAX_INPUT = 400
+# The parts of the view at the head of a page.
+_HEAD = (
+    *(
+        "id",
+        "row",
+        "question",
+        "references",
+        "unanswerable",
+        "metadata",
+        "other_answers",
+        "why",
+        "cause",
+        "meaning",
+        "part",
+    ),
+    *("status", "wrong", "undecided", "looked", "findings"),
+)
 _OF_THE_ANSWER = ("answer_claims_in_contexts", "answer_claims_in_reference", "reference_claims_in_answer")
-_SIGNS = {"entailment": "✓", "contradiction": "✗", "unsure": "?"}
 _LANGUAGES = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
     "fr": "French", "he": "Hebrew", "hi": "Hindi", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
@@ -57,22 +76,30 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
     index = library.index(library.run(run))
     at, case, outcome = read_sample(index, row, index.run.info.evidence)
     limits = Limits.read(query)
+    view = sample_view(at, case, outcome, limits=limits, quality=unless_nan(index.quality[at - 1]))
     links = EvidenceLinks(case, outcome, limits.size)
     scores = explained_scores(index, at - 1, case)
     texts = [case.sample.answer or "", *(case.sample.references or ()), *(c.text for c in case.sample.contexts or ())]
     return {
         "page": "sample",
-        "title": f"{one_line(case.sample.id, 60)} in {one_line(index.run.name, 60)}",
+        "title": f"{one_line(view.id, 60)} in {one_line(index.run.name, 60)}",
         "run": describe_run(index.run),
-        "sample": describe_sample(case, outcome, at, limits),
-        "quality": unless_nan(index.quality[at - 1]),
+        "sample": describe_sample(view),
+        "quality": view.quality,
         "walk": walk(library, index, at, query),
-        "conversation": _conversation(case, limits),
-        "claims": _claims(case, links),
-        "facts": [_linked(fact, "fact", links) for fact in fact_list(case, limits)],
-        "judged": _judged(case, limits),
-        "steps": step_list(case, limits),
-        "chunks": _chunks(case, outcome, limits, links),
+        "conversation": {"turns": view.turns, "standalone": view.standalone, "rewritten": view.rewritten},
+        "claims": [
+            {
+                "whose": group.whose,
+                "other": group.other,
+                "rows": [_linked(row, group.whose, links) for row in group.rows],
+            }
+            for group in view.claims
+        ],
+        "facts": [_linked(fact, "fact", links) for fact in view.facts],
+        "judged": view.judged,
+        "steps": view.steps,
+        "chunks": _chunks(case, view, limits, links),
         "matrix": links.matrix(),
         "scores": scores,
         "not_computed": {name: str(reason) for name, reason in index.run.info.skipped.items()},
@@ -96,56 +123,36 @@ def read_sample(index: RunIndex, row: str, names: Collection[str] = NEEDED) -> t
     return at, case, outcome
 
 
-def describe_sample(case: Case, outcome: Outcome, row: int, limits: Limits) -> dict[str, Any]:
+def describe_sample(view: SampleView) -> dict[str, Any]:
     """Return the texts of a sample and its main cause of failure as page data."""
-    sample = case.sample
-    likely = outcome.probability(outcome.cause.name) if outcome.cause else None
+    claims = {claim.number: claim for group in view.claims if group.whose == "answer" for claim in group.rows}
+    answer = view.answer and [
+        _answer_piece(piece, [claims[number] for number in piece.numbers]) for piece in view.answer
+    ]
+    return {"answer": answer, **{name: getattr(view, name) for name in _HEAD}}
+
+
+def _answer_piece(piece: Piece, claims: Sequence[ClaimView]) -> dict[str, Any]:
+    """Return a piece of the answer with the labels of its claims, and the chunks that support or contradict them."""
+    labels = [_answer_label(claim) for claim in claims]
     return {
-        "id": sample.id,
-        "row": row,
-        "question": limits.shorten(sample.question or ""),
-        "answer": None if sample.answer is None else _answer(case, limits),
-        "references": [limits.shorten(text) for text in sample.references or ()],
-        "unanswerable": sample.answerable is False,
-        "metadata": {
-            name: one_line(str(value), 200)
-            for name, value in sample.metadata.items()
-            if name != OTHER_ANSWERS and value not in (None, "")
-        },
-        "other_answers": [limits.shorten(text) for text in _other_answers(sample)],
-        "cause": outcome.cause.name if outcome.cause else "",
-        "meaning": outcome.cause.meaning if outcome.cause else "",
-        "part": (outcome.cause.part or "") if outcome.cause else "",
-        "sure": "" if likely is None else how_sure(likely),
-        "possible": likely is not None and likely < PROBABLE,
-        "how_sure": HOW_SURE if any(one.probability is not None for one in outcome.findings) else "",
-        "undecided": outcome.undecided,
-        "looked": bool(outcome.seen_by or outcome.findings),
-        "findings": finding_rows(outcome),
+        **vars(piece),
+        "says": sorted({rank for claim in claims for rank in claim.says}),
+        "denies": sorted({rank for claim in claims for rank in claim.denies}),
+        "keys": [label["key"] for label in labels],
+        "labels": labels,
     }
 
 
-def _conversation(case: Case, limits: Limits) -> dict[str, Any]:
-    """Return the earlier turns (long ones folded), and the question as the judge and the system completed it."""
-    turns = [
-        {
-            "number": turn.number,
-            "role": turn.role,
-            "text": limits.shorten(turn.text),
-            "chunks": turn.chunks,
-            "claims": list(turn.claims),
-            "folded": len(turn.text) > _MAX_TURN,
-            "teaser": one_line(plain_text(turn.text[: 4 * _MAX_TEASER]), _MAX_TEASER),
-        }
-        for turn in earlier_turns(case)
-    ]
-    standalone = limits.shorten(standalone_question(case) or "")
-    return {"turns": turns, "standalone": standalone, "rewritten": limits.shorten(case.sample.rewritten_question or "")}
-
-
-def _other_answers(sample: Sample) -> list[str]:
-    others = sample.metadata.get(OTHER_ANSWERS)
-    return [str(text) for text in others] if isinstance(others, list) else []
+def _answer_label(claim: ClaimView) -> dict[str, str]:
+    words = "".join(
+        f", {verb} by chunk {', '.join(map(str, ranks))}"
+        for verb, ranks in (("supported", claim.says), ("contradicted", claim.denies))
+        if ranks
+    )
+    turn = f", supported by earlier turn {claim.turn}" if claim.turn else ""
+    key, text = f"answer-{claim.number}", f"{SIGNS[claim.tone]} A{claim.number}"
+    return {"key": key, "text": text, "words": f"claim {claim.number}{words}{turn}"}
 
 
 def walk(library: Library, index: RunIndex, row: int, query: QueryParams, page: str = "") -> dict[str, Any]:
@@ -165,90 +172,80 @@ def walk(library: Library, index: RunIndex, row: int, query: QueryParams, page: 
     }
 
 
-def _answer(case: Case, limits: Limits) -> list[dict[str, Any]]:
-    """Return the answer with claims marked by verdict, and the chunks that support or contradict each claim."""
-    text = limits.shorten(case.sample.answer or "")
-    pieces = mark_answer(case, text) if case.claims("answer") and len(text) <= _MAX_MARKED else [Piece(text)]
-    return [_answer_piece(case, piece) for piece in pieces]
+def _linked(row: Any, kind: str, links: EvidenceLinks) -> dict[str, Any]:
+    """Return a claim or fact with the sentences of the chunks that are nearest to it."""
+    key = f"{kind}-{row.number}"
+    return {**vars(row), "key": key, "label": f"{kind[0].upper()}{row.number}", "quotes": links.quotes(key)}
 
 
-def _answer_piece(case: Case, piece: Piece) -> dict[str, Any]:
-    labels = [_answer_label(case, number) for number in piece.numbers]
-    # A sentence is not called supported if the judge is unsure about one of its claims.
-    unsure = piece.tone in ("", "good") and any(label["text"].startswith("?") for label in labels)
-    return {
-        "text": piece.text,
-        "tone": "unsure" if unsure else piece.tone,
-        "numbers": list(piece.numbers),
-        **chunks_behind(case, piece.numbers),
-        "keys": [label["key"] for label in labels],
-        "labels": labels,
-    }
-
-
-def _answer_label(case: Case, number: int) -> dict[str, str]:
-    """Return the sign of a claim by its own verdict: that of the reference, otherwise the clearest one of chunks and turns."""
-    rows = case.matrix("answer_claims_in_contexts")
-    row = rows[number - 1] if number <= len(rows) else []
-    earlier = case.verdicts("answer_claims_in_history")[number - 1 : number]
-    verdicts = case.verdicts("answer_claims_in_reference")[number - 1 : number] or [*row, *earlier]
-    chunks = chunks_behind(case, [number])
-    words = "".join(
-        f", {verb} by chunk {', '.join(map(str, chunks[name]))}"
-        for name, verb in (("says", "supported"), ("denies", "contradicted"))
-        if chunks[name]
-    )
-    if turn := turn_behind(case, number):
-        words += f", supported by earlier turn {turn}"
-    sign = next((sign for word, sign in _SIGNS.items() if word in verdicts), "·")
-    return {"key": f"answer-{number}", "text": f"{sign} A{number}", "words": f"claim {number}{words}"}
-
-
-def _claims(case: Case, links: EvidenceLinks) -> list[dict[str, Any]]:
-    """Return the claims with their verdicts and the sentences of the chunks that are nearest to them."""
-    groups = claim_groups(case)
-    for group in groups:
-        group["rows"] = [_linked(claim, group["whose"], links) for claim in group["rows"]]
-    return groups
-
-
-def _judged(case: Case, limits: Limits) -> list[dict[str, Any]]:
-    """Return nuggets, checklists and reasons, with long texts shortened."""
-    groups = judged_groups(case)
-    for row in (row for group in groups for row in group["rows"]):
-        row |= {name: limits.shorten(row[name]) for name in ("text", "reason")}
-    return groups
-
-
-def _linked(row: dict[str, Any], kind: str, links: EvidenceLinks) -> dict[str, Any]:
-    key = f"{kind}-{row['number']}"
-    parts = [link.rank for link in links.of(key) if link.state == "part"]
-    return {
-        **row,
-        "key": key,
-        "label": f"{kind[0].upper()}{row['number']}",
-        "quotes": links.quotes(key),
-        "parts": parts,
-    }
-
-
-def _chunks(case: Case, outcome: Outcome, limits: Limits, links: EvidenceLinks) -> list[dict[str, Any]] | None:
-    """Return the chunks in rank order. A chunk without evidence is folded, if chunks were checked."""
-    chunks = chunk_list(case, outcome, limits)
-    checked = bool(links.all) or bool(case.sample.relevance)
-    for chunk, given in zip(chunks or (), case.sample.contexts or (), strict=True):
-        found = links.in_chunk(chunk["rank"])
+def _chunks(case: Case, view: SampleView, limits: Limits, links: EvidenceLinks) -> list[dict[str, Any]] | None:
+    """Return the chunks with the claims and facts that are linked to their sentences."""
+    if view.chunks is None:
+        return None
+    chunks = []
+    for chunk, given in zip(view.chunks, case.sample.contexts or (), strict=True):
         rest = limits.rest(given.text)
-        chunk["pieces"] = [*links.pieces(chunk["rank"]), *([{"text": rest, "numbers": []}] if rest else [])]
-        chunk["evidence"] = [
+        evidence = [
             {"key": one.key, "label": one.label, "state": one.state, "tone": one.tone, "address": f"#{one.anchor}"}
-            for one in found
+            for one in links.in_chunk(chunk.rank)
         ]
-        needed = bool(chunk["relevance"]) and chunk["relevance"].tone == "good"
-        chunk["graded"] = bool(case.sample.relevance)
-        chunk["folded"] = checked and not found and not needed
-        chunk["teaser"] = one_line(plain_text(given.text[: 4 * _MAX_TEASER]), _MAX_TEASER)
+        pieces = [*links.pieces(chunk.rank), *([{"text": rest, "numbers": []}] if rest else [])]
+        chunks.append({**vars(chunk), "pieces": pieces, "evidence": evidence})
     return chunks
+
+
+def explained_scores(index: RunIndex, row: int, case: Case) -> list[dict[str, Any]]:
+    """Return the scores of a sample. Reasons are read from the file only if a score has no value."""
+    incomplete = any(scores.states[row] != OK for scores in index.scores.values())
+    reasons = _reasons(index, case.sample.id) if incomplete else {}
+    headlines = pick_headlines([metric["metric"] for metric in index.metrics])
+    # A quantile of the rows has the value of the mean in each row.
+    metrics = [item for item in index.metrics if (known := _parse(item.metric)) is None or known.quantile is None]
+    cells = [_cell(index, row, metric["metric"], reasons) for metric in metrics]
+    workings = work_out([(cell, _parse(cell.metric)) for cell in cells], case)
+    return [_score(case, metric, working, headlines) for metric, working in zip(metrics, workings, strict=True)]
+
+
+def _cell(index: RunIndex, row: int, name: str, reasons: dict[str, str]) -> Cell:
+    return Cell(name, index.value(name, row), _STATES[int(index.scores[name].states[row])], reasons.get(name))
+
+
+def _score(case: Case, metric: MetricInfo, working: Working, headlines: set[str]) -> dict[str, Any]:
+    cell, signature = working.cell, metric.signature
+    return {
+        "metric": cell.metric,
+        "family": metric.family,
+        "headline": cell.metric in headlines,
+        "arrow": arrow_of(metric.better),
+        "value": cell.value,
+        "status": cell.status,
+        "reason": cell.reason or "",
+        "judged": bool(signature.llms or signature.uses_local_judge or signature.trained_judge),
+        "meaning": working.meaning,
+        "formula": working.formula,
+        "counts": [count_view(case, count) for count in working.counts],
+        "inputs": {} if working.counts else {key: _input(value) for key, value in working.inputs.items()},
+    }
+
+
+def _parse(name: str) -> Metric | None:
+    try:
+        return parse_metric(name)
+    except UsageError:  # a metric of the user that is not defined here
+        return None
+
+
+def _input(value: Any) -> str:
+    return one_line(json.dumps(evidence_json(value), ensure_ascii=False, default=str), _MAX_INPUT)
+
+
+def _reasons(index: RunIndex, sample: str) -> dict[str, str]:
+    reasons: dict[str, str] = {}
+    wanted = pa.scalar(sample, pa.string())
+    for batch in read_batches(index.run.folder.scores, ["sample_id", "metric", "reason"]):
+        rows = batch.filter(pc.equal(batch["sample_id"], wanted))
+        reasons |= {row["metric"]: row["reason"] or "" for row in rows.to_pylist()}
+    return reasons
 
 
 def _judge(index: RunIndex, case: Case, scores: Sequence[dict[str, Any]]) -> dict[str, Any]:

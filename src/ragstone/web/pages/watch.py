@@ -7,12 +7,11 @@ from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
 
-from ragstone.report.html.watch_page import watch_data
-from ragstone.report.text import one_line
+from ragstone.views.phrases import one_line
+from ragstone.views.series import SeriesView
 from ragstone.watch.series import Series
-from ragstone.web.errors import NotFoundError
 from ragstone.web.library import Library
-from ragstone.web.navigation import ListPage, whole_number
+from ragstone.web.navigation import ListPage, NotFoundError, whole_number
 
 _PERIODS_PER_PAGE = 14
 _WORST = 5
@@ -58,21 +57,14 @@ def _show(library: Library, name: str, query: QueryParams) -> dict[str, Any]:
 def _series_data(library: Library, name: str, series: Series, query: QueryParams) -> dict[str, Any]:
     last = whole_number(query.get("last"))
     span = last if last in _SPANS else _SPANS[1]
-    data = watch_data(series, span)
+    data = SeriesView.of(series).page(span)
     shown = ListPage.cut(data["periods"], whole_number(query.get("page")), _PERIODS_PER_PAGE)
     records = {record.period: record for record in series.periods}
-    points = {
-        (metric.metric, point.period): point for metric in series.metrics for point in series.points[metric.metric]
-    }
-    headlines = [metric["metric"] for metric in data["metrics"] if metric["headline"]]
 
     def describe(period: dict[str, Any]) -> dict[str, Any]:
         record = records[period["period"]]
         return {
             **period,
-            "left": max(0, period["drawn"] - period["evaluated"]),
-            "alarms": [alarm for alarm in data["alarms"] if alarm["period"] == record.period],
-            "cells": [points[metric, record.period] for metric in headlines],
             "worst": [
                 {
                     "sample": row.sample_id,
@@ -91,10 +83,8 @@ def _series_data(library: Library, name: str, series: Series, query: QueryParams
         **data,
         "periods": list(page.items),
         "total": len(series.periods),
-        "headlines": headlines,
         "span": span,
         "spans": [{"last": each, "address": f"?{urlencode({'last': each})}"} for each in _SPANS],
-        "newest": next((one for one in data["periods"] if one["complete"]), None),
         "page_number": page.number,
         "pages": page.pages,
         "links": page.links(lambda number: f"?{urlencode({**base, 'page': number})}"),

@@ -11,19 +11,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.compare.sample_evidence import read_cases_at
+from ragstone.analysis.sample_evidence import read_cases_at
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
-from ragstone.report.text import one_line
 from ragstone.truth.model import Case
 from ragstone.truth.review import CITATION, citable_passages
-from ragstone.web.errors import NotFoundError
+from ragstone.views.marks import Limits
+from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
-from ragstone.web.navigation import case_address, neighbours, truth_address
-from ragstone.web.sample_data import Limits
-from ragstone.web.truth.case_checks import NOT_CHECKED, check_fact
-from ragstone.web.truth.loaded_version import LoadedVersion
-from ragstone.web.truth.related_runs import newest_runs
+from ragstone.web.navigation import NotFoundError, case_address, neighbours, truth_address
+from ragstone.web.truth.loaded_version import NOT_CHECKED, LoadedVersion, check_fact
+from ragstone.web.truth.rescore import newest_runs
 from ragstone.web.truth.store import QuestionIndex
 from ragstone.web.truth.versions import CaseFilter, describe_truth, load_version, matching_rows
 

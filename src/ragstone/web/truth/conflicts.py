@@ -8,13 +8,13 @@ from typing import Any
 
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
-from ragstone.report.text import visible
 from ragstone.truth.diff import Conflict, Merged
 from ragstone.truth.model import Case, TruthFact
+from ragstone.views.phrases import visible
+from ragstone.web.marked_text import word_diff
 from ragstone.web.navigation import case_address
 from ragstone.web.truth.diff import to_text
 from ragstone.web.truth.store import STANDINGS
-from ragstone.web.word_diff import word_diff
 
 _MAX_SHOWN = 8_000
 MINE, THEIRS, WRITTEN = "mine", "theirs", "written"

@@ -11,13 +11,13 @@ from typing import Any
 from ragstone.data.dataset import view_samples
 from ragstone.errors import TruthConflictError, UsageError
 from ragstone.formats.reader import write_dataset
+from ragstone.report.html.run_page import describe_run
 from ragstone.storage.runs import Run, read_batches
-from ragstone.truth.samples import case_from_sample, cases_to_samples
+from ragstone.truth.model import case_from_sample, cases_to_samples
 from ragstone.truth.store import Lineage
 from ragstone.web.library import Library
 from ragstone.web.navigation import truth_address, whole_number
-from ragstone.web.pages.run import describe_run
-from ragstone.web.truth.related_runs import cases_of
+from ragstone.web.truth.rescore import cases_of
 from ragstone.web.truth.versions import EXPORTS
 
 

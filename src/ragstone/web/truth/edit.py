@@ -13,11 +13,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragstone.errors import TruthConflictError, UsageError
-from ragstone.report.text import one_line
 from ragstone.truth.diff import Merged, count_changes, diff, merge
 from ragstone.truth.model import Case, Standing, TruthFact
 from ragstone.truth.review import CITATION, Choice, choose, citable_passages, find_lost
 from ragstone.truth.store import Lineage
+from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
 from ragstone.web.navigation import case_address, required_number, truth_address, version_address
 from ragstone.web.truth.conflicts import Resolution

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +16,35 @@ import pyarrow.compute as pc
 
 from ragstone.report.text import HIDDEN_CHARACTERS
 from ragstone.text.questions import question_key
+from ragstone.truth.citations.check import check_citation
 from ragstone.truth.model import CASES, Case, cases_from_table
 from ragstone.truth.review import ANSWER, CITATION, citable_passages
 from ragstone.truth.store import VersionInfo
-from ragstone.web.errors import NotFoundError
-from ragstone.web.truth.case_checks import check_fact
+from ragstone.web.marked_text import word_diff
+from ragstone.web.navigation import NotFoundError
+
+LOST = "citation not found"
+PROBLEMS = {
+    "no question": "the question is empty",
+    "no answer": "there is no reference answer, and the question is not marked as unanswerable",
+    "no fact": "there is no accepted fact, and the question is not marked as unanswerable",
+    "to review": "proposed facts, answers or unanswerable questions need a decision",
+    "duplicate question": "another case has the same question",
+    "answer to an unanswerable question": "the question is marked as unanswerable but has an answer or a fact",
+    "hidden characters": "a text contains control characters or bidirectional marks",
+    LOST: "a citation is not in any passage",
+}
+_PASSAGE = re.compile(r"\(passage (\d+)\)$")
+_MAX_DIFF = 4_000
+_MAX_CITATION = 20_000
+NOT_CHECKED: Mapping[str, Any] = {
+    "verdict": "none",
+    "passage": None,
+    "start": None,
+    "end": None,
+    "text": "",
+    "diff": [],
+}
 
 # The columns that lists do not show. They are most of the bytes, so they are read when a case is opened.
 _TEXTS = ("passages", "reference_contexts")
@@ -227,3 +252,24 @@ def _mask(values: pa.Array | pa.ChunkedArray) -> Mask:
 def _combined(column: pa.ChunkedArray) -> pa.Array:
     """Return a column as one array; of a view, only the rows that are in it."""
     return column.combine_chunks()
+
+
+def check_fact(kind: str, text: str, passages: Sequence[str], names: Sequence[str] = ()) -> dict[str, Any]:
+    """Look for a citation in the passages. The verdict is `none` for other kinds of facts or if all passages are empty.
+
+    `names` replace the passage numbers in the explanation.
+    """
+    if kind != CITATION or not any(passage.strip() for passage in passages):
+        return {**NOT_CHECKED, "why": "there are no passages to search" if kind == CITATION else ""}
+    if len(text) > _MAX_CITATION:
+        return {**NOT_CHECKED, "why": f"it is too long for a citation (over {_MAX_CITATION:,} characters)"}
+    check = check_citation(text, passages)
+    return {
+        "verdict": check.verdict,
+        "passage": check.passage,
+        "start": check.start,
+        "end": check.end,
+        "text": check.text,
+        "why": _PASSAGE.sub(lambda match: f"({names[int(match[1]) - 1]})" if names else match[0], check.why or ""),
+        "diff": word_diff(text[:_MAX_DIFF], check.text[:_MAX_DIFF]) if check.verdict == "repaired" else [],
+    }

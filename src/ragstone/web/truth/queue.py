@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ragstone.report.text import one_line
 from ragstone.truth.model import Case
 from ragstone.truth.review import ANSWER, citable_passages
+from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
+from ragstone.web.marked_text import excerpt
 from ragstone.web.navigation import ListPage, case_address, truth_address, whole_number
-from ragstone.web.sample_data import excerpt
-from ragstone.web.truth.case_checks import check_fact
+from ragstone.web.truth.loaded_version import check_fact
 from ragstone.web.truth.versions import describe_truth, load_version
 
 _PAGE_SIZE = 20

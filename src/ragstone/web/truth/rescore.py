@@ -1,22 +1,30 @@
-"""The page that rescores stored runs against a version of ground truth, without calling a model."""
+"""The page that rescores stored runs against a version of ground truth, without calling a model; runs and their cases.
+
+A sample matches the case with its id if any version of that case has its question. The id alone is not enough, because many
+datasets number their rows from 1. Otherwise it matches the case with the same question.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from ragstone.errors import UsageError
+from ragstone.errors import StorageError, UsageError
+from ragstone.report.html.run_page import describe_run
 from ragstone.storage.runs import Run
 from ragstone.truth.join import CaseMatcher
 from ragstone.truth.store import Version
 from ragstone.web.library import Library
-from ragstone.web.navigation import required_number, truth_address
-from ragstone.web.pages.run import describe_run
+from ragstone.web.navigation import case_address, required_number, truth_address
 from ragstone.web.truth.loaded_version import LoadedVersion
-from ragstone.web.truth.related_runs import MAX_RUNS, newest_runs
 from ragstone.web.truth.versions import describe_truth, load_version
+
+# Older runs are not searched for a case; their own pages still link to it.
+MAX_RUNS = 30
+_MAX_TRUTHS = 30
 
 
 def rescore_page(library: Library, query: QueryParams, name: str) -> dict[str, Any]:
@@ -78,7 +86,13 @@ def _job(library: Library, loaded: LoadedVersion, run: Run, runs: Sequence[Run])
     if not result:
         return None
     rescored = library.run(result)
-    without = _without_value(library, run, rescored)
+    # Return the metrics with fewer values than before and the reasons; usually a model would have to be called
+    before, after = library.summary(run), library.summary(rescored)
+    without = [
+        {"metric": name, "cells": old.n_ok - after[name].n_ok, "why": after[name].reason or ""}
+        for name, old in before.items()
+        if name in after and after[name].n_ok < old.n_ok
+    ]
     return {
         "state": "done",
         "result": describe_run(rescored),
@@ -86,16 +100,6 @@ def _job(library: Library, loaded: LoadedVersion, run: Run, runs: Sequence[Run])
         "without": without,
         "cells": sum(item["cells"] for item in without),
     }
-
-
-def _without_value(library: Library, run: Run, rescored: Run) -> list[dict[str, Any]]:
-    """Return the metrics with fewer values than before and the reasons; usually a model would have to be called."""
-    before, after = library.summary(run), library.summary(rescored)
-    return [
-        {"metric": name, "cells": old.n_ok - after[name].n_ok, "why": after[name].reason or ""}
-        for name, old in before.items()
-        if name in after and after[name].n_ok < old.n_ok
-    ]
 
 
 def _earlier_result(loaded: LoadedVersion, run: Run, runs: Sequence[Run]) -> str:
@@ -110,6 +114,31 @@ def _scored_against(run: Run) -> str:
 
 def _rescored_from(run: Run) -> str:
     return str((run.info.get("rescored") or {}).get("run", ""))
+
+
+def newest_runs(library: Library) -> list[Run]:
+    """Return the newest finished runs that can be read."""
+    runs: list[Run] = []
+    for folder in library.folders():
+        try:
+            if run := library.open(folder):
+                runs.append(run)
+        except StorageError:
+            continue
+        if len(runs) == MAX_RUNS:
+            break
+    return runs
+
+
+def cases_of(library: Library, sample: str, question: str | None, run: str | None = None) -> list[dict[str, str]]:
+    """Return the cases that match a sample, at most one per ground truth, with links that show the chunks of its run."""
+    cases = []
+    for name in library.truth.names()[:_MAX_TRUTHS]:
+        with suppress(StorageError):  # the list of ground truths shows the error
+            case = library.truth.asked(name).find(sample, question or "")
+            if case is not None:
+                cases.append({"name": name, "address": case_address(name, case, run=run)})
+    return cases
 
 
 VIEWS = {"/truth/{name}/rescore": rescore_page}

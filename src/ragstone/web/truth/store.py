@@ -14,7 +14,7 @@ from ragstone.text.questions import question_key
 from ragstone.truth.model import Case
 from ragstone.truth.store import Lineage, TruthStore, VersionInfo, check_name
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache
-from ragstone.web.errors import NotFoundError, is_inside
+from ragstone.web.navigation import NotFoundError, is_inside
 from ragstone.web.truth.loaded_version import HEAD_COLUMNS, LoadedVersion, Mask
 
 STANDINGS = ("accepted", "proposed", "rejected")

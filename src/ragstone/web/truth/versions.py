@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 import numpy as np
 
 from ragstone.errors import StorageError
-from ragstone.report.text import one_line
 from ragstone.truth.store import VersionInfo
+from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
 from ragstone.web.navigation import (
     ListPage,
@@ -21,8 +21,7 @@ from ragstone.web.navigation import (
     version_address,
     whole_number,
 )
-from ragstone.web.truth.case_checks import LOST, PROBLEMS
-from ragstone.web.truth.loaded_version import LoadedVersion, Mask
+from ragstone.web.truth.loaded_version import LOST, PROBLEMS, LoadedVersion, Mask
 from ragstone.web.truth.store import STANDINGS, TruthLibrary
 
 _PAGE_SIZE = 50

@@ -1,0 +1,73 @@
+"""The wording of a diagnosis: how many samples fail, and why, in the same words in terminal, browser, report and Python."""
+
+from __future__ import annotations
+
+from ragstone.analysis.cause_names import Outcome, Status
+from ragstone.analysis.diagnosis import Diagnosis
+from ragstone.analysis.row_status import word_of
+
+# In place of a cause: verdicts are missing, so it is unknown whether the sample fails.
+NOT_EXAMINED = "not examined"
+LOOK = "look"
+
+
+class RowLabel(str):
+    """The main cause of a row, `not examined` or empty, with the probability that the row is wrong."""
+
+    __slots__ = ("wrong",)
+    wrong: float | None
+
+    def __new__(cls, text: str, wrong: float | None = None) -> RowLabel:
+        """The label of a row."""
+        label = super().__new__(cls, text)
+        label.wrong = wrong
+        return label
+
+    @property
+    def status(self) -> Status:
+        """The word for the probability."""
+        return word_of(self.wrong)
+
+
+def cause_label(diagnosis: Diagnosis, outcome: Outcome) -> RowLabel:
+    """The main cause, `look`, `not examined`, or empty for a sample without a fault, or if no sample was examined."""
+    missing = NOT_EXAMINED if outcome.undecided and diagnosis.decided else ""
+    name = outcome.cause.name if outcome.cause else LOOK if outcome.status == LOOK else missing
+    return RowLabel(name, outcome.wrong)
+
+
+def status_text(outcome: Outcome) -> str:
+    """`wrong (92 %)`, `look (45 %)`, `fine (6 %)`: the probability that the row is wrong; `no judgement`."""
+    return outcome.status if outcome.wrong is None else f"{outcome.status} ({100 * outcome.wrong:.0f} %)"
+
+
+def seems(diagnosis: Diagnosis) -> bool:
+    """Whether a judge that may be wrong decided."""
+    guessed = any(count.probability is not None for count in diagnosis.causes)
+    return diagnosis.by_local_judge or diagnosis.by_doubted_judge or guessed
+
+
+def samples_text(diagnosis: Diagnosis) -> str:
+    """`14 samples`, or `the first 2,000 of 9,000 samples`."""
+    if diagnosis.looked_at < diagnosis.samples:
+        return f"the first {diagnosis.looked_at:,} of {diagnosis.samples:,} samples"
+    return f"{diagnosis.samples:,} sample{'s' if diagnosis.samples != 1 else ''}"
+
+
+def failing_text(diagnosis: Diagnosis) -> str:
+    """`7 of 14 samples seem wrong, 3 need a look (2 not examined)`."""
+    wrong, look = diagnosis.failing, diagnosis.statuses[LOOK]
+    one = ("seems" if wrong == 1 else "seem") if seems(diagnosis) else ("is" if wrong == 1 else "are")
+    more = f", {look:,} {'needs' if look == 1 else 'need'} a look" if look else ""
+    rest = f" ({diagnosis.undecided.total():,} not examined)" if diagnosis.undecided else ""
+    return f"{wrong:,} of {samples_text(diagnosis)} {one} wrong{more}{rest}"
+
+
+def causes_text(diagnosis: Diagnosis) -> str:
+    """The main causes with their samples; those of samples that only need a look come last, as possible causes."""
+    main = [count for count in diagnosis.causes if count.main]
+    firm, possible = (
+        ", ".join(f"{count.main:,} {count.cause.name}" for count in main if count.is_doubtful is doubtful)
+        for doubtful in (False, True)
+    )
+    return "; ".join(filter(None, [firm, possible and f"possibly {possible}"]))

@@ -1,0 +1,381 @@
+"""Causes of failures from stored claims and verdicts; `fact_causes` works without a judge.
+
+A reference claim that the answer does not make is searched in the chunks. An answer claim that the reference does not
+support is traced to its source. An unsure verdict is not a finding. Chunk numbers are ranks, from 1.
+
+What an agent missed, it never searched for, or its search did not find it. A query asks for a fact or claim if half of its
+content words are in the fact, or half of the fact's words in the query. If only one fact or claim is needed, a query also asks
+for it if it has half of the question's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragstone.analysis.cause_names import (
+    CERTAIN,
+    EXTRA,
+    HALLUCINATED,
+    IGNORED,
+    LOST,
+    LOW,
+    MISREAD,
+    MISSED,
+    MISSING,
+    NEVER_SEARCHED,
+    NO_ANSWER,
+    NOISE,
+    NOTHING,
+    OWN,
+    REFUSED,
+    SPLIT,
+    UNSUPPORTED,
+    Cause,
+    Finding,
+    Outcome,
+)
+from ragstone.analysis.fact_causes import FIRST_FEW, decide_facts, declines, near_hint, trace_facts
+from ragstone.analysis.indexed_corpus import Store
+from ragstone.analysis.row_status import with_status
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import Sample
+from ragstone.data.verdict import CONTRADICTION as NO
+from ragstone.data.verdict import ENTAILMENT as YES
+from ragstone.data.verdict import UNSURE, probability_of
+from ragstone.text.overlap import content_stems
+from ragstone.text.words import FoldedText
+
+_HALF = 0.5
+_OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_claims_in_contexts")
+_OF_ANSWER = ("answer_claims", "answer_claims_in_contexts")
+DO_NOT_FIT = "the numbers of claims and verdicts differ"
+NOTHING_TO_GO_BY = "the sample has neither claims with verdicts nor facts"
+
+
+def find_causes(case: Case, store: Store | None = None) -> Outcome:
+    """The causes for one sample: from its claims if they are reliable, otherwise from its facts.
+
+    An empty answer and an empty retrieval are facts: they come first, before all verdicts of a judge.
+    """
+    return with_status(case, _with_certain(case, explain_misses(_find_causes(case, store), case.sample)))
+
+
+def _with_certain(case: Case, outcome: Outcome) -> Outcome:
+    facts = list(_certain(case))
+    if not facts:
+        return outcome
+    if any(fact.cause is NOTHING for fact in facts):
+        outcome = replace(outcome, findings=tuple(map(_nothing_retrieved, outcome.findings)))
+    named = {finding.cause for finding in outcome.findings}
+    findings = [*(fact for fact in facts if fact.cause not in named), *outcome.findings]
+    findings.sort(key=lambda finding: finding.cause not in CERTAIN)
+    return replace(outcome, findings=tuple(findings), undecided="")
+
+
+def _nothing_retrieved(finding: Finding) -> Finding:
+    return replace(finding, cause=NOTHING, probability=None) if finding.cause is MISSING else finding
+
+
+def _certain(case: Case) -> Iterator[Finding]:
+    """An empty answer and an empty retrieval."""
+    sample = case.sample
+    if case.answer_is_empty:
+        yield Finding(NO_ANSWER, "answer", 1, "", (), "it is empty")
+    # The steps of an agent say more, and an unanswerable question may have no chunks.
+    if sample.contexts == [] and sample.answerable is not False and sample.steps is None:
+        yield Finding(NOTHING, "chunks", 1, "", (), "nothing was retrieved")
+
+
+def _find_causes(case: Case, store: Store | None) -> Outcome:
+    if not _fit_together(case):
+        return Outcome(case.sample.id, undecided=DO_NOT_FIT)
+    unanswerable = case.sample.answerable is False
+    if unanswerable and declines(case):
+        return Outcome(case.sample.id, seen_by="claims" if case.has(*_OF_ANSWER) else "facts")
+    by_claims = _by_claims_or_origin(case, store, unanswerable)
+    if by_claims and (unanswerable or not case.sample.facts or (case.has(*_OF_REFERENCE) and not case.by_facts)):
+        return by_claims
+    by_facts = decide_facts(case, store, NOTHING_TO_GO_BY)
+    return _with_claims(by_facts, by_claims) if by_claims else by_facts
+
+
+def _by_claims_or_origin(case: Case, store: Store | None, unanswerable: bool) -> Outcome | None:
+    """The outcome by the claims; without a reference, only the source of the answer's claims is known."""
+    if case.has(*_OF_REFERENCE) and not unanswerable:
+        return _by_claims(case, store)
+    if not case.has(*_OF_ANSWER) or not case.claims("answer"):
+        return None
+    lacking = _lacking(case, *_OF_REFERENCE[1:]) if case.sample.references and not unanswerable else ()
+    findings = tuple(_trace_answer(case, unanswerable))
+    return Outcome(case.sample.id, findings, seen_by="claims", lacking=lacking)
+
+
+def _with_claims(outcome: Outcome, by_claims: Outcome) -> Outcome:
+    """The outcome by the facts, with what the claims show about the answer: facts only say what was retrieved."""
+    if outcome.cause or (outcome.undecided and outcome.right_by != "nothing"):
+        return outcome
+    # If the words of the answer are those of the reference, its claims are there.
+    found = [one for one in by_claims.findings if one.cause.part != "retriever"]
+    if outcome.right_by == "words":
+        found = [one for one in found if one.kind != "reference claim"]
+    known = outcome.findings + tuple(one for one in found if one.cause.fails or by_claims.tally is None)
+    is_open = outcome.undecided and by_claims.tally is not None and not any(one.cause.fails for one in known)
+    return replace(outcome, findings=known, undecided=outcome.undecided if is_open else "")
+
+
+def _lacking(case: Case, *names: str) -> tuple[str, ...]:
+    """The verdicts that the answer and the chunks should have and that are not there."""
+    if case.sample.answer is None or case.sample.contexts is None:
+        return ()
+    return tuple(name for name in names if not case.has(name))
+
+
+def _fit_together(case: Case) -> bool:
+    """Whether every claim has a verdict: imported data may be truncated."""
+    for whose, other in (("answer", "reference"), ("reference", "answer")):
+        names = (f"{whose}_claims_in_{other}", f"{whose}_claims_in_contexts", f"{whose}_claims_in_all_contexts")
+        if case.has(f"{whose}_claims") and any(
+            len(case.evidence[name]) != len(case.claims(whose)) for name in names if case.has(name)
+        ):
+            return False
+    return True
+
+
+def _by_claims(case: Case, store: Store | None) -> Outcome:
+    refused = declines(case)
+    findings = list(_trace_reference(case, refused))
+    if any(finding.cause is MISSING for finding in findings):
+        # A judge finds that a claim is missing; the text of a fact shows whether it was split or lost.
+        findings += [finding for finding in trace_facts(case, store) if finding.cause in (SPLIT, LOST)]
+    if not refused and case.has(*_OF_ANSWER):
+        findings += _trace_answer(case, unanswerable=False)
+    lacking = () if refused else _lacking(case, *_OF_ANSWER[1:])
+    return Outcome(case.sample.id, tuple(findings), seen_by="claims", tally=_tally(case), lacking=lacking)
+
+
+def _tally(case: Case) -> dict[str, int]:
+    """Counts of reference claims: stated, retrieved but not stated, not retrieved, and unsure."""
+    counts = {"said": 0, "ignored": 0, "missing": 0}
+    rows = case.matrix("reference_claims_in_contexts")
+    for verdict, row in zip(case.verdicts("reference_claims_in_answer"), rows, strict=True):
+        retrieved = "ignored" if YES in row else "unsure" if UNSURE in row else "missing"
+        kind = "said" if verdict == YES else "unsure" if verdict == UNSURE else retrieved
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
+    """One finding per reference claim that the answer does not make."""
+    rows = case.matrix("reference_claims_in_contexts")
+    for number, verdict in enumerate(case.verdicts("reference_claims_in_answer")):
+        row = rows[number]
+        if verdict not in (YES, UNSURE) and (YES in row or UNSURE not in row):
+            cause, chunks, why = _unsaid(case, number, verdict, row, refused)
+            claim, likely = case.claims("reference")[number].text, _probability(case, [verdict], row, cause)
+            yield Finding(cause, "reference claim", number + 1, claim, tuple(chunks), why, likely)
+
+
+def _unsaid(
+    case: Case, number: int, verdict: str, row: Sequence[str], refused: bool
+) -> tuple[Cause, Sequence[int], str]:
+    there = _ranks(row, YES)
+    if verdict == NO and not refused and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
+        return NOISE, noise, f"{_chunks(noise)} {_say(noise)} otherwise, and the answer follows"
+    if not there:
+        together = case.verdicts("reference_claims_in_all_contexts")
+        if together and together[number] == YES:
+            return SPLIT, (), "the chunks contain it together, none of them alone"
+        hint = _near(case, case.claims("reference")[number].text, row)
+        return MISSING, (), f"no retrieved chunk contains it{hint}" if row else "nothing was retrieved"
+    if refused:
+        return REFUSED, there, f"{_chunks(there)} {_have(there)} it, the answer declines"
+    if case.answer_is_empty:
+        return NO_ANSWER, there, f"{_chunks(there)} {_have(there)} it, the answer is empty"
+    if verdict == NO:
+        return MISREAD, there, f"{_chunks(there)} {_have(there)} it, the answer says otherwise"
+    used = {rank for row in case.matrix("answer_claims_in_contexts") for rank in _ranks(row, YES)}
+    if there[0] > FIRST_FEW and there[0] > max(used, default=0):
+        below = f"below {_chunks(sorted(used))}, which the answer uses" if used else "and the answer uses none"
+        return LOW, there, f"its first chunk is chunk {there[0]}, {below}"
+    return IGNORED, there, f"{_chunks(there)} {_have(there)} it, the answer leaves it out"
+
+
+def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
+    """One finding per answer claim that is wrong or that no chunk supports."""
+    rows = case.matrix("answer_claims_in_contexts")
+    right = case.verdicts("answer_claims_in_reference") if not unanswerable else [NO] * len(rows)
+    for number, claim in enumerate(case.claims("answer")):
+        verdict = right[number] if right else None
+        if found := _origin(case, number, verdict, rows[number]):
+            cause, chunks, why = found
+            decided = [verdict] if right and not unanswerable else []
+            read = [*rows[number], *case.verdicts("answer_claims_in_all_contexts")[number : number + 1]]
+            likely = _probability(case, decided, read, cause)
+            yield Finding(cause, "answer claim", number + 1, claim.text, tuple(chunks), why, likely)
+
+
+def _origin(
+    case: Case, number: int, verdict: str | None, row: Sequence[str]
+) -> tuple[Cause, Sequence[int], str] | None:
+    there = _ranks(row, YES)
+    together = case.verdicts("answer_claims_in_all_contexts")[number : number + 1]
+    earlier = case.verdicts("answer_claims_in_history")[number : number + 1]
+    founded = bool(there) or YES in together
+    if verdict == UNSURE or (not founded and UNSURE in (*row, *together, *earlier)):
+        return None
+    if not founded and YES in earlier:
+        return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
+    hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
+    if verdict is None:
+        checked = "it was not checked against the reference" if case.sample.references else "there is no reference"
+        return None if founded else (UNSUPPORTED, (), f"no chunk supports it, and {checked}{hint}")
+    if verdict == YES:
+        return None if founded else (OWN, (), f"it is correct, but no chunk supports it{hint}")
+    if founded:
+        if verdict == NO and (confused := sorted(set(there) & _misread_chunks(case))):
+            return MISREAD, confused, f"{_chunks(confused)} {_support(confused)} it, and also what the reference says"
+        source = f"{_chunks(there)} {_support(there)} it" if there else "the chunks support it together"
+        if verdict == NO or set(there) & _leading_astray(case):
+            other = "a correct claim" if set(there) & _relevant_chunks(case) else "no correct claim"
+            return NOISE, there, f"{source} and {other}" if there else source
+        return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
+    against = sorted(set(_ranks(row, NO)) & _misread_chunks(case))
+    if against:
+        return MISREAD, against, f"{_chunks(against)} {_say(against)} otherwise, as the reference does"
+    denied = _ranks(row, NO)
+    return HALLUCINATED, denied, f"no chunk supports it{f', {_chunks(denied)} {_deny(denied)} it' if denied else hint}"
+
+
+def _near(case: Case, claim: str, row: Sequence[Any]) -> str:
+    """A hint to a chunk with nearly the same words, where the local judge finds no support."""
+    if not any(map(_has_numbers, row)):
+        return ""
+    return near_hint(claim, [chunk.text for chunk in case.sample.contexts or ()])
+
+
+def _probability(case: Case, verdicts: Sequence[Any], row: Sequence[Any], cause: Cause) -> float | None:
+    """How often such causes were true: a power of the product of the probabilities of the verdicts that decided, times a rate.
+
+    These are the verdicts on the claim and that of the best chunk. None if they have no probabilities.
+    """
+    if cause in CERTAIN:
+        return None
+    decided, read = ([one for one in some if _has_numbers(one)] for some in (verdicts, row))
+    if not decided and not read:
+        return None
+    chance = 1.0
+    for verdict in decided:
+        against = verdict.contradiction if verdict == NO else 1.0 - verdict.support
+        chance *= verdict.support if verdict == YES else against
+    if read:
+        best = max(one.support for one in read)
+        chance *= best if YES in row and cause is not HALLUCINATED else 1.0 - best
+    rates = case.cause_rates if cause.fails else {}
+    rate = rates.get(cause.name, rates.get("other", 1.0))
+    return round(min(1.0, float(chance ** rates.get("power", 1.0)) * rate), 2)
+
+
+def _has_numbers(verdict: Any) -> bool:
+    return probability_of(verdict) is not None
+
+
+def _ranks(row: Sequence[str], verdict: str) -> list[int]:
+    return [rank for rank, word in enumerate(row, start=1) if word == verdict]
+
+
+def _relevant_chunks(case: Case) -> set[int]:
+    return {rank for row in case.matrix("reference_claims_in_contexts") for rank in _ranks(row, YES)}
+
+
+def _sources_of_wrong_claims(case: Case) -> set[int]:
+    """The chunks that support an answer claim that the reference does not support."""
+    rows, right = case.matrix("answer_claims_in_contexts"), case.verdicts("answer_claims_in_reference")
+    return {rank for row, verdict in zip(rows, right, strict=False) if verdict != YES for rank in _ranks(row, YES)}
+
+
+def _leading_astray(case: Case) -> set[int]:
+    """The chunks that contradict a reference claim that the answer also contradicts."""
+    rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
+    return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, NO)}
+
+
+def _misread_chunks(case: Case) -> set[int]:
+    """The chunks that support a reference claim that the answer contradicts."""
+    rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
+    return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, YES)}
+
+
+def _chunks(ranks: Sequence[int]) -> str:
+    """`chunk 2`, `chunks 1 and 3`."""
+    if len(ranks) == 1:
+        return f"chunk {ranks[0]}"
+    return f"chunks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
+
+
+def _have(ranks: Sequence[int]) -> str:
+    return "contains" if len(ranks) == 1 else "contain"
+
+
+def _say(ranks: Sequence[int]) -> str:
+    return "says" if len(ranks) == 1 else "say"
+
+
+def _support(ranks: Sequence[int]) -> str:
+    return "supports" if len(ranks) == 1 else "support"
+
+
+def _deny(ranks: Sequence[int]) -> str:
+    return "denies" if len(ranks) == 1 else "deny"
+
+
+def explain_misses(outcome: Outcome, sample: Sample) -> Outcome:
+    """The outcome with the causes of missing chunks made more precise by the sample's steps."""
+    if sample.steps is None or not any(finding.cause is MISSING for finding in outcome.findings):
+        return outcome
+    needed = len({finding.text for finding in outcome.findings if finding.kind in ("fact", "reference claim")})
+    alone = needed == 1 and len(sample.facts or ()) <= 1
+    findings = (_explain(one, sample, alone) if one.cause is MISSING else one for one in outcome.findings)
+    return replace(outcome, findings=tuple(findings))
+
+
+def _explain(finding: Finding, sample: Sample, alone: bool) -> Finding:
+    steps = sample.steps or []
+    if finding.kind == "fact" and (dropped := _found_in(finding.text, sample)):
+        why = f"step {dropped} retrieved it, but its chunk is not among the contexts"
+        return replace(finding, why=why)
+    queries = {number: step.query for number, step in enumerate(steps, 1) if step.query and step.query.strip()}
+    asked = [number for number, query in queries.items() if _asks_for(query, finding.text, sample, alone)]
+    if asked:
+        shown = f"steps {', '.join(map(str, asked[:-1]))} and {asked[-1]} ask" if asked[1:] else f"step {asked[0]} asks"
+        return replace(finding, cause=MISSED, why=f"{shown} for it, but no retrieved chunk contains it")
+    if steps and len(queries) == len(steps):
+        which = "the query of the only step" if len(steps) == 1 else f"none of the {len(steps)} queries"
+        words = f"{which} {'does not ask' if len(steps) == 1 else 'asks'} for it"
+        return replace(finding, cause=NEVER_SEARCHED, why=words)
+    if not steps and not sample.contexts:
+        return replace(finding, cause=NEVER_SEARCHED, why="there was no search")
+    return finding  # a query is not known
+
+
+def _found_in(text: str, sample: Sample) -> int | None:
+    """The first step with a chunk that contains a text."""
+    wanted = FoldedText(text)
+    for number, step in enumerate(sample.steps or (), start=1):
+        if any(wanted and wanted.folded in FoldedText(chunk.text).folded for chunk in step.contexts or ()):
+            return number
+    return None
+
+
+def _asks_for(query: str, text: str, sample: Sample, alone: bool) -> bool:
+    return _shares(query, text) or (alone and bool(sample.question) and _shares(query, sample.question or ""))
+
+
+def _shares(query: str, text: str) -> bool:
+    """Whether half of the content words of one text are in the other."""
+    asked, wanted = content_stems(query), content_stems(text)
+    if not asked or not wanted:
+        return False
+    common = len(asked & wanted)
+    return common >= _HALF * len(asked) or common >= _HALF * len(wanted)

@@ -1,0 +1,342 @@
+"""Causes of failures without a judge: from the facts in the chunks and the words of the answer.
+
+A fact that no retrieved chunk contains is split if a chunk ends or begins within it, or if two joined chunks contain it. It
+is lost if all expected chunks were retrieved, or if no chunk of the corpus contains it. Otherwise its chunk is missing. An
+answer that seems wrong is traced by its numbers. Whether it is right is decided by a language model alone; the local judge
+and the words vote, and a vote against another one leaves the verdict open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import Literal, NamedTuple
+
+from ragstone.analysis.cause_names import (
+    HALLUCINATED,
+    IGNORED,
+    LOST,
+    LOW,
+    MISREAD,
+    MISSING,
+    NO_ANSWER,
+    NOISE,
+    OWN,
+    REFUSED,
+    SPLIT,
+    WRONG,
+    Cause,
+    Finding,
+    Outcome,
+)
+from ragstone.analysis.indexed_corpus import Store
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.verdict import ENTAILMENT, UNSURE
+from ragstone.text.answer_words import compare_answer
+from ragstone.text.cited_parts import without_marks
+from ragstone.text.overlap import content_stems
+from ragstone.text.sentences import sentences
+from ragstone.text.squad import tokens
+from ragstone.text.words import FoldedText
+
+NOT_COMPARED = "its words do not show whether the answer is right, and no judge compared it with a reference (--judge)"
+NOT_AGREED = "the local judge and the words do not agree whether the answer is right"
+# Between these probabilities the local judge is not sure.
+_UNSURE = (0.35, 0.65)
+
+# Of the claim's content words, in one sentence of a near chunk. A near chunk changes no cause: of 6 such claims in 160
+# hand-written ones, 5 were contradicted and one was supported.
+_MOST_WORDS = 2 / 3
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+# An answer that states a fact shares about half of its words.
+_LEAST_SHARE = 0.5
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text as written."""
+    return set(_NUMBER.findall(text))
+
+
+def foreign_numbers(answer: str, *known: str) -> set[str]:
+    """The numbers of an answer that occur in none of these texts."""
+    return numbers(answer).difference(*map(numbers, known))
+
+
+def _states(answer: str, fact: str) -> bool:
+    """Whether the answer contains all numbers, at least one, and at least half of the words of a fact."""
+    said, wanted = set(tokens(answer)), tokens(fact)
+    there = set() < numbers(fact) <= numbers(answer)
+    return there and sum(word in said for word in wanted) >= _LEAST_SHARE * len(wanted)
+
+
+# A chunk among the first few is never ranked too low.
+FIRST_FEW = 3
+# Fewer words at the edge of a chunk do not show that a fact was split.
+_LEAST_WORDS_AT_EDGE = 4
+
+NOT_SEARCHED = "the run did not search the chunks for the facts (-m fact_recall)"
+Found = tuple[Cause, Sequence[int], str]
+
+
+def decide_facts(case: Case, store: Store | None, nothing_to_go_by: str) -> Outcome:
+    """The findings for a sample from its facts and the words of its answer."""
+    sample = case.sample
+    if sample.answerable is False:
+        return Outcome(sample.id, tuple(_invented(case)), seen_by="facts")
+    if not sample.facts or not case.has("fact_ranks"):
+        return Outcome(sample.id, undecided=NOT_SEARCHED if sample.facts else nothing_to_go_by)
+    lost = list(trace_facts(case, store))
+    verdict = judge_answer(case)
+    if verdict is None:
+        return Outcome(sample.id, tuple(lost), seen_by="facts")
+    if lost:
+        return Outcome(sample.id, (*lost, *_trace_answer(case, verdict, len(lost))), seen_by="facts")
+    unknown = verdict.why if verdict.right is None else ""
+    findings = tuple(_trace_answer(case, verdict, 0))
+    return Outcome(sample.id, findings, unknown, "facts", seems_right=verdict.right, right_by=verdict.by)
+
+
+def trace_facts(case: Case, store: Store | None) -> Iterator[Finding]:
+    """One finding per fact that no retrieved chunk contains."""
+    facts, ranks = case.sample.facts or [], case.evidence.get("fact_ranks") or []
+    for number, (fact, rank) in enumerate(zip(facts, ranks, strict=False), start=1):
+        if rank is None:
+            cause, chunks, why = _lost(case, fact.text, store)
+            yield Finding(cause, "fact", number, fact.text, tuple(chunks), why)
+
+
+def _lost(case: Case, fact: str, store: Store | None) -> Found:
+    texts = [chunk.text for chunk in case.sample.contexts or ()]
+    if store and (where := store.find(fact)):
+        cause, why = where
+        return cause, _cut_by(fact, texts), why
+    if cut := _cut_by(fact, texts):
+        return SPLIT, cut, _cut_words(cut)
+    if texts and _all_expected_are_there(case):
+        return LOST, (), "all expected chunks were retrieved, and none of them contains it"
+    return MISSING, (), "no retrieved chunk contains it" if texts else "nothing was retrieved"
+
+
+def _cut_by(fact: str, texts: Sequence[str]) -> tuple[int, ...]:
+    """The two chunks that contain a fact when joined, or the one that ends or begins within it."""
+    words = FoldedText(fact).folded.split()
+    folded = [FoldedText(text).folded.split() for text in texts]
+    ends = {rank: size for rank, chunk in enumerate(folded, 1) if 0 < (size := _common(chunk, words)) < len(words)}
+    begins = {rank: size for rank, chunk in enumerate(folded, 1) if 0 < (size := _common(words, chunk)) < len(words)}
+    for first, second in permutations({*ends, *begins}, 2):
+        if ends.get(first, 0) + begins.get(second, 0) >= len(words):
+            return (first, second)
+    least = min(_LEAST_WORDS_AT_EDGE, len(words) // 2 + 1)
+    edges = {rank: max(ends.get(rank, 0), begins.get(rank, 0)) for rank in {*ends, *begins}}
+    longest = max(edges, key=lambda rank: edges[rank], default=None)
+    return (longest,) if longest is not None and edges[longest] >= least else ()
+
+
+def _common(before: Sequence[str], after: Sequence[str]) -> int:
+    """The number of words at the end of one text that begin the other."""
+    most = min(len(before), len(after))
+    return next((size for size in range(most, 0, -1) if list(before[-size:]) == list(after[:size])), 0)
+
+
+def _cut_words(cut: Sequence[int]) -> str:
+    if len(cut) == 1:
+        return f"chunk {cut[0]} contains only a part of it, at its edge"
+    return f"it begins in chunk {cut[0]} and ends in chunk {cut[1]}"
+
+
+def _all_expected_are_there(case: Case) -> bool:
+    """Whether every expected chunk was retrieved, by id or otherwise by text."""
+    sample = case.sample
+    wanted = {name for name, grade in (sample.relevance or {}).items() if grade > 0}
+    if wanted:
+        return wanted <= {chunk.id for chunk in sample.contexts or ()}
+    texts = [FoldedText(chunk.text) for chunk in sample.contexts or ()]
+    expected = [FoldedText(text) for text in sample.reference_contexts or ()]
+    return bool(expected) and all(any(text.find(wish) for text in texts) for wish in expected)
+
+
+def _trace_answer(case: Case, verdict: AnswerVerdict, missing: int) -> Iterator[Finding]:
+    """Findings about the answer; if facts were not retrieved, a wrong answer alone is not a finding."""
+    ranks, answer = case.evidence["fact_ranks"], case.sample.answer or ""
+    if verdict.right is None and not missing:
+        return
+    if verdict.right:
+        if missing == len(ranks):
+            yield Finding(OWN, "answer", 1, answer, (), "it matches a reference, but no chunk contains the facts")
+    elif missing:
+        strange = _strange_numbers(case)
+        if strange and not _chunks_with(case, strange):
+            why = f"{_listed(strange)} {'is' if len(strange) == 1 else 'are'} in no chunk"
+            yield Finding(HALLUCINATED, "answer", 1, answer, (), why)
+    else:
+        facts = list(enumerate(zip(case.sample.facts or (), ranks, strict=True), 1))
+        said = [_states(without_marks(answer), fact.text) for _, (fact, _) in facts]
+        for (number, (fact, rank)), stated in zip(facts, said, strict=True):
+            cause, chunks, why = _unused(case, rank, fact.text, verdict)
+            # A fact that the answer states is not what it leaves out, if another one is.
+            if cause is not IGNORED or not stated or all(said):
+                yield Finding(cause, "fact", number, fact.text, tuple(chunks), why, verdict.probability)
+
+
+def _unused(case: Case, rank: int, fact: str, verdict: AnswerVerdict) -> Found:
+    """Why an answer that seems wrong lacks a fact that a chunk contains."""
+    if case.answer_is_empty:
+        return NO_ANSWER, (rank,), f"chunk {rank} contains it, but the answer is empty"
+    if declines(case):
+        return REFUSED, (rank,), f"chunk {rank} contains it, but the answer declines"
+    strange = _strange_numbers(case)
+    origins = _chunks_with(case, strange)
+    if strange and not origins:
+        return (
+            HALLUCINATED,
+            (rank,),
+            f"chunk {rank} contains it; the answer has {_listed(strange)}, which is in no chunk",
+        )
+    wrong = strange or _wrong_numbers(case)
+    if confused := next((chunk for chunk in _chunks_with(case, wrong) if chunk == rank or _has(case, chunk, fact)), 0):
+        return (
+            MISREAD,
+            (confused,),
+            f"the answer has {_listed(wrong)}, which chunk {confused} states about something else",
+        )
+    if strange:
+        return (
+            NOISE,
+            (*origins,),
+            f"chunk {rank} contains it; the answer has {_listed(strange)} from chunk {origins[0]}",
+        )
+    if rank > FIRST_FEW:
+        return LOW, (rank,), f"its first chunk is chunk {rank}, and the answer does not use it"
+    if left_out := _left_out_numbers(case):
+        own = numbers(fact) & left_out
+        what = "its numbers" if own and own == numbers(fact) else _listed(own or left_out)
+        whose = "" if own else " of the reference"
+        return IGNORED, (rank,), f"chunk {rank} contains it, but the answer leaves {what}{whose} out"
+    return WRONG, (rank,), f"chunk {rank} contains it, and {verdict.why}"
+
+
+def _invented(case: Case) -> Iterator[Finding]:
+    answer = case.sample.answer
+    if answer is not None and answer.strip() and not declines(case):
+        why = "the documents do not contain the answer, but the system does not decline"
+        yield Finding(HALLUCINATED, "answer", 1, answer, (), why)
+
+
+def _strange_numbers(case: Case) -> set[str]:
+    sample = case.sample
+    known = [sample.question or "", *(sample.references or ()), *(fact.text for fact in sample.facts or ())]
+    return foreign_numbers(without_marks(sample.answer or ""), *known)
+
+
+def _left_out_numbers(case: Case) -> set[str]:
+    """The numbers of the references that the answer does not have."""
+    return numbers(" ".join(case.sample.references or ())) - numbers(without_marks(case.sample.answer or ""))
+
+
+def _wrong_numbers(case: Case) -> set[str]:
+    """The numbers that the answer has in place of those of the references; the question's own do not count."""
+    sample = case.sample
+    if not _left_out_numbers(case):
+        return set()
+    return foreign_numbers(without_marks(sample.answer or ""), sample.question or "", *(sample.references or ()))
+
+
+def _has(case: Case, rank: int, fact: str) -> bool:
+    return bool(FoldedText((case.sample.contexts or ())[rank - 1].text).find(FoldedText(fact)))
+
+
+def _chunks_with(case: Case, wanted: set[str]) -> list[int]:
+    return [rank for rank, chunk in enumerate(case.sample.contexts or (), 1) if wanted & numbers(chunk.text)]
+
+
+def _listed(found: set[str]) -> str:
+    return " and ".join(sorted(found)[:3])
+
+
+def near_chunk(claim: str, chunks: Sequence[str]) -> int | None:
+    """The rank of the chunk with the sentence that has most words and all numbers of a claim; None if there is none."""
+    wanted, figures = content_stems(claim), numbers(claim)
+    best: tuple[float, int] | None = None
+    for rank, chunk in enumerate(chunks, start=1):
+        for sentence in sentences(chunk):
+            text = chunk[sentence.start : sentence.end]
+            share = len(wanted & content_stems(text)) / len(wanted) if wanted and figures <= numbers(text) else 0.0
+            if share >= _MOST_WORDS and (best is None or share > best[0]):
+                best = share, rank
+    return best[1] if best else None
+
+
+def near_hint(claim: str, chunks: Sequence[str]) -> str:
+    """`; chunk 1 has most of its words: compare them`, or nothing."""
+    rank = near_chunk(claim, chunks)
+    return f"; chunk {rank} has most of its words: compare them" if rank else ""
+
+
+class AnswerVerdict(NamedTuple):
+    """Whether an answer is right (None: unknown), the reason, who decided, and how sure the local judge is if it is wrong."""
+
+    right: bool | None
+    why: str
+    by: Literal["words", "judge", "nothing"]
+    probability: float | None = None
+
+
+def judge_answer(case: Case) -> AnswerVerdict | None:
+    """The verdict on the answer by its references, or otherwise by its facts; None if there is nothing to compare."""
+    sample = case.sample
+    if sample.answer is None or not (sample.references or sample.facts):
+        return None
+    if declines(case) or case.answer_is_empty:
+        return AnswerVerdict(right=False, why="the answer does not answer", by="words")
+    matches = case.evidence.get("reference_matches") if sample.references else None
+    if matches and not case.by_facts:
+        return AnswerVerdict(max(matches) >= 0.5, f"answer_match is {max(matches):.2f}", "judge")
+    by_words = _compare_words(case)
+    votes = {None: 0, True: 1, False: -2}[by_words]
+    # A word of the same kind in place of the right one counts more than a small judge.
+    by_judge = [*([_of_match(max(matches))] if matches else []), *([_of_claims(case)] if sample.references else [])]
+    score = votes + sum(by_judge)
+    if not score or (score > 0 and -1 in by_judge[-1:]):
+        return AnswerVerdict(None, NOT_AGREED if any(by_judge) else NOT_COMPARED, "nothing")
+    if score < 0 and by_words is False:
+        why = "the answer has another number, name or other word in place of that of the reference"
+        return AnswerVerdict(right=False, why=why, by="words")
+    chance = max(matches) if matches else 0.0
+    why = f"answer_match is {chance:.2f}" if matches else "the local judge does not find the reference in the answer"
+    return AnswerVerdict(score > 0, why, "words" if by_words and score > 0 else "judge", round(1 - chance, 2))
+
+
+def _compare_words(case: Case) -> bool | None:
+    """True by the words of one reference, False by those of all. Several facts may give another answer."""
+    sample, answer = case.sample, without_marks(case.sample.answer or "")
+    known = sample.references or [fact.text for fact in sample.facts or ()]
+    found = [compare_answer(sample.question or "", answer, text, whole=bool(sample.references)) for text in known]
+    if not sample.references:
+        return True if all(found) else found[0] if len(found) == 1 else None
+    return True if True in found else None if None in found else False
+
+
+def _of_match(chance: float) -> int:
+    return (chance >= _UNSURE[1]) - (chance <= _UNSURE[0])
+
+
+def _of_claims(case: Case) -> int:
+    """1 if the answer has every claim of the reference, -1 if it lacks one, 0 if that is unsure or unknown."""
+    verdicts = set(map(str, case.verdicts("reference_claims_in_answer")))
+    if verdicts - {ENTAILMENT, UNSURE}:
+        return -1
+    return int(verdicts == {ENTAILMENT})
+
+
+def declines(case: Case) -> bool:
+    """Whether the answer declines: by its phrases, or if a judge found it evasive and none of its claims is supported."""
+    if case.declining_words:
+        return True
+    return bool(case.evidence.get("noncommittal")) and not _has_substance(case)
+
+
+def _has_substance(case: Case) -> bool:
+    right = case.verdicts("answer_claims_in_reference")
+    founded = case.matrix("answer_claims_in_contexts")
+    return ENTAILMENT in right or any(ENTAILMENT in row for row in founded)

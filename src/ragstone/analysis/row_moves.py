@@ -1,0 +1,193 @@
+"""The rows that a second run fixes and breaks, by the probabilities that they are wrong in both runs.
+
+A judge rates the same good answer differently in other words, so a row moves only if its probability changes by at least the
+tolerance. Rows that may have moved are unclear. The rule is the same in both directions:
+if two versions are equally good, a row is as likely to be fixed as to fail newly, which `p` tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ragstone.analysis.alignment import Alignment, align, name_some
+from ragstone.analysis.comparison import differing_signatures
+from ragstone.analysis.diagnosis import diagnose
+from ragstone.analysis.differences import Settings
+from ragstone.analysis.gate_conditions import Check, Checked
+from ragstone.analysis.row_status import limits
+from ragstone.number_format import p_value
+from ragstone.stats.paired import sign_flip_test, sign_test
+from ragstone.storage.runs import Run
+from ragstone.storage.scores import read_ids, read_labels
+
+# Chosen on pairs of labelled answers (docs/comparing.md has the figures): a harmless rewording rarely changes more.
+TOLERANCE = 0.35
+# A row that is rather right in both runs has not moved.
+_RATHER_WRONG = 0.5
+MoveKind = Literal["newly failing", "fixed", "still failing", "unclear"]
+# In the order of lists; sentences start with the fixed rows.
+MOVES: tuple[MoveKind, ...] = ("newly failing", "fixed", "still failing", "unclear")
+
+
+def kind_of_move(before: float, after: float) -> MoveKind | None:
+    """How a row moved, by the probabilities that it is wrong; None if it is fine in both runs."""
+    fine, wrong = limits()
+    low, high = sorted((before, after))
+    if high < fine:
+        return None
+    if high - low >= TOLERANCE and high >= _RATHER_WRONG:
+        return "newly failing" if after > before else "fixed"
+    return "still failing" if high >= wrong and low >= fine else "unclear"
+
+
+class Move(NamedTuple):
+    """A row that is not fine in both runs: its id in the second, its pair, and both probabilities that it is wrong."""
+
+    id: str
+    pair: int
+    kind: MoveKind
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The rows that are `fixed`, `newly_failing` and `still_failing`, by their ids in the second run.
+
+    `unclear` rows may be wrong in one of the runs: the judge is not sure, and their probability changed too little.
+    """
+
+    rows: tuple[Move, ...]
+    pairs: int
+    # The pairs that have a judgement in both runs.
+    judged: int
+    # The ids of the rows that have a judgement only in the first run.
+    lost: tuple[str, ...] = ()
+    # Exact sign test: if as many rows were fixed as broken in truth, how often would the counts differ so much?
+    p: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        after: Run,
+        pairs: Alignment,
+        wrong: tuple[Sequence[float | None], Sequence[float | None]],
+        settings: Settings,
+    ) -> Moves:
+        """Sort the pairs by the probabilities that the rows of both runs are wrong; they may end early."""
+        ids, found, lost, judged = read_ids(after), [], [], 0
+        for pair, rows in enumerate(zip(pairs.before.tolist(), pairs.after.tolist(), strict=True)):
+            was, now = (side[row] if row < len(side) else None for side, row in zip(wrong, rows, strict=True))
+            new = rows[1]
+            if was is not None and now is None and new < len(wrong[1]):
+                lost.append(ids[new])
+            if was is None or now is None:
+                continue
+            judged += 1
+            if kind := kind_of_move(was, now):
+                found.append(Move(ids[new], pair, kind, was, now))
+        # The clearest change first; equal changes in the order of the pairs.
+        found.sort(key=lambda move: (MOVES.index(move.kind), -abs(move.after - move.before)))
+        return cls(tuple(found), len(pairs), judged, tuple(lost), _test(after, pairs, found, settings))
+
+    def having(self, kind: MoveKind) -> list[str]:
+        """The ids of the rows of a kind."""
+        return [move.id for move in self.rows if move.kind == kind]
+
+    @property
+    def fixed(self) -> list[str]:
+        """The rows that were wrong or doubtful and clearly improved."""
+        return self.having("fixed")
+
+    @property
+    def newly_failing(self) -> list[str]:
+        """The rows that are wrong or doubtful and were clearly better before."""
+        return self.having("newly failing")
+
+    @property
+    def still_failing(self) -> list[str]:
+        """The rows that are wrong in one run and not clearly better in the other."""
+        return self.having("still failing")
+
+    @property
+    def unclear(self) -> list[str]:
+        """The other rows that are not fine in both runs."""
+        return self.having("unclear")
+
+    @property
+    def counted(self) -> str:
+        """`60 rows`, or `50 judged rows (60 in all)`."""
+        return (
+            f"{self.pairs:,} rows"
+            if self.judged == self.pairs
+            else f"{self.judged:,} judged rows ({self.pairs:,} in all)"
+        )
+
+    def __str__(self) -> str:
+        """`11 fixed, 2 newly failing, 3 still failing, 4 unclear of 60 rows (p = 0.022)`."""
+        kinds: tuple[MoveKind, ...] = ("fixed", "newly failing", "still failing")
+        counts = [f"{len(self.having(kind))} {kind}" for kind in kinds]
+        unclear = [f"{len(self.unclear)} unclear"] if self.unclear else []
+        p = p_value(self.p)
+        return f"{', '.join([*counts, *unclear])} of {self.counted} (p {p if p.startswith('<') else f'= {p}'})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        ids = {
+            kind.replace(" ", "_"): self.having(kind) for kind in ("fixed", "newly failing", "still failing", "unclear")
+        }
+        return {
+            **ids,
+            "pairs": self.pairs,
+            "judged": self.judged,
+            "lost": list(self.lost),
+            "p": self.p,
+            "tolerance": TOLERANCE,
+        }
+
+
+def _test(run: Run, pairs: Alignment, moves: Sequence[Move], settings: Settings) -> float:
+    """The two-sided p of fixed against newly failing rows; rows of a cluster move together."""
+    changes = np.zeros(len(pairs))
+    for move in moves:
+        changes[move.pair] = {"fixed": 1.0, "newly failing": -1.0}.get(move.kind, 0.0)
+    if not settings.cluster or not changes.any():
+        return sign_test(changes)
+    labels = read_labels(run, settings.cluster)[pairs.after]
+    return float(sign_flip_test(changes[:, None], labels, settings.resamples, settings.seed)[0])
+
+
+def differing_judges(before: Run, after: Run) -> str:
+    """How the judges of both runs differ, so that their probabilities cannot be compared; empty if they do not."""
+    for name, change in differing_signatures(before, after).items():
+        metric = after.info.metric(name)
+        if metric and (metric.signature.llms or metric.signature.is_local):
+            return change
+    return ""
+
+
+def check_new_failures(check: Check, before: Run, after: Run, settings: Settings) -> Checked:
+    """Counts the rows that fail newly. Those that lost their judgement may be some of them."""
+    if other := differing_judges(before, after):
+        return Checked(check, "cannot tell", f"the judges differ: {other}")
+    pairs = align(before, after)
+    old, new = ([one.wrong for one in diagnose(run, texts=False).outcomes] for run in (before, after))
+    moves = Moves.of(after, pairs, (old, new), settings)
+    lost = len(moves.lost) + len(pairs.only_before) + len(pairs.renamed)
+    found = Checked(check, "cannot tell", "", float(len(moves.newly_failing)), None, moves.judged, 0, lost)
+    if not moves.judged:
+        return replace(found, value=None, why="no row is judged in both runs: ragchecker and answer_match judge rows")
+    why = [f"{len(moves.fixed)} fixed"] if moves.fixed else []
+    why = [f"{name_some(tuple(moves.newly_failing), 5)} newly failing", *why] if moves.newly_failing else why
+    rising = [move.id for move in moves.rows if move.kind == "unclear" and move.after - move.before >= TOLERANCE / 2]
+    if rising:
+        why.append(f"look at {name_some(tuple(rising), 5)}: perhaps wrong now")
+    count, limit = len(moves.newly_failing), len(moves.fixed) if check.is_test else check.limit
+    if count <= limit < count + lost and not check.is_test:
+        why.append(f"{lost} of the baseline's rows have no judgement now: they may fail")
+        return replace(found, why="; ".join(why))
+    return replace(found, outcome="fails" if count > limit else "passes", why="; ".join(why))

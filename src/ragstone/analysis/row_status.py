@@ -1,0 +1,179 @@
+"""Whether the answer of a row is wrong: one probability from all that was measured, and the word for it.
+
+Facts come first: an empty answer, a refusal, an answer to a question that the documents do not answer. Verdicts without
+probabilities, of language models and people, decide by the causes they lead to. For the local judges, what their verdicts say
+is weighed by weights in row_status.json, fitted on labelled rows of many domains (training/row_status.py): which share of the
+claims of the answer the chunks, the references or either support, which share of the reference the answer says, and whether
+both match. docs/trust.md has the figures for domains that the fit did not see.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ragstone.analysis.cause_names import CERTAIN, UNSUPPORTED, Outcome, Status
+from ragstone.analysis.fact_causes import declines, numbers
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import Claim
+from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
+from ragstone.text.answer_words import compare_answer
+from ragstone.text.cited_parts import without_marks
+from ragstone.text.refusals import find_refusal, says_absent
+
+_MODELS = Path(__file__).parent / "row_status.json"
+# Verdicts without probabilities next to those of a local judge, as in a cascade.
+_SUPPORT = {ENTAILMENT: 0.95, UNSURE: 0.5, NEUTRAL: 0.06, CONTRADICTION: 0.03}
+_LEAST = 0.02
+# What was not estimated from labelled rows: facts, and the verdicts of language models and people.
+_CERTAIN, _FOUND, _UNFOUNDED, _NONE = 0.97, 0.9, 0.6, 0.05
+
+
+@cache
+def limits() -> tuple[float, float]:
+    """The probabilities below which a row is fine and from which it is wrong."""
+    fine, wrong = json.loads(_MODELS.read_text(encoding="utf-8"))["limits"]
+    return float(fine), float(wrong)
+
+
+def word_of(probability: float | None) -> Status:
+    """The word for the probability that a row is wrong."""
+    if probability is None:
+        return "no judgement"
+    fine, wrong = limits()
+    return "wrong" if probability >= wrong else "fine" if probability < fine else "look"
+
+
+def with_status(case: Case, outcome: Outcome) -> Outcome:
+    """The outcome with the probability that the row is wrong, and its word."""
+    chance = judge_row(case, outcome)
+    # What is unsure claim by claim may be sure of the whole row.
+    undecided = outcome.undecided if chance is None else ""
+    return replace(outcome, wrong=chance, status=word_of(chance), undecided=undecided)
+
+
+def judge_row(case: Case, outcome: Outcome) -> float | None:
+    """The probability that the row is wrong; None if nothing was measured that shows it."""
+    found = outcome.failures
+    if any(one.cause in CERTAIN for one in found):
+        return _CERTAIN
+    if case.sample.answer is not None and has_no_answer(case):
+        return _NONE if declines(case) or says_absent(case.sample.answer) else _FOUND
+    if case.sample.answer is not None and declines(case):
+        return _of_refusal(case, outcome)
+    chance = _weigh(case) if case.sample.answer is not None and case.judged_locally else None
+    if chance is None:
+        if outcome.undecided:
+            return None
+        return _FOUND if any(one.cause is not UNSUPPORTED for one in found) else _UNFOUNDED if found else _NONE
+    if outcome.right_by == "words":
+        # The differing words decide; the local judge is not as sure.
+        return max(chance, _FOUND) if not outcome.seems_right else min(chance, _NONE)
+    # A fact that no chunk contains is a failure of the retriever, even if the answer is right.
+    return max(chance, _UNFOUNDED) if any(one.kind == "fact" for one in found) else chance
+
+
+def has_no_answer(case: Case) -> bool:
+    """Whether the documents do not answer the question, by the data or by all its references."""
+    sample = case.sample
+    if sample.answerable is False:
+        return True
+    return bool(sample.references) and not sample.facts and all(map(find_refusal, sample.references or ()))
+
+
+def _of_refusal(case: Case, outcome: Outcome) -> float | None:
+    """A refusal is wrong if there is an answer."""
+    sample = case.sample
+    if sample.references or sample.facts or outcome.failures:
+        return _FOUND
+    # Nothing shows whether the chunks contain the answer.
+    return _UNFOUNDED if sample.contexts else None
+
+
+def _weigh(case: Case) -> float | None:
+    """The probability by the weights for the kinds of evidence that there are."""
+    signs = signs_of(case)
+    for model in _read_models(case.judge):
+        if model["weights"].keys() <= signs.keys():
+            odds = model["bias"] + sum(weight * signs[name] for name, weight in model["weights"].items())
+            return round(min(1.0 / (1.0 + math.exp(-odds)), float(model["most"])), 3)
+    return None
+
+
+@cache
+def _read_models(judge: str) -> list[Mapping[str, Any]]:
+    """The weights, first those that need most kinds of evidence."""
+    models = json.loads(_MODELS.read_text(encoding="utf-8"))["models"]
+    return sorted(models.get(judge, models["small"]).values(), key=lambda model: -len(model["weights"]))
+
+
+def signs_of(case: Case) -> dict[str, float]:
+    """The evidence about the answer as numbers; a kind of evidence that is absent gives none."""
+    return {**_by_chunks(case), **_by_reference(case)}
+
+
+def _by_chunks(case: Case) -> dict[str, float]:
+    read = _foundations(case)
+    if not read:
+        return {}
+    support = [max(map(_support, row), default=0.0) for row in read]
+    denied = [max(map(_denial, row), default=0.0) * (1.0 - known) for row, known in zip(read, support, strict=True)]
+    shares = _shares("chunks", support, case.claims("answer"))
+    return {**shares, "chunks_denied": max(denied), "claims": math.log(len(read))}
+
+
+def _by_reference(case: Case) -> dict[str, float]:
+    references = case.sample.references
+    if not references:
+        return {}
+    found: dict[str, float] = {}
+    if matches := case.evidence.get("reference_matches"):
+        found["match"] = _logit(max(matches))
+    if said := case.verdicts("reference_claims_in_answer"):
+        found |= _shares("said", list(map(_support, said)), case.claims("reference"))
+    if right := case.verdicts("answer_claims_in_reference"):
+        found["extra_mean"] = sum(map(_support, right)) / len(right)
+        if read := _foundations(case):
+            either = [max(_support(one), *map(_support, row)) for one, row in zip(right, read, strict=True)]
+            found |= _shares("either", either, case.claims("answer"))
+    answer, question = without_marks(case.sample.answer or ""), case.sample.question or ""
+    words = [compare_answer(question, answer, text) for text in references]
+    found["words"] = 1.0 if True in words else 0.0 if None in words else -1.0
+    wanted = numbers(" ".join(references)) - numbers(question)
+    found["numbers_left_out"] = float(bool(wanted - numbers(answer)))
+    return found
+
+
+def _foundations(case: Case) -> list[list[str]]:
+    """The verdicts on each claim of the answer by all that it may be founded on: chunks, all chunks, earlier turns."""
+    together, earlier = case.verdicts("answer_claims_in_all_contexts"), case.verdicts("answer_claims_in_history")
+    rows = case.matrix("answer_claims_in_contexts") if case.sample.contexts else []
+    return [[*row, *together[at : at + 1], *earlier[at : at + 1]] for at, row in enumerate(rows)]
+
+
+def _shares(name: str, support: Sequence[float], claims: Sequence[Claim]) -> dict[str, float]:
+    """The mean by words, the least, and the log-probability that all are supported."""
+    weights = [float(claim.words or 1) for claim in claims] if len(claims) == len(support) else [1.0] * len(support)
+    mean = sum(share * weight for share, weight in zip(support, weights, strict=True)) / sum(weights)
+    every = sum(math.log(max(share, _LEAST)) for share in support)
+    return {f"{name}_mean": mean, f"{name}_least": _logit(min(support)), f"{name}_all": every}
+
+
+def _support(verdict: Any) -> float:
+    known = getattr(verdict, "support", None)
+    return _SUPPORT.get(str(verdict), 0.5) if known is None else float(known)
+
+
+def _denial(verdict: Any) -> float:
+    known = getattr(verdict, "contradiction", None)
+    return float(verdict == CONTRADICTION) if known is None else float(known)
+
+
+def _logit(share: float) -> float:
+    kept = min(max(share, _LEAST), 1.0 - _LEAST)
+    return math.log(kept / (1.0 - kept))

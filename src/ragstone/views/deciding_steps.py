@@ -1,0 +1,47 @@
+"""Commands that would decide which part limits quality, to paste, the cheapest first."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from ragstone.analysis.diagnosis import Diagnosis
+from ragstone.analysis.part_metrics import LEAST_ROWS
+from ragstone.storage.run_info import RunInfo
+
+_LARGE = "judge-1.5b"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command without the program's name, and what it is for."""
+
+    words: tuple[str, ...]
+    purpose: str
+
+    @property
+    def command(self) -> str:
+        """The command as it is typed."""
+        return shlex.join(["ragstone", *self.words])
+
+
+def deciding_steps(diagnosis: Diagnosis, info: RunInfo) -> list[Step]:
+    """Facts, labels, a stronger judge; empty if the verdict is sure, or if only more rows can help."""
+    doubted = any(one.local or one.guessed or one.unknown or one.doubted for one in diagnosis.readings)
+    measured = any(one.decides for one in diagnosis.readings)
+    if diagnosis.sure or info.rows < LEAST_ROWS or (measured and not doubted):
+        return []
+    data, present = str(info["dataset"].get("path") or "DATA"), info["dataset"].get("present") or {}
+    steps = []
+    if {"references", "contexts"} <= present.keys() and "facts" not in present:
+        steps.append(Step(("run", data, "--facts"), "decides it: facts from the references"))
+    if "answer" in present:
+        labels = ("agree", "latest", "--human", "labels.csv", "--calibrate")
+        steps.append(Step(labels, f"{'or' if steps else 'decides it:'} your labels of some rows"))
+        judges = [name for metric in info.metrics for name in metric.signature.llms]
+        if any(_LARGE in name for name in judges):
+            quote = ("run", data, "--judge", "openai/gpt-4o-mini", "--quote")
+            steps.append(Step(quote, "or a language model: what it costs"))
+        elif not judges:
+            steps.append(Step(("models", "pull", _LARGE), "or a larger judge (1.1 GB): then run again"))
+    return steps

@@ -1,0 +1,46 @@
+import re
+import subprocess
+import sys
+
+import pytest
+
+from ragstone.text.lexicon import late_pattern
+
+
+def test_a_late_pattern_is_the_compiled_pattern(monkeypatch):
+    compiled = []
+    original = re.compile
+    monkeypatch.setattr(re, "compile", lambda *arguments: compiled.append(arguments) or original(*arguments))
+    late = late_pattern(r"(?P<word>[a-z]+)", re.IGNORECASE)
+    assert compiled == []
+    assert late.sub("x", "Ab 1 c") == "x 1 x"
+    assert late.search("1 Ab")["word"] == "Ab"
+    assert late.findall("a B") == ["a", "B"]
+    assert late.groupindex == {"word": 1}
+    assert compiled == [(r"(?P<word>[a-z]+)", re.IGNORECASE)]
+
+
+def test_an_unknown_attribute_is_an_error():
+    with pytest.raises(AttributeError):
+        _ = late_pattern("a").missing
+    with pytest.raises(AttributeError):
+        _ = late_pattern("a")._missing
+
+
+def test_importing_the_engine_compiles_few_patterns_of_ragstone():
+    """Counts the compilations instead of seconds: there were 200."""
+    code = """
+import re, sys, ragstone
+compile, found = re.compile, []
+def counted(*arguments, **named):
+    if sys._getframe(1).f_globals["__name__"].startswith("ragstone"):
+        found.append(arguments)
+    return compile(*arguments, **named)
+re.compile = counted
+import ragstone.engine.evaluate
+print(len(found), sum(len(pattern) for pattern, *_ in found))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    patterns, letters = map(int, done.stdout.split())
+    assert patterns <= 120
+    assert letters <= 6_000

@@ -1,0 +1,99 @@
+"""Claims about the cells of tables, with tables of domains that the rule was not written for (table_claims.jsonl)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ragstone.text.layout import tables
+from ragstone.text.table_cells import check_cells
+
+FARES = """Fares per person.
+
+| Zone | Adult | Child |
+|---|---|---|
+| A | 3 € | 1 € |
+| B | 5 € | 2 € |
+
+A dog travels for 2 €."""
+ROWS = [
+    json.loads(line) for line in Path(__file__).with_name("table_claims.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+def _said(claim: str, text: str) -> str:
+    check = check_cells(claim, text)
+    return "left" if check is None else "agrees" if check.agrees else "refuses"
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("An adult pays 5 € in zone B.", "agrees"),
+        ("An adult pays 3 € in zone B.", "refuses"),
+        ("An adult pays 2 € in zone B.", "refuses"),  # that is the child's fare
+        ("An adult pays 4 € in zone B.", "left"),  # the rule for numbers decides
+        ("An adult pays 5 €.", "left"),
+        ("A ticket costs 5 €.", "left"),
+        ("In zone B an adult pays more than 3 €.", "left"),
+        ("An adult does not pay 3 € in zone B.", "left"),
+        ("Adults pay 8 € in zones A and B together.", "left"),
+    ],
+)
+def test_a_cell_is_named_by_its_row_and_column(claim, said):
+    assert _said(claim, FARES) == said
+
+
+def test_the_reason_names_the_cell():
+    check = check_cells("An adult pays 3 € in zone B.", FARES)
+    assert check
+    assert check.reason == "the table says B: Adult 5 €"
+
+
+def test_items_may_be_columns():
+    text = "| | Fox | Owl |\n|---|---|---|\n| Weight | 6 kg | 1 kg |\n| Food | mice | voles |"
+    assert _said("The fox weighs 6 kg.", text) == "agrees"
+    assert _said("The owl weighs 6 kg.", text) == "refuses"
+    assert _said("The food of the owl is mice.", text) == "refuses"
+
+
+NOTICE = """| Notice | Charge |
+|---|---|
+| more than 60 days | 10% |
+| 60 to 31 days | 25% |
+| 30 days or fewer | half |"""
+POST = "| Class | Weight | Price |\n|---|---|---|\n| S | up to 2 kg | $4 |\n| M | over 2 to 10 kg | $9 |\n| L | 10.5 kg or more | $20 |"
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "said"),
+    [
+        ("With 45 days' notice, 25% is charged.", NOTICE, "agrees"),
+        ("With 70 days' notice, 25% is charged.", NOTICE, "refuses"),
+        ("With 60 days' notice, 25% is charged.", NOTICE, "agrees"),
+        ("With ten days' notice, the charge is half.", NOTICE, "agrees"),
+        ("With 45 days' notice or 50 days' notice, 10% is charged.", NOTICE, "left"),
+        ("A parcel of 6 kg belongs to class S.", POST, "refuses"),
+        ("Class M is for parcels of 6 kg.", POST, "left"),
+        ("Class M begins at 10 kg.", POST, "left"),
+    ],
+)
+def test_a_number_within_limits_names_a_row(claim, text, said):
+    assert _said(claim, text) == said
+
+
+def test_a_text_without_tables_is_left_to_the_judge():
+    assert check_cells("An adult pays 5 €.", "An adult pays 5 €; a child | pays 2 €.") is None
+    assert tables("An adult pays 5 €, a child 2 €.") == ()
+
+
+def test_claims_about_tables_of_three_domains():
+    said = Counter((row["label"], _said(row["claim"], row["evidence"])) for row in ROWS)
+    assert not said["supported", "refuses"]
+    assert not said["contradicted", "agrees"] + said["not_stated", "agrees"]
+    # The others compare, negate, or use other words than the heads.
+    assert said["supported", "agrees"] >= 15
+    assert said["contradicted", "refuses"] >= 17

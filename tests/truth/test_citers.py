@@ -1,0 +1,113 @@
+"""What the local citer takes from Markdown: no headings, table heads or words that introduce a list."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragstone.data.types import Chunk
+from ragstone.truth.citers import answer_parts, quotable
+from ragstone.truth.extract import extract, make_nuggets
+from ragstone.truth.llm_tasks import Work
+from ragstone.truth.model import Case, TruthFact
+
+KILN = """# Kiln rental
+
+The electric kiln is fired on Tuesdays and Fridays. It cools slowly.
+
+## Prices per firing
+
+| Firing | Temperature | Full shelf |
+|---|---|---|
+| Bisque | 980 °C | 16 € |
+| Stoneware | 1240 °C | 25 € |
+
+Before your first session, bring:
+
+- an apron,
+- a bucket with a lid.
+
+Parking
+There are four spaces in the yard, and the gate closes at half past nine in the evening."""
+
+
+def test_pieces_carry_what_they_need_to_be_understood() -> None:
+    pieces = {piece.text: piece.reading for piece in quotable(KILN)}
+    assert list(pieces) == [
+        "The electric kiln is fired on Tuesdays and Fridays.",
+        "It cools slowly.",
+        "| Bisque | 980 °C | 16 € |",
+        "| Stoneware | 1240 °C | 25 € |",
+        "- an apron,",
+        "- a bucket with a lid.",
+        "There are four spaces in the yard, and the gate closes at half past nine in the evening.",
+    ]
+    assert pieces["It cools slowly."] == "The electric kiln is fired on Tuesdays and Fridays. It cools slowly."
+    stoneware = "Prices per firing: Firing: Stoneware; Temperature: 1240 °C; Full shelf: 25 €."
+    assert pieces["| Stoneware | 1240 °C | 25 € |"] == stoneware
+    assert pieces["- an apron,"] == "Prices per firing: Before your first session, bring: an apron,"
+
+
+def test_parts_of_answers() -> None:
+    assert answer_parts("No. No refund is given after the second evening.") == [
+        "No refund is given after the second evening."
+    ]
+    assert answer_parts("Yes, £5 per day; the first hour is free.") == ["£5 per day.", "The first hour is free."]
+    assert answer_parts("The documents do not say.") == []
+
+
+@pytest.fixture
+def _local_judge(monkeypatch):
+    from ragstone.truth.citers import open_local_citer
+
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE", raising=False)
+    if not open_local_citer().signature.endswith("judge"):
+        pytest.skip("no local judge")
+
+
+RIGHT = [
+    ("On which days is the kiln fired?", "The electric kiln is fired on Tuesdays and Fridays.", [0]),
+    ("What does a full shelf of stoneware cost, and how hot is it?", "It costs 25 € and is fired at 1240 °C.", [3]),
+    ("What do I bring to my first session?", "Bring an apron and a bucket with a lid.", [4, 5]),
+    ("Who is the director of the pottery museum?", "The director of the museum is Ada Moss.", []),
+]
+
+
+@pytest.mark.usefixtures("_local_judge")
+@pytest.mark.parametrize(("question", "answer", "right"), RIGHT)
+def test_the_pieces_that_support_an_answer_are_proposed(question, answer, right) -> None:
+    pieces = [piece.text for piece in quotable(KILN)]
+    (row,) = extract([Case("1", question, [answer], passages=[Chunk(KILN)])], Work(None)).found
+    assert sorted(fact.text for fact in row.facts) == sorted(pieces[at] for at in right)
+
+
+def test_nuggets_are_statements_and_one_per_fact() -> None:
+    cases = [
+        Case("price", "What does a full shelf of stoneware cost?", ["25 €"], passages=[Chunk(KILN)]),
+        Case(
+            "pronoun",
+            "When is the electric kiln fired?",
+            ["It is fired on Tuesdays and Fridays."],
+            passages=[Chunk(KILN)],
+        ),
+        Case("yes", "Is the kiln fired on Fridays?", ["Yes, and on Tuesdays."], passages=[Chunk(KILN)]),
+    ]
+    found = {
+        row.case.id: [(fact.text, fact.importance) for fact in row.facts]
+        for row in make_nuggets(cases, Work(None)).found
+    }
+    assert found["price"][0] == ("A full shelf of stoneware costs 25 €.", "vital")
+    assert found["pronoun"] == [("The electric kiln is fired on Tuesdays and Fridays.", "vital")]
+    assert not any("?" in text or "#" in text for facts in found.values() for text, _ in facts)
+
+
+def test_nuggets_that_exist_in_other_words_are_not_proposed() -> None:
+    known = TruthFact("On Tuesdays and Fridays, the electric kiln is fired.")
+    case = Case(
+        "1",
+        "When is the electric kiln fired?",
+        ["It is fired on Tuesdays and Fridays."],
+        [known],
+        passages=[Chunk(KILN)],
+    )
+    found = make_nuggets([case], Work(None))
+    assert found.count_new([], [case]) == 0

@@ -1,0 +1,35 @@
+"""The worst rows in two lines each."""
+
+from ragstone.analysis.diagnosis import diagnose
+from ragstone.engine.evaluate import evaluate
+from ragstone.views.worst import worst_views
+
+CHUNK = "The tower has 187 steps. Dogs are not allowed in the tower."
+
+
+def rows(**more):
+    return [
+        {"question": "How many steps are there?", "answer": "187 steps.", "contexts": [CHUNK], "references": ["187"]},
+        {"question": "May dogs climb it?", "answer": "", "contexts": [CHUNK], "references": ["No."], **more},
+        {"question": "Who built it?", "answer": "A mason.", "contexts": [], "references": ["A mason."]},
+    ]
+
+
+def test_a_row_without_an_id_has_its_number_and_a_reason(tmp_path):
+    run = evaluate(rows(), ["token_f1"], tmp_path)
+    first, *others = worst_views(run, diagnose(run))
+    assert (first.word, first.label, first.status) == ("2", "row 2", "wrong")
+    assert first.status_text.startswith("wrong (")
+    assert first.cause == "no answer"
+    assert first.reason
+    assert [other.label for other in others] == ["row 3"]
+
+
+def test_an_id_of_the_user_is_kept(tmp_path):
+    run = evaluate(rows(id="dogs"), ["token_f1"], tmp_path)
+    assert worst_views(run, diagnose(run), 1)[0].word == "dogs"
+
+
+def test_rows_that_are_fine_are_left_out(tmp_path):
+    run = evaluate(rows()[:1], ["token_f1"], tmp_path)
+    assert worst_views(run, diagnose(run)) == []
