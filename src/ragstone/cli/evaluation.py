@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 NOTHING_SCORED = 4
 # The causes of more samples take too long after a run; `ragstone diagnose` looks at all.
 MOST_DIAGNOSED = 2_000
+# The whole output keeps to 25 lines; the cheapest commands come first.
+_MOST_STEPS = 4
 # Notes that explain how the data was read: once per store is enough.
 _EXPLAINS = ("columns read by", "parts of chunks that are not kept")
 
@@ -97,7 +99,7 @@ def show_run(
 def show_next(
     finished: Run, diagnosis: Diagnosis | None, out: str, *more: tuple[str, str], quiet: bool = False
 ) -> None:
-    """Prints where the run is stored, and the next commands: the worst row, `more`, and what decides the verdict."""
+    """Prints where the run is stored, and the next commands: the worst row, `more`, and the cheapest that decide the verdict."""
     stored = visible(f"stored in {finished.path} as {finished.name}")
     if quiet:
         click.echo(f"\n{stored}")
@@ -110,9 +112,8 @@ def show_next(
         for row in worst_views(finished, diagnosis, 1):
             why = f"why {row.label} {'seems wrong' if row.status == 'wrong' else 'needs a look'}"
             steps.insert(0, (command_line("explain", word, row.word, out=out), why))
-        steps += [
-            (_deciding_command(step.words, out), step.purpose) for step in deciding_steps(diagnosis, finished.info)
-        ]
+        deciding = deciding_steps(diagnosis, finished.info)[: max(0, _MOST_STEPS - 1 - len(steps))]
+        steps += [(_deciding_command(step.words, out), step.purpose) for step in deciding]
     steps.append((command_line("view", out), "look at the rows in a browser"))
     next_steps(*steps, heading=f"{stored}; next:")
 
