@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 SystemPart = Literal["retriever", "generator"]
@@ -166,7 +166,7 @@ class Outcome:
         """Whether the main cause is a fact that no judge decided."""
         return self.cause in CERTAIN
 
-    @property
+    @cached_property
     def cause(self) -> Cause | None:
         """The main cause; None for a row that is fine. A row that seems wrong without a reason has a wrong answer."""
         if self.status == "fine":

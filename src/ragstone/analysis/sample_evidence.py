@@ -62,7 +62,7 @@ class Case:
         found = self.evidence.get("declining_words")
         return found or None if found is not None else find_refusal(self.sample.answer or "")
 
-    @property
+    @cached_property
     def judged_locally(self) -> bool:
         """Whether verdicts on claims come from the local judge."""
         verdicts = [*self.verdicts("reference_claims_in_answer"), *self.verdicts("answer_claims_in_reference")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 ENTAILMENT, CONTRADICTION, NEUTRAL = "entailment", "contradiction", "neutral"
@@ -73,13 +74,11 @@ class Verdict(str):
         verdict = super().__new__(cls, word)
         numbers: tuple[float | None, ...] = (None, None, None)
         if support is not None:
-            numbers = tuple(
-                round(n, 4) for n in (support, contradiction or 0.0, support if counted is None else counted)
-            )
+            expected = support if counted is None else counted
+            numbers = round(support, 4), round(contradiction or 0.0, 4), round(expected, 4)
         # Each is stored on a line of its own.
-        texts = (" ".join((text or "").splitlines()) or None for text in (reason, source))
-        values = (*numbers, *texts, agreement, words)
-        for name, value in zip(_FIELDS, values, strict=True):
+        texts = _in_one_line(reason), _in_one_line(source)
+        for name, value in zip(_FIELDS, (*numbers, *texts, agreement, words), strict=True):
             object.__setattr__(verdict, name, value)
         return verdict
 
@@ -92,8 +91,11 @@ class Verdict(str):
     @classmethod
     def from_text(cls, text: str) -> Self:
         """A stored verdict, with or without numbers, reason and source."""
-        if isinstance(text, cls):
-            return text
+        return text if isinstance(text, cls) else cls._read(text)
+
+    @classmethod
+    @lru_cache(1 << 16)  # few verdicts differ within a run, and they are immutable
+    def _read(cls, text: str) -> Self:
         line, _, rest = text.partition("\n")
         reason, _, source = rest.partition("\n")
         word, *numbers = line.split(" ")
@@ -124,6 +126,10 @@ class Verdict(str):
 
 _NUMBERS = 3
 _FIELDS = ("support", "contradiction", "counted", "reason", "source", "agreement", "words")
+
+
+def _in_one_line(text: str | None) -> str | None:
+    return " ".join(text.splitlines()) or None if text else None
 
 
 def _restore(word: str, *values: Any) -> Verdict:
