@@ -10,5 +10,5 @@ def badges(case):
 
 
 def test_only_chunks_of_a_sample_with_facts_are_marked_as_needed_or_not():
-    assert badges(fact_case(["The boat is red."], ["A chunk about cranes."])) == ["no needed facts"]
+    assert badges(fact_case(["The boat is red."], ["A chunk about cranes."])) == ["not relevant: no needed fact"]
     assert badges(fact_case([], ["A chunk about cranes."])) == []

@@ -50,6 +50,34 @@ def test_claim_verdict_and_sentence_are_seen_without_scrolling(browser, made):
     walk_the_long_sample(browser, *made[:2])
 
 
+@pytest.mark.slow
+def test_a_long_answer_opens_at_its_cause(browser, serve, tmp_path):
+    run = long_run(tmp_path, 2, repeat=30)
+    tab = open_tab(browser, serve(tmp_path))
+    page = tab.open(f"/runs/{run.id}/samples/2")
+    assert in_view(page, page.locator(".why").first)
+    quoted = page.locator(".findings q").first
+    assert in_view(page, quoted)
+    page.locator(".findings a").first.click()
+    assert in_view(page, page.locator(page.url[page.url.index("#") :] + " .subject"))
+    tab.close()
+
+
+@pytest.mark.slow
+def test_a_score_is_found_by_its_name(browser, made):
+    client, run, _ = made
+    tab = open_tab(browser, client)
+    page = tab.open(f"/runs/{run.id}/samples/2")
+    assert page.locator(".scores .score:visible").count() <= 8
+    page.locator("#other-scores > summary").click()
+    shown = page.locator("#other-scores .score:visible .metric")
+    before, name = shown.count(), shown.last.inner_text().split()[0]
+    page.locator("#find-score").fill(name)
+    assert 0 < shown.count() < before
+    assert all(name in text for text in shown.all_inner_texts())
+    tab.close()
+
+
 def test_claims_and_sentences_light_each_other(browser, made):
     client, run, _ = made
     tab = open_tab(browser, client)

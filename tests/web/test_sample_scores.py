@@ -31,4 +31,18 @@ def test_a_metric_without_a_share_shows_its_definition(viewer, worse):
     cell = next(cell for cell in found["scores"] if cell["metric"] == "rouge_l")
     assert cell["counts"] == []
     assert cell["meaning"]
-    assert cell["family"]
+    assert cell["part"] == "answer"
+
+
+def test_eight_scores_come_first_and_each_stands_beside_the_mean_of_the_run(viewer, worse):
+    scores = viewer.json(f"/runs/{worse.id}/samples/8.json")["scores"]
+    summary = {row.metric: row.mean for row in worse.summary() if row.slice == "all"}
+    telling = [cell for cell in scores if cell["telling"]]
+    assert 0 < len(telling) <= 8
+    for cell in scores:
+        if cell["mean"] is not None:
+            assert cell["mean"] == pytest.approx(summary[cell["metric"]])
+        if bar := cell["bar"]:
+            behind = cell["value"] > cell["mean"] if cell["arrow"] == "↓" else cell["value"] < cell["mean"]
+            assert (bar["tone"] == "bad") == (behind and cell["arrow"] != "")
+            assert 0 <= bar["value"] <= 100

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ragstone.analysis.cause_names import SPLIT, Outcome
+from ragstone.analysis.cause_names import SPLIT, Finding, Outcome
 from ragstone.analysis.cause_texts import status_text
 from ragstone.analysis.explain import Cell, StepView, describe_steps, missed_calls
 from ragstone.analysis.sample_evidence import Case, cited_claims, earlier_turns, standalone_question, turn_behind
@@ -31,7 +31,13 @@ _MAX_RANKS = 30
 _MAX_MISSED = 20
 _MAX_CALL = 300
 _BY = {ENTAILMENT: "", CONTRADICTION: "contradicted by ", UNSURE: "perhaps "}
-_NEEDED = {True: ("good", "contains needed facts"), False: ("silent", "no needed facts")}
+# Whether a chunk contains what is needed: by the facts, otherwise by the claims of the reference.
+_NEEDED = {
+    (True, True): ("good", "contains needed facts"),
+    (True, False): ("silent", "not relevant: no needed fact"),
+    (False, True): ("good", "supports the reference"),
+    (False, False): ("silent", "not relevant: nothing of the reference"),
+}
 # Chunks on paper: those with evidence, otherwise the first ones.
 _MOST_PRINTED = 4
 _MOST_SCORES = 6
@@ -59,6 +65,9 @@ class FindingView:
     about: str
     chunks: tuple[int, ...]
     why: str
+    # The claim or fact, and its place on a page; empty for the answer or the chunks as a whole.
+    text: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -235,7 +244,8 @@ def sample_view(
         undecided=outcome.undecided,
         looked=bool(outcome.seen_by or outcome.findings),
         findings=tuple(
-            FindingView(one.cause.name, one.cause.fails, one.about, one.chunks, one.why) for one in outcome.findings
+            FindingView(one.cause.name, one.cause.fails, one.about, one.chunks, one.why, *_place(one))
+            for one in outcome.findings
         ),
         claims=groups,
         facts=fact_views(case, outcome, limits),
@@ -247,6 +257,12 @@ def sample_view(
         scores=tuple(cell for cell in cells if "(q=" not in cell.metric),
         quality=quality,
     )
+
+
+def _place(finding: Finding) -> tuple[str, str]:
+    """The text of the claim or fact that a finding is about, and its place: `answer-2`."""
+    whose, _, claim = finding.kind.partition(" ")
+    return (one_line(finding.text, _MAX_TEASER), f"{whose}-{finding.number}") if claim or whose == "fact" else ("", "")
 
 
 def cause_line(outcome: Outcome) -> str:
@@ -442,7 +458,7 @@ def _relevance(case: Case, rank: int) -> Mark | None:
     if sample.relevance:
         return Mark("silent", "not relevant")
     needed = holds_what_is_needed(case, rank)
-    return needed if needed is None else Mark(*_NEEDED[needed])
+    return needed if needed is None else Mark(*_NEEDED[bool(sample.facts), needed])
 
 
 def _steps(case: Case, limits: Limits) -> StepsView | None:

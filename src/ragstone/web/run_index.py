@@ -120,6 +120,15 @@ class RunIndex:
         """The histogram of each metric."""
         return measure_spreads(self.metrics, self.scores)
 
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a metric over the samples that have a score."""
+        return self._means.get(metric)
+
+    @cached_property
+    def _means(self) -> dict[str, float]:
+        known = {name: column.values[column.states == OK] for name, column in self.scores.items()}
+        return {name: float(values.mean()) for name, values in known.items() if len(values)}
+
     @cached_property
     def columns(self) -> list[str]:
         """The metadata columns that define slices."""

@@ -33,7 +33,7 @@ from ragstone.text.languages import foreign_language
 from ragstone.views.judged_items import count_view
 from ragstone.views.marks import Limits, Piece
 from ragstone.views.phrases import counted, one_line
-from ragstone.views.run import arrow_of, judge_failure
+from ragstone.views.run import arrow_of, judge_failure, part_of
 from ragstone.views.sample import ClaimView, SampleView, sample_view
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.library import Library
@@ -45,6 +45,7 @@ from ragstone.web.truth.rescore import cases_of
 
 _STATES = ("ok", "skipped", "failed")
 _MAX_INPUT = 400
+_MOST_TELLING = 8
 # The parts of the view at the head of a page.
 _HEAD = (
     *(
@@ -198,24 +199,53 @@ def explained_scores(index: RunIndex, row: int, case: Case) -> list[dict[str, An
     """Return the scores of a sample. Reasons are read from the file only if a score has no value."""
     incomplete = any(scores.states[row] != OK for scores in index.scores.values())
     reasons = _reasons(index, case.sample.id) if incomplete else {}
-    headlines = pick_headlines([metric["metric"] for metric in index.metrics])
     # A quantile of the rows has the value of the mean in each row.
     metrics = [item for item in index.metrics if (known := _parse(item.metric)) is None or known.quantile is None]
     cells = [_cell(index, row, metric["metric"], reasons) for metric in metrics]
     workings = work_out([(cell, _parse(cell.metric)) for cell in cells], case)
-    return [_score(case, metric, working, headlines) for metric, working in zip(metrics, workings, strict=True)]
+    telling = _telling(index, metrics, row)
+    listed = [
+        _score(case, metric, working, index.mean(metric.metric))
+        for metric, working in zip(metrics, workings, strict=True)
+    ]
+    return [{**score, "telling": score["metric"] in telling or score["status"] == "failed"} for score in listed]
+
+
+def _telling(index: RunIndex, metrics: Sequence[MetricInfo], row: int) -> set[str]:
+    """The headline scores that are furthest below the mean of the run, at most eight."""
+    picked = pick_headlines([metric.metric for metric in metrics])
+    behind = {
+        metric.metric: (value - mean) * (-1.0 if metric.better == "lower" else 1.0)
+        for metric in metrics
+        if metric.metric in picked
+        and (value := index.value(metric.metric, row)) is not None
+        and (mean := index.mean(metric.metric)) is not None
+    }
+    return set(sorted(behind, key=behind.__getitem__)[:_MOST_TELLING])
 
 
 def _cell(index: RunIndex, row: int, name: str, reasons: dict[str, str]) -> Cell:
     return Cell(name, index.value(name, row), _STATES[int(index.scores[name].states[row])], reasons.get(name))
 
 
-def _score(case: Case, metric: MetricInfo, working: Working, headlines: set[str]) -> dict[str, Any]:
+def _bar(metric: MetricInfo, value: float | None, mean: float | None) -> dict[str, Any] | None:
+    """A score and the mean of the run as places from 0 to 100 between the bounds; None without bounds or value."""
+    low, high = metric.bounds
+    if value is None or mean is None or low is None or high is None:
+        return None
+    value, mean = ((one - low) / (high - low) * 100 for one in (value, mean))
+    worse = value > mean if metric.better == "lower" else value < mean
+    tone = "silent" if metric.better == "none" else "bad" if worse else "good"
+    return {"value": round(value, 1), "mean": round(min(mean, 99.0), 1), "tone": tone}
+
+
+def _score(case: Case, metric: MetricInfo, working: Working, mean: float | None) -> dict[str, Any]:
     cell, signature = working.cell, metric.signature
     return {
         "metric": cell.metric,
-        "family": metric.family,
-        "headline": cell.metric in headlines,
+        "part": part_of(metric),
+        "mean": mean,
+        "bar": _bar(metric, cell.value, mean),
         "arrow": arrow_of(metric.better),
         "value": cell.value,
         "status": cell.status,

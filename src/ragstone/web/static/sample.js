@@ -112,9 +112,21 @@ function begin() {
   pinned = keysOf(wrong);
   light(pinned);
   bring(wrong);
+  // The cause at the head quotes the claim: the reader begins there if both are not in view together.
+  const [head, why] = ["h1", ".why"].map((one) => panes[0].querySelector(one)?.getBoundingClientRect());
+  if (why && why.top < head.bottom) panes[0].scrollTop = 0;
   const found = partner(wrong, pinned[0]);
   if (found) bring(found);
 }
+
+// Scores by their names.
+document.getElementById("find-score")?.addEventListener("input", (event) => {
+  const wanted = event.target.value.trim().toLowerCase();
+  for (const part of document.querySelectorAll("#other-scores .score-part")) {
+    for (const score of part.querySelectorAll(".score")) score.hidden = !score.querySelector(".metric").textContent.toLowerCase().includes(wanted);
+    part.hidden = !part.querySelector(".score:not([hidden])");
+  }
+});
 
 // The panes scroll by themselves: their places are kept for the back button.
 const kept = history.state?.panes;
