@@ -9,8 +9,10 @@ import pytest
 from ragstone.analysis.comparison import compare_runs
 from ragstone.report.html.comparison_page import comparison_html
 from ragstone.report.html.run_page import run_html
+from ragstone.report.text import to_json
 from tests.axe import barriers
 from tests.report import runs
+from tests.sweep.made_results import make_results
 from tests.watch.made_watch import make_watch
 from tests.web import truths
 from tests.web.made_runs import long_run, text_run
@@ -35,6 +37,8 @@ def everything(tmp_path_factory, serve):
     truths.save(root, "ferry", changed, "Grace", "shorter", 1)
     make_watch(root / "ferry-watch", [0.95] * 6 + [0.25] * 2, draws=30)
     make_watch(root / "new-watch", [])
+    (root / "sweeps" / "tickets").mkdir(parents=True)
+    (root / "sweeps" / "tickets" / "results.json").write_text(to_json(make_results().as_dict()))
     several = urlencode([("run", run.id) for run in (worse, better, better)])
     return serve(root), {
         "runs": "/runs",
@@ -51,6 +55,9 @@ def everything(tmp_path_factory, serve):
         "pair": f"/compare/{worse.id}/{better.id}/samples/8",
         "pair-long": f"/compare/{long.id}/{moved.id}/samples/2",
         "leaderboard": f"/compare?{several}",
+        "choice": "/compare",
+        "sweeps": "/sweeps",
+        "sweep": "/sweeps/tickets",
         "truths": "/truth",
         "truth": "/truth/ferry",
         "case": "/truth/ferry/case?id=f2",

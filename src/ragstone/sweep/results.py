@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.analysis.leaderboard import Panel, find_tradeoffs, group_letters
+from ragstone.analysis.leaderboard import Panel, Point, find_tradeoffs, group_letters
+from ragstone.errors import StorageError
 from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.intervals import Interval, mean_interval
 from ragstone.stats.paired import flip_signs
+from ragstone.storage.durable import from_fields
+from ragstone.storage.places import read_json
 from ragstone.storage.scores import read_ids, read_scores
-from ragstone.sweep.effects import Conditions, ParameterEffect, main_effects
+from ragstone.sweep.effects import Conditions, LevelEffect, ParameterEffect, main_effects
 from ragstone.sweep.run_sweep import Sweep, objective_values
+from ragstone.sweep.sweep_folder import SweepFolder
 
 LEVEL = 0.95
 # With fewer questions no difference is tested.
@@ -84,6 +88,40 @@ class SweepResults:
     def as_dict(self) -> dict[str, Any]:
         """The results as JSON."""
         return {"schema": "ragstone.sweep", "version": 1, **asdict(self)}
+
+
+def read_results(folder: SweepFolder) -> SweepResults:
+    """The stored results of a finished sweep."""
+    try:
+        return _from_dict(read_json(folder.results))
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise StorageError(f"{folder.results} does not have the results of a sweep: {error}") from None
+
+
+def _from_dict(stored: Mapping[str, Any]) -> SweepResults:
+    lists: dict[str, Any] = {
+        "bounds": tuple(stored["bounds"]),
+        "parameters": tuple(stored["parameters"]),
+        "remarks": tuple(stored["remarks"]),
+        "standings": tuple(from_fields(Standing, _with_interval(one)) for one in stored["standings"]),
+        "effects": tuple(
+            ParameterEffect(
+                one["parameter"],
+                tuple(from_fields(LevelEffect, _with_interval(level)) for level in one["levels"]),
+                one["note"],
+            )
+            for one in stored["effects"]
+        ),
+        "panels": tuple(
+            from_fields(Panel, {**one, "points": tuple(from_fields(Point, point) for point in one["points"])})
+            for one in stored["panels"]
+        ),
+    }
+    return from_fields(SweepResults, {**stored, **lists})
+
+
+def _with_interval(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {**stored, "interval": stored["interval"] and Interval(*stored["interval"])}
 
 
 def summarise(sweep: Sweep) -> SweepResults:

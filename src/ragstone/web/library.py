@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +23,7 @@ from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.text.questions import question_key
 from ragstone.views.diagnosis import CauseView, DiagnosisView
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache, Rescoring
-from ragstone.web.navigation import NotFoundError, is_inside
+from ragstone.web.navigation import SAFE_NAME, NotFoundError, is_inside
 from ragstone.web.pair_index import PairIndex
 from ragstone.web.run_index import RunIndex, TableState
 from ragstone.web.truth.loaded_version import LoadedVersion
@@ -35,8 +34,6 @@ from ragstone.web.watches import WatchLibrary
 FIRST_FEW = 10_000
 # Larger runs take too long to diagnose while a page waits.
 _MAX_ROWS_TO_WAIT = 2_000
-# Run names: no name can lead out of the folder of runs.
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")
 _MAX_INDEXES = 4
 _MAX_COMPARISONS = 8
 _MAX_QUESTIONS = 32
@@ -126,11 +123,21 @@ class Library:
         ]
 
     def folder(self, name: str) -> RunFolder:
-        """Return the folder of a run; raise NotFoundError for names that lead out of the root."""
+        """Return the folder of a run, also of one in a watch; raise NotFoundError for names that lead out of the root."""
         place = self.root / "runs" / name
-        if not _NAME.fullmatch(name) or not is_inside(self.root, place) or not place.is_folder():
-            raise NotFoundError(f"run {name} not found under {self.root}")
-        return self._folder(place)
+        if SAFE_NAME.fullmatch(name):
+            if is_inside(self.root, place) and place.is_folder():
+                return self._folder(place)
+            if watched := self.watches.folder_of(name):
+                return self._folder(watched[1])
+        raise NotFoundError(f"run {name} not found under {self.root}")
+
+    def watch_of(self, run: str) -> str:
+        """The name of the watch that has a run; empty if the root has it."""
+        if (self.root / "runs" / run).is_folder():
+            return ""
+        watched = self.watches.folder_of(run)
+        return watched[0] if watched else ""
 
     def open(self, folder: RunFolder) -> Run | None:
         """Return the run in a folder; None if it is not finished."""

@@ -6,6 +6,7 @@ The addresses of the ground-truth pages. Case ids go into the query because they
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -17,6 +18,8 @@ from ragstone.storage.places import Place
 T = TypeVar("T")
 U = TypeVar("U")
 _MAX_DIGITS = 9
+# Names of folders in addresses: no name can lead out of the root.
+SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")
 
 
 def whole_number(text: str | None) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from pyarrow import fs
@@ -12,13 +11,11 @@ from ragstone.storage.runs import read_rows
 from ragstone.watch.series import Cache, Series, WorstRow, estimate_series, read_period, worst_rows
 from ragstone.watch.store import PeriodRecord, WatchStore
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache
-from ragstone.web.navigation import NotFoundError, is_inside
+from ragstone.web.navigation import SAFE_NAME, NotFoundError, is_inside
 
-# Names of folders: no name can lead out of the root.
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@ -]{0,199}")
 _MAX_SERIES = 8
 # Folders of a root that are not watches, and the number of others that are looked at.
-_OTHERS = ("runs", "truth", "cache")
+_OTHERS = ("runs", "truth", "cache", "sweeps")
 _MAX_FOLDERS = 200
 _MAX_PERIODS = 400
 
@@ -50,7 +47,7 @@ class WatchLibrary:
 
     def names(self) -> list[str]:
         """The watches in folders of the root."""
-        folders = [place for place in self.root.children() if _NAME.fullmatch(place.name)]
+        folders = [place for place in self.root.children() if SAFE_NAME.fullmatch(place.name)]
         return [
             place.name
             for place in folders[:_MAX_FOLDERS]
@@ -60,9 +57,19 @@ class WatchLibrary:
     def store(self, name: str = "") -> WatchStore:
         """Open a watch by name; raise NotFoundError for other folders and names that lead out of the root."""
         place = self.root / name if name else self.root
-        if (name and (not _NAME.fullmatch(name) or not is_inside(self.root, place))) or not WatchStore(place).exists():
+        if (name and (not SAFE_NAME.fullmatch(name) or not is_inside(self.root, place))) or not WatchStore(
+            place
+        ).exists():
             raise NotFoundError(f"{'watch ' + name if name else 'a watch'} was not found under {self.root}")
         return WatchStore(place)
+
+    def folder_of(self, run: str) -> tuple[str, Place] | None:
+        """The watch in a folder of the root that has a run, and the folder of the run. The same id is the same run: runs never change."""
+        for name in self.names():
+            place = self.root / name / "runs" / run
+            if is_inside(self.root, place) and place.is_folder():
+                return name, place
+        return None
 
     def series(self, name: str = "") -> Series | None:
         """Return the series of a watch; None until it is estimated."""

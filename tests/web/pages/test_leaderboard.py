@@ -41,5 +41,6 @@ def test_the_order_is_in_the_address(three):
     assert next(column for column in down["columns"] if column["metric"] == "token_f1")["address"].endswith("dir=down")
 
 
-def test_one_run_is_too_few(three):
-    assert "two or more" in three[0].page("/compare?run=a", 400).text()
+def test_fewer_than_two_runs_lead_to_the_choice(three):
+    for path in ("/compare.json", "/compare.json?run=a"):
+        assert three[0].json(path)["page"] == "choice"

@@ -61,8 +61,13 @@ def test_a_store_with_watches(ferry, serve, tmp_path):  # noqa: F811
     answer, _ = client.ask("/watch.json")
     assert answer.headers["location"] == "/watch/ferry.json"
     found = ready(client, "/watch/ferry.json")
-    assert found["periods"][0]["worst"][0]["address"] == ""
-    assert "ragstone view" in client.page("/watch/ferry").text()
+    row = found["periods"][0]["worst"][0]
+    assert client.json(f"{row['address']}.json")["sample"]["id"] == row["sample"]
+    run = found["periods"][0]["links"][0]["address"]
+    assert client.json(f"{run}.json")["watch"] == "ferry"
+    assert "/watch/ferry" in client.page(run).links
+    # The table of runs lists the runs of the store only.
+    assert client.json("/runs.json")["total"] == 0
     shutil.copytree(ferry.place.path, tmp_path / "tram")
     assert [watch["name"] for watch in client.json("/watch.json")["watches"]] == ["ferry", "tram"]
     assert "tram" in client.page("/watch").text()

@@ -82,7 +82,7 @@ def read_run_data(run: Run, diagnosis: Diagnosis | None = None) -> RunData:
 def show_rows(data: RunData, rows: Collection[int], prefix: str = "s") -> dict[int, SampleView]:
     """The samples of these rows in full, by row number."""
     cases = read_cases_at(data.run, rows)
-    cells = _cells(data.run, [case.sample.id for case in cases.values()])
+    cells = read_cells(data.run, [case.sample.id for case in cases.values()])
     return {
         row: sample_view(
             row + 1,
@@ -102,7 +102,7 @@ def report_limits() -> Limits:
     return Limits(_MOST_CHARACTERS, _MOST_CHUNKS)
 
 
-def _cells(run: Run, ids: Sequence[str]) -> dict[str, list[Cell]]:
+def read_cells(run: Run, ids: Sequence[str]) -> dict[str, list[Cell]]:
     """The scores of these samples with their reasons, in one pass over the file."""
     wanted = pa.array(ids, pa.string())
     cells: dict[str, list[Cell]] = {}
@@ -164,13 +164,22 @@ MOST_SHOWN = 1_000
 MOST_LISTED = 500
 
 
-def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, *, all_samples: bool = False) -> str:
+def run_html(
+    run: Run,
+    worst: int = WORST,
+    slices: Sequence[str] | None = None,
+    *,
+    all_samples: bool = False,
+    selected: Sequence[int] | None = None,
+) -> str:
     """One self-contained file. `worst` samples are shown in full; `slices` are columns of the metadata.
 
-    Some of them are printed. With `all_samples`, every sample is shown in full and printed.
+    Some of them are printed. With `all_samples`, every sample is shown in full and printed. `selected` are the rows of the
+    table and their order; by default all rows, worst first.
     """
     read = read_run_data(run)
-    rows = find_worst(read.quality, read.diagnosis.faulty, MOST_SHOWN if all_samples else worst)
+    most = MOST_SHOWN if all_samples else worst
+    rows = find_worst(read.quality, read.diagnosis.faulty, most) if selected is None else selected[:most]
     shown = show_rows(read, rows)
     data = {
         **run_data(read.view, measure_spreads(read.metrics, read.scores)),
@@ -181,7 +190,7 @@ def run_html(run: Run, worst: int = WORST, slices: Sequence[str] | None = None, 
         "shown": list(shown.values()),
         "printed": min(PRINTED, len(shown)),
         "print_all": all_samples,
-        "table": _table(read, shown),
+        "table": _table(read, shown, selected),
     }
     return render_page("run.html", data, aggregate(run, read.diagnosis))
 
@@ -276,15 +285,17 @@ def slice_data(run: Run, column: str, parts: Sequence[RunSlice]) -> dict[str, An
     }
 
 
-def _table(data: RunData, shown: Mapping[int, SampleView]) -> dict[str, Any]:
-    """The table of samples, worst first, limited so that the file stays small."""
+def _table(data: RunData, shown: Mapping[int, SampleView], selected: Sequence[int] | None) -> dict[str, Any]:
+    """The table of samples, worst first or as selected, limited so that the file stays small."""
     total = len(data.ids)
     # If no metric has a direction, the samples keep their order.
-    rows = (find_worst(data.quality, data.diagnosis.faulty, total) or list(range(total)))[:MOST_LISTED]
+    order = selected if selected is not None else find_worst(data.quality, data.diagnosis.faulty, total)
+    rows = list(order if order or selected is not None else range(total))[:MOST_LISTED]
     metrics = headline_metrics(data.metrics, FEW)
     questions = read_table(data.run.folder.samples, ["question"])["question"].take(pa.array(rows, pa.int64()))
     return {
         "total": total,
+        "selected": None if selected is None else len(selected),
         "columns": [{"metric": metric.metric, "arrow": arrow_of(metric.better)} for metric in metrics],
         "rows": [
             {

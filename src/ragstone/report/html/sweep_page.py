@@ -23,6 +23,11 @@ from ragstone.views.run import DIRECTION
 
 def sweep_html(results: SweepResults) -> str:
     """One self-contained file."""
+    return render_page("sweep.html", sweep_data(results), results.as_dict())
+
+
+def sweep_data(results: SweepResults) -> dict[str, Any]:
+    """The page of a sweep, which the file and the viewer draw."""
     scored = [one for one in results.standings if one.mean is not None]
     ends = [end for one in scored for end in (one.interval or (one.mean or 0.0,))]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
@@ -31,7 +36,7 @@ def sweep_html(results: SweepResults) -> str:
         (abs(end) for one in results.effects for item in one.levels for end in item.interval or ()), default=1.0
     )
     effects = charts.strip_scale(-(reach or 1.0), reach or 1.0)
-    data = {
+    return {
         "title": f"Sweep {results.name}",
         "results": results,
         "arrow": DIRECTION[results.better].strip(),
@@ -50,7 +55,6 @@ def sweep_html(results: SweepResults) -> str:
         "stopped": stopped_lines(results),
         "failed": failed_lines(results),
     }
-    return render_page("sweep.html", data, results.as_dict())
 
 
 def _row(one: Standing, results: SweepResults, scale: charts.Scale) -> dict[str, Any]:

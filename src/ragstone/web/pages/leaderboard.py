@@ -8,21 +8,21 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from ragstone.analysis.leaderboard import Leaderboard, Ranking, find_tradeoffs
-from ragstone.errors import UsageError
 from ragstone.report.html.run_page import describe_run
 from ragstone.report.leaderboard import leaderboard_dict, letter, remark_lines
 from ragstone.views.run import arrow_of, headline_metrics
 from ragstone.web.library import Library
+from ragstone.web.pages.choice import choice_page
 
 # More columns do not fit on a page; the others are folded.
 _MAX_COLUMNS = 8
 
 
 def choose(library: Library, query: QueryParams) -> dict[str, Any]:
-    """Redirect to the comparison of two selected runs, the older is A; rank three or more."""
+    """Redirect to the comparison of two selected runs, the older is A; rank three or more. Fewer than two: a page to choose them."""
     chosen = list(dict.fromkeys(query.getlist("run")))
     if len(chosen) < 2:
-        raise UsageError(f"select two or more runs to compare (selected: {len(chosen)})")
+        return choice_page(library, query)
     runs = sorted((library.run(name) for name in chosen), key=lambda run: str(run.info["created_at"]) + run.id)
     if len(runs) == 2:
         return {"go": f"/compare/{runs[0].id}/{runs[1].id}"}

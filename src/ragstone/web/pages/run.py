@@ -46,6 +46,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
     return {
         "page": "run",
         **data,
+        "watch": library.watch_of(run.id),
         "diagnosis": insight.diagnosis if insight else None,
         "diagnosed": library.diagnosed(run),
         "cards": [metric.metric for metric in view.headlines],

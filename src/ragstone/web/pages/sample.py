@@ -88,6 +88,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "sample": describe_sample(view),
         "quality": view.quality,
         "walk": walk(library, index, at, query),
+        "share": f"/runs/{index.run.id}/samples/{at}",
         "conversation": {"turns": view.turns, "standalone": view.standalone, "rewritten": view.rewritten},
         "claims": [
             {

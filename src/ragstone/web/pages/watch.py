@@ -70,11 +70,11 @@ def _series_data(library: Library, name: str, series: Series, query: QueryParams
                     "sample": row.sample_id,
                     "question": one_line(question, _QUESTION_LENGTH) or row.sample_id,
                     "quality": row.quality,
-                    "address": "" if name else f"/runs/{quote(row.run, safe='')}/samples/{row.row + 1}",
+                    "address": f"/runs/{quote(row.run, safe='')}/samples/{row.row + 1}",
                 }
                 for row, question in library.watches.worst(name, record, _WORST)
             ],
-            "links": [{"run": run, "address": "" if name else f"/runs/{quote(run, safe='')}"} for run in record.runs],
+            "links": [{"run": run, "address": f"/runs/{quote(run, safe='')}"} for run in record.runs],
         }
 
     base = {} if span == _SPANS[1] else {"last": span}

@@ -87,12 +87,19 @@ document.querySelector(".panes")?.addEventListener("click", (event) => {
 });
 
 // The place in the address: a claim, a sentence or a chunk. A sentence in the hidden view has its mark in the other one.
-function go() {
+function pin() {
   const id = decodeURIComponent(location.hash.slice(1));
   const target = id && document.getElementById(id);
-  if (!target || !target.closest(".pane")) return false;
-  const key = id.match(/^at-\d+-(.+)$/)?.[1] || (document.getElementById(id).dataset.keys ? id : "");
+  if (!target || !target.closest(".pane")) return {};
+  const key = id.match(/^at-\d+-(.+)$/)?.[1] || (target.dataset.keys ? id : "");
   if (key) { pinned = [key]; light(pinned); }
+  for (const one of document.querySelectorAll(".at")) one.classList.remove("at");
+  target.closest("li")?.classList.add("at");
+  return { id, target, key };
+}
+function go() {
+  const { id, target, key } = pin();
+  if (!target) return false;
   unfold(target);
   const mark = key && id.startsWith("at-") ? firstSeen(target.closest("li"), key) : null;
   if (target.matches("li") && target.querySelector(":scope > details")) target.querySelector(":scope > details").open = true;
@@ -131,6 +138,5 @@ document.getElementById("find-score")?.addEventListener("input", (event) => {
 // The panes scroll by themselves: their places are kept for the back button.
 const kept = history.state?.panes;
 addEventListener("pagehide", () => history.replaceState({ ...history.state, panes: panes.map((pane) => pane.scrollTop) }, ""));
-if (kept) panes.forEach((pane, at) => { pane.scrollTop = kept[at] || 0; });
-else begin();
+if (kept) { pin(); panes.forEach((pane, at) => { pane.scrollTop = kept[at] || 0; }); } else begin();
 ready = true;

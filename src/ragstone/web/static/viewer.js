@@ -103,21 +103,25 @@ addEventListener("keydown", (event) => {
 });
 document.getElementById("hide-keys").addEventListener("click", () => keys.close());
 
+// A button copies the address of the page or a text of the server; a link next to a claim or chunk, the address of that place.
 addEventListener("click", async (event) => {
-  const button = event.target.closest("button[data-copy]");
-  if (!button) return;
+  const button = event.target.closest("[data-copy], button[data-copy-from]");
+  if (!button || button.dataset.words) return;
+  const from = button.dataset.copyFrom;
+  const address = button.dataset.copy ? new URL(button.dataset.copy, location.href).href : location.href;
+  button.dataset.words = button.textContent;
   try {
-    await navigator.clipboard.writeText(location.href);
-    button.textContent = "Copied";
-    say("Link copied");
+    await navigator.clipboard.writeText(from ? await (await fetch(from)).text() : address);
+    button.textContent = button.matches("a") ? "✓" : "Copied";
+    say(from ? "Copied as Markdown" : "Link copied");
   } catch {
-    button.textContent = "Copy the link from the address bar";
+    if (!button.matches("a")) button.textContent = from ? "Not copied: use the file" : "Copy the link from the address bar";
   }
-  setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+  setTimeout(() => { button.textContent = button.dataset.words; delete button.dataset.words; }, 2000);
 });
 
 function prepare() {
-  for (const button of document.querySelectorAll("button[data-copy], #show-keys")) button.hidden = false;
+  for (const button of document.querySelectorAll("button[data-copy], button[data-copy-from], #show-keys")) button.hidden = false;
   showChosen();
 }
 addEventListener("click", (event) => { if (event.target.closest("#show-keys")) toggleKeys(); });

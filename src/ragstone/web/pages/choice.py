@@ -1,0 +1,70 @@
+"""The choice of two runs to compare, with the newest pairs on the same data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.datastructures import QueryParams
+
+from ragstone.errors import StorageError, UsageError
+from ragstone.report.html.run_page import describe_run
+from ragstone.storage.runs import Run
+from ragstone.web.library import Library
+from ragstone.web.pages.sweep import setting_runs
+
+_MAX_RUNS = 300
+_MAX_PAIRS = 6
+
+
+def choice_page(library: Library, query: QueryParams) -> dict[str, Any]:
+    """The form; if both runs are chosen, their comparison."""
+    chosen = [query.get("a", ""), query.get("b", "") or next(iter(query.getlist("run")), "")]
+    if all(chosen):
+        if chosen[0] == chosen[1]:
+            raise UsageError("choose two different runs")
+        return {"go": "/compare/{}/{}".format(*(library.run(name).id for name in chosen))}
+    runs = _newest(library)
+    settings = setting_runs(library)
+    pairs = _pairs(library, [run for run in runs if run.id not in settings] or runs)
+    after = next((run for run in runs if run.id == chosen[1]), None)
+    proposed = next((pair for pair in pairs if after is None or pair[1] is after), (None, after))
+    return {
+        "page": "choice",
+        "title": "Compare",
+        "root": str(library.root),
+        "runs": [describe_run(run) for run in runs],
+        "waiting": any(library.dataset_key(run) is None for run in runs),
+        "chosen": [run.id if run else "" for run in proposed],
+        "pairs": [
+            {
+                "before": describe_run(before),
+                "after": describe_run(after),
+                "address": f"/compare/{before.id}/{after.id}",
+            }
+            for before, after in pairs[:_MAX_PAIRS]
+        ],
+    }
+
+
+def _newest(library: Library) -> list[Run]:
+    runs: list[Run] = []
+    for folder in library.folders():
+        try:
+            run = library.open(folder)
+        except StorageError:  # the table of runs names it
+            continue
+        if run and len(runs) < _MAX_RUNS:
+            runs.append(run)
+    return runs
+
+
+def _pairs(library: Library, runs: list[Run]) -> list[tuple[Run, Run]]:
+    """Each run with the one before it on the same samples, newest first."""
+    newer: dict[str, Run] = {}
+    pairs = []
+    for run in runs:
+        if key := library.dataset_key(run):
+            if key in newer:
+                pairs.append((run, newer[key]))
+            newer[key] = run
+    return pairs
