@@ -56,6 +56,18 @@ def signed_interval(low: float | None, high: float | None, places: int = _PLACES
     return "–" if low is None or high is None else f"{signed(low, places)} to {signed(high, places)}"
 
 
+def seconds(value: float) -> str:
+    """A measured time in seconds with three digits: 0.045 s, 1.47 s, 12.3 s."""
+    places = 3 if value < 0.1 else 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:,.{places}f} s"
+
+
+def dollars(value: float) -> str:
+    """A price: cents, or two significant digits if it is smaller."""
+    places = 2 if value >= 0.1 or not value else min(_MOST_PLACES, 1 - math.floor(math.log10(value)))
+    return f"${value:,.{0 if value >= 1000 else places}f}"
+
+
 def duration(seconds: float) -> str:
     """A time for people: seconds, minutes from 90 seconds, hours from 90 minutes."""
     if seconds < 90:

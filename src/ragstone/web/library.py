@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ragstone.analysis.cause_texts import RowLabel, cause_label
@@ -22,6 +23,7 @@ from ragstone.storage.places import Place, open_place
 from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.text.questions import question_key
 from ragstone.views.diagnosis import CauseView, DiagnosisView
+from ragstone.views.system_strip import SystemFigures, read_usage
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache, Rescoring
 from ragstone.web.navigation import SAFE_NAME, NotFoundError, is_inside
 from ragstone.web.pair_index import PairIndex
@@ -107,6 +109,8 @@ class Library:
         self._runs = lru_cache(maxsize=_MAX_LISTED)(Run)
         self._datasets: BackgroundCache[str] = BackgroundCache(_MAX_LISTED, workers=2)
         self._summaries = lru_cache(maxsize=_MAX_LISTED)(_summary)
+        self._usage = lru_cache(maxsize=_MAX_QUESTIONS)(read_usage)
+        self._figures = lru_cache(maxsize=_MAX_LISTED)(lambda run: SystemFigures.of_run(run, self.summary(run)))
         self._folders: dict[str, RunFolder] = {}
         self._indexes: BackgroundCache[RunIndex] = BackgroundCache(_MAX_INDEXES, workers=2)
         self._asked: BackgroundCache[pa.Table] = BackgroundCache(_MAX_QUESTIONS, workers=2)
@@ -153,6 +157,14 @@ class Library:
     def summary(self, run: Run) -> dict[str, SummaryRow]:
         """Return the summary rows of the whole run by metric."""
         return self._summaries(run)
+
+    def usage(self, run: Run) -> dict[str, np.ndarray]:
+        """Return latency, tokens and cost of the evaluated system per sample."""
+        return self._usage(run)
+
+    def figures(self, run: Run) -> SystemFigures:
+        """Return latency, tokens and cost of the evaluated system in a run."""
+        return self._figures(run)
 
     def dataset_key(self, run: Run) -> str | None:
         """Return a hash of the sample ids of a run, the same for all runs of a data set; None until it is ready."""

@@ -30,6 +30,7 @@ from ragstone.views.marks import Limits
 from ragstone.views.phrases import by_reason, one_line
 from ragstone.views.run import FEW, RunView, arrow_of, consistency_dict, headline_metrics
 from ragstone.views.sample import SampleView, sample_view
+from ragstone.views.system_strip import SystemStrip, Usage, read_usage
 
 # The causes of more samples take minutes; `ragstone diagnose` and the viewer examine all samples.
 MOST_DIAGNOSED = 100_000
@@ -182,7 +183,7 @@ def run_html(
     rows = find_worst(read.quality, read.diagnosis.faulty, most) if selected is None else selected[:most]
     shown = show_rows(read, rows)
     data = {
-        **run_data(read.view, measure_spreads(read.metrics, read.scores)),
+        **run_data(read.view, measure_spreads(read.metrics, read.scores), read_usage(run)),
         "diagnosis": DiagnosisView.of(read.diagnosis, run.info),
         "anchors": {sample.id: sample.anchor for sample in shown.values()},
         "distributions": list(_distributions(read)),
@@ -195,11 +196,12 @@ def run_html(
     return render_page("run.html", data, aggregate(run, read.diagnosis))
 
 
-def run_data(view: RunView, spreads: Mapping[str, Any]) -> dict[str, Any]:
+def run_data(view: RunView, spreads: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
     """The data of the page of a run that a report and the viewer share, without its diagnosis and its samples."""
     return {
         "title": one_line(view.run.name, 120),
         "run": describe_run(view.run),
+        "system": SystemStrip.of(view.run, usage),
         "judge_failure": view.failure,
         "judged": view.explanations,
         "metrics": metric_rows(view, spreads),

@@ -36,7 +36,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
     index, insight = library.index(run), library.insight(run)
     view, state = RunView.of(run), read_state(index, query)
     worst = index.order(TableState(), causes_of(insight))
-    data = run_data(view, index.spreads)
+    data = run_data(view, index.spreads, library.usage(run))
     for metric in data["metrics"]:
         worst_first = TableState(sort=metric["metric"], descending=metric["better"] == "lower")
         metric["address"] = f"/runs/{run.id}{worst_first.address}#samples"

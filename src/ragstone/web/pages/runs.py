@@ -23,8 +23,10 @@ _MAX_COLUMNS = 6
 _MAX_TREND = 30
 _MAX_QUERY = 200
 FINISHED, NAME, SAMPLES = "finished", "name", "samples"
-# Prefixes of the sort orders by a metric and by a parameter.
-_METRIC, _PARAM = "metric:", "param:"
+# Prefixes of the sort orders by a metric, by a parameter and by a figure of the evaluated system.
+_METRIC, _PARAM, _SYSTEM = "metric:", "param:", "system:"
+# The columns about the evaluated system: heading, and the figure that sorts them.
+_SYSTEM_COLUMNS = {"latency": "latency_p50", "tokens": "input_tokens", "cost": "cost_per_1000"}
 _NAMES = {"query": "q", "descending": "dir"}
 
 
@@ -87,7 +89,9 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
     matching = [run for run in finished if state.has_words(run) and state.data in ("", keys[run.id])]
     page = ListPage.cut(_sorted(library, matching, state), state.page, _PAGE_SIZE)
     state = state.but(page=page.number)
-    metrics, params = _metric_columns(page.items), _param_columns(page.items)
+    system = [name for name in _SYSTEM_COLUMNS if any(getattr(library.figures(run), name) for run in page.items)]
+    metrics, params = _metric_columns(page.items, bool(system)), _param_columns(page.items)
+    rows = [_row(library, run, list(metrics), params, _trend(library, run, finished, keys)) for run in page.items]
     return {
         "page": "runs",
         "title": "Runs",
@@ -108,8 +112,10 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
             {"metric": name, "arrow": arrow_of(better), **_head(state, _METRIC + name, better != "lower")}
             for name, better in metrics.items()
         ],
+        "system": [{"name": name, **_head(state, _SYSTEM + name)} for name in system],
         "params": [{"param": name, **_head(state, _PARAM + name)} for name in params],
-        "runs": [_row(library, run, list(metrics), params, _trend(library, run, finished, keys)) for run in page.items],
+        "runs": rows,
+        "trends": any(len(row["course"]["values"]) > 1 for row in rows),
     }
 
 
@@ -140,6 +146,8 @@ def _sorted(library: Library, runs: list[Run], state: RunsState) -> list[Run]:
     values: dict[str, Any]
     if f"{kind}:" == _METRIC:
         values = {run.id: row.mean if (row := library.summary(run).get(name)) else None for run in runs}
+    elif f"{kind}:" == _SYSTEM and name in _SYSTEM_COLUMNS:
+        values = {run.id: getattr(library.figures(run), _SYSTEM_COLUMNS[name]) for run in runs}
     elif f"{kind}:" == _PARAM:
         values = {run.id: run.info.params.get(name) for run in runs}
     elif state.sort in (NAME, SAMPLES):
@@ -164,12 +172,20 @@ def _head(state: RunsState, sort: str, high_first: bool = False) -> dict[str, st
     return {"sort": sort, "address": state.sorted_by(sort, high_first).address, "order": order}
 
 
-def _metric_columns(runs: Iterable[Run]) -> dict[str, str]:
-    """Return the headline metrics of the runs with their directions, the most frequent first."""
-    chosen = [metric for run in runs for metric in headline_metrics(run.info.metrics, FEW)]
+def _metric_columns(runs: Iterable[Run], system: bool) -> dict[str, str]:
+    """Return the headline metrics of the runs with their directions, the most frequent first.
+
+    Metrics of the system are left out if it has columns of its own.
+    """
+    chosen = [
+        metric
+        for run in runs
+        for metric in headline_metrics(run.info.metrics, FEW)
+        if not system or metric.family != "system"
+    ]
     counts = Counter(metric.metric for metric in chosen)
     better = {metric.metric: metric.better for metric in chosen}
-    return {name: better[name] for name, _ in counts.most_common(_MAX_COLUMNS)}
+    return {name: better[name] for name, _ in counts.most_common(_MAX_COLUMNS - 2 * system)}
 
 
 def _param_columns(runs: Iterable[Run]) -> list[str]:
@@ -234,6 +250,7 @@ def _row(
             }
             for name, row in zip(metrics, rows, strict=True)
         ],
+        "system": library.figures(run),
         "values": [described["params"].get(name, "") for name in params],
         "course": trend,
     }

@@ -35,6 +35,7 @@ from ragstone.views.marks import Limits, Piece
 from ragstone.views.phrases import counted, one_line
 from ragstone.views.run import arrow_of, judge_failure, part_of
 from ragstone.views.sample import ClaimView, SampleView, sample_view
+from ragstone.views.system_strip import SampleUsage
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.library import Library
 from ragstone.web.markdown_html import is_markdown
@@ -86,6 +87,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "title": f"{one_line(view.id, 60)} in {one_line(index.run.name, 60)}",
         "run": describe_run(index.run),
         "sample": describe_sample(view),
+        "system": SampleUsage.of(library.usage(index.run), at - 1),
         "quality": view.quality,
         "walk": walk(library, index, at, query),
         "share": f"/runs/{index.run.id}/samples/{at}",
