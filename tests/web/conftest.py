@@ -11,6 +11,7 @@ import pytest
 from ragstone.web.app import Viewer
 from tests.report import runs
 from tests.report.pages import Page
+from tests.web.made_runs import unsure_run
 
 
 class Client:
@@ -107,3 +108,11 @@ def hostile(store):
 @pytest.fixture(scope="session")
 def viewer(serve, store, worse, better, hostile):
     return serve(store)
+
+
+@pytest.fixture(scope="session")
+def unsure(serve, tmp_path_factory):
+    """A viewer over a run of 14 rows with unsure verdicts, and the run."""
+    root = tmp_path_factory.mktemp("unsure")
+    run = unsure_run(root)
+    return serve(root), run

@@ -4,7 +4,10 @@ import json
 import random
 from importlib import resources
 
+import pytest
+
 import ragstone
+from ragstone.data.verdict import Verdict
 
 _WORDS = (
     "harbour ferry quay boat crane tide pilot anchor cargo deck rope buoy lighthouse customs crew berth channel winch"
@@ -163,3 +166,26 @@ def judged_run(root):
     """The shipped example, judged by the local judge: verdicts with probabilities, some unsure."""
     file = resources.files("ragstone.examples") / "harbour" / "worse.jsonl"
     return ragstone.evaluate(str(file), ["ragchecker", "fact_recall", "fact_precision", "recall"], root, name="judged")
+
+
+async def _check(claims, texts):
+    """A checker that is unsure of every claim with an odd number of characters."""
+    return [
+        [Verdict("unsure", 0.5, 0.1) if len(one) % 2 else Verdict("entailment", 0.9, 0.02) for _ in texts]
+        for one in claims
+    ]
+
+
+def unsure_run(root, count=14):
+    """Verdicts of which some are unsure, latencies and slices; claims are extracted by rules. No model is loaded."""
+    file = resources.files("ragstone.examples") / "harbour" / "worse.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()][:count]
+    for number, row in enumerate(rows):
+        measured = {} if number == 3 else {"latency_s": number / 2}
+        row["metadata"] = (row.get("metadata") or {}) | {"top k": number % 3, **measured}
+    target = root / "unsure.jsonl"
+    target.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("RAGSTONE_LOCAL_JUDGE", raising=False)
+        metrics = ["ragchecker", "token_f1", "fact_recall", "system.latency"]
+        return ragstone.evaluate(target, metrics, root, name="unsure", checker=_check)

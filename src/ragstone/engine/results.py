@@ -91,7 +91,7 @@ def verdict_totals(folder: RunFolder, names: Iterable[str]) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     numbers: dict[str, list[list[str]]] = {}
     for name in names:
-        if name in _VERDICTS_PER_CLAIM:
+        if name in VERDICTS_PER_CLAIM:
             for batch in read_batches(folder.evidence(name), ["value"]):
                 found = pc.list_flatten(batch["value"])
                 # Only verdicts with probabilities come from the local judge.
@@ -107,7 +107,7 @@ def verdict_totals(folder: RunFolder, names: Iterable[str]) -> dict[str, Any]:
     return {"local_verdicts": dict(sorted(counts.items())), "local_means": means} if counts else {}
 
 
-_VERDICTS_PER_CLAIM = (
+VERDICTS_PER_CLAIM = (
     "answer_claims_in_reference",
     "reference_claims_in_answer",
     "answer_claims_in_all_contexts",

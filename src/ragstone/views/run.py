@@ -232,14 +232,19 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
         )
 
 
+def unsure_text(info: RunInfo) -> str:
+    """`unsure of 14 of its 96 verdicts`; empty for a judge that gives no probabilities."""
+    verdicts = info["totals"].get("local_verdicts")
+    return f"unsure of {verdicts.get('unsure', 0):,} of its {sum(verdicts.values()):,} verdicts" if verdicts else ""
+
+
 def verdict_lines(info: RunInfo) -> Iterator[str]:
     """How many verdicts are unsure, and how many a cascade escalated."""
     cascade = info["totals"].get("ladder")
     local = any(metric.signature.uses_local_judge for metric in info.metrics)
-    if verdicts := info["totals"].get("local_verdicts"):
-        unsure = verdicts.get("unsure", 0)
+    if unsure := unsure_text(info):
         yield (
-            f"The {'local judge' if local else 'judge'} is unsure of {unsure:,} of its {sum(verdicts.values()):,} verdicts on claims. Each verdict "
+            f"The {'local judge' if local else 'judge'} is {unsure} on claims. Each verdict "
             "counts with its expected value: ragstone explain RUN SAMPLE METRIC"
         )
     if cascade and cascade["estimated_agreement"] is not None:

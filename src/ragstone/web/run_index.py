@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -14,18 +14,20 @@ import pyarrow.compute as pc
 
 from ragstone.analysis.cause_names import OLD_NAMES
 from ragstone.analysis.cause_texts import NOT_EXAMINED
+from ragstone.analysis.row_columns import SLICE, RowColumns, RowJudgements
+from ragstone.analysis.row_filter import MAX_LENGTH, FilterError, RowFilter
 from ragstone.analysis.sample_order import measure_quality
 from ragstone.analysis.slices import find_columns
 from ragstone.report.html.run_page import measure_spreads
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_table
-from ragstone.storage.scores import FAILED, OK, SKIPPED, Scores, read_labels, read_scores, unless_nan
+from ragstone.storage.scores import FAILED, OK, SKIPPED, Scores, read_scores, unless_nan
 from ragstone.web.navigation import whole_number
 
 WORST = "worst"
 PLAIN_SORTS = (WORST, "quality", "row")
 ANY_FAULT, NO_FAULT = "any fault", "no fault"
-ROW_STATUSES = ("wrong", "look", "fine")
+ROW_STATUSES = ("wrong", "look", "fine", "no judgement")
 _NOT_FAULTS = frozenset(("", NOT_EXAMINED))
 STATUSES = ("failed", "skipped", "complete")
 PAGE_SIZES = (25, 50, 100, 200)
@@ -43,6 +45,8 @@ class TableState:
     cause: str = ""
     # Column and label, for example `kind=two steps`.
     slice: str = ""
+    # A row filter, for example `unsure > 0 and faithfulness < .5`.
+    where: str = ""
     sort: str = WORST
     descending: bool = False
     columns: tuple[str, ...] = ()
@@ -59,6 +63,7 @@ class TableState:
             status=status if (status := query.get("status", "")) in STATUSES else "",
             cause=OLD_NAMES.get(cause := query.get("cause", "")[:_MAX_QUERY], cause),
             slice=query.get("slice", "")[:_MAX_SLICE],
+            where=query.get("where", "").strip()[: MAX_LENGTH + 1],
             sort=sort if sort in known or sort in PLAIN_SORTS else WORST,
             descending=query.get("dir") == "down",
             columns=tuple(dict.fromkeys(name for name in columns if name in known)),
@@ -104,7 +109,6 @@ class RunIndex:
     ids: pa.ChunkedArray
     questions: pa.ChunkedArray
     quality: np.ndarray
-    _labels: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, run: Run) -> RunIndex:
@@ -134,15 +138,10 @@ class RunIndex:
         """The metadata columns that define slices."""
         return find_columns(self.run)
 
-    def labels(self, column: str) -> np.ndarray:
-        """Return the label of each sample in a slice column."""
-        if column not in self._labels:
-            self._labels[column] = read_labels(self.run, column)
-        return self._labels[column]
-
     @cached_property
-    def _answers(self) -> pa.ChunkedArray:
-        return read_table(self.run.folder.samples, ["answer"])["answer"]
+    def named(self) -> RowColumns:
+        """The columns that a row filter can name."""
+        return RowColumns(self.run, self.scores, self.ids, self.questions, self.quality)
 
     @cached_property
     def _worst_states(self) -> np.ndarray:
@@ -153,11 +152,17 @@ class RunIndex:
                 worst[column.states == wanted] = wanted
         return worst
 
-    def order(self, state: TableState, causes: Sequence[str] | None) -> np.ndarray:
-        """Return the matching rows in table order; `causes` is None until the diagnosis is ready."""
-        rows = self._sorted(state, causes)
-        matching: np.ndarray = rows[self._matches(state, causes)[rows]]
-        return matching
+    def select(self, state: TableState, known: RowJudgements) -> tuple[np.ndarray, FilterError | None]:
+        """Return the matching rows in table order, and the mistake in the row filter, which is then not applied."""
+        matches, problem = self._matches(state, known), None
+        try:
+            if state.where:
+                columns = self.named.judged(known, slices=SLICE in state.where)
+                matches &= RowFilter.parse(state.where).rows(columns, len(self.ids))
+        except FilterError as error:
+            problem = error
+        rows = self._sorted(state, known.causes)
+        return rows[matches[rows]], problem
 
     def _sorted(self, state: TableState, causes: Sequence[str] | None) -> np.ndarray:
         if state.sort == WORST:
@@ -178,12 +183,12 @@ class RunIndex:
                 wrong[row] = 1.0 if known is None else known
         return np.lexsort((np.nan_to_num(self.quality, nan=2.0), -wrong))
 
-    def _matches(self, state: TableState, causes: Sequence[str] | None) -> np.ndarray:
+    def _matches(self, state: TableState, known: RowJudgements) -> np.ndarray:
         matches = np.ones(len(self.ids), dtype=bool)
         if state.status:
             matches &= self._worst_states == {"failed": FAILED, "skipped": SKIPPED, "complete": OK}[state.status]
         if state.cause:
-            matches &= self.has_cause(state.cause, causes)
+            matches &= self.has_cause(state.cause, known.causes)
         if state.slice:
             matches &= self.in_slice(state.slice)
         for word in state.query.split():
@@ -207,12 +212,12 @@ class RunIndex:
         column = max(columns, key=len)
         label = wanted.removeprefix(f"{column}=")
         # Compared in Python: numpy strips trailing zero bytes from strings.
-        return np.array([other == label for other in self.labels(column)], dtype=bool)
+        return np.array([other == label for other in self.named.labels(column)], dtype=bool)
 
     def contains(self, word: str) -> np.ndarray:
         """Mark the rows with a word in id, question or answer."""
         rows = np.zeros(len(self.ids), dtype=bool)
-        for column in (self.ids, self.questions, self._answers):
+        for column in (self.ids, self.questions, self.named.answers):
             matches = pc.fill_null(pc.match_substring(column, word, ignore_case=True), fill_value=False)
             rows |= matches.to_numpy().astype(bool)
         return rows

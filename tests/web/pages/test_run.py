@@ -91,7 +91,9 @@ def test_hostile_labels_are_only_labels(serve, tmp_path):
         assert client.json(path.replace("?", ".json?"))["table"]["fitting"] == count
         page = client.page(path)
         assert not page.find("img")
-        assert {item.get("src") for item in page.find("script")} == {"/static/viewer.js", "/static/live.js"}
+        assert {item.get("src") for item in page.find("script")} == {
+            f"/static/{name}.js" for name in ("viewer", "live", "filter")
+        }
         assert BIDI not in page.text()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from starlette.datastructures import QueryParams
 
 from ragstone.analysis.cause_names import CAUSES
 from ragstone.analysis.cause_texts import NOT_EXAMINED
+from ragstone.analysis.row_columns import SLICE, RowJudgements
+from ragstone.analysis.row_filter import last_part, write_name
 from ragstone.errors import StorageError
 from ragstone.report.html.run_page import run_data, slice_data
 from ragstone.stats.intervals import mean_interval
@@ -19,9 +22,10 @@ from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.storage.scores import FAILED, read_score_files, unless_nan
 from ragstone.views.phrases import one_line
-from ragstone.views.run import FEW, RunView, arrow_of, headline_metrics, part_of
+from ragstone.views.run import FEW, RunView, arrow_of, headline_metrics, part_of, unsure_text
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
+from ragstone.web.row_chips import UNSURE, row_chips
 from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState
 
 _MAX_METRICS = 40
@@ -34,8 +38,8 @@ def run_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
 
 def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, Any]:
     index, insight = library.index(run), library.insight(run)
-    view, state = RunView.of(run), read_state(index, query)
-    worst = index.order(TableState(), causes_of(insight))
+    view, state, known = RunView.of(run), read_state(index, query), judgements_of(library, index)
+    worst, _ = index.select(TableState(), known)
     data = run_data(view, index.spreads, library.usage(run))
     for metric in data["metrics"]:
         worst_first = TableState(sort=metric["metric"], descending=metric["better"] == "lower")
@@ -47,18 +51,20 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "page": "run",
         **data,
         "watch": library.watch_of(run.id),
+        "unsure": {"words": unsure_text(run.info), "address": f"{TableState(where=UNSURE).address}#samples"},
         "diagnosis": insight.diagnosis if insight else None,
         "diagnosed": library.diagnosed(run),
         "cards": [metric.metric for metric in view.headlines],
         "slices": slices,
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
-        "table": _table(index, insight, state),
+        "table": _table(index, insight, known, state),
     }
 
 
-def causes_of(insight: Insight | None) -> Sequence[str] | None:
-    """Return the main cause per row; None if the diagnosis is not ready."""
-    return insight.causes if insight else None
+def judgements_of(library: Library, index: RunIndex) -> RowJudgements:
+    """Return what is known about the rows besides their scores."""
+    insight = library.insight(index.run)
+    return RowJudgements(len(index.ids), insight.causes if insight else None)
 
 
 def read_state(index: RunIndex, query: QueryParams) -> TableState:
@@ -66,9 +72,9 @@ def read_state(index: RunIndex, query: QueryParams) -> TableState:
     return TableState.read(query, query.getlist("col"), [metric["metric"] for metric in index.metrics])
 
 
-def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[str, Any]:
-    causes = causes_of(insight)
-    order = index.order(state, causes)
+def _table(index: RunIndex, insight: Insight | None, known: RowJudgements, state: TableState) -> dict[str, Any]:
+    causes = known.causes
+    order, problem = index.select(state, known)
     page = ListPage.cut(order.tolist(), state.page, state.size)
     state = state.but(page=page.number)
     columns = list(state.columns) or [metric.metric for metric in headline_metrics(index.metrics, FEW)]
@@ -82,6 +88,9 @@ def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[
         "last": page.last,
         "pages": page.pages,
         "links": page.links(lambda number: state.but(page=number).address),
+        "chips": row_chips(index, known, state),
+        "problem": {"words": str(problem), "position": problem.position} if problem else None,
+        "names": _names(index, insight, known),
         "plain_sorts": {name: state.sorted_by(name).address for name in PLAIN_SORTS},
         "columns": [_column(index, state, name) for name in columns],
         "choices": [
@@ -97,6 +106,13 @@ def _table(index: RunIndex, insight: Insight | None, state: TableState) -> dict[
         ],
         "rows": [_row(index, causes, row, columns, state) for row in page.items],
     }
+
+
+def _names(index: RunIndex, insight: Insight | None, known: RowJudgements) -> list[str]:
+    """Return the names of a row filter: those of metrics without the family if this is unique."""
+    names = [*index.named.judged(known), *(SLICE + column for column, _ in (insight.slices if insight else ()))]
+    lasts = Counter(map(last_part, names))
+    return sorted(write_name(last if lasts[last := last_part(name)] == 1 else name) for name in names)
 
 
 def _column(index: RunIndex, state: TableState, name: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.library import Library
 from ragstone.web.markdown_html import is_markdown
 from ragstone.web.navigation import NotFoundError, neighbours, required_number
-from ragstone.web.pages.run import causes_of, read_state
+from ragstone.web.pages.run import judgements_of, read_state
 from ragstone.web.run_index import RunIndex
 from ragstone.web.truth.rescore import cases_of
 
@@ -162,7 +162,7 @@ def _answer_label(claim: ClaimView) -> dict[str, str]:
 def walk(library: Library, index: RunIndex, row: int, query: QueryParams, page: str = "") -> dict[str, Any]:
     """Return links to the previous and next sample in table order, and to the other pages of this sample."""
     state = read_state(index, query).but(page=1)
-    order = index.order(state, causes_of(library.insight(index.run)))
+    order, _ = index.select(state, judgements_of(library, index))
     positions = np.flatnonzero(order == row - 1)
     at = int(positions[0]) if len(positions) else None
     base = f"/runs/{index.run.id}"

@@ -2,7 +2,7 @@
 // Nodes that stay keep what was typed, opened, selected or focused.
 const PACE = [["[data-wait]", 1000], ["[data-live], [data-partly]", 2000], ["[data-watch]", 5000]];
 // Set by scripts after the page was loaded.
-const KEPT = "[data-copy], #show-keys, #compare, #chosen, #elsewhere, .beside";
+const KEPT = "[data-copy], #show-keys, #compare, #chosen, #elsewhere, .beside, .where";
 const OURS = { DETAILS: ["open"], INPUT: ["checked"], OPTION: ["selected"] };
 
 function mergeAttributes(old, fresh) {
