@@ -53,6 +53,10 @@ class HumanLabel:
     kind: Kind
     author: str
     value: str
+    # The key of the answer that a claim belongs to.
+    about: str = ""
+    # `random` if the row was chosen at random, so that it stands for all rows.
+    picked: str = ""
     note: str = ""
     # UTC, ISO 8601.
     time: str = ""
@@ -149,8 +153,15 @@ def write_label(root: Place, label: HumanLabel) -> HumanLabel:
     known: Iterable[str] = ANSWER_VALUES if label.kind == "answer" else CLAIM_VALUES
     if label.value not in known:
         raise UsageError(f"'{label.value[:40]}' is not a label. Choose from: {', '.join(known)}.")
+    about = label.about or (label.key if label.kind == "answer" else "")
     cut = {name: getattr(label, name)[:_MAX_TEXT] for name in ("question", "answer", "claim")}
-    stored = {**asdict(label), **cut, "author": check_author(label.author), "note": check_note(label.note)}
+    stored = {
+        **asdict(label),
+        **cut,
+        "about": about,
+        "author": check_author(label.author),
+        "note": check_note(label.note),
+    }
     stored["time"] = label.time or datetime.now(UTC).isoformat(timespec="milliseconds")
     place = _place(root, stored["author"], label.key)
     # Lone surrogates of broken data are escaped.
